@@ -90,7 +90,7 @@ class FaithfulnessCheck:
         __tracebackhide__ = True
         from faithtui.engine.library.measurement import measure
         from faithtui.errors import ConfigError, FaithtuiError
-        from faithtui.judges.plugin_judge import name_judge
+        from faithtui.judges.plugin_judge import get_ref_or_class_name
 
         if min_score is not None and not 0 <= min_score <= 1:
             raise ConfigError(f"min_score is {min_score}; expected a number from 0 to 1")
@@ -104,7 +104,7 @@ class FaithfulnessCheck:
             cause = None if isinstance(asked, str) else _find_foreign_cause(error)
             raise error.with_traceback(None) from cause
         passed = _meets_score(found, min_score)
-        name = asked if isinstance(asked, str) else name_judge(asked)
+        name = asked if isinstance(asked, str) else get_ref_or_class_name(asked)
         result = {"kind": "score", "judge": name, "score": found.score.value, "passed": passed}
         self._node.user_properties.append((_RESULT, result))
         if not passed:

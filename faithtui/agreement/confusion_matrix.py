@@ -30,7 +30,7 @@ class ConfusionMatrix(Generic[NumberT_co]):
     @property
     def n(self) -> NumberT_co:
         """Number of units."""
-        return _sum_numbers(self.rows)
+        return _sum_numbers(self.reference_totals)
 
     @property
     def agreed_count(self) -> NumberT_co:
@@ -38,12 +38,12 @@ class ConfusionMatrix(Generic[NumberT_co]):
         return _sum_numbers([row[i] for i, row in enumerate(self.counts)])
 
     @property
-    def rows(self) -> tuple[NumberT_co, ...]:
+    def reference_totals(self) -> tuple[NumberT_co, ...]:
         """The reference's count of each category."""
         return tuple(map(_sum_numbers, self.counts))
 
     @property
-    def columns(self) -> tuple[NumberT_co, ...]:
+    def judge_totals(self) -> tuple[NumberT_co, ...]:
         """The judge's count of each category."""
         return tuple(map(_sum_numbers, zip(*self.counts, strict=True)))
 
@@ -51,7 +51,7 @@ class ConfusionMatrix(Generic[NumberT_co]):
         """Make the judge the reference."""
         return ConfusionMatrix(self.categories, tuple(zip(*self.counts, strict=True)))
 
-    def collapse(self, positive: Sequence[str]) -> "ConfusionMatrix[NumberT_co]":
+    def collapse_to_two_categories(self, positive: Sequence[str]) -> "ConfusionMatrix[NumberT_co]":
         """Put the categories together into two: first the positive ones, then the rest.
 
         Args:

@@ -12,8 +12,8 @@ EXCLUDED = "excluded"
 class IdkRule(StrEnum):
     """How `idk` is treated in agreement figures.
 
-    The values are those of stored reports and certificates. What users type and read is `option`;
-    `IdkRule("pass")` and `IdkRule("strict")` are the same member.
+    The values are those of stored reports and certificates. What users type and read is
+    `option_word`; `IdkRule("pass")` and `IdkRule("strict")` are the same member.
     """
 
     THREE = "three"
@@ -32,14 +32,14 @@ class IdkRule(StrEnum):
     """The earlier name of `FAIL`."""
 
     @property
-    def option(self) -> str:
+    def option_word(self) -> str:
         """The word for `--idk`: three, pass, fail, live or exclude."""
         return self.name.lower()
 
     @classmethod
     def _missing_(cls, value: object) -> "IdkRule | None":
         """Accept the words of the option beside the stored ones."""
-        return next((each for each in cls if each.option == value), None)
+        return next((each for each in cls if each.option_word == value), None)
 
 
 def recode_label(label: str, rule: IdkRule, labels: LabelSet, passing: tuple[str, ...]) -> str:
@@ -52,7 +52,7 @@ def recode_label(label: str, rule: IdkRule, labels: LabelSet, passing: tuple[str
         passing: Labels that pass under the run's rule; matters under `LIVE`.
 
     Returns:
-        One of `list_recoded_labels`, or `EXCLUDED`.
+        One of `list_label_names_under_rule`, or `EXCLUDED`.
 
     Raises:
         KeyError: No label of the set has this name.
@@ -74,6 +74,6 @@ def recode_label(label: str, rule: IdkRule, labels: LabelSet, passing: tuple[str
     return FAITHFUL if good else UNFAITHFUL
 
 
-def list_recoded_labels(rule: IdkRule, labels: LabelSet) -> tuple[str, ...]:
+def list_label_names_under_rule(rule: IdkRule, labels: LabelSet) -> tuple[str, ...]:
     """Name the labels there are under a rule, in the order of tables."""
     return labels.names if rule is IdkRule.THREE else (FAITHFUL, UNFAITHFUL)

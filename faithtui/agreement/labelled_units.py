@@ -71,7 +71,9 @@ class Opinion(NamedTuple):
     """It came with a bundle of which nothing says that it is what was exported."""
 
 
-def count_votes(opinions: Iterable[Opinion], words: Mapping[str, str]) -> Counter[str]:
+def count_votes_or_final_verdict(
+    opinions: Iterable[Opinion], words: Mapping[str, str]
+) -> Counter[str]:
     """Count people's verdicts on a unit; the last final word stands for all.
 
     Args:
@@ -83,7 +85,7 @@ def count_votes(opinions: Iterable[Opinion], words: Mapping[str, str]) -> Counte
     return Counter(words[each.verdict] for each in (final[-1:] or known))
 
 
-def list_majority_labels(votes: Counter[str]) -> tuple[str, ...]:
+def list_most_voted_labels(votes: Counter[str]) -> tuple[str, ...]:
     """Name the words with the most votes: one, several where people are evenly split, or none."""
     most = max(votes.values(), default=0)
     return tuple(word for word, count in votes.items() if count == most)
@@ -98,7 +100,7 @@ def is_tied(opinions: Sequence[Opinion], labels: Collection[str]) -> bool:
         for each in opinions
         if not labels or each.verdict in labels or each.verdict == NOT_A_CLAIM
     }
-    return len(list_majority_labels(count_votes(opinions, words))) > 1
+    return len(list_most_voted_labels(count_votes_or_final_verdict(opinions, words))) > 1
 
 
 class ClaimUnit(NamedTuple):
@@ -188,7 +190,7 @@ def decide_answer_by_majority(
         for each in answer.opinions
         if not labels or each.verdict in labels
     }
-    winners = list_majority_labels(count_votes(answer.opinions, words))
+    winners = list_most_voted_labels(count_votes_or_final_verdict(answer.opinions, words))
     if not winners:
         return answer.human in passing
     return winners[0] == "pass" if len(winners) == 1 else None
@@ -317,12 +319,12 @@ class LabelDesign:
     """What was drawn from where that is not in the store: all shares are of it."""
 
     @property
-    def is_bent_by_strata(self) -> bool:
+    def is_biased_by_ignored_strata(self) -> bool:
         """Whether labels drawn by strata are counted alike, so that rare kinds weigh too much."""
         return self.as_drawn is not None and self.as_drawn.kind is DesignKind.STRATIFIED
 
     @property
-    def whole(self) -> str:
+    def run_or_population_words(self) -> str:
         """What figures are about, in words for the middle of a sentence."""
         return "this run" if self.population is None else "the population"
 

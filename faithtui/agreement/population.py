@@ -61,27 +61,31 @@ class Population:
     """Shards that were not whole when it was counted, and are no part of it."""
 
     @property
-    def conversations(self) -> int:
+    def conversation_count(self) -> int:
         """All conversations, judged or not."""
         return sum(self.states.values())
 
     @property
-    def failed(self) -> int:
+    def failed_conversation_count(self) -> int:
         """Conversations of which nothing is known, as judging them failed."""
         return self.states.get("failed", 0)
 
     @property
     def failed_share(self) -> float:
         """Share of the conversations of which nothing is known, in [0, 1]."""
-        return self.failed / self.conversations if self.conversations else 0.0
+        return (
+            self.failed_conversation_count / self.conversation_count
+            if self.conversation_count
+            else 0.0
+        )
 
     @property
-    def claims(self) -> int:
+    def claim_count(self) -> int:
         """All claims."""
         return sum(count for bundle in self.counts for row in bundle for count in row)
 
     @property
-    def stratum_claims(self) -> tuple[int, ...]:
+    def claim_counts_by_stratum(self) -> tuple[int, ...]:
         """Claims of each stratum."""
         return tuple(
             sum(sum(bundle[place]) for bundle in self.counts) for place in range(len(self.strata))
@@ -123,8 +127,12 @@ class Population:
             If none of their claims, and if all of them, were of that share; each conversation with
             as many claims as those which were judged have in the mean.
         """
-        known = self.conversations - self.failed
-        part = self.failed / (known + self.failed) if known else 0.0
+        known = self.conversation_count - self.failed_conversation_count
+        part = (
+            self.failed_conversation_count / (known + self.failed_conversation_count)
+            if known
+            else 0.0
+        )
         return share * (1 - part), share * (1 - part) + part
 
     def to_json(self) -> dict[str, object]:

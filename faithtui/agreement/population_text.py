@@ -5,22 +5,24 @@ from faithtui.agreement.population import Population
 
 def describe_population(population: Population) -> str:
     """Say how much a sample stands for."""
-    claims = f"{population.claims:,} claim{'s' * (population.claims != 1)}"
-    conversations = (
-        f"{population.conversations:,} conversation{'s' * (population.conversations != 1)}"
-    )
+    claims = f"{population.claim_count:,} claim{'s' * (population.claim_count != 1)}"
+    count = population.conversation_count
+    conversations = f"{count:,} conversation{'s' * (count != 1)}"
     return f"{claims} of {conversations} in {population.results}"
 
 
 def describe_unmeasured_results(population: Population) -> tuple[str, ...]:
     """Say what of the results is in no figure, in sentences; () where all of it is."""
     found = []
-    if population.failed:
+    if population.failed_conversation_count:
         found.append(
-            f"{population.failed:,} of {population.conversations:,} conversations "
+            f"{population.failed_conversation_count:,} of {population.conversation_count:,} "
+            "conversations "
             f"({population.failed_share:.1%}) could not be judged: no figure is about them."
         )
-    unjudged = population.conversations - population.judged - population.failed
+    unjudged = (
+        population.conversation_count - population.judged - population.failed_conversation_count
+    )
     if unjudged:
         one = unjudged == 1
         found.append(f"{unjudged:,} conversation{' has' if one else 's have'} no claim.")

@@ -111,25 +111,27 @@ def _find_store_option(context: Any) -> Path | None:
 
 
 def _open_store_read_only(named: Path | None) -> "Store":
-    from faithtui.cli.stores import find_store_path
+    from faithtui.cli.stores import find_existing_store_path
     from faithtui.store.store import Store
 
-    return Store.open(find_store_path(named), create=False, read_only=True, busy_timeout_s=1.0)
+    return Store.open(
+        find_existing_store_path(named), create=False, read_only=True, busy_timeout_s=1.0
+    )
 
 
 def _list_run_numbers(named: Path | None) -> Words:
     with _open_store_read_only(named) as store:
-        return ["last", *(str(row.id) for row in store.runs.rows())]
+        return ["last", *(str(row.id) for row in store.runs.list_runs())]
 
 
 def _list_source_names(named: Path | None) -> Words:
     with _open_store_read_only(named) as store:
-        return [row.source for row in store.conversations.sources()]
+        return [row.source for row in store.conversations.list_sources()]
 
 
 def _list_claim_set_names(named: Path | None) -> Words:
     with _open_store_read_only(named) as store:
-        return dict.fromkeys(row.name for row in store.claim_sets.rows())
+        return dict.fromkeys(row.name for row in store.claim_sets.list_versions())
 
 
 def _list_judges(named: Path | None) -> Words:
@@ -140,7 +142,7 @@ def _list_judges(named: Path | None) -> Words:
 
     used: list[str] = []
     with suppress(FaithtuiError), _open_store_read_only(named) as store:
-        used = [row.spec.judge for row in store.runs.rows()]
+        used = [row.spec.judge for row in store.runs.list_runs()]
     others = [f"{name}:" for name in (*PROVIDERS, "replay", *list_judge_plugins())]
     return dict.fromkeys(["offline", load_settings().judge, *used, *others])
 
@@ -166,7 +168,7 @@ def _list_import_formats() -> Words:
 def _list_idk_rules() -> Words:
     from faithtui.agreement.idk_recoding import IdkRule
 
-    return [each.option for each in IdkRule]
+    return [each.option_word for each in IdkRule]
 
 
 def _list_export_names() -> Words:

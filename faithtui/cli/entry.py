@@ -42,9 +42,9 @@ def only_opens_app(words: Sequence[str]) -> bool:
 def _open_app(words: Sequence[str]) -> None:
     from pathlib import Path
 
-    from faithtui.cli.errors import exit_on_error
+    from faithtui.cli.errors import run_or_exit_with_error
     from faithtui.cli.stores import open_app
 
     gc.freeze()
     gc.enable()
-    exit_on_error(lambda: sys.exit(open_app(Path(words[1]) if words else None)))
+    run_or_exit_with_error(lambda: sys.exit(open_app(Path(words[1]) if words else None)))

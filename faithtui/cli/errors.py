@@ -10,7 +10,7 @@ from faithtui.errors import FaithtuiError
 INTERRUPTED = 130
 
 
-def exit_on_error(work: Callable[[], object]) -> None:
+def run_or_exit_with_error(work: Callable[[], object]) -> None:
     """Run a command; errors that a person can mend become one sentence and an exit code.
 
     Raises:

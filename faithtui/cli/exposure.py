@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from faithtui.store.store import Store
 
 
-def record_exposure(
+def record_who_saw_judge_verdicts(
     store: "Store",
     items: "Collection[ItemId]",
     configured: "SettingsWithOrigins",
@@ -47,7 +47,10 @@ def record_who_saw_judge_verdicts_of_run(
     configured: "SettingsWithOrigins",
     reviewer: str | None,
 ) -> None:
-    """Remember the same of conversations as a run judged them; see `record_exposure`."""
+    """Remember the same of conversations as a run judged them.
+
+    See `record_who_saw_judge_verdicts`.
+    """
     who = _find_viewing_reviewer(configured, reviewer)
     if conversations and who is not None:
         with suppress(StoreError):

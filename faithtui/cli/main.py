@@ -14,7 +14,7 @@ import typer
 from faithtui.cli import stores
 from faithtui.cli.commands.registry import add_commands
 from faithtui.cli.entry import COMPLETION
-from faithtui.cli.errors import exit_on_error
+from faithtui.cli.errors import run_or_exit_with_error
 from faithtui.cli.output import OutputStyle, set_output_style
 from faithtui.cli.output_options import (
     ColorOption,
@@ -37,7 +37,7 @@ add_commands(app)
 
 
 @app.callback()
-def set_root_options(
+def set_root_options_or_open_app(
     context: typer.Context,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -74,7 +74,7 @@ def main() -> None:
     Raises:
         SystemExit: Always, with the exit code.
     """
-    exit_on_error(_answer_shell_completion if COMPLETION in os.environ else app)
+    run_or_exit_with_error(_answer_shell_completion if COMPLETION in os.environ else app)
 
 
 def _answer_shell_completion() -> None:

@@ -239,27 +239,27 @@ def choose_columns_and_widths_that_fit(
     fitted = list(widths)
     shown = list(range(len(columns)))
 
-    def count_missing() -> int:
+    def count_cells_over_room() -> int:
         return sum(fitted[index] for index in shown) + len(GAP) * (len(shown) - 1) - room
 
-    def shrink(index: int) -> None:
+    def shrink_column(index: int) -> None:
         least = min(fitted[index], max(NARROWEST, len(columns[index].title)))
-        fitted[index] = max(least, fitted[index] - max(0, count_missing()))
+        fitted[index] = max(least, fitted[index] - max(0, count_cells_over_room()))
 
     for index, column in enumerate(columns):
         if column.flexible:
-            shrink(index)
+            shrink_column(index)
     by_rank = sorted(shown[1:], key=lambda index: (-columns[index].rank, -index))
     ranked = [index for index in by_rank if columns[index].rank]
     for index in ranked:
-        if count_missing() > 0:
+        if count_cells_over_room() > 0:
             shown.remove(index)
     for index in sorted(shown, key=lambda each: -fitted[each]):
         if columns[index].align == "left":
-            shrink(index)
-    while count_missing() > 0 and len(shown) > 1:
+            shrink_column(index)
+    while count_cells_over_room() > 0 and len(shown) > 1:
         shown.pop()
-    if count_missing() > 0:
+    if count_cells_over_room() > 0:
         fitted[shown[0]] = max(1, room)
     return shown, fitted
 

@@ -134,11 +134,11 @@ def read_idk_rule(text: str) -> "IdkRule":
     try:
         rule = IdkRule(text)
     except ValueError:
-        known = ", ".join(each.option for each in IdkRule)
+        known = ", ".join(each.option_word for each in IdkRule)
         raise ConfigError(f"there is no idk rule `{text}`; known: {known}") from None
-    if text != rule.option:
+    if text != rule.option_word:
         print_to_stderr(
-            f"--idk {text} is now called --idk {rule.option}; the earlier word will be removed"
+            f"--idk {text} is now called --idk {rule.option_word}; the earlier word will be removed"
         )
     return rule
 

@@ -43,7 +43,7 @@ def choose_store_path(named: Path | None, settings: "Settings | None" = None) ->
     return settings.store if named is None else expand_home(named)
 
 
-def find_store_path(named: Path | None) -> Path:
+def find_existing_store_path(named: Path | None) -> Path:
     """Find the file of a store that must be there.
 
     Raises:
@@ -138,7 +138,7 @@ def read_run_id(store: "Store", text: str) -> "RunId":
         return last
     if not re.fullmatch(r"#?[0-9]{1,15}", text):
         raise ConfigError(f"`{text}` is no run; expected a number from `faithtui runs`, or `last`")
-    return store.runs.row(RunId(int(text.lstrip("#")))).id
+    return store.runs.read_run(RunId(int(text.lstrip("#")))).id
 
 
 def find_id_of_named_claim_set(
@@ -154,7 +154,7 @@ def find_id_of_named_claim_set(
         return None
     if sample is not None:
         raise ConfigError("--set and --sample name two designs; leave one of them out")
-    return store.claim_sets.find(name).id
+    return store.claim_sets.find_version_by_name(name).id
 
 
 def override_configured_reviewer(

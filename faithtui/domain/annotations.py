@@ -428,7 +428,7 @@ Step = tuple[LabelEvent, ...]
 """Acts that were made at once, in the order of the log."""
 
 
-def _replay_stacks(
+def _replay_undo_and_redo_stacks(
     log: Iterable[LabelEvent], reviewer: str
 ) -> tuple[dict[LabelId, LabelEvent], dict[LabelId, LabelEvent]]:
     """Replay one reviewer's acts into an undo stack and a redo stack, each with its top last."""
@@ -438,16 +438,16 @@ def _replay_stacks(
         if act.reviewer != reviewer:
             continue
         if act.action is Action.WITHDRAWN:
-            _move_event(act.target, done, undone)
+            _move_event_to_other_stack(act.target, done, undone)
         elif act.action is Action.RESTORED:
-            _move_event(act.target, undone, done)
+            _move_event_to_other_stack(act.target, undone, done)
         elif act.action in UNDOABLE_ACTIONS:
             done[act.id] = act
             undone.clear()
     return done, undone
 
 
-def _move_event(
+def _move_event_to_other_stack(
     target: LabelId | None, source: dict[LabelId, LabelEvent], to: dict[LabelId, LabelEvent]
 ) -> None:
     """Put an act on top of the other stack; nothing when it is not on this one."""
@@ -468,13 +468,13 @@ def _list_events_of_top_step(stack: dict[LabelId, LabelEvent]) -> Step:
 
 def list_events_to_undo(log: Iterable[LabelEvent], reviewer: str) -> Step:
     """Find the acts that undo would withdraw; () when there is none left."""
-    done, _ = _replay_stacks(log, reviewer)
+    done, _ = _replay_undo_and_redo_stacks(log, reviewer)
     return _list_events_of_top_step(done)
 
 
 def list_events_to_redo(log: Iterable[LabelEvent], reviewer: str) -> Step:
     """Find the acts that redo would restore; () when a new act has been made since."""
-    _, undone = _replay_stacks(log, reviewer)
+    _, undone = _replay_undo_and_redo_stacks(log, reviewer)
     return _list_events_of_top_step(undone)
 
 
@@ -489,12 +489,12 @@ def find_undo_in_log_tail(end: Sequence[LabelEvent], reviewer: str) -> Step | No
         What `list_events_to_undo` finds in the whole log; None when the end does not tell, because
         it refers to earlier acts, leaves nothing, or the step may have begun earlier.
     """
-    return _find_step_in_log_tail(_replay_stacks(end, reviewer)[0], end, reviewer)
+    return _find_step_in_log_tail(_replay_undo_and_redo_stacks(end, reviewer)[0], end, reviewer)
 
 
 def find_redo_in_log_tail(end: Sequence[LabelEvent], reviewer: str) -> Step | None:
     """Find what redo would restore from the end of a log; see `find_undo_in_log_tail`."""
-    undone = _replay_stacks(end, reviewer)[1]
+    undone = _replay_undo_and_redo_stacks(end, reviewer)[1]
     made = any(act.reviewer == reviewer and act.action in UNDOABLE_ACTIONS for act in end)
     if made and not undone and not _refers_before_log_tail(end, reviewer):
         return ()

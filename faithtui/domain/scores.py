@@ -86,7 +86,7 @@ class ScoringRule:
     synonyms: tuple[tuple[str, str], ...] = ()
     """Words that people may have used under another metric, and the label each stands for."""
 
-    def translate_label(self, word: str) -> str | None:
+    def translate_word_to_label(self, word: str) -> str | None:
         """Say what a person's word means under this metric.
 
         People label a claim once, under whichever metric they review; `no` said there is `0` here.
@@ -148,7 +148,7 @@ def score_window(
     return make_score(value)
 
 
-def score_corrected_window(
+def score_window_with_human_labels(
     labels: Iterable[str | None],
     rule: ScoringRule,
     surplus: Sequence[str | None] = (),
@@ -297,21 +297,21 @@ def score_conversation(
     said = {
         claim: label
         for claim, word in (human or {}).items()
-        if (label := rule.translate_label(word))
+        if (label := rule.translate_word_to_label(word))
     }
 
     def list_labels(occurrences: Iterable[ClaimOccurrence]) -> list[str | None]:
         return [said.get(each.claim, each.label) for each in occurrences]
 
-    def select_counted(window: WindowLabels) -> list[ClaimOccurrence]:
+    def list_counted_occurrences(window: WindowLabels) -> list[ClaimOccurrence]:
         if window.undefined is None:
             return list(window.occurrences)
         return [each for each in window.occurrences if each.claim in said]
 
     each_window = tuple(
         window.failure
-        or score_corrected_window(
-            list_labels(select_counted(window)),
+        or score_window_with_human_labels(
+            list_labels(list_counted_occurrences(window)),
             rule,
             window.surplus,
             why_empty=window.undefined or NOTHING_JUDGED,
@@ -344,14 +344,14 @@ def score_conversation(
             return ending
         found = list_labels(each for each in at_home if each.interaction == position)
         why = NOTHING_JUDGED if ending is None else ending.reason
-        return score_corrected_window(found, once, why_empty=why or NOTHING_JUDGED)
+        return score_window_with_human_labels(found, once, why_empty=why or NOTHING_JUDGED)
 
     parts = sorted({position for window in windows for position in window.interactions})
     return (
         ScoreSet(
             windowed=windowed,
             per_interaction=average_scores([score_interaction(part) for part in parts], once),
-            pooled=score_corrected_window(
+            pooled=score_window_with_human_labels(
                 list_labels(at_home), once, why_empty=windowed.reason or NOTHING_JUDGED
             ),
         ),

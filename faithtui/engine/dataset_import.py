@@ -22,7 +22,7 @@ from faithtui.formats.readers.datasets import (
     DatasetFile,
     FormatChoice,
     join_trace_files_sharing_ids,
-    list_files,
+    list_data_files,
     make_shard_dataset_name,
     open_file_and_detect_format,
 )
@@ -171,7 +171,9 @@ def import_files(
             )
     if strict or rehearse:
         rehearsal = _DryRun(store, counts=rehearse)
-        check = _ImportPass(rehearsal.import_batch, report, batch_size, choice, checking=True)
+        check = _ImportPass(
+            rehearsal.find_conflicts_in_batch, report, batch_size, choice, checking=True
+        )
         outcome = check.import_files(files, missing, source)
         if outcome.refused or rehearse:
             return replace(outcome, first=rehearsal.first) if rehearse else outcome
@@ -198,7 +200,7 @@ def _expand_folders_to_files(paths: Sequence[Path]) -> tuple[list[Path], list[In
         if path == STDIN or not _call_or_false_on_os_error(path.is_dir):
             files.append(path)
             continue
-        inside = list_files(path)
+        inside = list_data_files(path)
         if not inside:
             refused.append(
                 InputError("holds no JSON, CSV, Parquet or Arrow file; name the files", path=path)
@@ -287,10 +289,12 @@ class _ImportPass:
             tuple(self._kept_refusals),
             self._refused,
             tuple(self._same_content),
-            missing_scores=self._list_missing_scores(datasets),
+            missing_scores=self._list_scaled_scores_not_found(datasets),
         )
 
-    def _list_missing_scores(self, datasets: Sequence[DatasetFile | FileImport]) -> tuple[str, ...]:
+    def _list_scaled_scores_not_found(
+        self, datasets: Sequence[DatasetFile | FileImport]
+    ) -> tuple[str, ...]:
         read = [each for each in datasets if isinstance(each, DatasetFile)]
         found = set().union(*(each.notes.scores for each in read))
         return tuple(each for each in self._choice.scales if each not in found) if read else ()
@@ -513,7 +517,7 @@ class _DryRun:
         self._hashes: dict[str, dict[str, str]] = {}
         """For each source, what each key's turns hash to: stored ones and those seen since."""
 
-    def import_batch(
+    def find_conflicts_in_batch(
         self, conversations: Sequence[Conversation], images: Mapping[str, bytes]
     ) -> ImportCounts:
         """Say which keys conflict, and what would be new where that is counted."""

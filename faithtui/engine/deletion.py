@@ -9,7 +9,7 @@ from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.engine.calls.leases import is_worker_gone
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
-from faithtui.engine.runs.run_liveness import read_run
+from faithtui.engine.runs.run_liveness import read_run_marking_interrupted
 from faithtui.errors import InputError, StoreError
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from faithtui.store.deletion_records import DeletionGuard, DeletionKind, DeletionResult
@@ -51,12 +51,12 @@ def plan_dataset_deletion(store: Store, name: str, by: str) -> DeletionPlan:
     Raises:
         StoreError: There is no such data set, or a run over it is on.
     """
-    known = [row.source for row in store.conversations.sources()]
+    known = [row.source for row in store.conversations.list_sources()]
     if name not in known:
         names = ", ".join(known) or "none"
         meant = format_suggestion(name, known)
         raise StoreError(f"there is no data set `{name}` in this store; imported: {names}{meant}")
-    numbers = store.conversations.ids((name,))
+    numbers = store.conversations.list_ids((name,))
     return _plan_conversations_deletion(
         store, DeletionKind.DATASET, f"the data set `{name}`", numbers, by
     )
@@ -158,7 +158,7 @@ def _raise_if_runs_active(store: Store, runs: Sequence[RunId]) -> None:
         StoreError: There is one.
     """
     for number in runs:
-        if read_run(store, number).state is RunState.RUNNING:
+        if read_run_marking_interrupted(store, number).state is RunState.RUNNING:
             raise StoreError(f"run {number} is on, so nothing of it is deleted: stop it first")
         if store.batches.sum_outstanding_of_run(number).questions:
             raise StoreError(

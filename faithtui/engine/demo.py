@@ -13,7 +13,7 @@ from faithtui.engine.dataset_import import ImportProgress, import_files
 from faithtui.engine.runs import run_planner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
-from faithtui.judges.registry import judge_fingerprint
+from faithtui.judges.registry import make_judge_fingerprint
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store
 
@@ -52,8 +52,8 @@ def ensure_demo_in_store(store: Store, report: Callable[[ImportProgress], None])
     """
     import_files(store, find_demo_files(), report=report)
     metric = run_planner.build_request_metric(REQUEST)
-    fingerprint = judge_fingerprint(REQUEST.judge, None)
-    for row in store.runs.rows():
+    fingerprint = make_judge_fingerprint(REQUEST.judge, None)
+    for row in store.runs.list_runs():
         same = (
             row.spec.judge_fingerprint == fingerprint
             and row.spec.metric_version == metric.spec.version

@@ -213,7 +213,7 @@ class VerdictCollector:
         Raises:
             StoreError: The store cannot be read or written.
         """
-        known = {each.spec.judge_fingerprint: each for each in store.runs.rows()}
+        known = {each.spec.judge_fingerprint: each for each in store.runs.list_runs()}
         found = []
         for group in self._groups.list_keys():
             named = _RunName(*json.loads(group))

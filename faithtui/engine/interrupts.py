@@ -73,7 +73,7 @@ def _run_on_thread(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     thread = threading.Thread(target=run_loop, name="faithtui-measure", daemon=True)
     thread.start()
     is_interrupted = False
-    with _raise_interrupts():
+    with _let_interrupts_raise_while_waiting():
         while True:
             try:
                 result = outcome.result()
@@ -94,7 +94,7 @@ def _run_on_thread(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 @contextlib.contextmanager
-def _raise_interrupts() -> Iterator[None]:
+def _let_interrupts_raise_while_waiting() -> Iterator[None]:
     """Have an interrupt raised where it is waited for, also below `asyncio.run`.
 
     Its handler cancels the task of the loop at the first interrupt, which nobody notices while

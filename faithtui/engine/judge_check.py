@@ -28,7 +28,7 @@ from faithtui.errors import (
     JudgeTimeout,
 )
 from faithtui.judges.base import JudgeReply, OutputFormat
-from faithtui.judges.providers.api_keys import describe_key_places
+from faithtui.judges.providers.api_keys import explain_how_to_provide_key
 from faithtui.judges.providers.endpoints import parse_endpoint
 from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.registry import find_missing_key_variable, open_judge
@@ -137,7 +137,7 @@ async def try_judge(
         variable = find_missing_key_variable(ref, base_url, environ)
         if variable is not None:
             return _make_failure(
-                ConfigError(f"it needs a key: {describe_key_places(variable)}"), listener
+                ConfigError(f"it needs a key: {explain_how_to_provide_key(variable)}"), listener
             )
         opening = open_judge(
             ref,

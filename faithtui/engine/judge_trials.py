@@ -97,13 +97,13 @@ async def judge_labelled_claims(
     found: list[TrialVerdict | None] = [None] * len(claims)
     waiting = iter(range(len(claims)))
 
-    async def work() -> None:
+    async def judge_waiting_claims() -> None:
         for number in waiting:
             found[number] = await _ask_for_verdict(asker, prompts, *claims[number])
             on_verdict()
 
     try:
-        await await_all(work() for _ in range(concurrency))
+        await await_all(judge_waiting_claims() for _ in range(concurrency))
     finally:
         await asker.aclose()
     return [each for each in found if each is not None]

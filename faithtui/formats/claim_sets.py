@@ -131,10 +131,13 @@ def read_and_check_claim_set(path: Path) -> ClaimSetBundle:
     reader = BundleReader(path)
     claims: list[SetClaim] = []
     for fields, number in _read_lines(path):
-        kind = fields.get("type")
+        kind = fields.get_value_or_none("type")
         if header is None:
             header = _read_header(fields)
-            announced = (fields.whole_number("conversations", 1), fields.whole_number("claims", 1))
+            announced = (
+                fields.read_whole_number("conversations", 1),
+                fields.read_whole_number("claims", 1),
+            )
         elif kind == _TRANSCRIPT:
             talk = _read_transcript(fields, path, number).conversation
             transcripts.add(ConversationName(talk.source, talk.key, content_hash(talk.turns)))
@@ -165,7 +168,7 @@ def read_and_check_claim_set(path: Path) -> ClaimSetBundle:
 def read_transcripts(path: Path) -> Iterator[ParsedConversation]:
     """Read the conversations of a set that `read_and_check_claim_set` found whole."""
     for fields, number in _read_lines(path):
-        if fields.get("type") == _TRANSCRIPT:
+        if fields.get_value_or_none("type") == _TRANSCRIPT:
             yield _read_transcript(fields, path, number)
 
 
@@ -181,67 +184,69 @@ def _to_line(value: Mapping[str, object]) -> str:
 
 
 def _read_header(fields: FieldReader) -> ClaimSetBundle:
-    if fields.get("type") != FORMAT:
+    if fields.get_value_or_none("type") != FORMAT:
         words = f"is no claim set; expected `{FORMAT}`, as `faithtui claim-set export` writes"
         raise fields.make_error("type", words)
-    version = fields.whole_number("version", 1)
+    version = fields.read_whole_number("version", 1)
     if version > VERSION:
         words = f"is {version}, and this faithtui knows {VERSION}; update faithtui"
         raise fields.make_error("version", words)
-    name = fields.text("name")
+    name = fields.read_text("name")
     if not is_set_name(name):
         raise fields.make_error(
             "name", f"is no name of a claim set; expected up to {MOST_NAME} letters and digits"
         )
     return ClaimSetBundle(
         name=name,
-        version=fields.whole_number("set_version", 1),
-        digest=fields.text("digest"),
-        labels_digest=fields.text("labels_digest"),
-        metric=fields.text("metric"),
+        version=fields.read_whole_number("set_version", 1),
+        digest=fields.read_text("digest"),
+        labels_digest=fields.read_text("labels_digest"),
+        metric=fields.read_text("metric"),
         window_size=None
-        if fields.get("window_size") is None
-        else fields.whole_number("window_size", 1),
-        design=fields.one_of("design", tuple(each.value for each in SamplingDesign)),
-        stratified_by=fields.texts("stratified_by"),
-        seed=fields.whole_number("seed", -LARGEST_CLOCK),
+        if fields.get_value_or_none("window_size") is None
+        else fields.read_whole_number("window_size", 1),
+        design=fields.read_one_of_words("design", tuple(each.value for each in SamplingDesign)),
+        stratified_by=fields.read_texts("stratified_by"),
+        seed=fields.read_whole_number("seed", -LARGEST_CLOCK),
         strata=tuple(
             (
-                each.text("name", empty=True),
-                each.whole_number("population", 0),
-                each.whole_number("drawn", 0),
+                each.read_text("name", empty=True),
+                each.read_whole_number("population", 0),
+                each.read_whole_number("drawn", 0),
             )
-            for each in fields.objects("strata")
+            for each in fields.read_objects("strata")
         ),
-        sample_uid=fields.text("sample"),
-        made_by=fields.text("made_by", limit=REVIEWER),
-        created_at=fields.time("created_at"),
-        drawn_at=fields.time_or_none("drawn_at"),
+        sample_uid=fields.read_text("sample"),
+        made_by=fields.read_text("made_by", limit=REVIEWER),
+        created_at=fields.read_utc_time("created_at"),
+        drawn_at=fields.read_utc_time_or_none("drawn_at"),
         other_labels=None
-        if fields.get("other_labels") is None
-        else fields.whole_number("other_labels", 0),
+        if fields.get_value_or_none("other_labels") is None
+        else fields.read_whole_number("other_labels", 0),
         claims=(),
         labels=LabelBundle(),
     )
 
 
 def _read_transcript(fields: FieldReader, path: Path, line: int) -> ParsedConversation:
-    shape = fields.get("conversation")
+    shape = fields.get_value_or_none("conversation")
     if not isinstance(shape, dict):
         raise fields.make_error("conversation", "is missing; expected a conversation")
     parsed = conversation_from_json(
-        shape, source=fields.text("source", empty=True), path=path, line=line
+        shape, source=fields.read_text("source", empty=True), path=path, line=line
     )
-    conversation = replace(parsed.conversation, group=fields.text("group", empty=True), ratings=())
+    conversation = replace(
+        parsed.conversation, group=fields.read_text("group", empty=True), ratings=()
+    )
     return replace(parsed, conversation=conversation)
 
 
 def _read_claim(fields: FieldReader, reader: BundleReader) -> SetClaim:
     return SetClaim(
         fields.get_earlier_entry("claim", reader.claims),
-        fields.text("stratum", empty=True),
-        None if fields.get("place") is None else fields.whole_number("place", 0),
-        fields.flag("shown"),
+        fields.read_text("stratum", empty=True),
+        None if fields.get_value_or_none("place") is None else fields.read_whole_number("place", 0),
+        fields.read_flag("shown"),
     )
 
 

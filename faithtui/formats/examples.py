@@ -92,38 +92,44 @@ def example_from_json(value: Mapping[str, object], path: Path, line: int) -> Exa
         InputError: A field does not hold what it must.
     """
     fields = FieldReader(value, path, line)
-    if fields.get("type") != FORMAT:
+    if fields.get_value_or_none("type") != FORMAT:
         raise fields.make_error(
-            "type", f"is {describe_json(fields.get('type'))}; expected `{FORMAT}`"
+            "type", f"is {describe_json(fields.get_value_or_none('type'))}; expected `{FORMAT}`"
         )
-    if fields.whole_number("version", 1) > VERSION:
+    if fields.read_whole_number("version", 1) > VERSION:
         raise fields.make_error("version", f"is newer than {VERSION}; update faithtui")
     return Example(
-        metric=fields.text("metric"),
-        run=fields.whole_number("run", 0),
-        judge=fields.text("judge"),
-        source=fields.text("source"),
-        key=fields.text("conversation"),
-        group=fields.text("group"),
-        split=None if fields.get("split") is None else fields.one_of("split", SPLITS),
-        turn=fields.whole_number("turn", 0),
-        claim_id=fields.whole_number("claim_id", 0),
-        kind=fields.one_of("kind", _KINDS),
-        question=fields.text("question", empty=True),
-        claim=fields.text("claim", empty=True),
-        passages=fields.texts("passages"),
+        metric=fields.read_text("metric"),
+        run=fields.read_whole_number("run", 0),
+        judge=fields.read_text("judge"),
+        source=fields.read_text("source"),
+        key=fields.read_text("conversation"),
+        group=fields.read_text("group"),
+        split=None
+        if fields.get_value_or_none("split") is None
+        else fields.read_one_of_words("split", SPLITS),
+        turn=fields.read_whole_number("turn", 0),
+        claim_id=fields.read_whole_number("claim_id", 0),
+        kind=fields.read_one_of_words("kind", _KINDS),
+        question=fields.read_text("question", empty=True),
+        claim=fields.read_text("claim", empty=True),
+        passages=fields.read_texts("passages"),
         references=tuple(
             Reference(
-                each.text("text", empty=True),
-                None if each.get("stance") is None else each.one_of("stance", _STANCES),
+                each.read_text("text", empty=True),
+                None
+                if each.get_value_or_none("stance") is None
+                else each.read_one_of_words("stance", _STANCES),
             )
-            for each in fields.objects("references")
+            for each in fields.read_objects("references")
         ),
-        judge_verdict=fields.text_or_none("judge_verdict"),
-        judge_reason=fields.text_or_none("judge_reason", empty=True),
-        verdict=fields.text("human_verdict"),
-        reviewers=fields.whole_number("reviewers", 0),
-        blind=None if fields.get("blind") is None else fields.flag("blind"),
-        code=None if fields.get("code") is None else fields.one_of("code", _CODES),
-        note=fields.text_or_none("note", empty=True),
+        judge_verdict=fields.read_text_or_none("judge_verdict"),
+        judge_reason=fields.read_text_or_none("judge_reason", empty=True),
+        verdict=fields.read_text("human_verdict"),
+        reviewers=fields.read_whole_number("reviewers", 0),
+        blind=None if fields.get_value_or_none("blind") is None else fields.read_flag("blind"),
+        code=None
+        if fields.get_value_or_none("code") is None
+        else fields.read_one_of_words("code", _CODES),
+        note=fields.read_text_or_none("note", empty=True),
     )

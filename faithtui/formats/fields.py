@@ -45,11 +45,11 @@ class FieldReader:
         """Make the error that tells what is wrong with a field."""
         return InputError(reason, path=self._path, line=self._line, field=self._within + name)
 
-    def get(self, name: str) -> object:
+    def get_value_or_none(self, name: str) -> object:
         """Give what the field holds; None when it is not there."""
         return self._value.get(name)
 
-    def text(self, name: str, *, empty: bool = False, limit: Limit | None = None) -> str:
+    def read_text(self, name: str, *, empty: bool = False, limit: Limit | None = None) -> str:
         """Give a text; `empty`: "" is one; `limit`: how long it may be."""
         value = self._value.get(name)
         if isinstance(value, str) and (value or empty):
@@ -59,22 +59,22 @@ class FieldReader:
             return value
         raise self._make_type_error(name, "a string" if empty else "a string that is not empty")
 
-    def text_or_none(
+    def read_text_or_none(
         self, name: str, *, empty: bool = False, limit: Limit | None = None
     ) -> str | None:
         """Give a text, None when there is none."""
         if self._value.get(name) is None:
             return None
-        return self.text(name, empty=empty, limit=limit)
+        return self.read_text(name, empty=empty, limit=limit)
 
-    def whole_number(self, name: str, least: int) -> int:
+    def read_whole_number(self, name: str, least: int) -> int:
         """Give a whole number, `least` or more and no larger than any count may be."""
         value = self._value.get(name)
         if type(value) is int and least <= value <= LARGEST_CLOCK:
             return value
         raise self._make_type_error(name, f"a whole number from {least} to {LARGEST_CLOCK}")
 
-    def non_negative_number_or_none(self, name: str) -> float | None:
+    def read_non_negative_number_or_none(self, name: str) -> float | None:
         """Give a number that is not negative, None when there is none."""
         value = self._value.get(name)
         if value is None:
@@ -83,28 +83,28 @@ class FieldReader:
             return float(value)  # type: ignore[arg-type]  # a number
         raise self._make_type_error(name, "a number that is not negative")
 
-    def number_up_to_1(self, name: str, *, zero: bool = False) -> float:
+    def read_number_up_to_1(self, name: str, *, zero: bool = False) -> float:
         """Give a number from 0 to 1; 0 itself only where `zero` allows it."""
         value: Any = self._value.get(name)
         if type(value) in (int, float) and (value > 0 or (zero and value == 0)) and value <= 1:
             return float(value)
         raise self._make_type_error(name, f"a number {'from' if zero else 'above'} 0 to 1")
 
-    def flag(self, name: str) -> bool:
+    def read_flag(self, name: str) -> bool:
         """Give true or false; what is not there is false."""
         value = self._value.get(name, False)
         if isinstance(value, bool):
             return value
         raise self._make_type_error(name, "true or false")
 
-    def one_of(self, name: str, words: Sequence[WordT]) -> WordT:
+    def read_one_of_words(self, name: str, words: Sequence[WordT]) -> WordT:
         """Give one of some words."""
         value = self._value.get(name)
         if isinstance(value, str) and value in words:
             return words[words.index(value)]
         raise self._make_type_error(name, "one of " + ", ".join(f"`{word}`" for word in words))
 
-    def time(self, name: str) -> datetime:
+    def read_utc_time(self, name: str) -> datetime:
         """Give a moment, in UTC."""
         value = self._value.get(name)
         if isinstance(value, str):
@@ -116,18 +116,18 @@ class FieldReader:
                 pass
         raise self._make_type_error(name, "a time with its zone, such as 2026-01-31T12:00:00+00:00")
 
-    def time_or_none(self, name: str) -> datetime | None:
+    def read_utc_time_or_none(self, name: str) -> datetime | None:
         """Give a moment, None when there is none."""
-        return None if self._value.get(name) is None else self.time(name)
+        return None if self._value.get(name) is None else self.read_utc_time(name)
 
-    def texts(self, name: str) -> tuple[str, ...]:
+    def read_texts(self, name: str) -> tuple[str, ...]:
         """Give a list of texts; what is not there is empty."""
         value = self._value.get(name, [])
         if isinstance(value, list) and all(isinstance(each, str) for each in value):
             return tuple(value)
         raise self._make_type_error(name, "a list of strings")
 
-    def objects(self, name: str) -> Iterator["FieldReader"]:
+    def read_objects(self, name: str) -> Iterator["FieldReader"]:
         """Give the objects of a list, in order."""
         value = self._value.get(name)
         if not isinstance(value, list):

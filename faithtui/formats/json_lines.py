@@ -218,7 +218,7 @@ def _parse_object_or_problem(text: str, nulls_for_nan: bool = False) -> dict[str
     try:
         value: object = json.loads(
             text,
-            object_pairs_hook=refuse_duplicate_keys,
+            object_pairs_hook=build_object_without_duplicate_keys,
             parse_constant=_replace_nan_by_null if nulls_for_nan else _refuse_nan_and_infinity,
             parse_float=_parse_finite,
         )
@@ -338,7 +338,7 @@ def _count_non_ascii_utf8_bytes(value: object) -> int:
             return 0
 
 
-def refuse_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def build_object_without_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Build an object; a key given twice has two values and we cannot know which was meant."""
     built = dict(pairs)
     if len(built) < len(pairs):
@@ -388,7 +388,7 @@ def parse_inner_json(text: str) -> object:
     try:
         value = json.loads(
             text,
-            object_pairs_hook=refuse_duplicate_keys,
+            object_pairs_hook=build_object_without_duplicate_keys,
             parse_constant=_replace_nan_by_null,
             parse_float=_parse_finite,
         )

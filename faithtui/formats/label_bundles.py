@@ -124,7 +124,7 @@ def _iter_lines_with_empty_fields(bundle: LabelBundle) -> Iterator[dict[str, obj
     for name, text in bundle.claims.items():
         if name.conversation not in conversations:
             number = conversations[name.conversation] = len(conversations)
-            yield {"type": "conversation", "number": number, **_conversation_to_json(name)}
+            yield {"type": "conversation", "number": number, **_conversation_name_to_json(name)}
         claims[name] = len(claims)
         yield {
             "type": "claim",
@@ -196,7 +196,7 @@ def _format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat()
 
 
-def _conversation_to_json(name: ClaimName) -> dict[str, object]:
+def _conversation_name_to_json(name: ClaimName) -> dict[str, object]:
     conversation = name.conversation
     return {
         "source": conversation.source,
@@ -207,7 +207,7 @@ def _conversation_to_json(name: ClaimName) -> dict[str, object]:
 
 def _read_population(fields: FieldReader) -> Mapping[str, object] | None:
     """Read what a sample was drawn from; None where it was drawn from its run."""
-    found = fields.get("population")
+    found = fields.get_value_or_none("population")
     if found is None:
         return None
     try:
@@ -317,7 +317,7 @@ class BundleReader:
             return
         self._digest.add(fields.value)
         try:
-            match kind := fields.text("type"):
+            match kind := fields.read_text("type"):
                 case "conversation":
                     self._read_conversation(fields)
                 case "claim":
@@ -362,27 +362,27 @@ class BundleReader:
         return ParsedBundle(bundle, tuple(self.refusals), self._lines)
 
     def _read_header(self, fields: FieldReader) -> None:
-        if fields.get("type") != FORMAT:
+        if fields.get_value_or_none("type") != FORMAT:
             words = f"is no label bundle; expected `{FORMAT}`, as `faithtui export labels` writes"
             raise fields.make_error("type", words)
-        version = fields.whole_number("version", 1)
+        version = fields.read_whole_number("version", 1)
         if version > VERSION:
             words = f"is {version}, and this faithtui knows {VERSION}; update faithtui"
             raise fields.make_error("version", words)
-        self._announced_acts = fields.whole_number("acts", 0)
-        self._announced_digest = fields.text_or_none("digest")
+        self._announced_acts = fields.read_whole_number("acts", 0)
+        self._announced_digest = fields.read_text_or_none("digest")
         self.has_header = True
 
     def _read_conversation(self, fields: FieldReader) -> None:
-        self._conversations[fields.whole_number("number", 0)] = ConversationName(
-            fields.text("source", empty=True),
-            fields.text("key"),
-            fields.text("content_hash"),
+        self._conversations[fields.read_whole_number("number", 0)] = ConversationName(
+            fields.read_text("source", empty=True),
+            fields.read_text("key"),
+            fields.read_text("content_hash"),
         )
 
     def _read_claim(self, fields: FieldReader) -> None:
-        kind: ClaimKind = fields.one_of("kind", get_args(ClaimKind))
-        document = fields.text_or_none("document")
+        kind: ClaimKind = fields.read_one_of_words("kind", get_args(ClaimKind))
+        document = fields.read_text_or_none("document")
         if (document is not None) != (kind == "statement"):
             raise fields.make_error(
                 "document", "belongs to statements, and every statement has one"
@@ -390,69 +390,69 @@ class BundleReader:
         name = ClaimName(
             fields.get_earlier_entry("conversation", self._conversations),
             kind,
-            fields.whole_number("turn", 0),
-            fields.text("digest"),
+            fields.read_whole_number("turn", 0),
+            fields.read_text("digest"),
             document,
         )
         self._texts[name] = BundleClaim(
-            fields.text("text", empty=True), _read_span(fields), fields.flag("imported")
+            fields.read_text("text", empty=True), _read_span(fields), fields.read_flag("imported")
         )
-        self.claims[fields.whole_number("number", 0)] = name
+        self.claims[fields.read_whole_number("number", 0)] = name
 
     def _read_guideline(self, fields: FieldReader) -> None:
         self._guidelines.append(
             BundleGuideline(
-                fields.text("digest"),
-                fields.text("text", empty=True, limit=GUIDELINE),
-                fields.text("author", limit=REVIEWER),
-                fields.time("created_at"),
-                fields.text_or_none("metric"),
-                fields.get("built_in") is not None and fields.flag("built_in"),
+                fields.read_text("digest"),
+                fields.read_text("text", empty=True, limit=GUIDELINE),
+                fields.read_text("author", limit=REVIEWER),
+                fields.read_utc_time("created_at"),
+                fields.read_text_or_none("metric"),
+                fields.get_value_or_none("built_in") is not None and fields.read_flag("built_in"),
             )
         )
 
     def _read_run(self, fields: FieldReader) -> None:
-        self._runs[fields.whole_number("number", 0)] = RunName(
-            fields.text("metric"),
-            fields.text("judge"),
-            fields.text("judge_fingerprint"),
-            fields.text("prompt_digest"),
-            fields.time("created_at"),
+        self._runs[fields.read_whole_number("number", 0)] = RunName(
+            fields.read_text("metric"),
+            fields.read_text("judge"),
+            fields.read_text("judge_fingerprint"),
+            fields.read_text("prompt_digest"),
+            fields.read_utc_time("created_at"),
         )
 
     def _read_sample(self, fields: FieldReader) -> None:
         drawn = tuple(
             BundleSampleClaim(
                 each.get_earlier_entry("claim", self.claims),
-                each.text("stratum", empty=True),
-                each.number_up_to_1("probability"),
-                each.flag("shown"),
+                each.read_text("stratum", empty=True),
+                each.read_number_up_to_1("probability"),
+                each.read_flag("shown"),
             )
-            for each in fields.objects("drawn")
+            for each in fields.read_objects("drawn")
         )
         found = BundleSample(
-            uid=fields.text("uid"),
-            name=fields.text("name", empty=True),
-            kind=fields.one_of("kind", tuple(each.value for each in SampleKind)),
+            uid=fields.read_text("uid"),
+            name=fields.read_text("name", empty=True),
+            kind=fields.read_one_of_words("kind", tuple(each.value for each in SampleKind)),
             run=fields.get_earlier_entry("run", self._runs),
-            reviewer=fields.text("reviewer", limit=REVIEWER),
-            design=fields.one_of("design", tuple(each.value for each in SamplingDesign)),
-            stratified_by=fields.texts("stratified_by"),
-            seed=fields.whole_number("seed", -LARGEST_CLOCK),
-            blind=fields.flag("blind"),
-            shown_share=fields.number_up_to_1("shown_share", zero=True),
-            frame=fields.whole_number("frame", 0),
+            reviewer=fields.read_text("reviewer", limit=REVIEWER),
+            design=fields.read_one_of_words("design", tuple(each.value for each in SamplingDesign)),
+            stratified_by=fields.read_texts("stratified_by"),
+            seed=fields.read_whole_number("seed", -LARGEST_CLOCK),
+            blind=fields.read_flag("blind"),
+            shown_share=fields.read_number_up_to_1("shown_share", zero=True),
+            frame=fields.read_whole_number("frame", 0),
             strata=tuple(
                 (
-                    each.text("name", empty=True),
-                    each.whole_number("population", 0),
-                    each.whole_number("drawn", 0),
+                    each.read_text("name", empty=True),
+                    each.read_whole_number("population", 0),
+                    each.read_whole_number("drawn", 0),
                 )
-                for each in fields.objects("strata")
+                for each in fields.read_objects("strata")
             ),
-            created_at=fields.time("created_at"),
-            closed_at=fields.time_or_none("closed_at"),
-            decision=fields.text_or_none("decision"),
+            created_at=fields.read_utc_time("created_at"),
+            closed_at=fields.read_utc_time_or_none("closed_at"),
+            decision=fields.read_text_or_none("decision"),
             claims=drawn,
             population=_read_population(fields),
         )
@@ -464,35 +464,38 @@ class BundleReader:
             )
 
     def _read_event(self, fields: FieldReader, number: int) -> None:
-        mark = fields.get("mark")
-        code = fields.get("code")
+        mark = fields.get_value_or_none("mark")
+        code = fields.get_value_or_none("code")
         act = Event(
-            id=fields.text("uid"),
-            clock=fields.whole_number("clock", 1),
+            id=fields.read_text("uid"),
+            clock=fields.read_whole_number("clock", 1),
             claim=fields.get_earlier_entry("claim", self.claims),
-            reviewer=fields.text("reviewer", limit=REVIEWER),
-            action=Action(fields.one_of("action", _ACTIONS)),
-            created_at=fields.time("created_at"),
+            reviewer=fields.read_text("reviewer", limit=REVIEWER),
+            action=Action(fields.read_one_of_words("action", _ACTIONS)),
+            created_at=fields.read_utc_time("created_at"),
             verdict=_read_verdict(fields, "verdict"),
-            note=fields.text_or_none("note", empty=True, limit=NOTE),
-            target=fields.text_or_none("target"),
-            batch=fields.text_or_none("batch"),
-            scale=fields.text_or_none("scale"),
-            raw_label=fields.text_or_none("raw_label", empty=True),
-            run=None if fields.get("run") is None else fields.get_earlier_entry("run", self._runs),
+            note=fields.read_text_or_none("note", empty=True, limit=NOTE),
+            target=fields.read_text_or_none("target"),
+            batch=fields.read_text_or_none("batch"),
+            scale=fields.read_text_or_none("scale"),
+            raw_label=fields.read_text_or_none("raw_label", empty=True),
+            run=None
+            if fields.get_value_or_none("run") is None
+            else fields.get_earlier_entry("run", self._runs),
             judge_verdict=_read_verdict(fields, "judge_verdict"),
-            saw_judge=fields.flag("saw_judge"),
-            seconds=fields.non_negative_number_or_none("seconds"),
-            code=None if code is None else fields.one_of("code", _CODES),
-            mark=None if mark is None else LabelMark(fields.one_of("mark", _MARKS)),
-            sample=fields.text_or_none("sample"),
-            stratum=fields.text_or_none("stratum", empty=True),
+            saw_judge=fields.read_flag("saw_judge"),
+            seconds=fields.read_non_negative_number_or_none("seconds"),
+            code=None if code is None else fields.read_one_of_words("code", _CODES),
+            mark=None if mark is None else LabelMark(fields.read_one_of_words("mark", _MARKS)),
+            sample=fields.read_text_or_none("sample"),
+            stratum=fields.read_text_or_none("stratum", empty=True),
             probability=None
-            if fields.get("probability") is None
-            else fields.number_up_to_1("probability"),
-            guideline=fields.text_or_none("guideline"),
+            if fields.get_value_or_none("probability") is None
+            else fields.read_number_up_to_1("probability"),
+            guideline=fields.read_text_or_none("guideline"),
             evidence=_read_evidence(fields),
-            unverified=fields.get("unverified") is not None and fields.flag("unverified"),
+            unverified=fields.get_value_or_none("unverified") is not None
+            and fields.read_flag("unverified"),
         )
         if act.evidence and act.action is not Action.EVIDENCE:
             raise fields.make_error("evidence", "belongs to `evidence`; no other act marks any")
@@ -511,7 +514,7 @@ class BundleReader:
 
 
 def _read_verdict(fields: FieldReader, name: str) -> str | None:
-    word = fields.text_or_none(name)
+    word = fields.read_text_or_none(name)
     if word is not None and word not in KNOWN_WORDS:
         known = ", ".join(f"`{each}`" for each in KNOWN_WORDS)
         words = (
@@ -522,18 +525,18 @@ def _read_verdict(fields: FieldReader, name: str) -> str | None:
 
 
 def _read_evidence(fields: FieldReader) -> tuple[MarkedPassage, ...]:
-    if fields.get("evidence") is None:
+    if fields.get_value_or_none("evidence") is None:
         return ()
     marks = []
-    for each in fields.objects("evidence"):
-        start = each.whole_number("start", 0)
-        end = each.whole_number("end", start + 1)
-        marks.append(MarkedPassage(each.text("document"), start, end))
+    for each in fields.read_objects("evidence"):
+        start = each.read_whole_number("start", 0)
+        end = each.read_whole_number("end", start + 1)
+        marks.append(MarkedPassage(each.read_text("document"), start, end))
     return merge_overlapping_evidence_marks(marks)
 
 
 def _read_span(fields: FieldReader) -> Span | None:
-    span = fields.get("span")
+    span = fields.get_value_or_none("span")
     match span:
         case None:
             return None

@@ -36,7 +36,7 @@ def read_labelled_claims(path: Path) -> tuple[LabelledClaim, ...]:
 
 
 def _parse_labelled_claim(path: Path, record: JsonRecord) -> LabelledClaim:
-    def refuse(field: str, reason: str) -> InputError:
+    def make_field_error(field: str, reason: str) -> InputError:
         return InputError(reason, path=path, line=record.line, field=field)
 
     if isinstance(record.found, InputError):
@@ -44,16 +44,16 @@ def _parse_labelled_claim(path: Path, record: JsonRecord) -> LabelledClaim:
     row = record.found
     claim, context = row.get("claim"), row.get("context")
     if not isinstance(claim, str) or not claim.strip():
-        raise refuse("claim", "expected a text that is not empty")
+        raise make_field_error("claim", "expected a text that is not empty")
     passages = [context] if isinstance(context, str) else context
     if not isinstance(passages, list) or not all(isinstance(each, str) for each in passages):
-        raise refuse("context", "expected a text, or a list of passages")
+        raise make_field_error("context", "expected a text, or a list of passages")
     label = str(row.get("label")).lower()
     if label not in _SUPPORTED:
-        raise refuse("label", f"expected one of: {', '.join(_SUPPORTED)}")
+        raise make_field_error("label", f"expected one of: {', '.join(_SUPPORTED)}")
     family = next((row[name] for name in _FAMILY_FIELDS if row.get(name)), ONE_FAMILY)
     if not isinstance(family, str):
-        raise refuse("family", "expected a text")
+        raise make_field_error("family", "expected a text")
     is_verdict = label in ("yes", "no", "idk")
     return LabelledClaim(
         claim, tuple(passages), _SUPPORTED[label], label if is_verdict else None, family

@@ -19,7 +19,7 @@ def read_probe_trial(path: Path) -> ProbeTrial:
         InputError: The file cannot be read, or is not what `judge probe --json` writes.
     """
 
-    def refuse(field: str, reason: str) -> InputError:
+    def make_field_error(field: str, reason: str) -> InputError:
         hint = "; write the file with `faithtui judge probe … --json > FILE`"
         return InputError(reason + hint, path=path, field=field)
 
@@ -34,27 +34,29 @@ def read_probe_trial(path: Path) -> ProbeTrial:
     def read_count(row: dict[str, object], name: str, place: str, lowest: int) -> int:
         value = row.get(name)
         if type(value) is not int or not lowest <= value < _MOST:
-            raise refuse(f"{place}{name}", f"expected a whole number from {lowest} up")
+            raise make_field_error(f"{place}{name}", f"expected a whole number from {lowest} up")
         return value
 
     texts = {name: found.get(name) for name in ("judge", "fingerprint")}
     for name, text in texts.items():
         if not isinstance(text, str) or not text:
-            raise refuse(name, "expected a text that is not empty")
+            raise make_field_error(name, "expected a text that is not empty")
     rows = found.get("probes")
     if not isinstance(rows, list) or not all(isinstance(each, dict) for each in rows):
-        raise refuse("probes", "expected a list of objects")
+        raise make_field_error("probes", "expected a list of objects")
     known = {kind.value: kind for kind in PROBED_KINDS}
     figures = {}
     for number, row in enumerate(rows):
         place = f"probes[{number}]."
         kind = known.get(str(row.get("kind")))
         if kind is None or kind in figures:
-            raise refuse(f"{place}kind", f"expected, each once, one of: {', '.join(known)}")
+            raise make_field_error(
+                f"{place}kind", f"expected, each once, one of: {', '.join(known)}"
+            )
         probes = read_count(row, "probes", place, 1)
         changed = read_count(row, "changed", place, 0)
         if changed > probes:
-            raise refuse(f"{place}changed", "expected at most as many as `probes`")
+            raise make_field_error(f"{place}changed", "expected at most as many as `probes`")
         figures[kind] = estimate_changed_verdict_share(kind, probes, changed)
     return ProbeTrial(
         str(texts["judge"]),

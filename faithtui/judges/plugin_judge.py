@@ -211,7 +211,7 @@ class AnsweringJudge:
             raise make_unavailable_error(self._ref, error) from error
 
 
-def name_judge(judge: object) -> str:
+def get_ref_or_class_name(judge: object) -> str:
     """Name a judge that a caller made: its `ref`, else the name of its class."""
     ref = getattr(judge, "ref", None)
     return ref if isinstance(ref, str) and ref else type(judge).__name__

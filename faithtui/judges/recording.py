@@ -23,7 +23,7 @@ FORMAT: Final = "faithtui-replies"
 VERSION: Final = 1
 
 
-def prompt_sha256(system: str, prompt: str) -> str:
+def hash_system_and_prompt(system: str, prompt: str) -> str:
     """Name a question: SHA-256, in hex, of the JSON list of both texts in ASCII."""
     return hashlib.sha256(json.dumps([system, prompt]).encode()).hexdigest()
 
@@ -85,18 +85,18 @@ class ReplyRecorder:
         Raises:
             ExportError: The replies in the file are another judge's, or it cannot be written.
         """
-        self.check_judge(ref, fingerprint)
+        self.refuse_other_judge_than_recorded(ref, fingerprint)
         if self._is_judge_noted:
             return
         if self._is_new:
             head = {"format": FORMAT, "version": VERSION, "judge": ref, "fingerprint": fingerprint}
             self._write({**head, "context_window": context_window})
         else:
-            self._end_last_line()
+            self._repair_unfinished_last_line()
         self._judge = (ref, fingerprint)
         self._is_judge_noted = True
 
-    def check_judge(self, ref: str, fingerprint: str) -> None:
+    def refuse_other_judge_than_recorded(self, ref: str, fingerprint: str) -> None:
         """See that the replies of a judge can follow those in the file, and write nothing.
 
         Raises:
@@ -115,7 +115,7 @@ class ReplyRecorder:
             return
         raise ExportError(f"{self._path} is a recording of {whose}; name another file")
 
-    def _end_last_line(self) -> None:
+    def _repair_unfinished_last_line(self) -> None:
         """Make the file end with a whole line: a kill may have cut it, an editor left it open."""
         try:
             content = self._path.read_bytes()
@@ -140,7 +140,7 @@ class ReplyRecorder:
         Raises:
             ExportError: It cannot be written, such as on a full disk.
         """
-        digest = prompt_sha256(request.system, request.prompt)
+        digest = hash_system_and_prompt(request.system, request.prompt)
         self._write({"prompt_sha256": digest, "step": request.step, "reply": text})
 
     def _write(self, record: Mapping[str, object]) -> None:

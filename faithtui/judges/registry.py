@@ -167,7 +167,7 @@ def find_missing_key_variable(
     return None if has_key else endpoint.key_variable
 
 
-def judge_fingerprint(
+def make_judge_fingerprint(
     ref: str,
     base_url: str | None = None,
     *,

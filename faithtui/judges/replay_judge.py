@@ -11,7 +11,7 @@ from pathlib import Path
 
 from faithtui.errors import InputError, JudgeRequestRejected
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge
-from faithtui.judges.recording import FORMAT, VERSION, prompt_sha256
+from faithtui.judges.recording import FORMAT, VERSION, hash_system_and_prompt
 from faithtui.judges.reply_parser import remove_invalid_unicode
 
 
@@ -30,7 +30,7 @@ class ReplayJudge(LocalJudge):
         content = _read_replay_file_bytes(path)
         self._path = path
         self._sha256 = hashlib.sha256(content).hexdigest()
-        self._replies, self._context_window = _parse_replies(path, content)
+        self._replies, self._context_window = _parse_replies_and_context_window(path, content)
 
     @property
     def ref(self) -> str:
@@ -58,7 +58,7 @@ class ReplayJudge(LocalJudge):
         Raises:
             JudgeRequestRejected: The file has no reply to it.
         """
-        digest = prompt_sha256(request.system, request.prompt)
+        digest = hash_system_and_prompt(request.system, request.prompt)
         text = self._replies.get(digest)
         if text is None:
             raise JudgeRequestRejected(
@@ -79,7 +79,9 @@ def _read_replay_file_bytes(path: Path) -> bytes:
         raise InputError(f"cannot be read: {error.strerror}", path=path) from error
 
 
-def _parse_replies(path: Path, content: bytes) -> tuple[dict[str, str], int | None]:
+def _parse_replies_and_context_window(
+    path: Path, content: bytes
+) -> tuple[dict[str, str], int | None]:
     """Read the replies, by question, and how much the recorded judge could read."""
     replies: dict[str, str] = {}
     context_window: int | None = None

@@ -10,7 +10,7 @@ from typing import TypeVar
 from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
 from faithtui.errors import JudgeError, MetricError, MissingParameters
-from faithtui.metrics.base import STOPS_THE_RUN, JudgeTraits, Questions, ask_all
+from faithtui.metrics.base import STOPS_THE_RUN, JudgeTraits, Questions, ask_branches
 from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.questions import (
     HISTORY_MESSAGES,
@@ -137,5 +137,5 @@ def judge_each_answer(
                 raise
             return WindowFindings(failure=describe_error(error), without_context=without_context)
 
-    found = yield from ask_all(map(judge_window, windows), at_once=at_once, per_answer=True)
+    found = yield from ask_branches(map(judge_window, windows), at_once=at_once, per_answer=True)
     return tuple(found)

@@ -7,7 +7,9 @@ from faithtui.domain.text.location import find_closest_text_index, find_span
 from faithtui.domain.verdicts import Claim, Truth
 
 
-def attribute_truths(facts: Sequence[str], documents: Sequence[str]) -> tuple[Truth, ...]:
+def attribute_truths_to_documents(
+    facts: Sequence[str], documents: Sequence[str]
+) -> tuple[Truth, ...]:
     """Find out which document each fact repeats literally, if any; repeats are dropped."""
     truths = []
     for text in dict.fromkeys(facts):
@@ -16,7 +18,7 @@ def attribute_truths(facts: Sequence[str], documents: Sequence[str]) -> tuple[Tr
     return tuple(truths)
 
 
-def attribute_claims(
+def attribute_claims_to_answers(
     claims: Sequence[str], turns: Sequence[int], answers: Sequence[str]
 ) -> tuple[Claim, ...]:
     """Give each claim to the answer it repeats best.

@@ -141,7 +141,7 @@ def ask(question: Question[T], window: int | None = None) -> Questions[T]:
     return reply
 
 
-def ask_all(
+def ask_branches(
     branches: Iterable[Questions[T]], *, at_once: bool = True, per_answer: bool = False
 ) -> Questions[list[T]]:
     """Go through several branches of questions, and give their outcomes in order; see `AskAll`.

@@ -77,7 +77,7 @@ def pack_contexts(contexts: Sequence[str], limit: int) -> tuple[str, ...]:
     return tuple(GAP.join(parts) for parts in chunks)
 
 
-def pack_contexts_as_peer(contexts: Sequence[str], limit: int) -> tuple[str, ...]:
+def pack_contexts_as_llamaindex(contexts: Sequence[str], limit: int) -> tuple[str, ...]:
     """Pack contexts as the peer does: cut into nodes that overlap, join all, cut again at words.
 
     Args:

@@ -27,30 +27,30 @@ from faithtui.metrics.answers import (
     read_interaction,
     why_no_answer,
 )
-from faithtui.metrics.attribution import attribute_claims, attribute_truths
+from faithtui.metrics.attribution import attribute_claims_to_answers, attribute_truths_to_documents
 from faithtui.metrics.base import (
     JudgeTraits,
     MetricSpec,
     Question,
     QuestionPace,
     Questions,
-    ask_all,
+    ask_branches,
 )
 from faithtui.metrics.deepevalex.extraction import extract_claims_and_truths
 from faithtui.metrics.deepevalex.replies import (
-    ask_with_peer_errors,
-    format_peer_failure,
+    ask_with_deepevalex_errors,
+    format_deepevalex_failure,
     make_any_verdict_list_reply_shape,
     make_text_list_reply_shape,
     normalise_verdict,
-    parse_peer_failure,
+    parse_deepevalex_failure,
     parse_strict_json,
 )
 from faithtui.metrics.findings import (
     WindowFindings,
     add_undefined_score_reason,
     assess_window,
-    conclude_without_reason,
+    average_windows_without_reason,
     join_answer_reasons,
     list_score_lowering_reasons,
     prefix_bare_model_with_openai,
@@ -217,7 +217,7 @@ class DeepEvalExFaithfulness:
             if missing[answered.window.position]:
                 raise MissingParameters(missing[answered.window.position])
             if extracted is None:
-                return (yield from self._judge_answer_as_peer(answered, claims))
+                return (yield from self._judge_answer_as_deepevalex(answered, claims))
             found, truths = extracted.get_claims_and_truths_of_answer(answered)
             return (
                 yield from self._judge_numbered_claims(
@@ -232,7 +232,7 @@ class DeepEvalExFaithfulness:
                 judge,
                 judge_one,
                 as_peer=self.as_peer,
-                describe_error=format_peer_failure,
+                describe_error=format_deepevalex_failure,
             )
         )
 
@@ -243,7 +243,7 @@ class DeepEvalExFaithfulness:
     def conclude(self, assessments: Sequence[Assessment]) -> Questions[Conclusion]:
         """Average the answers; nothing is asked, and the reasons are those of the answers."""
         yield from ()
-        score = conclude_without_reason(self.rule, assessments).score
+        score = average_windows_without_reason(self.rule, assessments).score
         if not self.include_reason:
             return Conclusion(score, self._is_success(score), None)
         why = join_answer_reasons(SPEC, self.rule, score, assessments)
@@ -257,9 +257,9 @@ class DeepEvalExFaithfulness:
         latency_ms: int,
     ) -> tuple[Mapping[str, object], ...]:
         """Say each answer's result in DeepEvalEx' words; the latency is the conversation's."""
-        return tuple(self._make_peer_result(each, latency_ms) for each in assessments)
+        return tuple(self._make_deepevalex_result(each, latency_ms) for each in assessments)
 
-    def _make_peer_result(self, answer: Assessment, latency_ms: int) -> Mapping[str, object]:
+    def _make_deepevalex_result(self, answer: Assessment, latency_ms: int) -> Mapping[str, object]:
         return {
             "metric": "Faithfulness",
             "score": answer.score.value,
@@ -267,10 +267,10 @@ class DeepEvalExFaithfulness:
             "reason": answer.reason if self.include_reason else None,
             "threshold": self.threshold,
             "latency_ms": latency_ms,
-            "metadata": _make_peer_metadata(answer, self.truths_extraction_limit),
+            "metadata": _make_deepevalex_metadata(answer, self.truths_extraction_limit),
             "error": None
             if answer.score.reason is None
-            else parse_peer_failure(answer.score.reason),
+            else parse_deepevalex_failure(answer.score.reason),
         }
 
     def _is_success(self, score: Score) -> bool | None:
@@ -279,7 +279,7 @@ class DeepEvalExFaithfulness:
             return False
         return passes_threshold(score, self.rule)
 
-    def _judge_answer_as_peer(
+    def _judge_answer_as_deepevalex(
         self, each: AnsweredInteraction, given: Sequence[Claim] | None
     ) -> Questions[WindowFindings]:
         """Ask about one answer as the peer does: the first question that fails loses it."""
@@ -290,10 +290,10 @@ class DeepEvalExFaithfulness:
                 self.prompts, contexts, self.truths_extraction_limit, as_peer=True
             )
             reply = make_text_list_reply_shape("truths")
-            facts = yield from ask_with_peer_errors(
+            facts = yield from ask_with_deepevalex_errors(
                 replace(question, reply=reply), "truths", window
             )
-            return attribute_truths(facts, list_texts(contexts))
+            return attribute_truths_to_documents(facts, list_texts(contexts))
 
         def ask_claims() -> Questions[tuple[Claim, ...]]:
             if given is not None:
@@ -302,17 +302,17 @@ class DeepEvalExFaithfulness:
                 self.prompts, each.answers, (), as_peer=True
             )
             reply = make_text_list_reply_shape("claims")
-            found = yield from ask_with_peer_errors(
+            found = yield from ask_with_deepevalex_errors(
                 replace(question, reply=reply), "claims", window
             )
-            return attribute_claims(found, each.turns, list_texts(each.answers))
+            return attribute_claims_to_answers(found, each.turns, list_texts(each.answers))
 
         # As the peer: the truths' failure is told first, whichever came first.
         branches: tuple[Questions[Any], ...] = (
             ask_or_return_error(ask_truths(), as_peer=False),
             ask_or_return_error(ask_claims(), as_peer=False),
         )
-        outcomes = yield from ask_all(branches)
+        outcomes = yield from ask_branches(branches)
         for outcome in outcomes:
             if isinstance(outcome, JudgeError):
                 raise outcome
@@ -326,7 +326,7 @@ class DeepEvalExFaithfulness:
                 [truth.text for truth in facts],
                 FAITHFULNESS.names,
             )
-            said = yield from ask_with_peer_errors(
+            said = yield from ask_with_deepevalex_errors(
                 replace(question, reply=make_any_verdict_list_reply_shape()), "verdicts", window
             )
         labels = [normalise_verdict(each.word) for each in said]
@@ -349,7 +349,7 @@ class DeepEvalExFaithfulness:
         if why is None:
             return judged
         reply = replace(why.reply, parse=parse_strict_json)
-        reason = yield from ask_with_peer_errors(replace(why, reply=reply), "reason", window)
+        reason = yield from ask_with_deepevalex_errors(replace(why, reply=reply), "reason", window)
         return replace(judged, reason=reason)
 
     def _judge_numbered_claims(
@@ -367,7 +367,7 @@ class DeepEvalExFaithfulness:
             lambda left: questions.make_verdicts_question(
                 self.prompts, [claims[n].text for n in left], in_view
             ),
-            lambda question: ask_with_peer_errors(question, "verdicts", window),
+            lambda question: ask_with_deepevalex_errors(question, "verdicts", window),
             lambda each: _read_known_label(each) is not None,
         )
         found = WindowFindings(
@@ -386,7 +386,7 @@ class DeepEvalExFaithfulness:
         if why is None:
             return found
         reason = yield from ask_or_return_error(
-            ask_with_peer_errors(why, "reason", window), as_peer=False
+            ask_with_deepevalex_errors(why, "reason", window), as_peer=False
         )
         # A reason that cannot be had is put together from the verdicts' own.
         return replace(found, reason=None if isinstance(reason, JudgeError) else reason)
@@ -402,7 +402,7 @@ class DeepEvalExFaithfulness:
         return questions.make_reason_question(self.prompts, score, [*costs, *beyond])
 
 
-def _make_peer_metadata(answer: Assessment, limit: int | None) -> Mapping[str, object]:
+def _make_deepevalex_metadata(answer: Assessment, limit: int | None) -> Mapping[str, object]:
     return {
         "truths": [truth.text for truth in answer.truths],
         "claims": [verdict.claim.text for verdict in answer.verdicts],
@@ -425,15 +425,15 @@ def _find_missing_fields(each: AnsweredInteraction, *, as_peer: bool) -> tuple[s
     the peer does not let pass.
     """
 
-    def is_there(passages: Sequence[Passage]) -> bool:
+    def has_text(passages: Sequence[Passage]) -> bool:
         return any(
             each.text_with_marks if as_peer else each.text_with_marks.strip() for each in passages
         )
 
     contexts = each.contexts or ()
     there = {
-        "input": is_there(each.questions) or not (as_peer or each.questions),
-        "actual_output": is_there(each.answers),
-        "retrieval_context": bool(contexts) if as_peer else is_there(contexts),
+        "input": has_text(each.questions) or not (as_peer or each.questions),
+        "actual_output": has_text(each.answers),
+        "retrieval_context": bool(contexts) if as_peer else has_text(contexts),
     }
     return tuple(name for name, known in there.items() if not known)

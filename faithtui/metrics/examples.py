@@ -29,7 +29,9 @@ _TAIL = "End of the earlier cases."
 _TITLES: dict[ClaimKind, str] = {"claim": "Claim", "statement": "Statement", "answer": "Answer"}
 
 
-def drop_unusable_examples(examples: Sequence[Example], spec: MetricSpec) -> tuple[Example, ...]:
+def check_and_drop_examples_without_verdict(
+    examples: Sequence[Example], spec: MetricSpec
+) -> tuple[Example, ...]:
     """Leave out what has no verdict to learn: claims that are not to be judged at all.
 
     Raises:
@@ -62,7 +64,8 @@ def format_examples(examples: Sequence[Example], spec: MetricSpec) -> str:
     """Write examples for a prompt, each between marks that it cannot contain by accident.
 
     Args:
-        examples: Those of `drop_unusable_examples`, in the order they are shown in.
+        examples: Those of `check_and_drop_examples_without_verdict`, in the order they are shown
+            in.
         spec: The metric whose question they stand in; verdicts are said in its words.
     """
     cases = [

@@ -156,13 +156,15 @@ def list_score_lowering_reasons(rule: ScoringRule, verdicts: Sequence[Verdict]) 
     ]
 
 
-def conclude_without_reason(rule: ScoringRule, assessments: Sequence[Assessment]) -> Conclusion:
+def average_windows_without_reason(
+    rule: ScoringRule, assessments: Sequence[Assessment]
+) -> Conclusion:
     """Average the windows; no reason is asked for."""
     score = average_scores([each.score for each in assessments], rule)
     return Conclusion(score, passes_threshold(score, rule))
 
 
-def conclude_with_reason(
+def average_windows_and_ask_reason(
     prompts: PromptSet,
     spec: MetricSpec,
     rule: ScoringRule,
@@ -175,11 +177,11 @@ def conclude_with_reason(
     A reason that finds nothing wrong beside a score that something lowered, or something wrong
     where nothing did, is not kept: what lowered the score is counted instead.
     """
-    mean = conclude_without_reason(rule, assessments)
+    mean = average_windows_without_reason(rule, assessments)
     score = mean.score.value
     if not include_reason or not assessments or score is None:
         return mean
-    reasons = _list_window_notes(rule, assessments)
+    reasons = _list_window_reasons_for_final_reason(rule, assessments)
     composed = _compose_conversation_reason(spec, rule, mean.score, assessments, reasons)
     reason: str | None
     try:
@@ -293,7 +295,9 @@ def _compose_conversation_reason(
     return ": ".join(part for part in (counted, costs) if part)
 
 
-def _list_window_notes(rule: ScoringRule, assessments: Sequence[Assessment]) -> tuple[str, ...]:
+def _list_window_reasons_for_final_reason(
+    rule: ScoringRule, assessments: Sequence[Assessment]
+) -> tuple[str, ...]:
     """List what is to be said about the windows, in order.
 
     A claim that costs many windows something is noted once, and no more than `MOST_NOTED`: three

@@ -30,14 +30,14 @@ from faithtui.metrics.findings import (
     WindowFindings,
     add_undefined_score_reason,
     assess_window,
-    conclude_without_reason,
+    average_windows_without_reason,
     prefix_bare_model_with_openai,
 )
 from faithtui.metrics.llamaindex.refinement import (
     RefinedReply,
     RefineSettings,
+    judge_answer_over_context_chunks,
     make_no_context_reply,
-    refine_reply,
 )
 from faithtui.metrics.llamaindex.templates import CallerTemplate, Holes, adapt_template
 from faithtui.metrics.prompt_texts import PromptSet
@@ -236,7 +236,7 @@ class LlamaIndexFaithfulness:
                             f"the answer in turn {verdict.claim.turn + 1} is not supported by its "
                             f"context: {verdict.reason}"
                         )
-        return conclude_without_reason(self.rule, assessments)
+        return average_windows_without_reason(self.rule, assessments)
 
     def make_peer_library_results(
         self,
@@ -247,11 +247,11 @@ class LlamaIndexFaithfulness:
     ) -> tuple[Mapping[str, object], ...]:
         """Say the result of each answer in LlamaIndex's words."""
         return tuple(
-            self._make_peer_result(read_interaction(conversation, found.window), found)
+            self._make_llamaindex_result(read_interaction(conversation, found.window), found)
             for found in assessments
         )
 
-    def _make_peer_result(
+    def _make_llamaindex_result(
         self, one: AnsweredInteraction, found: Assessment
     ) -> Mapping[str, object]:
         score = found.score.value
@@ -291,7 +291,7 @@ class LlamaIndexFaithfulness:
                 blank = WindowFindings(without_context=not contexts)
                 return add_undefined_score_reason(blank, SPEC, self.rule, one.answers)
         reply = (
-            (yield from refine_reply(one, contexts, settings))
+            (yield from judge_answer_over_context_chunks(one, contexts, settings))
             if contexts
             else make_no_context_reply(as_peer=self.as_peer)
         )

@@ -177,7 +177,7 @@ def fence_texts(kind: str, letter: str, texts: Sequence[str], first: int = 0) ->
     )
 
 
-def format_numbered(letter: str, texts: Sequence[str], first: int = 0) -> str:
+def format_numbered_lines(letter: str, texts: Sequence[str], first: int = 0) -> str:
     """List one-line statements by number; `(none)` when there are none."""
     return (
         "\n".join(f"[{letter}{first + n}] {' '.join(text.split())}" for n, text in enumerate(texts))

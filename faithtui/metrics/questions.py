@@ -26,7 +26,7 @@ from faithtui.metrics.prompt_texts import (
     PromptSet,
     fence_text,
     fence_texts,
-    format_numbered,
+    format_numbered_lines,
 )
 from faithtui.metrics.shapes import (
     ParsedFact,
@@ -246,7 +246,9 @@ def make_verdicts_question(
         task=JudgeClaims(tuple(claims), tuple(truths)),
         system=prompts.render("system"),
         prompt=prompts.render(
-            "verdicts", truths=format_numbered("t", truths), claims=format_numbered("c", claims)
+            "verdicts",
+            truths=format_numbered_lines("t", truths),
+            claims=format_numbered_lines("c", claims),
         ),
         reply=make_keyed_verdicts_reply_shape(
             [f"c{n}" for n in range(len(claims))], FAITHFULNESS.names
@@ -264,7 +266,9 @@ def make_verdict_list_question(
         task=JudgeClaimList(tuple(claims), tuple(truths)),
         system=prompts.render("system"),
         prompt=prompts.render(
-            "verdict-list", truths=format_numbered("t", truths), claims=format_numbered("c", claims)
+            "verdict-list",
+            truths=format_numbered_lines("t", truths),
+            claims=format_numbered_lines("c", claims),
         ),
         reply=make_verdict_list_reply_shape(words),
         max_tokens=400 + 120 * len(claims),

@@ -26,17 +26,17 @@ from faithtui.metrics.answers import (
     judge_each_answer,
     why_no_answer,
 )
-from faithtui.metrics.attribution import attribute_claims
+from faithtui.metrics.attribution import attribute_claims_to_answers
 from faithtui.metrics.base import JudgeTraits, MetricSpec, Question, QuestionPace, Questions, ask
 from faithtui.metrics.findings import (
     WindowFindings,
     add_undefined_score_reason,
     assess_window,
-    conclude_without_reason,
+    average_windows_without_reason,
     prefix_bare_model_with_openai,
 )
 from faithtui.metrics.missing_verdicts import ask_until_complete
-from faithtui.metrics.prompt_texts import PromptSet, fence_texts, format_numbered
+from faithtui.metrics.prompt_texts import PromptSet, fence_texts, format_numbered_lines
 from faithtui.metrics.questions import format_passages_with_image_marks, list_images, list_texts
 from faithtui.metrics.ragas.replies import (
     ParsedInference,
@@ -147,7 +147,7 @@ class RagasFaithfulness:
         """Ask about every answer; one entry per window."""
 
         def judge_one(answered: AnsweredInteraction) -> Questions[WindowFindings]:
-            statements, said = yield from self._judge_answer(answered, claims)
+            statements, said = yield from self._ask_statements_and_verdicts(answered, claims)
             verdicts = tuple(
                 Verdict(statement, None)
                 if found is None
@@ -175,7 +175,7 @@ class RagasFaithfulness:
     def conclude(self, assessments: Sequence[Assessment]) -> Questions[Conclusion]:
         """Average the answers that have a score; nothing is asked."""
         yield from ()
-        return conclude_without_reason(self.rule, assessments)
+        return average_windows_without_reason(self.rule, assessments)
 
     def make_peer_library_results(
         self,
@@ -187,7 +187,7 @@ class RagasFaithfulness:
         """Say each answer's result as ragas does: a number or, for NaN, none."""
         return tuple({"score": each.score.value} for each in assessments)
 
-    def _judge_answer(
+    def _ask_statements_and_verdicts(
         self, answered: AnsweredInteraction, given: Sequence[Claim] | None
     ) -> Questions[tuple[tuple[Claim, ...], Sequence[ParsedInference | None]]]:
         """Ask about one answer: its statements, and what was said of them in their order.
@@ -205,7 +205,9 @@ class RagasFaithfulness:
         elif self.as_peer or any(passage.text_with_marks.strip() for passage in answered.answers):
             question = _make_statements_question(self.prompts, answered, as_peer=self.as_peer)
             found = yield from ask(question, answered.window.position)
-            statements = attribute_claims(found, answered.turns, list_texts(answered.answers))
+            statements = attribute_claims_to_answers(
+                found, answered.turns, list_texts(answered.answers)
+            )
         else:
             statements = ()
         if not statements:
@@ -271,7 +273,7 @@ def _make_inference_question(
         prompt=prompts.render(
             "inference",
             passages=fence_texts("passage", "p", format_passages_with_image_marks(passages)),
-            statements=format_numbered("s", statements),
+            statements=format_numbered_lines("s", statements),
         ),
         reply=make_keyed_inferences_reply_shape([f"s{n}" for n in range(len(statements))]),
         max_tokens=400 + 120 * len(statements),
@@ -290,7 +292,7 @@ def _make_inference_list_question(
         prompt=prompts.render(
             "inference-list",
             passages=fence_texts("passage", "p", format_passages_with_image_marks(passages)),
-            statements=format_numbered("s", statements),
+            statements=format_numbered_lines("s", statements),
         ),
         reply=make_inference_list_reply_shape(),
         max_tokens=400 + 150 * len(statements),

@@ -21,7 +21,7 @@ from faithtui.metrics import (
     turn_faithfulness,
 )
 from faithtui.metrics.base import Metric, MetricSpec
-from faithtui.metrics.examples import drop_unusable_examples, format_examples
+from faithtui.metrics.examples import check_and_drop_examples_without_verdict, format_examples
 from faithtui.metrics.prompt_texts import PromptSet, load_prompts
 
 
@@ -126,7 +126,9 @@ def build(
         values[name] = _convert_option_value(name, kinds[name], value)
     prompts = prompts or load_prompts(found.spec.key, found.steps, prompts_dir)
     if examples:
-        shown = format_examples(drop_unusable_examples(examples, found.spec), found.spec)
+        shown = format_examples(
+            check_and_drop_examples_without_verdict(examples, found.spec), found.spec
+        )
         prompts = prompts.with_examples(found.verdict_steps, shown)
     made: Metric[Any] = found.make(prompts=prompts, **values)
     return made

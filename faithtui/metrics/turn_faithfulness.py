@@ -26,7 +26,7 @@ from faithtui.metrics.findings import (
     WindowFindings,
     add_undefined_score_reason,
     assess_window,
-    conclude_with_reason,
+    average_windows_and_ask_reason,
     make_deepeval_result,
     prefix_bare_model_with_openai,
 )
@@ -194,7 +194,7 @@ class TurnFaithfulness:
 
     def conclude(self, assessments: Sequence[Assessment]) -> Questions[Conclusion]:
         """Average the windows and ask why."""
-        return conclude_with_reason(
+        return average_windows_and_ask_reason(
             self.prompts, SPEC, self.rule, assessments, include_reason=self.include_reason
         )
 

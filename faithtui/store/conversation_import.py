@@ -19,7 +19,7 @@ from faithtui.domain.conversation import (
     content_hash,
 )
 from faithtui.errors import StoreError
-from faithtui.store.annotations.ratings import add_ratings
+from faithtui.store.annotations.ratings import add_missing_ratings
 from faithtui.store.records import ImportCounts
 from faithtui.store.schema.column_types import (
     hash_passage_with_images,
@@ -58,7 +58,7 @@ def import_batch(
     """Write a batch; see `Conversations.import_batch`."""
     batch = [_make_conversation_storable(each) for each in conversations]
     hashes = [content_hash(each.turns) for each in batch]
-    stored = _find_stored_conversations(connection, batch)
+    stored = _find_stored_ids_and_hashes(connection, batch)
     known: dict[Identity, str] = {identity: hashed for identity, (_, hashed) in stored.items()}
     by_content, twin_ids = _find_keys_by_content(connection, batch, hashes)
     new: list[tuple[Conversation, str]] = []
@@ -93,7 +93,7 @@ def import_batch(
     return ImportCounts(
         new=len(new),
         unchanged=len(unchanged),
-        new_ratings=add_ratings(
+        new_ratings=add_missing_ratings(
             connection,
             now,
             [
@@ -152,7 +152,7 @@ def _make_document_storable(document: Document) -> Document:
     )
 
 
-def _find_stored_conversations(
+def _find_stored_ids_and_hashes(
     connection: Connection, batch: Sequence[Conversation]
 ) -> dict[Identity, tuple[int, str]]:
     """Find which of a batch's identities are there, with their ids and content hashes."""

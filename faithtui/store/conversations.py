@@ -142,7 +142,7 @@ class Conversations:
                     return end, written
 
         while True:
-            done, written = self._database.write(write_until_urgent)
+            done, written = self._database.run_in_write_transaction(write_until_urgent)
             counts += written
             if done >= len(conversations):
                 return counts
@@ -213,7 +213,7 @@ class Conversations:
         with self._database.open_reader() as connection:
             return list_misread_labels(connection)
 
-    def sources(self) -> tuple[SourceRow, ...]:
+    def list_sources(self) -> tuple[SourceRow, ...]:
         """List the imported data sets in the order of their first import; () when there is none."""
         ratings = (
             select(conversation.c.source, func.count().label("ratings"))
@@ -246,7 +246,7 @@ class Conversations:
             ).scalar_one()
         return number
 
-    def ids(
+    def list_ids(
         self, sources: Sequence[str] = (), limit: int | None = None
     ) -> tuple[ConversationId, ...]:
         """List conversations in the order of import.

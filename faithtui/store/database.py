@@ -29,15 +29,15 @@ from faithtui.output_files import write_atomically
 from faithtui.store.file.backups import find_store_of_interrupted_restore
 from faithtui.store.file.errors import (
     can_write,
-    check_path,
     has_wal_or_journal,
+    refuse_unusable_store_path,
     retry_while_busy,
     translate_errors,
 )
 from faithtui.store.file.readers import Readers, connect_to_file, make_engine
 from faithtui.store.file.upgrade import copy_file_and_upgrade_tables, recognise_version
 from faithtui.store.file.writer import Writer
-from faithtui.store.schema.checksums import describe_changed_rows
+from faithtui.store.schema.checksums import describe_corrupted_rows
 from faithtui.store.schema.identity import find_head_revision
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ class Database:
                 f"there is no store at {path}, as the restore of a copy was interrupted; the store "
                 f"as it was is {moved}: give it its name back, or restore the copy again"
             )
-        check_path(path, create=create)
+        refuse_unusable_store_path(path, create=create)
         if not path.exists():
             if has_wal_or_journal(path):
                 raise StoreError(
@@ -139,11 +139,11 @@ class Database:
         """Read one column of integers; see `Readers.read_ids`."""
         return self._readers.read_ids(statement)
 
-    def data_version(self) -> int:
+    def read_change_number(self) -> int:
         """Give a number that changes with every commit, of this process or of another one."""
-        return self._readers.data_version()
+        return self._readers.read_change_number()
 
-    def write(
+    def run_in_write_transaction(
         self, work: Callable[[Connection], T], *, durable: bool = False, urgent: bool = False
     ) -> T:
         """Run work in a transaction on the writer thread, and wait until it is committed.
@@ -161,7 +161,7 @@ class Database:
                 written.
         """
         self._check_writable()
-        return self._writer.write(work, durable=durable, urgent=urgent)
+        return self._writer.run_in_write_transaction(work, durable=durable, urgent=urgent)
 
     def delete_and_vacuum(self, work: Callable[[Connection], None]) -> str | None:
         """Run work that deletes in a transaction, and then get what it deleted out of the files.
@@ -174,7 +174,7 @@ class Database:
             there are none.
 
         Raises:
-            StoreError: As `write`; nothing was deleted.
+            StoreError: As `run_in_write_transaction`; nothing was deleted.
         """
         self._check_writable()
         return self._writer.delete_and_vacuum(work)
@@ -232,14 +232,14 @@ class Database:
         """Let what is not urgent wait; see `Store.delay_non_urgent_writes`."""
         self._writer.delay_non_urgent_work(seconds)
 
-    def check(self) -> list[str]:
-        """List what is wrong inside the file; see `Store.check`."""
+    def list_damage(self) -> list[str]:
+        """List what is wrong inside the file; see `Store.list_damage`."""
         damage: list[str] = []
         try:
             with self.open_reader() as connection:
                 damage += connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
                 lost = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
-                changed = list(describe_changed_rows(connection))
+                changed = list(describe_corrupted_rows(connection))
         except StoreError as error:
             return [*_format_damage_lines(damage), str(error)]
         orphans = sorted({(table, row, parent) for table, row, parent, _ in lost})

@@ -145,7 +145,7 @@ class Deletions:
         self._database = database
         self._clock = clock
 
-    def rows(self) -> tuple[DeletionRow, ...]:
+    def list_deletions(self) -> tuple[DeletionRow, ...]:
         """List the deletions there were, the first one first."""
         with self._database.open_reader() as connection:
             return tuple(
@@ -274,7 +274,7 @@ class Deletions:
 
         if count_only:
             with contextlib.suppress(_RollbackError):
-                self._database.write(count_and_roll_back)
+                self._database.run_in_write_transaction(count_and_roll_back)
             return DeletionResult(_drop_zero_counts(counts))
         remains = self._database.delete_and_vacuum(delete_and_record)
         return DeletionResult(_drop_zero_counts(counts), remains)
@@ -331,7 +331,7 @@ def _delete_conversations(
         turn_document.c.document_id,
         make_in_condition(turn_document.c.conversation_id, numbers),
     )
-    images = _list_images(connection, numbers)
+    images = _list_image_hashes(connection, numbers)
     _delete_rows(
         connection, turn_document, make_in_condition(turn_document.c.conversation_id, numbers)
     )
@@ -517,7 +517,7 @@ def _recount_sample(
         populations = {CONVERSATIONS: len({each.item for each in units})}
         drawn = {CONVERSATIONS: len({each.run_item_id for each in left})}
     else:
-        before = dict(frame.populations)
+        before = dict(frame.claim_counts_by_stratum)
         populations = Counter(each.stratum for each in units)
         drawn = Counter(each.stratum for each in left)
     if row.frame != len(frame) or before != {
@@ -534,7 +534,7 @@ def _recount_sample(
     }
 
 
-def _list_images(connection: Connection, numbers: Collection[int]) -> set[str]:
+def _list_image_hashes(connection: Connection, numbers: Collection[int]) -> set[str]:
     return {
         each["sha256"]
         for place in (turn, turn_document)
@@ -655,18 +655,22 @@ def _remove_person_from_metadata(connection: Connection, name: str, counts: Coun
         connection.execute(
             update(conversation)
             .where(conversation.c.id == row.id)
-            .values(details=_without_person(row.details, name))
+            .values(details=_remove_person_from_json_value(row.details, name))
         )
 
 
-def _without_person(value: Any, name: str) -> Any:
+def _remove_person_from_json_value(value: Any, name: str) -> Any:
     """Leave out of a JSON value what is by a person, and the name where it stands alone."""
     match value:
         case dict():
-            return {key: _without_person(part, name) for key, part in value.items() if key != name}
+            return {
+                key: _remove_person_from_json_value(part, name)
+                for key, part in value.items()
+                if key != name
+            }
         case list():
             return [
-                _without_person(part, name)
+                _remove_person_from_json_value(part, name)
                 for part in value
                 if not _is_object_given_by_person(part, name)
             ]

@@ -224,7 +224,7 @@ class ClaimView:
     verdict, or the conversation was open with the judge in view."""
 
     @property
-    def home_verdict(self) -> WindowVerdictView:
+    def first_window_verdict(self) -> WindowVerdictView:
         """The home verdict."""
         return self.verdicts[0]
 

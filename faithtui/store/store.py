@@ -40,7 +40,7 @@ from faithtui.store.runs.runs import Runs
 from faithtui.store.samples.claim_sets import ClaimSets
 from faithtui.store.samples.samples import Samples
 from faithtui.store.samples.splits import Splits
-from faithtui.store.schema.checksums import FIGURE_TABLES, refuse_changed_rows
+from faithtui.store.schema.checksums import FIGURE_TABLES, refuse_corrupted_rows
 from faithtui.store.schema.row_counts import count_rows
 from faithtui.store.search.filters import Search
 from faithtui.store.search.saved_views import SavedViews
@@ -166,18 +166,18 @@ class Store:
         """Revision of the tables, such as `0001`."""
         return self._database.schema_version
 
-    def data_version(self) -> int:
+    def read_change_number(self) -> int:
         """Give a number that changes with every commit, of this process or of another one."""
-        return self._database.data_version()
+        return self._database.read_change_number()
 
-    def check(self) -> list[str]:
+    def list_damage(self) -> list[str]:
         """List what is wrong inside the file, one sentence each; [] when it is sound.
 
         Reads the whole file, so it takes seconds on a large store.
         """
-        return self._database.check()
+        return self._database.list_damage()
 
-    def refuse_changed_rows(self) -> None:
+    def refuse_corrupted_rows(self) -> None:
         """Keep figures and exports from labels that nobody gave and verdicts that no judge gave.
 
         Reads every label and verdict: 4 s for a million of each.
@@ -186,7 +186,7 @@ class Store:
             StoreError: One is not what was written.
         """
         with self._database.open_reader() as connection:
-            refuse_changed_rows(connection, FIGURE_TABLES)
+            refuse_corrupted_rows(connection, FIGURE_TABLES)
         self._is_checked = True
 
     def refuse_changed_rows_once(self) -> None:
@@ -198,7 +198,7 @@ class Store:
             StoreError: A label or verdict is not what was written.
         """
         if not self._is_checked:
-            self.refuse_changed_rows()
+            self.refuse_corrupted_rows()
 
     def count_rows(self) -> dict[str, int]:
         """Count the rows of every table, by name; nothing of what is in them is told."""

@@ -59,8 +59,8 @@ class FaithApp(App[None]):
     A controller is a plain class that owns one concern: its state, its keys and what they do. It
     gets the app, and calls it and the other controllers directly.
 
-    Textual looks for hooks (`on_event`, `refresh_css`), handlers (`@on`) and actions (`action_go`)
-    on the app alone. So all of them are here, and each passes on to the controller it concerns.
+    Textual looks for hooks (`on_event`, `refresh_css`), handlers (`@on`) and actions on the app
+    alone. So all of them are here, and each passes on to the controller it concerns.
 
     Args:
         store_path: The store's file; made when there is none.
@@ -146,7 +146,7 @@ class FaithApp(App[None]):
             self,
             self.forward_event,
             lambda: self.shutdown.quit_keys,
-            self.screen_switcher.show_given_up,
+            self.screen_switcher.show_that_waiting_was_cancelled,
         )
         self._switch_interval = sys.getswitchinterval()
 
@@ -171,18 +171,18 @@ class FaithApp(App[None]):
         await self.push_screen(first)
         if isinstance(self._driver, HangupDriver):
             # A screen that is half mounted cannot be left.
-            self.shutdown.leave_on_hangup(self._driver)
-        self.call_after_refresh(self.store_opener.start)
+            self.shutdown.listen_for_hangup_and_signals(self._driver)
+        self.call_after_refresh(self.store_opener.open_store_in_background)
         self.screen_change_signal.subscribe(self, lambda _: self.small_terminal.update_cover())
 
     @on(StoreOpened)
     def start_with_opened_store(self) -> None:
         """Go on where somebody stopped, let screens read, and look for changes from now on."""
-        self.store_watcher.start()
+        self.store_watcher.start_polling()
         self.appearance.read_styles_of_all_screens()
-        self.bookmark_keeper.start()
-        self.screen_switcher.reload()
-        self.background_runs.start()
+        self.bookmark_keeper.go_to_bookmark_and_keep_updating()
+        self.screen_switcher.reload_open_screens()
+        self.background_runs.resume_first_run_and_poll_queue()
         self.store_opener.release_keys_and_load_screens()
 
     def on_unmount(self) -> None:
@@ -232,7 +232,7 @@ class FaithApp(App[None]):
         if event.keymap is not None:
             self.session.change_keymap(event.keymap)
             self.set_keymap(self.session.keymap)
-        self.appearance.change(event.configured.settings.theme, ascii=event.ascii)
+        self.appearance.set_theme_and_ascii(event.configured.settings.theme, ascii=event.ascii)
 
     # Screens
 
@@ -254,7 +254,7 @@ class FaithApp(App[None]):
         """Hide what leads nowhere."""
         return self.screen_switcher.is_action_available(action)
 
-    def action_go(self) -> None:
+    def action_ask_where_to_go(self) -> None:
         """Ask which screen."""
         self.screen_switcher.ask_where_to_go()
 
@@ -262,7 +262,7 @@ class FaithApp(App[None]):
         """Go to the screen before."""
         self.screen_switcher.go_back()
 
-    def action_jump(self) -> None:
+    def action_show_jump_labels(self) -> None:
         """Put a letter on everything that one can go to."""
         self.screen_switcher.show_jump_labels()
 
@@ -308,7 +308,7 @@ class FaithApp(App[None]):
     @on(ResumeRequested)
     def resume_run(self, event: ResumeRequested) -> None:
         """Take up a run, and let others follow."""
-        self.background_runs.resume(event.run, event.then)
+        self.background_runs.begin_run_and_queue_others(event.run, event.then)
 
     # Workers and their failures
 
@@ -348,8 +348,8 @@ class FaithApp(App[None]):
 
     async def action_leave(self) -> None:
         """Quit; ask first while a run is on."""
-        await self.shutdown.leave()
+        await self.shutdown.quit_or_ask_first()
 
     async def action_quit(self) -> None:
         """Quit as ctrl+q does."""
-        await self.shutdown.leave()
+        await self.shutdown.quit_or_ask_first()

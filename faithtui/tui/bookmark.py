@@ -254,7 +254,7 @@ def _is_unstored_queue(queue: ClaimQueue | None) -> bool:
     return queue is not None and queue.sample is None and not queue.repeats and bool(queue.entries)
 
 
-def resolve_bookmark(
+def look_up_bookmark_in_store(
     bookmark: Bookmark, store: "Store", reviewer: str, queue: ClaimQueue | None = None
 ) -> BookmarkTarget:
     """Look up what a bookmark names; what is not in the store any more is left out.
@@ -269,15 +269,15 @@ def resolve_bookmark(
     try:
         if bookmark.run is None:
             return place
-        run = store.runs.row(RunId(bookmark.run)).id
-        rows = () if bookmark.item is None else store.runs.item_rows([ItemId(bookmark.item)])
+        run = store.runs.read_run(RunId(bookmark.run)).id
+        rows = () if bookmark.item is None else store.runs.read_item_rows([ItemId(bookmark.item)])
         place = replace(place, run=run)
         if not rows or rows[0].run != run:
             return place
         claim = None if bookmark.claim is None else ClaimId(bookmark.claim)
         place = replace(place, item=rows[0].id, claim=claim)
         if bookmark.sample is None:
-            queue = _drop_missing(queue, store, run)
+            queue = _drop_missing_conversations(queue, store, run)
             if queue is not None:
                 queue.answered.update(_list_answered_claims_of_queue(queue, store, reviewer))
         else:
@@ -309,11 +309,13 @@ def _skip_answered_claim(place: BookmarkTarget, store: "Store", reviewer: str) -
     return place
 
 
-def _drop_missing(queue: ClaimQueue | None, store: "Store", run: RunId) -> ClaimQueue | None:
+def _drop_missing_conversations(
+    queue: ClaimQueue | None, store: "Store", run: RunId
+) -> ClaimQueue | None:
     """Drop the conversations of a queue that the run does not have any more."""
     if queue is None or queue.run != run:
         return None
-    held = set(store.runs.item_ids(run))
+    held = set(store.runs.list_item_ids(run))
     entries = tuple(each for each in queue.entries if each[0] in held)
     if not entries:
         return None
@@ -356,9 +358,11 @@ class BookmarkKeeper:
         if self._file is not None:
             bookmark = self._file.read()
             queue = self._file.read_queue(bookmark)
-            self._target = resolve_bookmark(bookmark, store, self.app.session.reviewer, queue)
+            self._target = look_up_bookmark_in_store(
+                bookmark, store, self.app.session.reviewer, queue
+            )
 
-    def start(self) -> None:
+    def go_to_bookmark_and_keep_updating(self) -> None:
         """Go on at the place of the bookmark, and keep it up to date from now on."""
         if self._file is None:
             return

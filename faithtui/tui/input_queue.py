@@ -106,7 +106,7 @@ class InputQueue:
         self._schedule_turn()
         return AwaitComplete(done)
 
-    def show_main(self, name: str) -> None:
+    def show_main_screen(self, name: str) -> None:
         """Show an installed screen as the only one; windows are closed without an answer."""
 
         async def switch_to_screen() -> None:
@@ -201,9 +201,9 @@ class InputQueue:
     def _schedule_turn(self) -> None:
         if not self._is_busy:
             self._is_busy = True
-            self._app.call_next(self._run_next_input)
+            self._app.call_next(self._run_next_change_or_input)
 
-    async def _run_next_input(self) -> None:
+    async def _run_next_change_or_input(self) -> None:
         """Do the next thing, then follow it; a change goes before a key, being caused by one."""
         if not self._app.screen_stack:
             self._inputs.clear()  # the app is leaving
@@ -219,7 +219,9 @@ class InputQueue:
             self._wait_for_pending_messages()
         elif self._inputs and not (self._is_laid_out and self._is_painted):
             self._is_laid_out = self._is_painted = True
-            self._app.screen.call_after_refresh(self._app.call_later, self._run_next_input)
+            self._app.screen.call_after_refresh(
+                self._app.call_later, self._run_next_change_or_input
+            )
         elif (event := self._pop_next_input()) is not None:
             self._is_followed = False
             await self._forward_event(event)
@@ -274,7 +276,7 @@ class InputQueue:
         self._is_followed = True
         # Lists of Textual's know nothing of their rows before, and fail on keys (`_move_page`).
         self._is_laid_out = not self._app.screen._layout_required
-        await self._run_next_input()
+        await self._run_next_change_or_input()
 
 
 async def _run_change(change: ScreenChange) -> None:

@@ -39,7 +39,7 @@ class ScreenSwitcher:
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "g",
-            "go",
+            "ask_where_to_go",
             "go to",
             tooltip="Go to another screen: one more letter says which",
             id="app.go",
@@ -63,7 +63,7 @@ class ScreenSwitcher:
         ),
         Binding(
             "ctrl+o",
-            "jump",
+            "show_jump_labels",
             "jump",
             show=False,
             key_display="ctrl+o",
@@ -110,7 +110,7 @@ class ScreenSwitcher:
             if isinstance(left, FaithScreen):
                 left.save_typed_text()
                 left.show_message()  # Whoever comes back has done something else meanwhile.
-        self.app.input_queue.show_main(name)
+        self.app.input_queue.show_main_screen(name)
 
     @property
     def can_go_back(self) -> bool:
@@ -124,13 +124,13 @@ class ScreenSwitcher:
         if self._previous:
             self.show(self._previous[-1], remember=False)
 
-    def reload(self) -> None:
+    def reload_open_screens(self) -> None:
         """Let every screen read what may have changed."""
         for screen in self.app.screen_stack:
             if isinstance(screen, FaithScreen) and screen.is_mounted:
-                screen.handle_store_change()
+                screen.reload_after_store_change()
 
-    def show_given_up(self) -> None:
+    def show_that_waiting_was_cancelled(self) -> None:
         """Say on the screen that what keys waited for does not come any more."""
         if isinstance(self.app.screen, FaithScreen):
             self.app.screen.refuse("given up")
@@ -163,7 +163,7 @@ class ScreenSwitcher:
             elif name is not None and isinstance(screen.focused, Pane):
                 screen.focused.action_home()
             elif name is not None and isinstance(screen.focused, VirtualList):
-                screen.focused.action_edge(0)
+                screen.focused.action_go_to_first_or_last(0)
 
         self.app.input_queue.open_window(GoDialog(), show_chosen_screen)
 
@@ -197,6 +197,6 @@ class ScreenSwitcher:
         """Whether an action of the app leads anywhere now."""
         if action == "go_back":
             return self.can_go_back
-        if action in ("command_palette", "jump"):
+        if action in ("command_palette", "show_jump_labels"):
             return not isinstance(self.app.screen, ModalScreen)
         return True

@@ -88,7 +88,7 @@ class Shutdown:
         """Say what the process ends with."""
         self.exit_code = code
 
-    async def leave(self) -> None:
+    async def quit_or_ask_first(self) -> None:
         """Quit; ask first while a run is on, if there is room for a question."""
         from faithtui.tui.screen.dialogs import ConfirmDialog
 
@@ -125,14 +125,14 @@ class Shutdown:
         from faithtui.tui.screen.finish_dialog import QuitProgressDialog
 
         self._is_finishing = True
-        self.app.background_runs.cancel_all()
+        self.app.background_runs.cancel_all_and_clear_waiting()
         if not await self._wait_for_runs(SHOW_WAIT_AFTER_S):
             self.app.input_queue.open_window(QuitProgressDialog(self.app.session))
             while not await self._wait_for_runs(_LOOK_S):
                 pass
         await self._quit_now()
 
-    def leave_on_hangup(self, driver: HangupDriver) -> None:
+    def listen_for_hangup_and_signals(self, driver: HangupDriver) -> None:
         """Leave when the terminal or the page goes away, or when the process is asked to end."""
         loop = asyncio.get_running_loop()
         for name in ("SIGHUP", "SIGTERM"):
@@ -156,7 +156,7 @@ class Shutdown:
     async def _cancel_runs_and_quit(self) -> None:
         if not self._is_finishing:
             self._is_finishing = True
-            self.app.background_runs.cancel_all()
+            self.app.background_runs.cancel_all_and_clear_waiting()
             await self._wait_for_runs(UNATTENDED_TIMEOUT_S)
         await self._quit_now()
 
@@ -178,7 +178,7 @@ class Shutdown:
         self.is_leaving = True
         if self.app.session.is_open:
             await self.app.bookmark_keeper.write()
-        self.app.background_runs.cancel_all()
+        self.app.background_runs.cancel_all_and_clear_waiting()
         if self.app.session.is_open:
             # In a daemon thread: a write that hangs must not keep the terminal.
             await _run_with_timeout(CLOSE_TIMEOUT_S, self.close_session)
@@ -187,7 +187,7 @@ class Shutdown:
     def close_session(self) -> None:
         """Wait a moment for runs, and close the store. Any thread."""
         session = self.app.session
-        session.image_files.close()
+        session.image_files.remove_files()
         for run in session.process_runs:
             run.join(CLOSE_TIMEOUT_S)
         if session.is_open:

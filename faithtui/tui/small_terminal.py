@@ -66,4 +66,4 @@ class SmallTerminalGuard:
         """Do nothing with input for a covered screen, but quit on the keys that quit."""
         event.stop()
         if isinstance(event, events.Key) and event.key in self.app.shutdown.quit_keys:
-            await self.app.shutdown.leave()
+            await self.app.shutdown.quit_or_ask_first()

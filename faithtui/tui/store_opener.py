@@ -45,7 +45,7 @@ class StoreOpener:
         """Keep what is typed until the store is open: it is meant for what it shows."""
         self.app.input_queue.hold_keys(self)
 
-    def start(self) -> None:
+    def open_store_in_background(self) -> None:
         """Open the store without holding up the screen."""
         self.app.start_worker(self._open, group="open")
 

@@ -23,12 +23,12 @@ class StoreWatcher:
         self.app = app
         self.data_version = -1
 
-    def start(self) -> None:
+    def start_polling(self) -> None:
         """Look for changes from now on."""
-        self.data_version = self.app.session.store.data_version()
-        self.app.set_interval(POLL_S, self.poll)
+        self.data_version = self.app.session.store.read_change_number()
+        self.app.set_interval(POLL_S, self.reload_screens_if_store_changed)
 
-    def poll(self) -> None:
+    def reload_screens_if_store_changed(self) -> None:
         """Read again when anybody wrote, unless a screen still reads what changed before.
 
         Raises:
@@ -37,10 +37,10 @@ class StoreWatcher:
         if self.app.shutdown.is_leaving:
             return  # the store closes
         self.app.background_runs.raise_bugs()
-        version = self.app.session.store.data_version()
+        version = self.app.session.store.read_change_number()
         if version != self.data_version and not self._is_reading():
             self.data_version = version
-            self.app.screen_switcher.reload()
+            self.app.screen_switcher.reload_open_screens()
 
     def _is_reading(self) -> bool:
         """Whether a screen still reads what changed before: threads that read do not stop."""

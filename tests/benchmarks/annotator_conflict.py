@@ -12,7 +12,7 @@ from math import sqrt
 import numpy as np
 
 from faithtui.agreement.labelled_units import ClaimUnit, Opinion
-from faithtui.agreement.report.claim_and_answer_figures import report_claims
+from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
 from faithtui.agreement.report.units import ComparedClaims
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate
@@ -59,7 +59,7 @@ def estimate_share(
     drawn = label_run(population, setting, seed)
     claims = tuple(label_with_errors(each, error, shared, generator) for each in drawn.all.rows)
     compared = ComparedClaims(claims, FAITHFULNESS, drawn.design, drawn.settings)
-    rate = report_claims(compared, RULE).rate
+    rate = compute_claim_level_report(compared, RULE).rate
     return rate.corrected_this_run, float(np.mean(np.array(population.human) != 2))
 
 

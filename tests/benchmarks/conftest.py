@@ -21,8 +21,8 @@ def _filled(path: Path, size: int) -> Path:
     talks = [talk(f"c{number:05}") for number in range(size)]
 
     def fill(store: Store) -> None:
-        run = store.runs.create(SPEC, store.conversations.ids())
-        for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+        run = store.runs.create(SPEC, store.conversations.list_ids())
+        for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
             for window in windows_of(each):
                 store.runs.save_window(item, assess(window, LABELS))
             store.runs.score_and_finish_item(item, ItemState.DONE, None)

@@ -20,10 +20,10 @@ import numpy as np
 
 from faithtui.agreement.gate.accuracy_transfer import (
     estimate_other_run_pass_rate,
-    find_judge_accuracy,
+    find_judge_sensitivity_and_specificity,
 )
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState
-from faithtui.agreement.report.claim_and_answer_figures import report_claims
+from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.units import ComparedClaims
@@ -251,10 +251,10 @@ def simulate(setting: Setting, replications: int, first: int = 0) -> dict[str, C
         pairs = np.array([population.human, population.judge])[:, fair]
         np.add.at(cells, tuple(pairs), 1)
         run = compute_truth(cells)
-        report = report_claims(label_run(population, setting, seed), RULE)
+        report = compute_claim_level_report(label_run(population, setting, seed), RULE)
         other, share = judge_other_run(setting, seed)
         certified = estimate_other_run_pass_rate(
-            find_judge_accuracy(report, RULE.passing), share, LEVEL
+            find_judge_sensitivity_and_specificity(report, RULE.passing), share, LEVEL
         )
         run["certified rate"] = future["certified rate"] = other
         for name, each in (*list_estimates(report), ("certified rate", certified)):

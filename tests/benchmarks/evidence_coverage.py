@@ -18,8 +18,8 @@ import numpy as np
 
 from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
 from faithtui.agreement.report.marked_evidence import (
-    report_evidence_overlap,
-    report_extraction_recall,
+    compute_evidence_overlap,
+    compute_extraction_recall,
 )
 from faithtui.domain.estimates import LEVEL, Estimate
 from faithtui.domain.ids import ClaimId, ConversationId
@@ -70,14 +70,14 @@ def draw_extraction(size: int, recall: float, rng: np.random.Generator) -> list[
 
 def estimate_f1(units: list[EvidenceUnit]) -> Estimate:
     """Estimate F1 as a report does."""
-    found = report_evidence_overlap(units, LEVEL)
+    found = compute_evidence_overlap(units, LEVEL)
     assert found is not None
     return found.f1
 
 
 def estimate_recall(units: list[ExtractionUnit]) -> Estimate:
     """Estimate recall as a report does."""
-    found = report_extraction_recall(units, LEVEL)
+    found = compute_extraction_recall(units, LEVEL)
     assert found is not None
     return found.recall
 

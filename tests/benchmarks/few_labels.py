@@ -64,7 +64,7 @@ def recalibrate(known: Sequence[LabelledProbability]) -> Calibration | None:
     if explain_recalibration_refusal(weighted) is not None:
         return None
     fitted, verdicts = fit_recalibration(weighted), evaluate_threshold(weighted)
-    threshold = verdicts.threshold if verdicts.is_offered else NO_RECALIBRATION.threshold
+    threshold = verdicts.threshold if verdicts.helps_enough_to_offer else NO_RECALIBRATION.threshold
     return Calibration(fitted.slope, fitted.intercept, threshold)
 
 

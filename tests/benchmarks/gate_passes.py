@@ -2,7 +2,8 @@
 
 Runs are drawn whose truth is known, sampled, labelled, reported and held against thresholds by the
 program's own functions. `python -m tests.benchmarks.gate_passes` from the repository root prints
-the table; `--stores N` adds runs that go through a store and `check_gate` from end to end.
+the table; `--stores N` adds runs that go through a store and `check_gate_and_write_certificate`
+from end to end.
 
 Each criterion is asked for a hair more than what is true of the run, so that every pass is a false
 one; a judge that is further below passes less often.
@@ -25,16 +26,16 @@ from faithtui.agreement.gate.threshold_checks import (
     CriterionCheck,
     Thresholds,
     check_thresholds,
-    read_gate_figures,
+    select_figures_gate_may_rely_on,
 )
-from faithtui.agreement.gate.warning_checks import apply_warnings_to_checks
+from faithtui.agreement.gate.warning_checks import make_doubtful_checks_undecided
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState, Opinion, RunUnits
-from faithtui.agreement.report.report import PreparedUnits, report_on_prepared_units
+from faithtui.agreement.report.report import PreparedUnits, compute_report_of_prepared_units
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action, Event, NewEvent
 from faithtui.domain.ids import RunId
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.engine.review.gate.gate import GateRequest, check_gate
+from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate
 from faithtui.store.records import ItemCheckResult, ItemState, RunState
 from faithtui.store.store import Store
 from tests.benchmarks import coverage
@@ -121,11 +122,11 @@ def _say(claim: ClaimUnit, way: str, chance: np.random.Generator) -> ClaimUnit:
 
 
 def hold(units: RunUnits, wanted: Thresholds) -> tuple[CriterionCheck, ...]:
-    """Hold a run against thresholds, as `check_gate` does."""
+    """Hold a run against thresholds, as `check_gate_and_write_certificate` does."""
     prepared = PreparedUnits(units, FAITHFULNESS, RULE)
-    report = report_on_prepared_units(prepared)
-    checks = check_thresholds(read_gate_figures(report.claims), wanted, None)
-    return apply_warnings_to_checks(checks, report.warnings, prepared, report.claims, wanted)
+    report = compute_report_of_prepared_units(prepared)
+    checks = check_thresholds(select_figures_gate_may_rely_on(report.claims), wanted, None)
+    return make_doubtful_checks_undecided(checks, report.warnings, prepared, report.claims, wanted)
 
 
 def count_outcomes(
@@ -179,7 +180,7 @@ GOOD = "good-judge"
 def gate_stored_run(
     setting: GateSetting, seed: int, store: Store, *, thresholds: Thresholds | None = None
 ) -> tuple[CriterionCheck, ...]:
-    """Draw a run, judge, sample and label it in a store, and gate it with `check_gate`."""
+    """Draw a run, judge, sample and label it in a store, and gate it with the whole gate."""
     generator = np.random.default_rng([seed, setting.run.groups])
     population = draw_judged_run(setting, generator)
     run = _store_run(store, population)
@@ -198,10 +199,12 @@ def gate_stored_run(
         _say(known[claim]._replace(human=LABELS[population.human[claim - 1]]), setting.way, chance)
         for claim in sorted(each.unit.claim for each in drawn.claims)
     ]
-    store.reviews.record_many([act for each in labelled for act in _list_acts(each, run)])
+    store.reviews.append_label_events_as_one_step(
+        [act for each in labelled for act in _list_acts(each, run)]
+    )
     wanted = thresholds or ask_for_more(compute_truth(population))
     request = GateRequest(wanted.kappa, wanted.recall_no, wanted.score)
-    return check_gate(store, run, request).checks
+    return check_gate_and_write_certificate(store, run, request).checks
 
 
 def _store_run(store: Store, population: Population) -> RunId:
@@ -211,11 +214,13 @@ def _store_run(store: Store, population: Population) -> RunId:
         by_group.setdefault(group, []).append(LABELS[judge])
     talks = [talk(f"c{group}", answers=1) for group in by_group]
     run = store.runs.create(JUDGED, import_talks(store, talks))
-    for item, each, said in zip(store.runs.item_ids(run), talks, by_group.values(), strict=True):
+    for item, each, said in zip(
+        store.runs.list_item_ids(run), talks, by_group.values(), strict=True
+    ):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, {1: said}, rule=JUDGED.rule))
         store.runs.score_and_finish_item(item, ItemState.DONE, None, "all in all")
-        (row,) = store.runs.item_rows([item])
+        (row,) = store.runs.read_item_rows([item])
         store.findings.save([ItemCheckResult(item, row.state, row.windows, ())])
     store.runs.set_state(run, RunState.DONE)
     return run

@@ -21,7 +21,7 @@ from faithtui.agreement.gate.threshold_checks import (
 )
 from faithtui.agreement.labelled_units import RunUnits
 from faithtui.agreement.report.compare import PairedUnit
-from faithtui.agreement.report.report import OtherJudge, PreparedUnits, compare_prepared_with_judge
+from faithtui.agreement.report.report import OtherJudge, PreparedUnits, compare_with_second_judge
 from faithtui.domain.label_sets import FAITHFULNESS
 from tests.benchmarks import coverage
 from tests.benchmarks.coverage import LABELS, RULE, Population, Setting
@@ -101,7 +101,7 @@ def compare_once(setting: ChangeSetting, seed: int) -> ChangeOutcome:
         )
         for each in claims
     )
-    found = compare_prepared_with_judge(prepared, "first", OtherJudge("second", units))
+    found = compare_with_second_judge(prepared, "first", OtherJudge("second", units))
     both = None if setting.drawn_alone else found.judges.percent.value
     differing = None if both is None else 1 - both
     outcomes = [

@@ -13,9 +13,9 @@ from itertools import product
 import numpy as np
 
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.claim_and_answer_figures import report_claims
+from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.trend_points import estimate_drawn_figures
+from faithtui.agreement.report.trend_points import estimate_accuracy_kappa_and_recall
 from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.sampling.designs import (
     LabelledSample,
@@ -146,7 +146,7 @@ def simulate(setting: Setting, part: str, replications: int) -> dict[str, PartCo
         judged = choose_part(part, population, drawn, generator)
         otherwise = part == "own words"
         rested = rest_on_part(compared, judged, words_the_rest_otherwise=otherwise)
-        report = report_claims(rested, RULE)
+        report = compute_claim_level_report(rested, RULE)
         truth = compute_truth_of(population, judged)
         whole = compute_truth_of(population, set(range(len(population.groups))))
         for name, each in coverage.list_estimates(report):
@@ -183,7 +183,7 @@ def simulate_weighted(setting: Setting, replications: int) -> dict[str, Coverage
             row._replace(judge=word) for row, word in zip(compared.all.rows, words, strict=True)
         )
         other = ComparedClaims(rows, compared.labels, compared.design, compared.settings)
-        figures = estimate_drawn_figures(rest_on_drawn(other).comparable)
+        figures = estimate_accuracy_kappa_and_recall(rest_on_drawn(other).comparable)
         truth = compute_truth_of(replace(population, judge=judge.tolist()), set(range(len(human))))
         for name, each in zip(("percent", "kappa", "recall"), figures, strict=True):
             counted = found.setdefault(name, Coverage())

@@ -22,7 +22,7 @@ import numpy as np
 
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState
 from faithtui.agreement.population import BUNDLES, Population, PopulationStratum
-from faithtui.agreement.report.claim_and_answer_figures import report_claims
+from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, find_label_design
@@ -265,7 +265,7 @@ def simulate(setting: Setting, replications: int, first: int = 0) -> dict[str, C
         generator = np.random.default_rng([seed, setting.conversations])
         claims = make_claims(setting, generator)
         run = compute_truth(claims.count_cells())
-        report = report_claims(label_sample(claims, setting, generator), RULE)
+        report = compute_claim_level_report(label_sample(claims, setting, generator), RULE)
         for name, each in list_estimates(report):
             counted = found.setdefault(name, Coverage())
             if each.ci_low is None or each.ci_high is None:

@@ -17,14 +17,14 @@ from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import (
     PreparedUnits,
     agreement_report,
-    report_on_prepared_units,
+    compute_report_of_prepared_units,
     update_report_without_intervals,
 )
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.agreement.statistics.coefficients import AC1, ALPHA, KAPPA, PERCENT
 from faithtui.agreement.statistics.figures import Statistic, estimate_figure
 from faithtui.agreement.statistics.intervals import wilson_interval
-from faithtui.agreement.statistics.matrices import GroupedMatrix, count_matrix
+from faithtui.agreement.statistics.matrices import GroupedMatrix, count_confusion_by_group
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS
@@ -105,13 +105,13 @@ def test_figures_of_judged_pairs_against_a_library_loop() -> None:
         place = {word: number for number, word in enumerate(WORDS)}
         human = np.array([place[each[1]] for each in drawn])
         judge = np.array([place[each[2]] for each in drawn])
-        counted = count_matrix(drawn, WORDS)
+        counted = count_confusion_by_group(drawn, WORDS)
 
         def library(human: object = human, judge: object = judge) -> float:
             return seconds(lambda: _library(sklearn, human, judge))
 
         def counting(drawn: list[tuple[str, str, str]] = drawn) -> float:
-            return seconds(lambda: count_matrix(drawn, WORDS))
+            return seconds(lambda: count_confusion_by_group(drawn, WORDS))
 
         def plain(counted: GroupedMatrix = counted) -> float:
             return seconds(lambda: figures_of(counted, ReportSettings()))
@@ -192,7 +192,7 @@ def test_point_estimates_after_one_label() -> None:
     for count in (1_000, 100_000):
         made = claims(count, seed=count)
         prepared = PreparedUnits(readings(made), FAITHFULNESS, RULE)
-        report = report_on_prepared_units(prepared)
+        report = compute_report_of_prepared_units(prepared)
         before = [made[count // 2]]
         after = [each._replace(human="no" if each.human == "yes" else "yes") for each in before]
 
@@ -205,7 +205,7 @@ def test_point_estimates_after_one_label() -> None:
             return seconds(lambda: update_report_without_intervals(prepared, report, before, after))
 
         def anew(prepared: PreparedUnits = prepared) -> float:
-            return seconds(lambda: report_on_prepared_units(prepared))
+            return seconds(lambda: compute_report_of_prepared_units(prepared))
 
         found = best_of(5, one=one, anew=anew)
         rows.append(
@@ -338,7 +338,7 @@ def test_how_often_intervals_of_95_percent_hold_the_truth() -> None:
                 if estimate.ci_low is not None and estimate.ci_high is not None:
                     given[name] += 1
                     hits[name] += estimate.ci_low <= truth[name] <= estimate.ci_high
-            total = drawn.total
+            total = drawn.unweighted_total
             low, high = wilson_interval(total.agreed_count / total.n, total.n)
             hits["ungrouped"] += low <= truth["percent"] <= high
         covered = {name: hits[name] / given[name] for name in STATISTICS}
@@ -367,7 +367,7 @@ def draw(groups: int, choose: random.Random) -> GroupedMatrix:
             human = choose.random() < no
             judge = human if choose.random() < right else not human
             readings.append((str(group), word(human), word(judge)))
-    return count_matrix(readings, ("yes", "no"))
+    return count_confusion_by_group(readings, ("yes", "no"))
 
 
 def word(unfaithful: bool) -> str:

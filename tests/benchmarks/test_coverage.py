@@ -23,7 +23,7 @@ from faithtui.agreement.statistics.intervals import (
     make_jackknife_interval,
     wilson_interval,
 )
-from faithtui.agreement.statistics.matrices import GroupedMatrix, count_matrix
+from faithtui.agreement.statistics.matrices import GroupedMatrix, count_confusion_by_group
 from faithtui.agreement.statistics.pass_rates import (
     LabelledStratum,
     estimate_future_rate,
@@ -75,7 +75,7 @@ def draw(groups: int, chance: random.Random) -> Drawn:
             cell[1] += labelled
             cell[2] += labelled and not bad
         conversations.append(tuple(LabelledStratum(*cell) for cell in cells.values()))
-    return Drawn(count_matrix(readings, LABELS), conversations)
+    return Drawn(count_confusion_by_group(readings, LABELS), conversations)
 
 
 def true_values() -> dict[str, float]:
@@ -95,7 +95,7 @@ def estimates(drawn: Drawn) -> Iterator[tuple[str, Estimate]]:
     """Estimate each figure of a run."""
     yield "agreement", estimate_figure(PERCENT, drawn.compared)
     yield "kappa", estimate_figure(KAPPA, drawn.compared)
-    yield "recall", estimate_figure(RECALL, drawn.compared.collapse(("no",)))
+    yield "recall", estimate_figure(RECALL, drawn.compared.collapse_to_two_categories(("no",)))
     yield "corrected rate", estimate_future_rate(make_grouped_strata(drawn.conversations))
 
 
@@ -114,7 +114,7 @@ def test_how_often_intervals_by_conversation_hold_the_truth() -> None:
                 if found.ci_low is not None and found.ci_high is not None:
                     given[name] += 1
                     hits[name] += found.ci_low <= truth[name] <= found.ci_high
-            total = drawn.compared.total
+            total = drawn.compared.unweighted_total
             low, high = wilson_interval(total.agreed_count / total.n, total.n)
             hits["single claims"] += low <= truth["agreement"] <= high
         for name, count in given.items():
@@ -153,7 +153,7 @@ def test_kappa_that_one_conversation_keeps_from_one_has_an_interval_that_holds_i
         for (bad, single), unfaithful in product(RARE, (0.3, 0.1)):
             chance = random.Random(groups)
             whole = KAPPA.compute_of_single_matrix(
-                nearly_right(20_000, bad, single, unfaithful, chance).total
+                nearly_right(20_000, bad, single, unfaithful, chance).unweighted_total
             )
             assert not isinstance(whole, Reason)
             given = hits = 0
@@ -203,4 +203,4 @@ def nearly_right(
             human = chance.random() < unfaithful
             judge = human if chance.random() >= wrong else not human
             readings.append((str(group), LABELS[not human], LABELS[not judge]))
-    return count_matrix(readings, LABELS)
+    return count_confusion_by_group(readings, LABELS)

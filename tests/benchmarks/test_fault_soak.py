@@ -74,9 +74,9 @@ def planned(path: Path, url: str) -> RunId:
 
 def outcome(path: Path, run: RunId) -> tuple[RunRow, list[ScoreSet | None]]:
     with Store.open(path, create=False) as store:
-        assert store.check() == []
-        items = store.runs.item_rows(store.runs.item_ids(run))
-        return store.runs.row(run), [item.scores for item in items]
+        assert store.list_damage() == []
+        items = store.runs.read_item_rows(store.runs.list_item_ids(run))
+        return store.runs.read_run(run), [item.scores for item in items]
 
 
 def stored_windows(path: Path) -> frozenset[tuple[int, int]]:
@@ -128,7 +128,7 @@ def killed_again_and_again(path: Path, run: RunId, url: str, ledger: Path) -> Wa
             continue
         assert working.returncode == 0, told
         with Store.open(path, create=False) as store:
-            row = store.runs.row(run)
+            row = store.runs.read_run(run)
         is_over = row.state is RunState.DONE and not row.failed
         if (is_over and not goals) or seen.starts > KILLS + ROUNDS:
             return seen

@@ -62,7 +62,7 @@ def test_the_engine_against_the_time_that_answers_take(tmp_path: Path) -> None:
             began = time.perf_counter()
             asyncio.run(runner.execute_run(store, run, lambda event: None))
             took = time.perf_counter() - began
-            calls = store.runs.row(run).calls
+            calls = store.runs.read_run(run).calls
         alone = calls * latency_s / concurrency
         rows.append(
             (

@@ -113,7 +113,7 @@ def test_verdicts_while_64_questions_are_in_the_air(tmp_path: Path) -> None:
             terminal.wait(lambda: terminal.read(0.05) and server.answered > answered)
             most = server.most_in_flight
     with Store.open(path, create=False) as store:
-        assert store.runs.rows()[0].state is not RunState.DONE, "the run was to be under way"
+        assert store.runs.list_runs()[0].state is not RunState.DONE, "the run was to be under way"
     table(
         f"keys in review while {most} questions are in the air",
         ("", "p50", "p95", "to empty"),

@@ -55,8 +55,8 @@ def long_store(path: Path) -> Path:
                 truths.append(Truth(make_sentence(10), text))
             made.append((Conversation("long", f"{length} turns", tuple(turns), "g"), said, truths))
         store.conversations.import_batch([talk for talk, _, _ in made])
-        run = store.runs.create(SPEC, store.conversations.ids())
-        for item, (talk, said, truths) in zip(store.runs.item_ids(run), made, strict=True):
+        run = store.runs.create(SPEC, store.conversations.list_ids())
+        for item, (talk, said, truths) in zip(store.runs.list_item_ids(run), made, strict=True):
             save(store, item, assessments(talk, said, truths))
         store.runs.set_state(run, RunState.DONE)
     return path

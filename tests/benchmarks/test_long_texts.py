@@ -76,8 +76,8 @@ def long_store(path: Path) -> Path:
             for name, text in KINDS.items()
         ]
         store.conversations.import_batch(talks)
-        run = store.runs.create(SPEC, store.conversations.ids())
-        for item, talk in zip(store.runs.item_ids(run), talks, strict=True):
+        run = store.runs.create(SPEC, store.conversations.list_ids())
+        for item, talk in zip(store.runs.list_item_ids(run), talks, strict=True):
             text = KINDS[talk.key]
             said = [
                 Said(
@@ -92,8 +92,8 @@ def long_store(path: Path) -> Path:
             ]
             truths = [Truth(text(30 + number), text(20 + number)) for number in range(TURNS)]
             save(store, item, assessments(talk, said, truths))
-            for claim in store.runs.read_review_view(item, "ann").claims[:2]:
-                store.reviews.record(
+            for claim in store.runs.read_conversation_for_review(item, "ann").claims[:2]:
+                store.reviews.append_label_event(
                     claim.id, "ann", Action.NOTED, None, text(60),
                     run=run, judge_verdict="no", saw_judge=False,
                 )  # fmt: skip

@@ -50,7 +50,7 @@ def judged(store: Store, url: str, concurrency: int) -> tuple[int, float, float]
     took_s = time.monotonic() - began
     after = resource.getrusage(resource.RUSAGE_SELF)
     assert state is RunState.DONE
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert row.failed == 0
     used_s = after.ru_utime + after.ru_stime - cpu.ru_utime - cpu.ru_stime
     return row.calls, took_s, used_s

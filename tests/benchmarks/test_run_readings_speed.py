@@ -62,10 +62,10 @@ def test_the_readings_against_the_rows_by_plain_sqlite(labelled: dict[int, Path]
         with Store.open(path) as store:
 
             def readings(store: Store = store) -> float:
-                return seconds(lambda: store.labelled_units.read_run_units(RunId(1)))
+                return seconds(lambda: store.labelled_units.read_report_units(RunId(1)))
 
             found = best_of(3, plain=plain, readings=readings)
-            assert len(store.labelled_units.read_run_units(RunId(1)).claims) == size * CLAIMS
+            assert len(store.labelled_units.read_report_units(RunId(1)).claims) == size * CLAIMS
         connection.close()
         ratios[size] = found["readings"] / found["plain"]
         rows.append(

@@ -74,7 +74,7 @@ def scaled(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
     size = stores[SIZES[-1]].stat().st_size / 1e6
     print(f"\n  {size:.0f} MB written in {time.perf_counter() - began:.0f} s")
     with Store.open(stores[SIZES[0]]) as store:
-        assert store.check() == []
+        assert store.list_damage() == []
     return stores
 
 
@@ -195,7 +195,7 @@ def typed(terminal: Terminal, found: dict[str, int], size: int) -> list[float]:
 def counts(path: Path) -> dict[str, int]:
     """Count the conversations that each beginning of a word finds."""
     with Store.open(path) as store:
-        ground = make_filter_context(store.runs.row(RunId(1)).spec.rule, Scope.CONVERSATIONS)
+        ground = make_filter_context(store.runs.read_run(RunId(1)).spec.rule, Scope.CONVERSATIONS)
         return {
             word[:at]: len(
                 store.search.list_matching_items(RunId(1), parse_filter(word[:at], ground).filter)
@@ -359,11 +359,11 @@ def test_keys_while_64_questions_are_in_the_air(scaled: dict[int, Path], tmp_pat
             terminal.wait("PROGRESS")
             terminal.wait(lambda: in_the_air(terminal) > MANY)
             with Store.open(path) as store:
-                begun = store.runs.row(run)
+                begun = store.runs.read_run(run)
             walk_both(terminal, times)
             mb = resident_mb(terminal.process.pid)
         with Store.open(path) as store:
-            stored = store.runs.row(run)
+            stored = store.runs.read_run(run)
     table(
         f"keys over {SIZES[-1]:,} conversations while 64 questions are in the air, {mb:.0f} MB",
         HEAD,

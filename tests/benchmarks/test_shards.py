@@ -41,7 +41,7 @@ class BareRespondent:
     """Answers from the embedded judge, each question once, and does nothing else."""
 
     def __init__(self, judge: Any) -> None:
-        self.traits = JudgeTraits(False, None)
+        self.judge_traits = JudgeTraits(False, None)
         self._judge = judge
         self._known: dict[tuple[str, str], Any] = {}
 

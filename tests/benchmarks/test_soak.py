@@ -39,7 +39,7 @@ async def test_kill_9_at_random_moments_loses_no_label_that_was_called_saved(
             terminal.kill()
             told += Counter(saved(terminal))
     with Store.open(path, create=False) as store:
-        assert store.check() == []
+        assert store.list_damage() == []
         numbers = {claim.id: claim.number for claim in claims(store)}
     with closing(sqlite3.connect(path)) as connection:
         log = connection.execute("SELECT claim_id, verdict FROM human_label WHERE verdict NOTNULL")

@@ -90,8 +90,8 @@ def test_a_window_against_as_many_rows_by_plain_sqlite(tmp_path: Path) -> None:
         path = tmp_path / f"{next(number)}.db"
         with Store.open(path) as store:
             store.conversations.import_batch(talks)
-            run = store.runs.create(SPEC, store.conversations.ids())
-            items = store.runs.item_ids(run)
+            run = store.runs.create(SPEC, store.conversations.list_ids())
+            items = store.runs.list_item_ids(run)
             before = count_rows(path)
 
             def save() -> None:
@@ -129,16 +129,16 @@ def test_a_label_alone_and_while_a_run_writes(tmp_path: Path) -> None:
     database = Plain(tmp_path / "plain.db", "FULL")
     with Store.open(tmp_path / "s.db") as store:
         run, item = judged(store, talk("labelled", answers=12), {1: ["yes"] * 30})
-        claims = [claim.id for claim in store.runs.read_review_view(item, "ann").claims]
+        claims = [claim.id for claim in store.runs.read_conversation_for_review(item, "ann").claims]
         others = [talk(f"c{number}", answers=4) for number in range(400)]
         store.conversations.import_batch(others)
-        busy = store.runs.create(SPEC, store.conversations.ids()[1:])
+        busy = store.runs.create(SPEC, store.conversations.list_ids()[1:])
         times: dict[str, list[float]] = {"plain sqlite3, one row": [], "alone": [], "busy": []}
         for number in range(LABELLED):
             claim = claims[number % len(claims)]
             times["plain sqlite3, one row"].append(seconds(lambda: database.insert(1)))
             times["alone"].append(seconds(labelling(store, run, claim)))
-        stream = iter(zip(store.runs.item_ids(busy), others, strict=True))
+        stream = iter(zip(store.runs.list_item_ids(busy), others, strict=True))
         written = 0
         pending = store.submit(lambda: None)
         began = time.perf_counter()
@@ -173,7 +173,7 @@ def test_a_label_alone_and_while_a_run_writes(tmp_path: Path) -> None:
 
 def labelling(store: Store, run: RunId, claim: ClaimId) -> Callable[[], object]:
     """Make a call that gives a verdict."""
-    return lambda: store.reviews.record(
+    return lambda: store.reviews.append_label_event(
         claim, "ann", Action.AGREED, "yes", run=run, judge_verdict="yes", saw_judge=True
     )
 

@@ -242,7 +242,7 @@ def test_a_resumed_run_asks_as_much_at_once_as_is_typed(
     seen: list[int] = []
 
     async def executed(*_: object, control: RunControl, **__: object) -> RunState:
-        seen.append(control.workers)
+        seen.append(control.max_in_flight)
         return RunState.DONE
 
     monkeypatch.setattr(runner, "execute_run", executed)
@@ -333,8 +333,8 @@ def test_show_says_what_is_wrong_with_a_name(cli: Cli, judged: Path) -> None:
 def test_report_goes_to_stdout_in_one_format_and_to_files_in_several(
     cli: Cli, judged: Path, tmp_path: Path, store: Store
 ) -> None:
-    claim = store.runs.read_review_view(store.runs.item_ids(1)[0], "ann").claims[0]  # type: ignore[arg-type]  # a number
-    store.reviews.record(
+    claim = store.runs.read_conversation_for_review(store.runs.list_item_ids(1)[0], "ann").claims[0]  # type: ignore[arg-type]  # a number
+    store.reviews.append_label_event(
         claim.id, "ann", Action.OVERRIDDEN, "no", run=None, judge_verdict="yes", saw_judge=True
     )
     text = cli("report", "last", "--store", judged)
@@ -567,7 +567,7 @@ def test_a_score_with_overrides_says_how_much_is_reviewed_and_is_never_called_co
     cli: Cli, judged: Path
 ) -> None:
     with Store.open(judged) as store:
-        run = store.runs.row(RunId(1))
+        run = store.runs.read_run(RunId(1))
         (first, *_) = store.labelled_units.read_claim_units(run.id)
         store.reviews.record_verdict(first.claim, "ann", "no", run=run.id, saw_judge=False)
     counts = f"1 of {run.claims} reviewed"

@@ -73,8 +73,8 @@ def attacked(path: Path, texts: Sequence[str] = ALL) -> Path:
             )
             talks.append(Conversation(text[:100], f"{text[:100]} {number}", turns, text[:100]))
         store.conversations.import_batch(talks)
-        run = store.runs.create(SPEC, store.conversations.ids())
-        items = store.runs.item_ids(run)
+        run = store.runs.create(SPEC, store.conversations.list_ids())
+        items = store.runs.list_item_ids(run)
         for number, (item, talk, text) in enumerate(zip(items, talks, texts, strict=True)):
             (window,) = cut_sliding_windows(split_into_interactions(talk.turns), 10)
             truth = Truth(text or "empty", text or " ")
@@ -87,9 +87,9 @@ def attacked(path: Path, texts: Sequence[str] = ALL) -> Path:
                 item, Assessment(window, score, (verdict,), (truth,), reason=text)
             )
             store.runs.score_and_finish_item(item, ItemState.DONE, text, text)
-            claim = store.runs.read_review_view(item, "bo").claims[0].id
+            claim = store.runs.read_conversation_for_review(item, "bo").claims[0].id
             for who in ("ann", f"bo {text[:100]}"):
-                store.reviews.record(
+                store.reviews.append_label_event(
                     claim, who, Action.NOTED, None, text,
                     run=run, judge_verdict="no", saw_judge=False,
                 )  # fmt: skip
@@ -288,7 +288,7 @@ def test_a_bundle_with_anything_in_any_field_is_merged_or_refused_with_its_line(
         sample = store.samples.add(
             run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="n"
         )
-        for each in store.samples.entries(sample.id, "ann"):
+        for each in store.samples.list_claims_in_served_order(sample.id, "ann"):
             store.reviews.record_verdict(
                 each.claim, "ann", "yes",
                 run=run, saw_judge=False, repeats=False, seconds=1.0, sample=sample.id,
@@ -313,10 +313,10 @@ def test_a_bundle_with_anything_in_any_field_is_merged_or_refused_with_its_line(
                     assert all(len(str(each)) < len(str(bundle)) + 500 for each in refused)
                     if not refused:
                         merge_bundles_into_store(store, [bundle])
-        assert store.check() == []
-        store.samples.rows("ann")
-        for item in store.runs.item_ids(run):
-            store.runs.read_review_view(item, "ann")
+        assert store.list_damage() == []
+        store.samples.list_samples("ann")
+        for item in store.runs.list_item_ids(run):
+            store.runs.read_conversation_for_review(item, "ann")
     for end in range(0, len(whole), len(whole) // 20):
         bundle.write_text(whole[:end], "utf-8")
         cut = cli("--store", path, "merge", bundle)

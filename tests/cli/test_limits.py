@@ -32,11 +32,11 @@ def test_as_many_words_as_a_filter_may_have_are_looked_for(cli: Cli, judged: Pat
 
 def test_notes_guidelines_views_and_names(cli: Cli, judged: Path, tmp_path: Path) -> None:
     with Store.open(judged) as store:
-        item = store.runs.item_ids(RunId(1))[0]
-        claim = store.runs.read_review_view(item, "ann").claims[0].id
+        item = store.runs.list_item_ids(RunId(1))[0]
+        claim = store.runs.read_conversation_for_review(item, "ann").claims[0].id
 
         def note(text: str, reviewer: str = "ann") -> None:
-            store.reviews.record(
+            store.reviews.append_label_event(
                 claim,
                 reviewer,
                 Action.NOTED,
@@ -53,7 +53,7 @@ def test_notes_guidelines_views_and_names(cli: Cli, judged: Path, tmp_path: Path
             note("short", "x" * (REVIEWER.most + 1))
         with pytest.raises(InputError, match="the name of a view may have 200 characters"):
             store.saved_views.save("claims", SavedView("x" * 201, "", ""))
-        mine = store.runs.read_review_view(item, "ann").claims[0].mine
+        mine = store.runs.read_conversation_for_review(item, "ann").claims[0].mine
         assert mine is not None
         assert mine.note == "kept"
     file = tmp_path / "guideline.md"
@@ -89,8 +89,8 @@ def test_a_merge_names_what_it_cannot_take_and_takes_the_rest(
     cli: Cli, judged: Path, tmp_path: Path
 ) -> None:
     with Store.open(judged) as store:
-        item = store.runs.item_ids(RunId(1))[0]
-        for claim in store.runs.read_review_view(item, "ann").claims:
+        item = store.runs.list_item_ids(RunId(1))[0]
+        for claim in store.runs.read_conversation_for_review(item, "ann").claims:
             store.reviews.record_verdict(claim.id, "bo", "no", run=RunId(1), saw_judge=False)
     bundle = tmp_path / "labels.jsonl"
     assert cli("export", "labels", "-o", bundle, "--store", judged).code == 0

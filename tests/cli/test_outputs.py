@@ -29,8 +29,8 @@ WRITERS = {
 @pytest.fixture
 def labelled(judged: Path) -> Path:
     with Store.open(judged) as store:
-        for item in store.runs.item_ids(RunId(1)):
-            for claim in store.runs.read_review_view(item, "ann").claims:
+        for item in store.runs.list_item_ids(RunId(1)):
+            for claim in store.runs.read_conversation_for_review(item, "ann").claims:
                 store.reviews.record_verdict(claim.id, "ann", "no", run=RunId(1), saw_judge=False)
     return judged
 

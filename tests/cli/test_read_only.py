@@ -144,7 +144,7 @@ def test_doctor_names_files_that_others_may_read(cli: Cli, judged: Path) -> None
 def test_a_network_drive_is_warned_about(
     cli: Cli, judged: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("faithtui.store.file.location.find_network_drive", lambda path: "nfs4")
+    monkeypatch.setattr("faithtui.store.file.location.find_network_drive_type", lambda path: "nfs4")
     result = cli("runs", "--store", judged)
     assert result.code == 0
     assert "is on a network drive (nfs4)" in result.err

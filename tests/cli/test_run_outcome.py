@@ -18,7 +18,7 @@ def test_state_and_exit_code_agree(
     tmp_path: Path, failed: int, incomplete: int, state: str, code: int
 ) -> None:
     with store_with(tmp_path / "s.db", [conversation("a", 1)]) as store:
-        row = store.runs.row(planned(store))
+        row = store.runs.read_run(planned(store))
     ended = replace(row, state=RunState.DONE, failed=failed, incomplete=incomplete)
     assert (format_run_state(ended), choose_exit_code(ended)) == (state, code)
     assert format_run_state(replace(ended, state=RunState.CANCELLED)) == "cancelled"

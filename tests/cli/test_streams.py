@@ -150,7 +150,7 @@ def start(folder: Path, words: list[str], way: str, stack: ExitStack) -> Any:
 def ended(process: Any, own: Path) -> Ended:
     out, err = process.communicate()
     with Store.open(own / "s.db", create=False) as store:
-        assert store.check() == []
+        assert store.list_damage() == []
         return Ended(process.returncode, out or "", err or "", store.count_rows())
 
 
@@ -215,7 +215,7 @@ def test_a_run_whose_events_nobody_takes_loses_no_answer(
     assert set(server.billed.values()) == {1}
     assert len(server.billed) == talks * STEPS
     with Store.open(own / "s.db", create=False) as store:
-        (row,) = store.runs.rows()
+        (row,) = store.runs.list_runs()
         assert (row.state, row.done) == (RunState.DONE, talks)
 
 
@@ -258,9 +258,9 @@ def test_labels_given_before_the_reader_went_stay_and_no_other_is_given(home: Pa
     assert process.wait() == READER_GONE
     assert said == ""
     with Store.open(own / "s.db", create=False) as store:
-        assert store.check() == []
-        items = store.runs.item_ids(store.runs.rows()[0].id)
-        views = [store.runs.read_review_view(item, "zoe") for item in items]
+        assert store.list_damage() == []
+        items = store.runs.list_item_ids(store.runs.list_runs()[0].id)
+        views = [store.runs.read_conversation_for_review(item, "zoe") for item in items]
     given = [claim.human for view in views for claim in view.claims if claim.human is not None]
     assert set(given) == {"yes"}, "equal claims share a label, and no other answer was read"
 
@@ -313,8 +313,8 @@ def test_no_file_takes_the_number_of_a_closed_stream(home: Path) -> None:
     )
     assert done.returncode == ExportError.exit_code
     with Store.open(own / "s.db", create=False) as store:
-        assert store.check() == []
-        assert [row.archived_at is not None for row in store.runs.rows()] == [True]
+        assert store.list_damage() == []
+        assert [row.archived_at is not None for row in store.runs.list_runs()] == [True]
 
 
 def test_in_this_process_nothing_is_wrapped(cli: Cli) -> None:

@@ -351,7 +351,7 @@ def demo_level() -> LevelReport:
     with TemporaryDirectory() as folder, Store.open(Path(folder) / "demo.db") as store:
         run = demo.ensure_demo_in_store(store, lambda progress: None)
         asyncio.run(runner.execute_run(store, run, lambda event: None))
-        return compute_run_agreement(store, run).report.primary_level
+        return compute_run_agreement(store, run).report.primary_level_report
 
 
 def demo_example() -> str:
@@ -378,8 +378,9 @@ def demo_example() -> str:
                 ],
             ),
             _wrapped(
-                f"{agreed} of {n} agree: {level.percent.value:.2f}. But annotators pass "
-                f"{(both_pass + flagged) / n:.0%} of these answers anyway, so {level.chance:.2f} "
+                f"{agreed} of {n} agree: {level.percent_agreement.value:.2f}. But annotators pass "
+                f"{(both_pass + flagged) / n:.0%} of these answers anyway, so "
+                f"{level.chance_agreement:.2f} "
                 f"would come by chance. Kappa, which takes that off, is {kappa.value:.2f}, and "
                 f"because the answers come from {kappa.clusters} groups only, its interval is "
                 f"wide: {kappa.ci_low:.2f} to {kappa.ci_high:.2f}. And of the {people_fail} "

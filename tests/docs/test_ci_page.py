@@ -23,7 +23,7 @@ from faithtui.engine.review.gate.gate import MANY_FAILED
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import JudgeReply, JudgeRequest
-from faithtui.judges.recording import prompt_sha256
+from faithtui.judges.recording import hash_system_and_prompt
 from faithtui.store.store import Store
 from tests.docs.generate import DOCS
 from tests.engine.building import CountingJudge, opened
@@ -71,7 +71,7 @@ class Weigher(CountingJudge):
                 }
         if said is not None:
             reply = JudgeReply(json.dumps(said), structured=True)
-        digest = prompt_sha256(request.system, request.prompt)
+        digest = hash_system_and_prompt(request.system, request.prompt)
         self.lines.append(json.dumps({"prompt_sha256": digest, "reply": reply.text}))
         return reply
 

@@ -549,13 +549,13 @@ THREE_WAY = replace(LENIENT, labels=FAITHFULNESS.names, synonyms=FAITHFULNESS.sy
 def test_a_word_said_under_one_metric_is_read_under_another_and_never_guessed(
     word: str, under_ragas: str | None, under_three_way: str | None
 ) -> None:
-    assert RAGAS.translate_label(word) == under_ragas
-    assert THREE_WAY.translate_label(word) == under_three_way
+    assert RAGAS.translate_word_to_label(word) == under_ragas
+    assert THREE_WAY.translate_word_to_label(word) == under_three_way
 
 
 def test_a_rule_of_an_older_run_takes_every_word_as_it_is() -> None:
-    assert LENIENT.translate_label("yes") == "yes"
-    assert LENIENT.translate_label("0") == "0"
+    assert LENIENT.translate_word_to_label("yes") == "yes"
+    assert LENIENT.translate_word_to_label("0") == "0"
 
 
 def test_a_correction_said_in_another_metrics_words_counts() -> None:

@@ -94,7 +94,11 @@ def simulate_draws(claims: Claims, labels: int, draws: int) -> Iterator[tuple[fl
             yield moved, 0.0, True
             continue
         found = evaluate_threshold(known)
-        change = balanced_accuracy(rest, found.threshold) - before if found.is_offered else 0.0
+        change = (
+            balanced_accuracy(rest, found.threshold) - before
+            if found.helps_enough_to_offer
+            else 0.0
+        )
         yield moved, change, False
 
 
@@ -159,7 +163,7 @@ def measure_draw(claims: Claims, weights: Mapping[int, float]) -> float:
     if explain_recalibration_refusal(known) is not None:
         return 0.0
     found = evaluate_threshold(known)
-    if not found.is_offered:
+    if not found.helps_enough_to_offer:
         return 0.0
     rest = [claim for place, claim in enumerate(claims) if place not in weights]
     return balanced_accuracy(rest, found.threshold) - balanced_accuracy(rest, SHIPPED_THRESHOLD)

@@ -26,7 +26,7 @@ from typing import Any, Final
 from faithtui.domain.text.sentence_index import SentenceIndex, index_passages
 from faithtui.domain.text.sentences import SentenceKind, split_answer
 from faithtui.judges.embedded.features import SentenceComparison, compare_claim_with_context
-from faithtui.judges.embedded.overlap import collect_evidence, compute_support_probability
+from faithtui.judges.embedded.overlap import compute_support_probability, select_best_evidence
 from faithtui.judges.embedded.weights import (
     FEATURE_SIGNS,
     FEATURES,
@@ -303,7 +303,7 @@ def _evidence_hits(
         return None, None
     found = [
         given["context"].count("\n", 0, each.span.start)
-        for each in collect_evidence(parts, context)
+        for each in select_best_evidence(parts, context)
     ]
     return bool(found) and found[0] in lines, not lines.isdisjoint(found)
 

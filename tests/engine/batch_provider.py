@@ -130,8 +130,8 @@ async def come_back(
 def judged(store: Store, run: RunId) -> list[Json]:
     """Say everything a run found, without what tells runs apart."""
     found: list[Json] = []
-    for item in store.runs.item_ids(run):
-        view = store.runs.read_review_view(item, "ann")
+    for item in store.runs.list_item_ids(run):
+        view = store.runs.read_conversation_for_review(item, "ann")
         windows = [(each.position, each.score) for each in view.windows]
         claims = [
             (each.turn, each.text, [(said.label, said.reason) for said in each.verdicts])

@@ -57,9 +57,9 @@ class CountingJudge(LocalJudge):
     context_window: int | None = None
 
     def __init__(self, before: Callable[[JudgeRequest], None] = lambda request: None) -> None:
-        from faithtui.judges.registry import judge_fingerprint
+        from faithtui.judges.registry import make_judge_fingerprint
 
-        self.fingerprint = judge_fingerprint("offline")
+        self.fingerprint = make_judge_fingerprint("offline")
         self.asked: list[JudgeRequest] = []
         self.in_flight = 0
         self.most_in_flight = 0

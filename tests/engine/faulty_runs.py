@@ -189,7 +189,7 @@ async def judged(
     return Ran(
         run,
         state,
-        store.runs.row(run),
+        store.runs.read_run(run),
         items_of(store, run),
         events,
         server.entries[before:],
@@ -198,7 +198,7 @@ async def judged(
 
 def items_of(store: Store, run: RunId) -> tuple[ItemRow, ...]:
     """Read the conversations of a run."""
-    return tuple(store.runs.item_rows(store.runs.item_ids(run)))
+    return tuple(store.runs.read_item_rows(store.runs.list_item_ids(run)))
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -218,5 +218,5 @@ def calls_of(store: Store, ran: Ran) -> list[CallRow]:
 
 def verdicts_of(store: Store, item: ItemId) -> list[ClaimView]:
     """Read the claims of a conversation of a run that got a verdict."""
-    claims = store.runs.read_review_view(item, "ann").claims
-    return [claim for claim in claims if claim.home_verdict.label is not None]
+    claims = store.runs.read_conversation_for_review(item, "ann").claims
+    return [claim for claim in claims if claim.first_window_verdict.label is not None]

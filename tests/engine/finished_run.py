@@ -61,13 +61,16 @@ def run_over(
         for number in range(talks)
     ]
     run = store.runs.create(spec, import_talks(store, them))
-    items = store.runs.item_ids(run)
+    items = store.runs.list_item_ids(run)
     for item, each in zip(items, them, strict=True):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, {1: said}, rule=spec.rule))
         store.runs.score_and_finish_item(item, ItemState.DONE, None, "all in all")
     store.findings.save(
-        [ItemCheckResult(row.id, row.state, row.windows, ()) for row in store.runs.item_rows(items)]
+        [
+            ItemCheckResult(row.id, row.state, row.windows, ())
+            for row in store.runs.read_item_rows(items)
+        ]
     )
     store.runs.set_state(run, RunState.DONE)
     return run
@@ -84,9 +87,9 @@ def label(
 ) -> None:
     """Say something about every claim of a run, or some."""
     given: list[NewEvent] = []
-    for number, item in enumerate(store.runs.item_ids(run)):
-        for place, claim in enumerate(store.runs.read_review_view(item, by).claims):
-            word = claim.home_verdict.label or ""
+    for number, item in enumerate(store.runs.list_item_ids(run)):
+        for place, claim in enumerate(store.runs.read_conversation_for_review(item, by).claims):
+            word = claim.first_window_verdict.label or ""
             verdict = person(number, place, word)
             if verdict is not None and (only is None or claim.id in only):
                 knew = action is not Action.BLIND
@@ -102,4 +105,4 @@ def label(
                         judge_verdict=word,
                     )
                 )
-    store.reviews.record_many(given)
+    store.reviews.append_label_events_as_one_step(given)

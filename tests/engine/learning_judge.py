@@ -13,7 +13,7 @@ from faithtui.domain.judging.tasks import FindEvidence
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import JudgeReply, JudgeRequest
-from faithtui.judges.recording import prompt_sha256
+from faithtui.judges.recording import hash_system_and_prompt
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened
 
@@ -50,7 +50,7 @@ class Learner(CountingJudge):
                     named = [each for truths in said[key]["sufficient"] for each in truths]
                     said[key] |= {"verdict": "no", "sufficient": [], "contradicts": named}
             reply = JudgeReply(json.dumps(said), structured=True)
-        digest = prompt_sha256(request.system, request.prompt)
+        digest = hash_system_and_prompt(request.system, request.prompt)
         self.lines.append(json.dumps({"prompt_sha256": digest, "reply": reply.text}))
         return reply
 
@@ -92,15 +92,15 @@ def label(
     **columns: str,
 ) -> None:
     """Let people say something of every claim of a run; None: they say nothing."""
-    for item in store.runs.item_ids(run):
-        for claim in store.runs.read_review_view(item, "").claims:
+    for item in store.runs.list_item_ids(run):
+        for claim in store.runs.read_conversation_for_review(item, "").claims:
             word = verdict(claim.text)
             if word is None:
                 continue
-            judge = claim.home_verdict.label
+            judge = claim.first_window_verdict.label
             shown = Action.AGREED if word == judge else Action.OVERRIDDEN
             for reviewer in reviewers:
-                store.reviews.record(
+                store.reviews.append_label_event(
                     claim.id,
                     reviewer,
                     shown if saw_judge else Action.BLIND,

@@ -50,9 +50,9 @@ class RandomJudge(LocalJudge):
     context_window: int | None = None
 
     def __init__(self, seed: int = 1) -> None:
-        from faithtui.judges.registry import judge_fingerprint
+        from faithtui.judges.registry import make_judge_fingerprint
 
-        self.fingerprint = judge_fingerprint("offline")
+        self.fingerprint = make_judge_fingerprint("offline")
         self._chance = random.Random(seed)
 
     async def send(self, request: JudgeRequest) -> JudgeReply:

@@ -62,7 +62,7 @@ def write(path: Path, *lines: str) -> Path:
 
 
 def stored(store: Store) -> dict[tuple[str, str], Conversation]:
-    read = map(store.conversations.get, store.conversations.ids())
+    read = map(store.conversations.get, store.conversations.list_ids())
     return {(conversation.source, conversation.key): conversation for conversation in read}
 
 
@@ -256,9 +256,9 @@ def test_a_directory_without_a_file_is_refused(store: Store, tmp_path: Path) -> 
 
 
 def test_strict_writes_nothing_when_anything_is_refused(store: Store) -> None:
-    before = store.data_version()
+    before = store.read_change_number()
     result = run(store, GOOD, BAD, strict=True)
-    assert store.data_version() == before
+    assert store.read_change_number() == before
     assert stored(store) == {}
     assert [(one.read, one.new, one.refused) for one in result.files] == [
         (9, 0, 0),

@@ -49,7 +49,7 @@ def test_a_run_that_began_while_somebody_thought_it_over_is_not_deleted(store: S
         with pytest.raises(StoreError, match=f"run {run} went on since it was looked at"):
             plan.delete(counted)
     assert store.conversations.count() == 2
-    assert len(store.runs.rows()) == 1
+    assert len(store.runs.list_runs()) == 1
     store.workers.remove_worker_and_leases("me")
     plans[1].delete(counts[1])
     assert store.conversations.count() == 0
@@ -73,7 +73,7 @@ def test_what_changed_since_it_was_counted_is_not_deleted(store: Store) -> None:
     with pytest.raises(StoreError, match="changed since it was counted"):
         plan.delete(counts)
     assert store.conversations.count() == 2
-    assert store.deletions.rows() == ()
+    assert store.deletions.list_deletions() == ()
 
 
 async def test_questions_that_are_out_are_waited_for(store: Store, tmp_path: Path) -> None:
@@ -99,13 +99,13 @@ async def test_a_run_whose_process_was_killed_is_deleted_with_what_the_process_l
         WorkerRow("gone", socket.gethostname(), gone.pid, 0, now, run, None, now)
     )
     delete(deletion.plan_run_deletion(store, run, "ann"))
-    assert store.runs.rows() == ()
+    assert store.runs.list_runs() == ()
     assert store.workers.list_workers([run]) == ()
 
 
 async def test_replies_that_the_store_did_not_take_go_with_their_run(store: Store) -> None:
     run = planned(store)
-    item, _ = store.runs.item_ids(run)
+    item, _ = store.runs.list_item_ids(run)
     asked = CallContext("key", "offline", "verdicts", run=run, item=item)
     reply = StoredReply("a reply", "complete", False, 1, 1, None, None, None, 5)
     unstored = UnstoredReplies(store.path)
@@ -113,7 +113,7 @@ async def test_replies_that_the_store_did_not_take_go_with_their_run(store: Stor
     assert unstored.folder_used is not None
     delete(deletion.plan_run_deletion(store, run, "ann"))
     assert not unstored.folder_used.exists()
-    assert store.calls.find_reply("key") is None
+    assert store.calls.find_usable_reply("key") is None
 
 
 async def test_a_run_that_judges_claims_of_a_deleted_one_says_so(store: Store) -> None:

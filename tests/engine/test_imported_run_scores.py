@@ -94,13 +94,13 @@ def save_run(store: Store, options: Mapping[str, object], metric: str = METRIC) 
     names = made.spec.labels.names
     words = words if set(words) <= {*names, None} else names
     run = store.runs.create(spec, sorted(imported(store, each) for each in talks))
-    for number, item in enumerate(store.runs.item_ids(run)):
+    for number, item in enumerate(store.runs.list_item_ids(run)):
         _judge(store, item, made, words, number)
     return run
 
 
 def _judge(store: Store, item: ItemId, metric: Any, words: Sequence[Any], number: int) -> None:
-    (row,) = store.runs.item_rows([item])
+    (row,) = store.runs.read_item_rows([item])
     conversation = store.conversations.get(row.conversation)
     for window in metric.windows(conversation):
         labels = {
@@ -124,7 +124,7 @@ def _judge(store: Store, item: ItemId, metric: Any, words: Sequence[Any], number
 
 
 def read_scores(store: Store, run: RunId) -> dict[str, float | None]:
-    rows = store.runs.item_rows(store.runs.item_ids(run))
+    rows = store.runs.read_item_rows(store.runs.list_item_ids(run))
     return {each.key: each.scores.windowed.value if each.scores else None for each in rows}
 
 
@@ -167,7 +167,7 @@ def test_an_imported_run_scores_as_the_one_that_was_exported(
         assert {name: expected[name] for name in found} == found
         assert {name for name, score in expected.items() if score is not None} <= set(found)
         assert len({each for each in expected.values()}) > 1
-        (kept,), (before,) = into.runs.rows(), store.runs.rows()
+        (kept,), (before,) = into.runs.list_runs(), store.runs.list_runs()
         assert kept.spec.options == before.spec.options
         assert (kept.spec.rule, kept.spec.strategy) == (before.spec.rule, before.spec.strategy)
         assert (kept.score, kept.undefined_windows) == (
@@ -185,7 +185,7 @@ def test_scores_beside_traces_give_the_scores_of_the_run(
     scores = "".join(exporter.iter_results_for_other_tool("langfuse"))
     talks = [
         store.conversations.get(each.conversation)
-        for each in store.runs.item_rows(store.runs.item_ids(run))
+        for each in store.runs.read_item_rows(store.runs.list_item_ids(run))
     ]
     files = {"traces": format_langfuse_traces(talks), "scores": scores}
     paths = [tmp_path / f"{name}.jsonl" for name in files]
@@ -266,5 +266,5 @@ def test_two_runs_of_one_judge_with_other_options_stay_two(store: Store, tmp_pat
         assert [each.options for each in runs] == [{}, {"penalize_ambiguous_claims": True}]
         again = import_files(into, [path], report=lambda _: None).files[0].runs
         assert [each.run for each in again] == [None, None]
-        means = [each.score for each in into.runs.rows()]
-    assert sorted(map(str, means)) == sorted(str(each.score) for each in store.runs.rows())
+        means = [each.score for each in into.runs.list_runs()]
+    assert sorted(map(str, means)) == sorted(str(each.score) for each in store.runs.list_runs())

@@ -116,8 +116,8 @@ def write_run(tmp_path: Path, log: str) -> Path:
 
 
 def review(store: Store, number: int = 1) -> ReviewView:
-    [item] = store.runs.item_ids(RunId(number))
-    return store.runs.read_review_view(item, "ann")
+    [item] = store.runs.list_item_ids(RunId(number))
+    return store.runs.read_conversation_for_review(item, "ann")
 
 
 def test_windows_come_in_their_own_order_whatever_that_of_the_log(
@@ -137,7 +137,7 @@ def test_windows_come_in_their_own_order_whatever_that_of_the_log(
         "turn-faithfulness",
         1,
     )
-    assert store.runs.row(RunId(1)).state is RunState.DONE
+    assert store.runs.read_run(RunId(1)).state is RunState.DONE
     view = review(store)
     assert [(each.text, each.turn) for each in view.claims] == [
         (claim, 2 * number + 1) for number, claim in enumerate(claims)
@@ -275,13 +275,13 @@ def test_importing_verdicts_twice_makes_one_run(store: Store) -> None:
     [again] = run(store, path).files
     assert [each.run for each in first.runs] == [RunId(1)]
     assert [each.run for each in again.runs] == [None]
-    assert len(store.runs.rows()) == 1
-    row = store.runs.row(RunId(1))
+    assert len(store.runs.list_runs()) == 1
+    row = store.runs.read_run(RunId(1))
     assert (row.spec.judge, row.conversations, row.done) == ("imported:llamaindex", 5, 5)
     results = json.loads(path.read_text())
     assert [
         each.scores.windowed.value
-        for each in store.runs.item_rows(store.runs.item_ids(RunId(1)))
+        for each in store.runs.read_item_rows(store.runs.list_item_ids(RunId(1)))
         if each.scores
     ] == [float(each["passing"]) for each in results]
 
@@ -304,12 +304,12 @@ def test_a_run_that_was_left_unfinished_is_completed_by_the_next_import(
         patch.setattr(store.runs, "score_and_finish_item", fail_at_third)
         with pytest.raises(KeyboardInterrupt):
             run(store, path)
-    half = store.runs.row(RunId(1))
+    half = store.runs.read_run(RunId(1))
     assert (half.state is RunState.DONE, half.done) == (False, 2)
     [again] = run(store, path).files
     [third] = run(store, path).files
     assert [[each.run for each in file.runs] for file in (again, third)] == [[RunId(1)], [None]]
-    [row] = store.runs.rows()
+    [row] = store.runs.list_runs()
     assert (row.state, row.conversations, row.done, row.claims) == (RunState.DONE, 5, 5, 5)
 
 
@@ -319,7 +319,7 @@ def test_human_labels_and_verdicts_of_a_judge_meet_in_the_run(store: Store, tmp_
     path.write_text(text.replace('"summary_accuracy"', '"faithfulness"'))
     [file] = run(store, path).files
     assert (file.new, file.new_ratings) == (19, 19)
-    row = store.runs.row(RunId(1))
+    row = store.runs.read_run(RunId(1))
     assert (row.claims, row.labelled) == (19, 19)
 
 
@@ -329,7 +329,7 @@ def test_a_run_that_was_imported_says_so_and_has_no_parameters(store: Store) -> 
     with closing(sqlite3.connect(store.path)) as connection:
         connection.execute("UPDATE run SET profile = '{\"temperature\": 0.0}'")
         connection.commit()
-    row = store.runs.row(RunId(1))
+    row = store.runs.read_run(RunId(1))
     assert row.spec.is_imported
     assert row.spec.profile.describe() == ""
     said = "run 1 was imported: nothing was asked, its prompts and parameters are not known"
@@ -349,7 +349,7 @@ def test_a_rehearsal_counts_draws_and_writes_nothing(store: Store) -> None:
     assert result.first is not None
     assert len(result.first.turns) == 10
     assert store.conversations.count() == 0
-    assert store.runs.rows() == ()
+    assert store.runs.list_runs() == ()
 
 
 @pytest.mark.parametrize("merge", [False, True])
@@ -409,7 +409,7 @@ def test_claims_of_an_export_stay_with_their_answer_where_two_are_equal(
     )
     run(store, write_claims(tmp_path / "claims.jsonl", talk))
     assert list_verdicts(store) == [(1, "yes", [first_window]), (3, "no", [1])]
-    row = store.runs.row(RunId(1))
+    row = store.runs.read_run(RunId(1))
     assert (row.claims, row.labelled) == (2, 1)
 
 
@@ -524,9 +524,10 @@ def test_a_run_of_more_conversations_than_are_looked_for_at_once_is_whole(
     path.write_text("\n".join(["question,answer,faithfulness,judge", *rows]))
     [made] = run(store, path).files[0].runs
     assert made.conversations == 5
-    assert store.runs.row(RunId(1)).state is RunState.DONE
-    items = store.runs.item_ids(RunId(1))
+    assert store.runs.read_run(RunId(1)).state is RunState.DONE
+    items = store.runs.list_item_ids(RunId(1))
     labels = [
-        store.runs.read_review_view(each, "ann").claims[0].verdicts[0].label for each in items
+        store.runs.read_conversation_for_review(each, "ann").claims[0].verdicts[0].label
+        for each in items
     ]
     assert sorted(map(str, labels)) == ["no", "no", "no", "yes", "yes"]

@@ -36,7 +36,7 @@ def choices(
     prices: PriceTable | None = None,
 ) -> dict[tuple[str, str | None], JudgeChoice]:
     found = list_judge_choices(
-        store.runs.rows(), configured, prices or read_price_table(), environ, servers=servers
+        store.runs.list_runs(), configured, prices or read_price_table(), environ, servers=servers
     )
     named = {(each.judge, each.base_url): each for each in found}
     assert len(named) == len(found)
@@ -92,7 +92,7 @@ def test_the_address_of_a_provider_itself_makes_no_second_choice(store: Store) -
 
 def test_a_judge_that_nobody_can_ask_any_more_is_left_out(store: Store) -> None:
     run = planned(store)
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     gone = replace(row, spec=replace(row.spec, judge="uninstalled:model"))
     found = list_judge_choices([gone], OFFLINE, read_price_table(), {})
     assert [each.judge for each in found] == ["offline", "openai:MODEL", "anthropic:MODEL"]

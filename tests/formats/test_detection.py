@@ -18,7 +18,7 @@ from faithtui.errors import ConfigError, InputError
 from faithtui.formats.files.record_files import RecordFile
 from faithtui.formats.readers.datasets import (
     FormatChoice,
-    list_files,
+    list_data_files,
     make_shard_dataset_name,
     open_file_and_detect_format,
 )
@@ -352,7 +352,7 @@ def test_a_folder_gives_its_data_files_and_none_that_describe_them(tmp_path: Pat
     ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
-    found = list_files(folder)
+    found = list_data_files(folder)
     assert [each.relative_to(folder).as_posix() for each in found] == [
         "data/test-00000-of-00002.parquet",
         "plain.csv.gz",

@@ -9,7 +9,7 @@ import pytest
 from faithtui.domain.conversation import Document
 from faithtui.errors import InputError
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
-from faithtui.formats.readers.values.passages import read_tool_output
+from faithtui.formats.readers.values.passages import read_tool_output_as_passages
 from tests.formats.test_detection import write
 from tests.formats.test_real_formats import FOLDER, read, texts
 
@@ -119,11 +119,11 @@ def test_parts_that_call_and_answer_tools_are_read(tmp_path: Path) -> None:
     ],
 )
 def test_evidence_is_never_thrown_away(value: object, passages: list[str]) -> None:
-    assert [each.text for each in read_tool_output(value, "t").documents] == passages
+    assert [each.text for each in read_tool_output_as_passages(value, "t").documents] == passages
 
 
 def test_details_of_passages_are_kept() -> None:
-    found = read_tool_output([{"id": 7, "text": "a", "score": 0.5, "url": "u"}], "t")
+    found = read_tool_output_as_passages([{"id": 7, "text": "a", "score": 0.5, "url": "u"}], "t")
     assert found.documents == (Document("a", "u"),)
     assert found.details == ({"id": 7, "score": 0.5},)
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from faithtui.formats.files.record_files import rename_keys
+from faithtui.formats.files.record_files import rename_and_lift_keys
 from faithtui.formats.readers.traces.exchanges import (
     find_answer_text,
     is_about_faithfulness,
@@ -60,8 +60,8 @@ def test_a_mapped_key_wins_and_what_had_its_name_is_kept() -> None:
         "foo": "mapped", "question": "other", "metadata": {"foo": 1},
     }  # fmt: skip
     changed = {"question": "mapped", "question (unmapped)": "other", "metadata": {"foo": 1}}
-    assert rename_keys(given, {"foo": "question"}) == changed
-    assert rename_keys(dict(reversed(given.items())), {"foo": "question"}) == changed
+    assert rename_and_lift_keys(given, {"foo": "question"}) == changed
+    assert rename_and_lift_keys(dict(reversed(given.items())), {"foo": "question"}) == changed
 
 
 def test_a_column_or_key_that_is_there_twice_is_refused(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_what_people_left_alone_has_no_edited_output() -> None:
 
 
 def test_an_answer_without_a_fair_statement_has_no_score_and_is_left_out() -> None:
-    assert UNFAIR.score is None
+    assert UNFAIR.human_score is None
     assert samples(UNFAIR, AGREED) == samples(AGREED)
     assert samples() == []
 

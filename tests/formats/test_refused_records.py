@@ -178,7 +178,7 @@ def test_what_a_reader_did_not_think_of_is_one_refused_record(raised: Exception)
     def convert(
         fields: AnySpelling, options: ReadOptions, collector: ImageCollector
     ) -> Iterator[ConversationDraft]:
-        if fields.has("bad"):
+        if fields.has_one_of_keys("bad"):
             raise raised
         draft = ConversationDraft()
         draft.add_turn("user", "q")

@@ -187,9 +187,9 @@ async def test_batches_are_answered_with_the_same_words(server: FaultServer) -> 
     singly = {f"q{n}": each for n, each in enumerate(await ask_all(server.url, 3))}
     async with open_batch_client("openai:m", base_url=server.url, environ={}) as client:
         batch_id = await client.submit("run1", asked)
-        while (await client.status(batch_id)).state == "working":
+        while (await client.fetch_status(batch_id)).state == "working":
             pass
-        results = {name: result async for name, result in client.results(batch_id)}
+        results = {name: result async for name, result in client.stream_results(batch_id)}
     for name, reply in results.items():
         assert isinstance(reply, JudgeReply)
         single = singly[name]

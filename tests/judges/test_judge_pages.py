@@ -15,7 +15,7 @@ from faithtui.judges.providers.api_keys import PATIENCE_S, SERVICE, VARIABLES
 from faithtui.judges.providers.endpoints import BUILT_IN, PROVIDERS
 from faithtui.judges.providers.prices import Price, read_price_table
 from faithtui.judges.redaction import load_and_try_redaction_hook
-from faithtui.judges.registry import judge_fingerprint, open_judge
+from faithtui.judges.registry import make_judge_fingerprint, open_judge
 from tests.judges.fault_server import fault_server
 from tests.judges.providers.test_fault_matrix import ASKED
 from tests.judges.questions import question
@@ -43,7 +43,7 @@ async def test_the_example_of_a_judge_works(
     monkeypatch.syspath_prepend(tmp_path)
     async with open_judge("acme:small") as judge:
         reply = await judge.send(ASKED)
-        assert judge.fingerprint == judge_fingerprint("acme:small")
+        assert judge.fingerprint == make_judge_fingerprint("acme:small")
         with pytest.raises(JudgeRequestRejected, match="reads 100,000 characters"):
             await judge.send(replace(ASKED, prompt="x" * 100_001))
         assert (await judge.send(replace(ASKED, schema=None))).text == "YES"

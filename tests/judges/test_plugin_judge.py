@@ -19,7 +19,7 @@ from faithtui.judges.providers.api_keys import find_key_source
 from faithtui.judges.registry import (
     find_missing_key_variable,
     is_prompt_based,
-    judge_fingerprint,
+    make_judge_fingerprint,
     open_judge,
 )
 from tests.judges.acme import install_main_screen
@@ -70,9 +70,9 @@ def Parrot(rest, base_url):
     reply = await ask("parrot:plain", replace(question(), task=claims))
     assert '"verdict": "yes", "confidence": 0.75' in reply.text
     small, big, elsewhere = (
-        judge_fingerprint("parrot:small"),
-        judge_fingerprint("parrot:big"),
-        judge_fingerprint("parrot:big", "http://h:1"),
+        make_judge_fingerprint("parrot:small"),
+        make_judge_fingerprint("parrot:big"),
+        make_judge_fingerprint("parrot:big", "http://h:1"),
     )
     assert small.startswith("verifier/1 parrot:small - sure 1;evidence=")
     assert big.startswith("verifier/1 parrot:big - sure 1;")
@@ -158,14 +158,14 @@ async def test_its_limits_are_its_own(acme: Path) -> None:
 
 async def test_whatever_determines_an_answer_is_in_its_fingerprint(acme: Path) -> None:
     prints = {
-        judge_fingerprint("parrot:plain"),
-        judge_fingerprint("parrot:full"),
-        judge_fingerprint("parrot:plain", "http://localhost:1/x"),
+        make_judge_fingerprint("parrot:plain"),
+        make_judge_fingerprint("parrot:full"),
+        make_judge_fingerprint("parrot:plain", "http://localhost:1/x"),
     }
     assert len(prints) == 3
     assert all("parrot-2" in each for each in prints)
     async with open_judge("parrot:plain") as judge:
-        assert judge.fingerprint == judge_fingerprint("parrot:plain")
+        assert judge.fingerprint == make_judge_fingerprint("parrot:plain")
         assert judge.ref == judge_title(judge.ref) == "parrot:plain"
 
 
@@ -212,7 +212,7 @@ async def test_a_judge_that_cannot_be_opened_names_its_package(
     acme: Path, ref: str, says: str
 ) -> None:
     with pytest.raises(ConfigError, match=says):
-        judge_fingerprint(ref)
+        make_judge_fingerprint(ref)
     with pytest.raises(ConfigError, match=says):
         await ask(ref)
 
@@ -243,6 +243,6 @@ def test_two_packages_with_one_name_are_refused(
         other, package="zoo", points="[faithtui.judges]\nparrot = acme_judge:Parrot\n"
     )
     monkeypatch.syspath_prepend(other)
-    for use in (open_judge, judge_fingerprint):
+    for use in (open_judge, make_judge_fingerprint):
         with pytest.raises(ConfigError, match=r"add a judge called parrot: (acme, zoo|zoo, acme);"):
             use("parrot:plain")

@@ -8,7 +8,7 @@ import pytest
 from faithtui.domain.judging.tasks import JudgeClaims
 from faithtui.errors import ConfigError, JudgeRequestRejected
 from faithtui.judges.redaction import Redaction, load_and_try_redaction_hook
-from faithtui.judges.registry import judge_fingerprint, open_judge
+from faithtui.judges.registry import make_judge_fingerprint, open_judge
 from tests.judges.acme import install_main_screen
 from tests.judges.fake_server import FakeServer, openai_body
 from tests.judges.questions import PIXEL, question
@@ -51,9 +51,9 @@ async def test_nothing_leaves_before_the_hook_has_seen_it(server: FakeServer, ho
 
 async def test_replies_to_redacted_questions_are_kept_apart(server: FakeServer) -> None:
     redact = Redaction("my_hooks:stars", stars)
-    plain = judge_fingerprint("openai:m", server.url)
+    plain = make_judge_fingerprint("openai:m", server.url)
     for hook, name in ((redact, "my_hooks:stars"), (stars, f"{__name__}:stars")):
-        with_hook = judge_fingerprint("openai:m", server.url, redact=hook)
+        with_hook = make_judge_fingerprint("openai:m", server.url, redact=hook)
         assert with_hook == f"{plain} redact={name}"
         async with open_judge("openai:m", base_url=server.url, environ={}, redact=hook) as judge:
             assert judge.fingerprint == with_hook
@@ -100,7 +100,7 @@ async def test_judges_of_packages_see_what_is_left_too(
     monkeypatch.syspath_prepend(tmp_path / "site")
     async with open_judge("parrot:plain", redact=stars) as judge:
         reply = await judge.send(question("Ann?", system="Ann."))
-        assert judge.fingerprint == judge_fingerprint("parrot:plain", redact=stars)
+        assert judge.fingerprint == make_judge_fingerprint("parrot:plain", redact=stars)
     sys.modules.pop("acme_judge", None)
     assert reply.text == "***.|***?|300"
 
@@ -131,7 +131,7 @@ async def test_a_verifier_of_a_package_gets_what_is_left_of_claim_and_evidence(
     asked = replace(question("Ann?"), task=task)
     async with open_judge("parrot:plain", redact=stars) as judge:
         await judge.send(asked)
-        assert judge.fingerprint == judge_fingerprint("parrot:plain", redact=stars)
+        assert judge.fingerprint == make_judge_fingerprint("parrot:plain", redact=stars)
         assert judge.fingerprint.count("redact=") == 1
     async with open_judge("parrot:plain", redact=failing) as judge:
         with pytest.raises(JudgeRequestRejected, match="raised ValueError"):
@@ -142,8 +142,8 @@ async def test_a_verifier_of_a_package_gets_what_is_left_of_claim_and_evidence(
 
 async def test_the_judge_that_is_part_of_this_program_needs_none() -> None:
     async with open_judge("offline", redact=failing) as judge:
-        assert judge.fingerprint == judge_fingerprint("offline")
-    assert judge_fingerprint("offline", redact=failing) == judge_fingerprint("offline")
+        assert judge.fingerprint == make_judge_fingerprint("offline")
+    assert make_judge_fingerprint("offline", redact=failing) == make_judge_fingerprint("offline")
 
 
 def test_a_hook_is_loaded_by_name(hooks: None) -> None:

@@ -12,7 +12,7 @@ from faithtui.judges.providers.api_keys import load_key
 from faithtui.judges.providers.endpoints import PROVIDERS, Endpoint, parse_endpoint
 from faithtui.judges.providers.prices import compute_cost_usd
 from faithtui.judges.providers.secret import HIDDEN, NO_KEY, Secret
-from faithtui.judges.registry import find_missing_key_variable, judge_fingerprint, open_judge
+from faithtui.judges.registry import find_missing_key_variable, make_judge_fingerprint, open_judge
 from tests.judges.fake_server import FakeServer, openai_body
 from tests.judges.questions import KEY, question
 
@@ -45,7 +45,7 @@ def endpoint(ref: str, base_url: str | None = None) -> Endpoint:
     ],
 )
 def test_a_judge_nobody_knows_is_refused_with_the_known_ones(ref: str) -> None:
-    for use in (open_judge, judge_fingerprint):
+    for use in (open_judge, make_judge_fingerprint):
         with pytest.raises(ConfigError, match="offline, openai:MODEL, anthropic:MODEL, replay:"):
             use(ref)
     with pytest.raises(ConfigError):
@@ -191,7 +191,7 @@ async def test_names_and_fingerprints_are_those_of_the_open_judge(
 ) -> None:
     async with open_judge(ref, base_url=base_url, environ=KEYS) as judge:
         assert judge.ref == ref
-        assert judge.fingerprint == judge_fingerprint(ref, base_url)
+        assert judge.fingerprint == make_judge_fingerprint(ref, base_url)
         assert KEY not in judge.fingerprint
         assert judge.takes_images is (ref != "offline")
 
@@ -324,18 +324,18 @@ async def test_a_replay_has_the_fingerprint_of_its_file(tmp_path: Path) -> None:
     path.write_text('{"prompt_sha256": "x", "reply": "y"}\n')
     async with open_judge(f"replay:{path}") as judge:
         assert judge.ref == f"replay:{path}"
-        assert judge.fingerprint == judge_fingerprint(f"replay:{path}")
+        assert judge.fingerprint == make_judge_fingerprint(f"replay:{path}")
     with pytest.raises(InputError):
-        judge_fingerprint(f"replay:{tmp_path}/gone.jsonl")
+        make_judge_fingerprint(f"replay:{tmp_path}/gone.jsonl")
 
 
 def test_fingerprints_tell_judges_apart() -> None:
     prints = [
-        judge_fingerprint("openai:m"),
-        judge_fingerprint("openai:n"),
-        judge_fingerprint("anthropic:m"),
-        judge_fingerprint("openai:m", "http://localhost:1/v1"),
-        judge_fingerprint("openai:m", "http://localhost:2/v1"),
+        make_judge_fingerprint("openai:m"),
+        make_judge_fingerprint("openai:n"),
+        make_judge_fingerprint("anthropic:m"),
+        make_judge_fingerprint("openai:m", "http://localhost:1/v1"),
+        make_judge_fingerprint("openai:m", "http://localhost:2/v1"),
     ]
     assert len(set(prints)) == len(prints)
 

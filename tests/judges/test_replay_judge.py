@@ -6,7 +6,7 @@ import pytest
 
 from faithtui.errors import InputError, JudgeRequestRejected
 from faithtui.judges.base import JudgeReply
-from faithtui.judges.recording import prompt_sha256
+from faithtui.judges.recording import hash_system_and_prompt
 from faithtui.judges.replay_judge import ReplayJudge
 from tests.judges.questions import PIXEL, question
 
@@ -21,10 +21,14 @@ def recorded(path: Path, *lines: object) -> Path:
 async def test_a_recorded_question_gets_its_reply(tmp_path: Path) -> None:
     path = recorded(
         tmp_path / "replies.jsonl",
-        {"prompt_sha256": prompt_sha256("You explain.", "Why?"), "reply": "first"},
+        {"prompt_sha256": hash_system_and_prompt("You explain.", "Why?"), "reply": "first"},
         "",
-        {"prompt_sha256": prompt_sha256("You explain.", "Why?"), "reply": "so\0", "step": "reason"},
-        {"prompt_sha256": prompt_sha256("", "How?"), "reply": {"reason": "é"}},
+        {
+            "prompt_sha256": hash_system_and_prompt("You explain.", "Why?"),
+            "reply": "so\0",
+            "step": "reason",
+        },
+        {"prompt_sha256": hash_system_and_prompt("", "How?"), "reply": {"reason": "é"}},
     )
     judge = ReplayJudge(path)
     assert await judge.send(question()) == JudgeReply("so")
@@ -34,7 +38,7 @@ async def test_a_recorded_question_gets_its_reply(tmp_path: Path) -> None:
 
 
 async def test_a_recorded_reply_fits_a_question_with_images(tmp_path: Path) -> None:
-    line = {"prompt_sha256": prompt_sha256("You explain.", "Why?"), "reply": "so"}
+    line = {"prompt_sha256": hash_system_and_prompt("You explain.", "Why?"), "reply": "so"}
     judge = ReplayJudge(recorded(tmp_path / "replies.jsonl", line))
     assert judge.takes_images
     assert await judge.send(replace(question(), images=(PIXEL,))) == JudgeReply("so")
@@ -50,12 +54,16 @@ async def test_an_unknown_question_says_how_to_record_it(tmp_path: Path) -> None
 
 
 def test_the_hash_tells_system_and_prompt_apart() -> None:
-    hashes = {prompt_sha256("a", "b"), prompt_sha256("ab", ""), prompt_sha256("", "ab")}
+    hashes = {
+        hash_system_and_prompt("a", "b"),
+        hash_system_and_prompt("ab", ""),
+        hash_system_and_prompt("", "ab"),
+    }
     assert len(hashes) == 3
 
 
 def test_a_lone_surrogate_can_be_hashed() -> None:
-    assert len(prompt_sha256("\ud800", "")) == 64
+    assert len(hash_system_and_prompt("\ud800", "")) == 64
 
 
 def test_the_fingerprint_follows_the_content_and_not_the_place(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ class PlainAsk:
 
     def __init__(self, replies: Sequence[Said]) -> None:
         self.judge = PlainJudge(replies)
-        self.traits = JudgeTraits(context_window=self.judge.context_window)
+        self.judge_traits = JudgeTraits(context_window=self.judge.context_window)
 
     def hold_answer_slot(self) -> contextlib.AbstractAsyncContextManager[object]:
         return contextlib.nullcontext()

@@ -46,7 +46,7 @@ class ScriptedAsk:
         self.questions: list[Question[Any]] = []
 
     @property
-    def traits(self) -> JudgeTraits:
+    def judge_traits(self) -> JudgeTraits:
         return JudgeTraits(self._takes_images, self._oracle.context_window)
 
     def hold_answer_slot(self) -> contextlib.AbstractAsyncContextManager[object]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from faithtui.metrics.context_packs import (
     estimate_tokens,
     pack_contexts,
-    pack_contexts_as_peer,
+    pack_contexts_as_llamaindex,
     split_with_overlap,
 )
 from tests.metrics.plain_replies import odd_words
@@ -94,7 +94,7 @@ def test_nothing_is_lost_and_the_order_is_kept(texts: list[str], limit: int) -> 
 @settings(deadline=None)
 def test_the_peers_packing_loses_nothing_either(texts: list[str], limit: int) -> None:
     contexts = numbered_words(texts)
-    seen, _ = without_overlap(pack_contexts_as_peer(contexts, limit))
+    seen, _ = without_overlap(pack_contexts_as_llamaindex(contexts, limit))
     assert seen == " ".join(contexts).split()
 
 
@@ -109,7 +109,9 @@ def test_every_chunk_fits_and_none_is_blank(contexts: list[str], limit: int) -> 
 @given(st.lists(TEXT, min_size=1, max_size=5), st.integers(3, 60))
 @settings(deadline=None)
 def test_the_peers_chunks_fit_too(contexts: list[str], limit: int) -> None:
-    assert all(estimate_tokens(chunk) <= limit for chunk in pack_contexts_as_peer(contexts, limit))
+    assert all(
+        estimate_tokens(chunk) <= limit for chunk in pack_contexts_as_llamaindex(contexts, limit)
+    )
 
 
 @given(st.lists(TEXT, max_size=5), st.integers(3, 60))
@@ -150,8 +152,8 @@ def test_blank_contexts_are_left_out() -> None:
 
 
 def test_the_peer_shows_one_empty_chunk_for_blank_contexts() -> None:
-    assert pack_contexts_as_peer(["", "  "], 10) == ("",)
-    assert pack_contexts_as_peer(["", "abc", " ", "def"], 10) == ("abc\n\ndef",)
+    assert pack_contexts_as_llamaindex(["", "  "], 10) == ("",)
+    assert pack_contexts_as_llamaindex(["", "abc", " ", "def"], 10) == ("abc\n\ndef",)
 
 
 @pytest.mark.parametrize(("limit", "texts"), [(10, 1), (5, 6)])
@@ -180,7 +182,9 @@ def test_phrases_are_cut_where_there_is_no_sentence() -> None:
 )
 def test_the_peers_chunks_are_as_many_as_the_peers(count: int, chunks: int) -> None:
     """As llama-index-core 0.14.25 made them with a window of 3900 and an answer of 4 tokens."""
-    assert len(pack_contexts_as_peer([odd_words(count)], 3900 - 241 - 4 - 256 - 500)) == chunks
+    assert (
+        len(pack_contexts_as_llamaindex([odd_words(count)], 3900 - 241 - 4 - 256 - 500)) == chunks
+    )
 
 
 @pytest.mark.parametrize(
@@ -188,7 +192,7 @@ def test_the_peers_chunks_are_as_many_as_the_peers(count: int, chunks: int) -> N
 )
 def test_so_they_are_in_other_windows(window: int, chunks: int) -> None:
     contexts = [odd_words(900, f"w{n}x") for n in range(4)]
-    assert len(pack_contexts_as_peer(contexts, window - 241 - 4 - 256 - 500)) == chunks
+    assert len(pack_contexts_as_llamaindex(contexts, window - 241 - 4 - 256 - 500)) == chunks
 
 
 @given(SENTENCES, st.integers(8, 60))

@@ -39,7 +39,7 @@ from faithtui.metrics.base import Metric, Question, ReplyMismatch
 from faithtui.metrics.deepevalex.replies import (
     make_any_verdict_list_reply_shape,
     make_text_list_reply_shape,
-    parse_peer_failure,
+    parse_deepevalex_failure,
     parse_strict_json,
 )
 from tests.metrics.scripted import (
@@ -530,7 +530,7 @@ async def test_the_peer_tells_the_failure_of_the_truths_first() -> None:
 
 
 def test_a_window_that_is_incomplete_has_an_error_without_a_name_of_the_peers() -> None:
-    assert parse_peer_failure("1 of 2 claims have no verdict") == {
+    assert parse_deepevalex_failure("1 of 2 claims have no verdict") == {
         "kind": "no_score",
         "message": "1 of 2 claims have no verdict",
     }

@@ -12,7 +12,7 @@ from faithtui.errors import ConfigError
 from faithtui.metrics.examples import (
     MOST_LETTERS,
     MOST_REFERENCES,
-    drop_unusable_examples,
+    check_and_drop_examples_without_verdict,
     format_examples,
 )
 from faithtui.metrics.prompt_texts import PromptSet
@@ -219,16 +219,18 @@ def test_of_long_passages_those_that_are_about_the_claim_are_shown() -> None:
 
 def test_a_claim_that_is_none_has_no_verdict_to_learn() -> None:
     unfair = replace(EXAMPLE, verdict="x")
-    assert drop_unusable_examples([unfair, EXAMPLE], FACTS) == (EXAMPLE,)
+    assert check_and_drop_examples_without_verdict([unfair, EXAMPLE], FACTS) == (EXAMPLE,)
     with pytest.raises(ConfigError, match="no example has a verdict to learn"):
-        drop_unusable_examples([unfair], FACTS)
+        check_and_drop_examples_without_verdict([unfair], FACTS)
 
 
 def test_examples_of_something_else_are_refused() -> None:
     with pytest.raises(ConfigError, match="example 2 is of statements; turn-faithfulness judges"):
-        drop_unusable_examples([EXAMPLE, replace(EXAMPLE, kind="statement")], FACTS)
+        check_and_drop_examples_without_verdict(
+            [EXAMPLE, replace(EXAMPLE, kind="statement")], FACTS
+        )
     with pytest.raises(ConfigError, match="`maybe` means nothing to turn-faithfulness"):
-        drop_unusable_examples([replace(EXAMPLE, verdict="maybe")], FACTS)
+        check_and_drop_examples_without_verdict([replace(EXAMPLE, verdict="maybe")], FACTS)
 
 
 def test_a_template_of_ones_own_leaves_no_place_for_examples() -> None:

@@ -20,7 +20,7 @@ from faithtui.judges.base import JudgeRequest
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from faithtui.judges.reply_parser import parse_reply
 from faithtui.metrics.base import JudgeTraits, Question, ReplyMismatch
-from faithtui.metrics.prompt_texts import fence_text, format_numbered
+from faithtui.metrics.prompt_texts import fence_text, format_numbered_lines
 from faithtui.metrics.registry import METRICS, build
 from faithtui.metrics.shapes import make_keyed_verdicts_reply_shape
 
@@ -41,7 +41,7 @@ TOKEN = "qzx"
 class Listening:
     """An `Ask` that has the embedded judge answer, and keeps what it was asked."""
 
-    traits = JudgeTraits()
+    judge_traits = JudgeTraits()
 
     def __init__(self) -> None:
         self.questions: list[Question[Any]] = []
@@ -145,7 +145,7 @@ def test_a_text_with_its_own_mark_gets_a_longer_one(monkeypatch: pytest.MonkeyPa
 
 @given(st.lists(st.text(), max_size=5))
 def test_a_numbered_line_is_one_line_whatever_is_in_it(texts: list[str]) -> None:
-    lines = format_numbered("c", texts).splitlines() if texts else []
+    lines = format_numbered_lines("c", texts).splitlines() if texts else []
     assert len(lines) == len(texts)
     assert all(line.startswith(f"[c{number}] ") for number, line in enumerate(lines))
 

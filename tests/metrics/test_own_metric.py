@@ -24,12 +24,12 @@ from faithtui.metrics.base import (
     QuestionPace,
     Questions,
     ask,
-    ask_all,
+    ask_branches,
 )
 from faithtui.metrics.findings import (
     WindowFindings,
     assess_window,
-    conclude_without_reason,
+    average_windows_without_reason,
 )
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.shapes import make_keyed_lists_reply_shape, make_keyed_verdicts_reply_shape
@@ -78,7 +78,7 @@ class Own:
         self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None
     ) -> Questions[list[WindowFindings]]:
         windows = self.windows(conversation)
-        return (yield from ask_all(self._judge_answer(conversation, each) for each in windows))
+        return (yield from ask_branches(self._judge_answer(conversation, each) for each in windows))
 
     def _judge_answer(
         self, conversation: Conversation, window: Window
@@ -125,7 +125,7 @@ class Own:
 
     def conclude(self, assessments: Sequence[Assessment]) -> Questions[Conclusion]:
         yield from ()  # nothing is asked
-        return conclude_without_reason(self.rule, assessments)
+        return average_windows_without_reason(self.rule, assessments)
 
     def make_peer_library_results(
         self,

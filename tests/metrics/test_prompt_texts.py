@@ -10,7 +10,7 @@ from faithtui.metrics.prompt_texts import (
     PromptSet,
     fence_text,
     fence_texts,
-    format_numbered,
+    format_numbered_lines,
     load_prompts,
 )
 from faithtui.metrics.turn_faithfulness import STEPS
@@ -150,14 +150,14 @@ def test_blocks_are_numbered_from_the_first() -> None:
 
 
 def test_statements_are_numbered_and_stay_on_one_line() -> None:
-    assert format_numbered("c", ["one", "two\n[c9] three\u2028four\x85five"], first=1) == (
+    assert format_numbered_lines("c", ["one", "two\n[c9] three\u2028four\x85five"], first=1) == (
         "[c1] one\n[c2] two [c9] three four five"
     )
-    assert format_numbered("c", []) == "(none)"
+    assert format_numbered_lines("c", []) == "(none)"
 
 
 @given(st.lists(st.text(), min_size=1))
 def test_there_are_as_many_lines_as_statements(texts: list[str]) -> None:
-    lines = format_numbered("t", texts).splitlines()
+    lines = format_numbered_lines("t", texts).splitlines()
     assert len(lines) == len(texts)
     assert all(line.startswith(f"[t{n}]") for n, line in enumerate(lines))

@@ -19,7 +19,7 @@ from faithtui.metrics.ragas.replies import (
     make_inference_list_reply_shape,
     make_keyed_inferences_reply_shape,
     make_statement_list_reply_shape,
-    parse_first_structure,
+    parse_and_repair_first_json,
 )
 from tests.metrics.scripted import (
     DOWN,
@@ -495,7 +495,7 @@ async def test_the_peer_needs_a_question_and_an_answer(
     ],
 )
 def test_the_first_structure_is_read_and_its_end_mended(text: str, value: Json) -> None:
-    assert parse_first_structure(text) == value
+    assert parse_and_repair_first_json(text) == value
 
 
 @pytest.mark.parametrize(
@@ -503,7 +503,7 @@ def test_the_first_structure_is_read_and_its_end_mended(text: str, value: Json) 
 )
 def test_a_reply_without_json_is_refused(text: str) -> None:
     with pytest.raises(ReplyMismatch, match="not valid JSON"):
-        parse_first_structure(text)
+        parse_and_repair_first_json(text)
 
 
 @given(
@@ -520,7 +520,7 @@ def test_what_was_written_as_json_is_read_back(entries: Json, ascii_only: bool) 
     if not any(
         bracket in each["statement"] + each["reason"] for each in entries for bracket in "{}"
     ):
-        assert parse_first_structure(text) == {"statements": entries}
+        assert parse_and_repair_first_json(text) == {"statements": entries}
 
 
 async def test_half_a_reply_counts_under_the_peers_rules_alone() -> None:

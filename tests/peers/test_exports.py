@@ -77,12 +77,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with Store.open(tmp_path_factory.mktemp("readers") / "s.db") as opened:
         ids = import_talks(opened, talks)
         run = opened.runs.create(replace(SPEC, rule=FACTS), ids)
-        for item, talk in zip(opened.runs.item_ids(run), talks, strict=True):
+        for item, talk in zip(opened.runs.list_item_ids(run), talks, strict=True):
             for window in windows_of(talk):
                 labels = {1: ("yes", "no"), 3: ("no",)}
                 opened.runs.save_window(item, assess(window, labels, rule=FACTS))
             opened.runs.score_and_finish_item(item, ItemState.DONE, None, "all in all")
-            for claim in opened.runs.read_review_view(item, "ann").claims:
+            for claim in opened.runs.read_conversation_for_review(item, "ann").claims:
                 opened.reviews.record_verdict(claim.id, "ann", "yes", run=run, saw_judge=False)
         yield opened
 

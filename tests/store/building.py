@@ -124,7 +124,7 @@ def judged(
 ) -> tuple[RunId, ItemId]:
     """Import one conversation where needed, run over it, and store all its windows."""
     run = store.runs.create(spec, [imported(store, conversation)])
-    (item,) = store.runs.item_ids(run)
+    (item,) = store.runs.list_item_ids(run)
     for window in windows_of(conversation):
         store.runs.save_window(item, assess(window, labels, rule=spec.rule))
     if finish is not None:
@@ -173,7 +173,7 @@ def said(
         finish: State of the conversation at the end.
     """
     run = store.runs.create(spec, [imported(store, conversation)])
-    (item,) = store.runs.item_ids(run)
+    (item,) = store.runs.list_item_ids(run)
     for window in windows_of(conversation, size):
         decided = (scores or {}).get(window.position)
         found = tuple(each for turn in window.turns for each in verdicts.get(turn, ()))

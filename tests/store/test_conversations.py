@@ -56,7 +56,7 @@ IMAGES = {"ab" * 32: b"png", "cd" * 32: b"jpeg"}
 
 
 def only(store: Store) -> ConversationId:
-    (number,) = store.conversations.ids()
+    (number,) = store.conversations.list_ids()
     return number
 
 
@@ -74,7 +74,7 @@ def test_equal_beginnings_are_told_by_words_and_documents(store: Store) -> None:
         talk("two", answers=3),
     ]
     store.conversations.import_batch(talks)
-    found = {store.conversations.get(each).key: each for each in store.conversations.ids()}
+    found = {store.conversations.get(each).key: each for each in store.conversations.list_ids()}
     everyone = frozenset(found.values())
     count = store.conversations.count_same_beginnings_by_turn
     assert count(found["one"], everyone) == (5, 5, 4, 3, 3, 2)
@@ -115,7 +115,7 @@ def test_every_text_is_kept_but_for_what_no_database_stores(
     given_ = Conversation(source, key, content, group=key, metadata={key: [key]})
     assert store.conversations.import_batch([given_]).new == 1
     assert store.conversations.import_batch([given_]).unchanged == 1
-    (number,) = store.conversations.ids((source,))
+    (number,) = store.conversations.list_ids((source,))
     found = store.conversations.get(number)
     assert found.key == found.group == stored(key)
     assert found.metadata == {stored(key): [stored(key)]}
@@ -137,11 +137,11 @@ def test_every_text_is_kept_but_for_what_no_database_stores(
 
 def test_importing_again_changes_nothing(store: Store) -> None:
     store.conversations.import_batch([RICH, talk()], IMAGES)
-    before = store.data_version()
+    before = store.read_change_number()
     assert store.conversations.import_batch([RICH, talk()], IMAGES) == ImportCounts(unchanged=2)
     assert store.conversations.count() == 2
-    assert store.data_version() == before
-    assert store.conversations.get(store.conversations.ids()[0]) == RICH
+    assert store.read_change_number() == before
+    assert store.conversations.get(store.conversations.list_ids()[0]) == RICH
 
 
 def test_new_ratings_of_a_stored_conversation_are_added(store: Store) -> None:
@@ -166,7 +166,7 @@ def test_other_turns_under_a_stored_identity_are_refused_whole(store: Store) -> 
     assert store.conversations.import_batch([other, talk()]) == ImportCounts(
         new=1, conflicting=("c1",)
     )
-    assert store.conversations.get(store.conversations.ids()[0]) == RICH
+    assert store.conversations.get(store.conversations.list_ids()[0]) == RICH
 
 
 def test_the_same_identity_twice_in_a_batch_is_seen(store: Store) -> None:
@@ -197,13 +197,13 @@ def test_a_text_retrieved_often_is_stored_once(store: Store) -> None:
 
 def test_conversations_are_listed_by_source_in_the_order_of_import(store: Store) -> None:
     store.conversations.import_batch([talk("z", source="two"), talk("b"), RICH, talk("a")], IMAGES)
-    ids = store.conversations.ids()
+    ids = store.conversations.list_ids()
     assert [store.conversations.get(number).key for number in ids] == ["z", "b", "c1", "a"]
-    assert store.conversations.ids(("tests",)) == (ids[1], ids[3])
-    assert store.conversations.ids(("tests", "two"), limit=2) == ids[:2]
-    assert store.conversations.ids(("nowhere",)) == ()
+    assert store.conversations.list_ids(("tests",)) == (ids[1], ids[3])
+    assert store.conversations.list_ids(("tests", "two"), limit=2) == ids[:2]
+    assert store.conversations.list_ids(("nowhere",)) == ()
     assert store.conversations.count(("tests", "two")) == 3
-    assert store.conversations.sources() == (
+    assert store.conversations.list_sources() == (
         SourceRow("two", 1, 0),
         SourceRow("tests", 2, 0),
         SourceRow("mtrag", 1, 3),
@@ -212,9 +212,9 @@ def test_conversations_are_listed_by_source_in_the_order_of_import(store: Store)
 
 def test_an_empty_store_has_nothing(store: Store) -> None:
     assert store.conversations.import_batch([]) == ImportCounts()
-    assert store.conversations.ids() == ()
+    assert store.conversations.list_ids() == ()
     assert store.conversations.count() == 0
-    assert store.conversations.sources() == ()
+    assert store.conversations.list_sources() == ()
     with pytest.raises(StoreError, match=r"no conversation 7 in .*; import it first"):
         store.conversations.get(ConversationId(7))
 
@@ -248,7 +248,7 @@ def test_a_claim_that_a_judge_drew_first_becomes_an_imported_one(store: Store) -
     assert store.conversations.list_imported_claims(only(store)) == (
         Claim(1, "Claim 1.1", Span(2, 9)),
     )
-    (row,) = store.runs.item_rows([item])
+    (row,) = store.runs.read_item_rows([item])
     assert (row.labelled, row.overridden) == (1, 1)
     assert row.corrected is not None
     assert row.corrected.pooled.value == 0.5
@@ -260,7 +260,7 @@ def test_a_thousand_conversations_are_imported_in_batches(store: Store) -> None:
         store.conversations.import_batch(everything[start : start + 100])
     assert store.conversations.count() == 1000
     assert store.conversations.import_batch(everything) == ImportCounts(unchanged=1000)
-    number = store.conversations.ids()[617]
+    number = store.conversations.list_ids()[617]
     assert content_hash(store.conversations.get(number).turns) == content_hash(
         everything[617].turns
     )
@@ -286,7 +286,7 @@ def test_new_words_are_indexed_as_a_rebuilt_index_has_them(store: Store) -> None
         return found
 
     before = read_index()
-    store._database.write(rebuild_index)
+    store._database.run_in_write_transaction(rebuild_index)
     assert before
     assert read_index() == before
 
@@ -301,7 +301,7 @@ def test_equal_turns_are_merged_only_on_request(store: Store) -> None:
     counts = store.conversations.import_batch([rated], merge_equal=True)
     assert (counts.new, counts.unchanged, counts.new_ratings) == (0, 0, 1)
     assert counts.merged == counts.same_content == (("second", "first"),)
-    [kept] = map(store.conversations.get, store.conversations.ids())
+    [kept] = map(store.conversations.get, store.conversations.list_ids())
     assert (kept.key, kept.ratings) == ("first", rated.ratings)
     # Again it changes nothing, and without the request both are kept.
     assert store.conversations.import_batch([rated], merge_equal=True).new_ratings == 0

@@ -27,7 +27,7 @@ from tests.store.building import judged, talk
 
 
 def write(store: Store, sql: str) -> None:
-    store._database.write(lambda connection: connection.exec_driver_sql(sql))
+    store._database.run_in_write_transaction(lambda connection: connection.exec_driver_sql(sql))
 
 
 def pragma(store: Store, name: str) -> object:
@@ -41,7 +41,7 @@ def test_a_new_file_is_a_sound_store_in_wal_mode(store: Store, path: Path) -> No
     assert path.is_file()
     assert store.path == path
     assert store.schema_version == find_head_revision()
-    assert store.check() == []
+    assert store.list_damage() == []
     assert pragma(store, "journal_mode") == "wal"
     assert pragma(store, "foreign_keys") == 1
 
@@ -57,7 +57,11 @@ def test_closing_folds_the_log_in_and_may_be_done_twice(path: Path) -> None:
 def test_a_closed_store_says_so(path: Path) -> None:
     store = Store.open(path)
     store.close()
-    for use in (store.conversations.count, store.data_version, lambda: write(store, "SELECT 1")):
+    for use in (
+        store.conversations.count,
+        store.read_change_number,
+        lambda: write(store, "SELECT 1"),
+    ):
         with pytest.raises(StoreError, match="is closed; open it again"):
             use()
 
@@ -79,7 +83,7 @@ def test_closing_finishes_what_is_queued(path: Path) -> None:
 def adding(store: Store, number: int) -> int:
     """Add a row, if there is none like it."""
     sql = f"INSERT INTO judge_memory (fingerprint, updated_at) VALUES ('{number}', '2026')"
-    store._database.write(lambda connection: connection.exec_driver_sql(sql))
+    store._database.run_in_write_transaction(lambda connection: connection.exec_driver_sql(sql))
     return number
 
 
@@ -187,13 +191,13 @@ def test_urgent_work_goes_before_queued_work(store: Store) -> None:
 
 def test_labels_are_urgent_by_themselves(store: Store) -> None:
     run, item = judged(store, talk(), {1: ["yes"]})
-    claim = store.runs.read_review_view(item, "me").claims[0].id
+    claim = store.runs.read_conversation_for_review(item, "me").claims[0].id
     gate = threading.Event()
     store.submit(gate.wait)
-    labelled_when_its_turn_came = store.submit(lambda: store.runs.row(run).labelled)
+    labelled_when_its_turn_came = store.submit(lambda: store.runs.read_run(run).labelled)
     person = threading.Thread(
         target=partial(
-            store.reviews.record,
+            store.reviews.append_label_event,
             claim,
             "me",
             Action.BLIND,
@@ -251,7 +255,7 @@ def test_a_write_that_raises_leaves_nothing_behind(store: Store) -> None:
         raise ValueError("in the middle")
 
     with pytest.raises(ValueError, match="in the middle"):
-        store._database.write(half)
+        store._database.run_in_write_transaction(half)
     with store._database.open_reader() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM document").scalar() == 0
 
@@ -260,20 +264,20 @@ def test_a_write_that_raises_leaves_nothing_behind(store: Store) -> None:
 def test_durable_writes_wait_for_the_disk_and_others_do_not(
     store: Store, durable: bool, level: int
 ) -> None:
-    found = store._database.write(
+    found = store._database.run_in_write_transaction(
         lambda connection: connection.exec_driver_sql("PRAGMA synchronous").scalar(),
         durable=durable,
     )
     assert found == level
     submitted = store.submit(
-        lambda: store._database.write(
+        lambda: store._database.run_in_write_transaction(
             lambda connection: connection.exec_driver_sql("PRAGMA synchronous").scalar()
         ),
         durable=durable,
     )
     assert submitted.result() == level
     assert (
-        store._database.write(
+        store._database.run_in_write_transaction(
             lambda connection: connection.exec_driver_sql("PRAGMA synchronous").scalar()
         )
         == 1
@@ -282,17 +286,17 @@ def test_durable_writes_wait_for_the_disk_and_others_do_not(
 
 def test_the_disk_has_replies_and_labels_when_they_are_called_saved(store: Store) -> None:
     run, item = judged(store, talk(), {1: ["yes"]})
-    claim = store.runs.read_review_view(item, "ann").claims[0].id
+    claim = store.runs.read_conversation_for_review(item, "ann").claims[0].id
     asked = CallContext("k", "j", "claims", run, item)
     reply = StoredReply("{}", "ok", True, 1, 1, 0, "r", "m", 5)
     reviews = store.reviews
     acts: dict[str, Callable[[], object]] = {
-        "reply": lambda: store.calls.save_reply(asked, reply),
+        "reply": lambda: store.calls.save_reply_release_lease_and_add_totals(asked, reply),
         "late reply": lambda: store.calls.save_late_reply(replace(asked, key="late"), reply),
         "verdict": lambda: reviews.record_verdict(claim, "ann", "no", run=run, saw_judge=False),
         "undo": lambda: reviews.undo("ann"),
         "redo": lambda: reviews.redo("ann"),
-        "flag": lambda: reviews.record(
+        "flag": lambda: reviews.append_label_event(
             claim,
             "ann",
             Action.MARKED,
@@ -364,14 +368,14 @@ def test_writers_in_many_threads_lose_nothing(store: Store) -> None:
 def test_data_version_changes_with_commits_of_this_and_of_other_processes(
     store: Store, path: Path
 ) -> None:
-    start = store.data_version()
-    assert store.data_version() == start
+    start = store.read_change_number()
+    assert store.read_change_number() == start
     store.conversations.import_batch([talk("ours")])
-    ours = store.data_version()
+    ours = store.read_change_number()
     assert ours != start
     with Store.open(path) as other:
         other.conversations.import_batch([talk("theirs")])
-    assert store.data_version() != ours
+    assert store.read_change_number() != ours
 
 
 IMPORT_MANY = """
@@ -394,7 +398,7 @@ def test_three_processes_make_and_fill_the_same_store_at_once(path: Path) -> Non
     assert [process.wait() for process in processes] == [0, 0, 0]
     with Store.open(path) as store:
         assert store.conversations.count() == 150
-        assert store.check() == []
+        assert store.list_damage() == []
 
 
 def test_opening_a_current_file_does_not_import_alembic(path: Path) -> None:
@@ -493,7 +497,7 @@ def test_a_full_disk_is_reported_and_what_was_there_stays(store: Store) -> None:
     with pytest.raises(StoreError, match="the disk is full and this was not written"):
         store.conversations.import_batch([talk("small"), big])
     assert store.conversations.count() == 1
-    assert store.check() == []
+    assert store.list_damage() == []
     write(store, "PRAGMA max_page_count = 1000000")
     assert store.conversations.import_batch([talk("small"), big]).new == 2
 
@@ -575,7 +579,7 @@ def test_check_names_damage(path: Path) -> None:
     content = path.read_bytes()
     path.write_bytes(content[:-8192] + b"\x00" * 8192)
     with Store.open(path) as store:
-        assert store.check()
+        assert store.list_damage()
 
 
 def test_check_names_broken_references(store: Store, path: Path) -> None:
@@ -584,7 +588,7 @@ def test_check_names_broken_references(store: Store, path: Path) -> None:
     other.execute("DELETE FROM claim")
     other.commit()
     other.close()
-    assert store.check() == [
+    assert store.list_damage() == [
         "row 1 of table evidence refers to a row of claim that is not there",
         "row 1 of table verdict refers to a row of claim that is not there",
         "row 2 of table verdict refers to a row of claim that is not there",
@@ -600,6 +604,6 @@ def test_a_closed_store_is_named_without_terminal_codes(tmp_path: Path) -> None:
     store = Store.open(tmp_path / "evil \x1b]2;title\x07.db")
     store.close()
     with pytest.raises(StoreError, match="is closed") as refused:
-        store.runs.rows()
+        store.runs.list_runs()
     assert "\x1b" not in str(refused.value)
     assert "\x07" not in str(refused.value)

@@ -64,11 +64,11 @@ DATA = {OWN.sha256: PIXELS, SHARED.sha256: b"\x89PNG\r\n\x1a\n plain"}
 
 def judge_all(store: Store, sources: tuple[str, ...]) -> RunId:
     """Run over some data sets, all windows stored, with a reply for each conversation."""
-    numbers = store.conversations.ids(sources)
+    numbers = store.conversations.list_ids(sources)
     run = store.runs.create(replace(SPEC, rule=FACTS, sources=sources), numbers)
-    for number, item in zip(numbers, store.runs.item_ids(run), strict=True):
+    for number, item in zip(numbers, store.runs.list_item_ids(run), strict=True):
         found = store.conversations.get(number)
-        store.calls.save_reply(
+        store.calls.save_reply_release_lease_and_add_totals(
             CallContext(f"key {number} {run}", "offline", "truths", run, item),
             StoredReply(f"reply on {found.turns[1].content}", "ok", True, 1, 1, 0, None, None, 1),
         )
@@ -91,8 +91,8 @@ def judge_all(store: Store, sources: tuple[str, ...]) -> RunId:
 
 def label_all(store: Store, run: RunId, seed: int, reviewers: tuple[str, ...]) -> None:
     """Label claims as a seed has it, the same for the same conversation in any store."""
-    for item in store.runs.item_ids(run):
-        view = store.runs.read_review_view(item, "nobody")
+    for item in store.runs.list_item_ids(run):
+        view = store.runs.read_conversation_for_review(item, "nobody")
         for claim in view.claims:
             for reviewer in reviewers:
                 chance = random.Random(f"{seed} {view.item.key} {claim.text} {reviewer}")
@@ -107,13 +107,13 @@ def label_all(store: Store, run: RunId, seed: int, reviewers: tuple[str, ...]) -
                     seconds=2.0,
                 )
                 if chance.random() < 0.3:
-                    store.reviews.record(
+                    store.reviews.append_label_event(
                         claim.id,
                         reviewer,
                         Action.NOTED,
                         note=f"noted on {claim.text}",
                         run=run,
-                        judge_verdict=claim.home_verdict.label,
+                        judge_verdict=claim.first_window_verdict.label,
                         saw_judge=False,
                     )
 
@@ -153,7 +153,7 @@ def remains(path: Path, word: str) -> list[str]:
 def facts(store: Store) -> dict[str, Any]:
     """What a store says, without numbers and times that depend on what else was in it."""
     lines = []
-    for line in format_bundle_lines(store.bundles.collect()):
+    for line in format_bundle_lines(store.bundles.make_label_bundle()):
         told = json.loads(line)
         for name in (
             "uid",
@@ -171,8 +171,8 @@ def facts(store: Store) -> dict[str, Any]:
         if told["type"] not in ("run", "faithtui-labels"):
             lines.append(json.dumps(told, sort_keys=True))
     runs = {}
-    for row in store.runs.rows():
-        items = store.runs.item_rows(store.runs.item_ids(row.id))
+    for row in store.runs.list_runs():
+        items = store.runs.read_item_rows(store.runs.list_item_ids(row.id))
         runs[row.spec.metric, row.spec.judge_fingerprint] = (
             (
                 row.conversations,
@@ -192,7 +192,7 @@ def facts(store: Store) -> dict[str, Any]:
         "labels": sorted(lines),
         "stands": store.bundles.hash_all_current_labels(),
         "runs": runs,
-        "sources": [(row.source, row.conversations) for row in store.conversations.sources()],
+        "sources": [(row.source, row.conversations) for row in store.conversations.list_sources()],
     }
 
 
@@ -213,10 +213,10 @@ def test_without_one_of_two_data_sets_a_store_is_as_if_it_had_never_been_there(
         run = judge_all(store, ())
         label_all(store, run, seed, ("ann", "ben"))
     both, only = stores
-    numbers = both.conversations.ids(("a",))
+    numbers = both.conversations.list_ids(("a",))
     both.deletions.delete_conversations(DeletionKind.DATASET, numbers, "ann")
     assert facts(both) == facts(only)
-    assert both.check() == []
+    assert both.list_damage() == []
     for each in stores:
         each.close()
 
@@ -252,10 +252,10 @@ def store(path: Path) -> Iterator[Store]:
             sample_of(found, run, SamplingDesign.SIMPLE, 8),
             sample_of(found, alone, SamplingDesign.STRATIFIED, 4),
         ):
-            found.claim_sets.make(f"set-{number}", number, "ann")
-        for item in found.runs.item_ids(run):
+            found.claim_sets.make_version_if_changed(f"set-{number}", number, "ann")
+        for item in found.runs.list_item_ids(run):
             found.exposures.record(item, "ann")
-            claim = found.runs.read_review_view(item, "ann").claims[0]
+            claim = found.runs.read_conversation_for_review(item, "ann").claims[0]
             found.calls.add_re_asked_verdict(
                 FreshVerdict(item, claim.id, 0, 1_000_000, "no", "no", claim.text, None, "ann")
             )
@@ -270,19 +270,19 @@ def store(path: Path) -> Iterator[Store]:
 def test_nothing_of_a_data_set_is_left_anywhere(store: Store, path: Path) -> None:
     digest = store.examples.store_set(EXAMPLES)
     assert len(remains(path, CANARY)) > 20
-    numbers = store.conversations.ids((f"set {CANARY}",))
+    numbers = store.conversations.list_ids((f"set {CANARY}",))
     counted = store.deletions.delete_conversations(
         DeletionKind.DATASET, numbers, "ann", count_only=True
     )
     assert len(remains(path, CANARY)) > 20, "counting deletes nothing"
-    assert store.deletions.rows() == ()
+    assert store.deletions.list_deletions() == ()
     done = store.deletions.delete_conversations(DeletionKind.DATASET, numbers, "ann")
     assert done.remains is None
     assert done.counts == counted.counts
     # While the store is open: the log beside it is looked at too.
     assert remains(path, CANARY) == []
-    assert store.check() == []
-    (row,) = store.deletions.rows()
+    assert store.list_damage() == []
+    (row,) = store.deletions.list_deletions()
     assert (row.kind, row.deleted_by, row.counts) == ("dataset", "ann", done.counts)
     assert done.counts["conversations"] == 2
     assert done.counts["runs"] == 1
@@ -290,7 +290,7 @@ def test_nothing_of_a_data_set_is_left_anywhere(store: Store, path: Path) -> Non
     assert done.counts["documents"] == 3
     assert done.counts["stored replies"] == 4
     assert [view.name for view in store.saved_views.list_views("conversations")] == ["other"]
-    (run,) = store.runs.rows()
+    (run,) = store.runs.list_runs()
     assert run.spec.sources == ("plain",)
     assert store.examples.read_set(digest) == ({"source": "plain", "key": "p1", "claim": "ginger"},)
     # What is shared with others is still there.
@@ -311,30 +311,30 @@ def test_bytes_of_a_data_set_are_gone_from_the_file_and_its_log(tmp_path: Path) 
         run = judge_all(store, ())
         label_all(store, run, 1, ("ann",))
         store.deletions.delete_conversations(
-            DeletionKind.DATASET, store.conversations.ids(("set",)), "ann"
+            DeletionKind.DATASET, store.conversations.list_ids(("set",)), "ann"
         )
         # While the store is open: the log beside it is looked at too.
         assert remains(path, CANARY) == []
-        assert len(store.runs.item_ids(run)) == 1
+        assert len(store.runs.list_item_ids(run)) == 1
     assert remains(path, CANARY) == []
 
 
 def test_the_same_file_can_be_imported_again(store: Store) -> None:
     again = talk(f"set {CANARY}", f"{CANARY} 1", f"{CANARY} one", (OWN, SHARED))
-    numbers = store.conversations.ids((f"set {CANARY}",))
+    numbers = store.conversations.list_ids((f"set {CANARY}",))
     store.deletions.delete_conversations(DeletionKind.DATASET, numbers, "ann")
     assert store.conversations.import_batch([again], DATA).new == 1
-    assert store.check() == []
+    assert store.list_damage() == []
 
 
 def test_nothing_of_a_person_is_left_anywhere(store: Store, path: Path) -> None:
     name = "Zuleika.Q"
-    run = store.runs.rows()[-1].id
+    run = store.runs.list_runs()[-1].id
     details = {"per_rater": {name: {"naturalness": 3}, "cat": 1}, "by": [name, {"annotator": name}]}
     store.conversations.import_batch([replace(talk("plain", "p3", "salt"), metadata=details)])
     before = facts(store)
     label_all(store, run, 2, (name,))
-    for item in store.runs.item_ids(run):
+    for item in store.runs.list_item_ids(run):
         store.exposures.record(item, name)
     rated = talk("plain", "p1", "ginger", (SHARED,))
     mine = Rating(3, name, "yes-no-idk", "no", f"a claim only {name} named", None, f"I am {name}")
@@ -345,25 +345,25 @@ def test_nothing_of_a_person_is_left_anywhere(store: Store, path: Path) -> None:
     store.samples.add(run, name, repeats, plan, name="again", kind=SampleKind.REPEAT)
     store.guidelines.set("Be fair.", name)
     store.saved_views.save("claims", SavedView("hers", f"reviewer:{name}", "number"))
-    item = store.runs.item_ids(run)[0]
-    claim = store.runs.read_review_view(item, "ann").claims[0]
+    item = store.runs.list_item_ids(run)[0]
+    claim = store.runs.read_conversation_for_review(item, "ann").claims[0]
     store.calls.add_re_asked_verdict(
         FreshVerdict(item, claim.id, 0, 1_000_001, "no", "no", "", None, name)
     )
-    store.splits.make(SplitRule(7, 60, 20, 20), name)
+    store.splits.set_split_rule_once(SplitRule(7, 60, 20, 20), name)
     store.splits.record_test_opening("report", [run], name)
     assert remains(path, name)
     done = store.deletions.delete_person(name, name)
     assert remains(path, name) == []
-    assert store.check() == []
-    assert store.deletions.rows()[-1].deleted_by == DELETED_PERSON
-    assert store.samples.row(sample, "ann").reviewer == DELETED_PERSON
-    assert store.guidelines.current().author == DELETED_PERSON  # type: ignore[union-attr]  # it was set
+    assert store.list_damage() == []
+    assert store.deletions.list_deletions()[-1].deleted_by == DELETED_PERSON
+    assert store.samples.read_sample(sample, "ann").reviewer == DELETED_PERSON
+    assert store.guidelines.find_version_in_force().author == DELETED_PERSON  # type: ignore[union-attr]  # it was set
     assert done.counts["samples"] == 1
     after = facts(store)
     assert after["stands"] == before["stands"]
     assert after["runs"] == before["runs"]
-    third = store.conversations.get(store.conversations.ids(("plain",))[-1])
+    third = store.conversations.get(store.conversations.list_ids(("plain",))[-1])
     assert third.metadata == {"per_rater": {"cat": 1}, "by": [DELETED_PERSON]}
     assert store.deletions.delete_person(name, "ann", count_only=True).counts == {}
 
@@ -381,45 +381,47 @@ def test_a_name_that_may_be_a_position_leaves_metadata_alone(store: Store) -> No
     assert (
         done.counts["conversations whose metadata may name this annotator, left as they are"] == 1
     )
-    last = store.conversations.ids(("plain",))[-1]
+    last = store.conversations.list_ids(("plain",))[-1]
     assert store.conversations.get(last).metadata == details
 
 
 def test_a_run_goes_and_what_people_said_stays(store: Store) -> None:
-    first, second = sorted(row.id for row in store.runs.rows())
+    first, second = sorted(row.id for row in store.runs.list_runs())
     said = facts(store)["labels"]
     store.splits.record_test_opening("report", [first, second], "ann")
     done = store.deletions.delete_run(first, "ann")
     assert done.counts["runs"] == 1
-    assert [row.id for row in store.runs.rows()] == [second]
+    assert [row.id for row in store.runs.list_runs()] == [second]
     left = [json.loads(each) for each in facts(store)["labels"]]
     labels = [each for each in left if each["type"] == "act"]
     assert len(labels) == sum(json.loads(each)["type"] == "act" for each in said)
-    assert store.check() == []
+    assert store.list_damage() == []
     assert [each.runs for each in store.splits.list_test_openings()] == [(second,)]
-    assert store.calls.find_reply(f"key 1 {first}") is None
-    assert store.calls.find_reply(f"key 1 {second}") is not None
+    assert store.calls.find_usable_reply(f"key 1 {first}") is None
+    assert store.calls.find_usable_reply(f"key 1 {second}") is not None
     with pytest.raises(StoreError, match="there is no run"):
         store.deletions.delete_run(first, "ann")
 
 
 @pytest.mark.parametrize("design", list(SamplingDesign))
 def test_a_sample_stays_one_of_what_is_left(store: Store, design: SamplingDesign) -> None:
-    run = min(row.id for row in store.runs.rows())
+    run = min(row.id for row in store.runs.list_runs())
     number = sample_of(store, run, design, 3 if design is SamplingDesign.CONVERSATIONS else 12)
-    gone = store.conversations.ids(("plain",))[:1]
-    before = store.samples.row(number, "ann")
+    gone = store.conversations.list_ids(("plain",))[:1]
+    before = store.samples.read_sample(number, "ann")
     store.deletions.delete_conversations(DeletionKind.IMPORT, gone, "ann")
-    after = store.samples.row(number, "ann")
+    after = store.samples.read_sample(number, "ann")
     frame = store.samples.read_frame(run, before.stratified_by)
     assert after.frame == len(frame) < before.frame
     if design is not SamplingDesign.CONVERSATIONS:
-        assert {each.name: each.population for each in after.strata} == dict(frame.populations)
-        entries = store.samples.entries(number, "ann")
+        assert {each.name: each.population for each in after.strata} == dict(
+            frame.claim_counts_by_stratum
+        )
+        entries = store.samples.list_claims_in_served_order(number, "ann")
         drawn = {each.name: each.drawn for each in after.strata}
         for name, count in drawn.items():
             assert sum(each.stratum == name for each in entries) == count
-        probability = {each.name: each.probability for each in after.strata}
+        probability = {each.name: each.draw_probability for each in after.strata}
         assert all(each.probability == probability[each.stratum] for each in entries)
         # Another draw from what is left would not continue this one.
         with pytest.raises(StoreError, match="is not what this sample was drawn from any more"):
@@ -427,19 +429,19 @@ def test_a_sample_stays_one_of_what_is_left(store: Store, design: SamplingDesign
 
 
 def test_a_sample_of_a_run_that_has_gone_on_goes_and_its_labels_stay(store: Store) -> None:
-    run = min(row.id for row in store.runs.rows())
+    run = min(row.id for row in store.runs.list_runs())
     number = sample_of(store, run, SamplingDesign.SIMPLE, 6)
-    entry = store.samples.entries(number, "ann")[-1]
+    entry = store.samples.list_claims_in_served_order(number, "ann")[-1]
     store.reviews.record_verdict(entry.claim, "cat", "no", run=run, saw_judge=False, sample=number)
-    store._database.write(
+    store._database.run_in_write_transaction(
         lambda connection: connection.exec_driver_sql("UPDATE sample SET frame = frame + 1")
     )
-    item = next(each for each in store.runs.item_ids(run) if each != entry.item)
-    gone = [store.runs.read_review_view(item, "ann").item.conversation]
+    item = next(each for each in store.runs.list_item_ids(run) if each != entry.item)
+    gone = [store.runs.read_conversation_for_review(item, "ann").item.conversation]
     done = store.deletions.delete_conversations(DeletionKind.IMPORT, gone, "ann")
     assert done.counts["samples"] >= 1
-    assert store.samples.rows("ann", run) == ()
-    assert store.check() == []
+    assert store.samples.list_samples("ann", run) == ()
+    assert store.list_damage() == []
     assert any("cat" in each for each in facts(store)["labels"])
 
 
@@ -455,8 +457,8 @@ def test_whoever_reads_meanwhile_is_told_of(store: Store, path: Path) -> None:
 
 
 def test_numbers_given_again_do_not_lead_to_what_was_deleted(store: Store) -> None:
-    run = min(row.id for row in store.runs.rows())
-    ground = make_filter_context(store.runs.row(run).spec.rule)
+    run = min(row.id for row in store.runs.list_runs())
+    ground = make_filter_context(store.runs.read_run(run).spec.rule)
     wanted = parse_filter("reviewer:ben", ground).filter
     assert store.search.list_matching_items(run, wanted)
     store.deletions.delete_person("ben", "ann")

@@ -52,7 +52,7 @@ def count(store: Store) -> int:
 
 def test_images_come_back_with_their_bytes(store: Store) -> None:
     assert store.conversations.import_batch([album()], DATA).new == 1
-    (number,) = store.conversations.ids()
+    (number,) = store.conversations.list_ids()
     assert store.conversations.get(number) == album()
     assert store.images.read(PIXEL_IMAGE.sha256) == StoredImage(PIXEL_IMAGE, PIXELS)
     assert store.images.read(PHOTO_IMAGE.sha256) == StoredImage(PHOTO_IMAGE, PHOTO)
@@ -94,7 +94,7 @@ def test_an_image_nobody_imported_is_told(store: Store) -> None:
 def test_a_text_with_other_images_is_another_document(store: Store) -> None:
     store.conversations.import_batch([album(), album("two")], DATA)
     _, item = judged(store, album(), {1: ["yes"]}, spec=SPEC)
-    turns = store.runs.read_review_view(item, "me").turns
+    turns = store.runs.read_conversation_for_review(item, "me").turns
     assert [turn.images for turn in turns] == [
         (PIXEL_IMAGE, FAR_IMAGE),
         (PHOTO_IMAGE,),
@@ -144,11 +144,11 @@ def test_what_two_pictures_show_alike_is_told_apart(store: Store) -> None:
         for document, label in ((pixels, "yes"), (photo, "no"))
     )
     truths = (Truth("A sign.", photo), Truth("A sign.", pixels), Truth("A sign."))
-    run = store.runs.create(SPEC, store.conversations.ids())
-    (item,) = store.runs.item_ids(run)
+    run = store.runs.create(SPEC, store.conversations.list_ids())
+    (item,) = store.runs.list_item_ids(run)
     store.runs.save_window(item, Assessment(window, make_score(0.5), verdicts, truths))
-    view = store.runs.read_review_view(item, "me")
-    assert [(each.document, each.home_verdict.label) for each in view.claims] == [
+    view = store.runs.read_conversation_for_review(item, "me")
+    assert [(each.document, each.first_window_verdict.label) for each in view.claims] == [
         (1, "yes"),
         (2, "no"),
     ]
@@ -160,9 +160,9 @@ def test_a_truth_that_names_a_text_alone_belongs_to_the_first_document_with_it(
 ) -> None:
     store.conversations.import_batch([album()], DATA)
     first, _ = windows_of(album())
-    run = store.runs.create(SPEC, store.conversations.ids())
-    (item,) = store.runs.item_ids(run)
+    run = store.runs.create(SPEC, store.conversations.list_ids())
+    (item,) = store.runs.list_item_ids(run)
     truths = (Truth("Page.", "Page.", Span(0, 5)), Truth("Else.", "No such document."))
     store.runs.save_window(item, Assessment(first, make_score(1.0), (), truths))
-    view = store.runs.read_review_view(item, "me")
+    view = store.runs.read_conversation_for_review(item, "me")
     assert [each.document for each in view.truths] == [1, None]

@@ -187,7 +187,7 @@ def save(
 
 def check_item(store: Store, item: ItemId) -> None:
     """Check a conversation of a run, as every run does when it has judged one."""
-    row = store.runs.row(store.runs.item_rows([item])[0].run)
+    row = store.runs.read_run(store.runs.read_item_rows([item])[0].run)
     store.findings.save([check_stored_conversation(store, item, make_check_rules(store, row.spec))])
 
 
@@ -204,8 +204,8 @@ def shop(path: Path) -> RunId:
             "shop", "conv-0090", (Turn("assistant", "Welcome to the shop.", None),), "shop"
         )
         store.conversations.import_batch([SHOES, GIFT, failed, skipped])
-        run = store.runs.create(SPEC, store.conversations.ids())
-        first, second, third, fourth = store.runs.item_ids(run)
+        run = store.runs.create(SPEC, store.conversations.list_ids())
+        first, second, third, fourth = store.runs.list_item_ids(run)
         save(store, first, assessments(SHOES, SHOES_SAID, SHOES_TRUTHS))
         save(store, second, assessments(GIFT, GIFT_SAID, GIFT_TRUTHS))
         lost = make_empty_score(ScoreState.FAILED, "the judge gave no usable answer")

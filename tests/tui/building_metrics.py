@@ -147,8 +147,8 @@ def judge(store: Store, key: str) -> RunId:
     spec = registry.find_metric(key).spec
     rule = rule_of(key)
     made = replace(SPEC, metric=key, peer=spec.peer, rule=rule, options={})
-    run = store.runs.create(made, store.conversations.ids())
-    for item in store.runs.item_ids(run):
+    run = store.runs.create(made, store.conversations.list_ids())
+    for item in store.runs.list_item_ids(run):
         _save(store, item, JUDGED[key], rule)
     store.runs.set_state(run, RunState.DONE)
     return run

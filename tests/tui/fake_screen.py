@@ -173,7 +173,7 @@ class FakeScreen:
         self.app.bell()
         self.show_message(Piece(words))
 
-    async def read(self, fn: Callable[..., T], *args: object, **kwargs: object) -> T:
+    async def read_in_thread(self, fn: Callable[..., T], *args: object, **kwargs: object) -> T:
         return await asyncio.to_thread(fn, *args, **kwargs)
 
     def run_worker(
@@ -212,5 +212,5 @@ class FakeScreen:
     def show_input_line(self, line: Any, text: str) -> None:
         line.value, line.display = text, True
 
-    def close_line(self, line: Any) -> None:
+    def close_input_line(self, line: Any) -> None:
         line.display = False

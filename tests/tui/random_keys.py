@@ -226,12 +226,12 @@ class Typist:
         """Read the verdicts of one's own, in the words of the status line."""
         found: Said = Counter()
         with Store.open(self.store_path) as store:
-            assert store.check() == []
+            assert store.list_damage() == []
             numbers = {
                 claim.id: claim.number
-                for row in store.runs.rows()
-                for item in store.runs.item_ids(row.id)
-                for claim in store.runs.read_review_view(item, "ann").claims
+                for row in store.runs.list_runs()
+                for item in store.runs.list_item_ids(row.id)
+                for claim in store.runs.read_conversation_for_review(item, "ann").claims
             }
             with store._database.open_reader() as connection:
                 rows = connection.exec_driver_sql(
@@ -245,7 +245,7 @@ class Typist:
 
 def begin_run_beside(app: FaithApp) -> None:
     """Take up the run that was not through, as somebody does who goes on with it."""
-    runs = [row.id for row in app.session.store.runs.rows() if row.pending]
+    runs = [row.id for row in app.session.store.runs.list_runs() if row.pending]
     if runs:
         app.background_runs.begin(runs[0], follow=False)
 

@@ -108,7 +108,7 @@ class StagedRun:
         gauges = self.now.gauges
         if gauges is not None and not self.is_finished:
             paused = gauges.is_paused or self.control.is_paused
-            gauges = replace(gauges, workers=self.control.workers, is_paused=paused)
+            gauges = replace(gauges, workers=self.control.max_in_flight, is_paused=paused)
         return replace(self.now, gauges=gauges)
 
     def cancel(self) -> None:

@@ -119,9 +119,9 @@ async def test_a_bug_that_ended_a_run_ends_the_app(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         app.session.process_runs.append(run)  # type: ignore[arg-type]  # stands in for a run
-        app.store_watcher.poll()  # it has not ended yet
+        app.store_watcher.reload_screens_if_store_changed()  # it has not ended yet
         run.end()
         with pytest.raises(ValueError, match="of the engine"):
-            app.store_watcher.poll()
+            app.store_watcher.reload_screens_if_store_changed()
         await calm(pilot)
         app.session.process_runs.clear()

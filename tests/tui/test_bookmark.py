@@ -12,9 +12,9 @@ from faithtui.store.store import Store
 from faithtui.tui.bookmark import (
     Bookmark,
     BookmarkFile,
+    look_up_bookmark_in_store,
     make_bookmark,
     queue_from_json,
-    resolve_bookmark,
     restore_session,
 )
 from faithtui.tui.samples.queue import ClaimQueue, load_queue_position
@@ -55,22 +55,25 @@ def test_what_is_not_what_it_should_be_is_left_out() -> None:
 
 def test_a_place_is_taken_up_as_far_as_it_is_still_there(store_path: Path) -> None:
     with Store.open(store_path) as store:
-        (run,) = store.runs.rows()
-        item = store.runs.item_ids(run.id)[0]
+        (run,) = store.runs.list_runs()
+        item = store.runs.list_item_ids(run.id)[0]
         session = Session(reviewer="ann", store_path=store_path)
         restore_session(
-            session, resolve_bookmark(Bookmark("review", run.id, item, 2, blind=True), store, "ann")
+            session,
+            look_up_bookmark_in_store(
+                Bookmark("review", run.id, item, 2, blind=True), store, "ann"
+            ),
         )
         assert (session.run, session.item, session.claim) == (run.id, item, ClaimId(2))
         assert session.is_blind
         assert make_bookmark(session, "review", None) == Bookmark(
             "review", run.id, item, 2, blind=True
         )
-        gone = resolve_bookmark(
+        gone = look_up_bookmark_in_store(
             Bookmark("review", 99, item, lists=(("runs", "x", ""),)), store, "ann"
         )
         assert (gone.run, gone.item) == (None, None)
-        other = resolve_bookmark(Bookmark("review", run.id, 9999), store, "ann")
+        other = look_up_bookmark_in_store(Bookmark("review", run.id, 9999), store, "ann")
         assert (other.run, other.item) == (run.id, None)
         session = Session(reviewer="ann", store_path=store_path)
         restore_session(session, gone)
@@ -79,7 +82,7 @@ def test_a_place_is_taken_up_as_far_as_it_is_still_there(store_path: Path) -> No
 
 
 def queue_of(store: Store, *, blind: bool = False) -> ClaimQueue:
-    (run,) = store.runs.rows()
+    (run,) = store.runs.list_runs()
     units = store.samples.read_frame(run.id)
     entries = tuple((each.item, each.claim) for each in (units[4], units[5], units[0]))
     newest = store.reviews.read_newest_event_id()
@@ -103,7 +106,7 @@ def test_a_queue_that_is_no_sample_is_taken_up_with_what_was_answered(
         store.reviews.record_verdict(queue.entries[1][1], "bo", "no", run=queue.run, saw_judge=True)
         again = BookmarkFile(tmp_path / "places", store_path, "ann")
         mark = again.read()
-        target = resolve_bookmark(mark, store, "ann", again.read_queue(mark))
+        target = look_up_bookmark_in_store(mark, store, "ann", again.read_queue(mark))
         assert target.queue == queue
         later = Session(reviewer="ann", store_path=store_path)
         restore_session(later, target)
@@ -121,7 +124,7 @@ def test_what_was_hidden_in_an_open_queue_stays_hidden(store_path: Path) -> None
         session.set_judge_hidden(True)
         mark = make_bookmark(session, "review", None)
         later = Session(reviewer="ann", store_path=store_path)
-        restore_session(later, resolve_bookmark(mark, store, "ann", queue_of(store)))
+        restore_session(later, look_up_bookmark_in_store(mark, store, "ann", queue_of(store)))
         assert later.is_blind
         assert later.claim_queue is not None
 
@@ -135,7 +138,7 @@ def test_a_queue_of_another_run_or_without_conversations_is_left_out(store_path:
             replace(queue, entries=((ItemId(99), ClaimId(1)),), place={}),
             None,
         ):
-            assert resolve_bookmark(mark, store, "ann", broken).queue is None
+            assert look_up_bookmark_in_store(mark, store, "ann", broken).queue is None
 
 
 @given(st.text())

@@ -48,15 +48,15 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 def another_run_writes(store: Path) -> None:
     """Write as a run does that nobody looks at."""
     with Store.open(store) as other:
-        other.runs.create(SPEC, other.conversations.ids())
+        other.runs.create(SPEC, other.conversations.list_ids())
 
 
 def somebody_says(store: Path, conversation: int = 0) -> None:
     """Give a verdict on the first claim of a conversation as another person."""
     with Store.open(store) as other:
-        item = other.runs.item_ids(RunId(1))[conversation]
-        claim = other.runs.read_review_view(item, "bo").claims[0]
-        other.reviews.record(
+        item = other.runs.list_item_ids(RunId(1))[conversation]
+        claim = other.runs.read_conversation_for_review(item, "bo").claims[0]
+        other.reviews.append_label_event(
             claim.id,
             "bo",
             Action.OVERRIDDEN,
@@ -70,7 +70,7 @@ def somebody_says(store: Path, conversation: int = 0) -> None:
 async def followed(app: FaithApp, pilot: Any, reads: Counter[str]) -> Counter[str]:
     """Look for changes once, and give what was read because of that."""
     reads.clear()
-    app.store_watcher.poll()
+    app.store_watcher.reload_screens_if_store_changed()
     await calm(pilot)
     return Counter(reads)
 
@@ -97,10 +97,10 @@ async def test_rows_follow_a_change_of_their_run_without_the_ids_being_read(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await listing(pilot)
-        before = screen.items.selection
+        before = screen.items.row_at_cursor
         somebody_says(store_path)
         assert await followed(app, pilot, reads) == Counter(read_turns=1)
-        after = screen.items.selection
+        after = screen.items.row_at_cursor
         assert before is not None
         assert after is not None
         assert after.overridden == before.overridden + 1
@@ -116,11 +116,11 @@ async def test_a_list_whose_order_may_be_another_is_read_again(
         screen.reread_after_s = 0.0
         somebody_says(store_path, 1)
         reads.clear()
-        app.store_watcher.poll()
+        app.store_watcher.reload_screens_if_store_changed()
         await calm(pilot)
         assert reads["list_matching_items"] == 1
         assert screen.pager is not None
-        first = screen.pager.row(0)
+        first = screen.pager.fetch_row(0)
         assert first is not None
         assert first.overridden > 0
 
@@ -158,13 +158,13 @@ async def test_a_screen_that_still_reads_is_not_asked_to_read_again(
         def reload(self) -> None:
             pass
 
-        def handle_store_change(self) -> None:
+        def reload_after_store_change(self) -> None:
             begun.append(len(begun))
             self.read_slowly()
 
         @work(group="slow")
         async def read_slowly(self) -> None:
-            await self.read(store_reads.wait)
+            await self.read_in_thread(store_reads.wait)
 
     store_reads = threading.Event()
     async with app.run_test(size=SIZE) as pilot:
@@ -173,14 +173,14 @@ async def test_a_screen_that_still_reads_is_not_asked_to_read_again(
         await calm(pilot)
         begun.clear()
         another_run_writes(store_path)
-        app.store_watcher.poll()
+        app.store_watcher.reload_screens_if_store_changed()
         await pilot.pause()
         another_run_writes(store_path)
-        app.store_watcher.poll()
+        app.store_watcher.reload_screens_if_store_changed()
         await pilot.pause()
         assert begun == [0]
         store_reads.set()
         await calm(pilot)
-        app.store_watcher.poll()
+        app.store_watcher.reload_screens_if_store_changed()
         await calm(pilot)
         assert begun == [0, 1], "what was put off is made up for"

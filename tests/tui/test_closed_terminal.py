@@ -101,8 +101,8 @@ def test_a_terminal_that_closes_while_an_editor_is_open_ends_the_app(
 
 def only_run(path: Path) -> RunRow:
     with Store.open(path, create=False) as store:
-        assert store.check() == []
-        return store.runs.row(RunId(1))
+        assert store.list_damage() == []
+        return store.runs.read_run(RunId(1))
 
 
 @pytest.mark.parametrize(

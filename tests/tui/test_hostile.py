@@ -66,8 +66,8 @@ def attack(path: Path, texts: list[str]) -> None:
             for number, text in enumerate(texts)
         ]
         store.conversations.import_batch([talk, *named])
-        run = store.runs.create(SPEC, store.conversations.ids())
-        first, *rest = store.runs.item_ids(run)
+        run = store.runs.create(SPEC, store.conversations.list_ids())
+        first, *rest = store.runs.list_item_ids(run)
         said = [
             Said(2 * number + 1, text or "empty", "no", ((number, "contradicts"),), text, 0.2)
             for number, text in enumerate(texts)
@@ -77,10 +77,10 @@ def attack(path: Path, texts: list[str]) -> None:
         for item, text in zip(rest, texts, strict=True):
             save(store, item, [], ItemState.FAILED, text[:5000])
         for claim, text in zip(
-            store.runs.read_review_view(first, "ann").claims, texts, strict=False
+            store.runs.read_conversation_for_review(first, "ann").claims, texts, strict=False
         ):
             for reviewer in ("ann", text[:200] or "x"):
-                store.reviews.record(
+                store.reviews.append_label_event(
                     claim.id, reviewer, Action.BLIND, "yes", text[:5000],
                     run=run, judge_verdict="no", saw_judge=False,
                 )  # fmt: skip
@@ -158,7 +158,9 @@ async def test_names_that_people_give_are_drawn_literally(tmp_path: Path) -> Non
             store.guidelines.set(text[:5000] or "x", text[:5000] or "x")
         entries = tuple(
             (each.item, each.claim)
-            for each in store.samples.entries(store.samples.rows("ann")[0].id, "ann")
+            for each in store.samples.list_claims_in_served_order(
+                store.samples.list_samples("ann")[0].id, "ann"
+            )
         )
     app = FaithApp(path, reviewer="ann", now=lambda: NOON)
     async with app.run_test(size=(160, 50), notifications=True) as pilot:
@@ -196,8 +198,8 @@ async def test_findings_with_hostile_details_are_drawn_literally(tmp_path: Path)
     with Store.open(path, clock=lambda: NOON) as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        (item, *_) = store.runs.item_ids(run)
-        view = store.runs.read_review_view(item, "ann")
+        (item, *_) = store.runs.list_item_ids(run)
+        view = store.runs.read_conversation_for_review(item, "ann")
         store.findings.save(
             [
                 ItemCheckResult(
@@ -232,9 +234,9 @@ async def test_a_note_that_a_line_cannot_hold_is_left_as_it_is(tmp_path: Path, n
     with Store.open(path, clock=lambda: NOON) as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        item = store.runs.item_ids(run)[0]
-        claim = store.runs.read_review_view(item, "ann").claims[0].id
-        store.reviews.record(
+        item = store.runs.list_item_ids(run)[0]
+        claim = store.runs.read_conversation_for_review(item, "ann").claims[0].id
+        store.reviews.append_label_event(
             claim, "ann", Action.NOTED, None, note,
             run=run, judge_verdict=None, saw_judge=True,
         )  # fmt: skip
@@ -244,7 +246,7 @@ async def test_a_note_that_a_line_cannot_hold_is_left_as_it_is(tmp_path: Path, n
         await press(pilot, "enter", "enter", "home", "e", "Z", "enter")
         assert "opens your editor" in screen_text(app)
     with Store.open(path) as store:
-        mine = store.runs.read_review_view(item, "ann").claims[0].mine
+        mine = store.runs.read_conversation_for_review(item, "ann").claims[0].mine
         assert mine is not None
         assert mine.note == note
 
@@ -259,7 +261,7 @@ async def test_a_refusal_that_names_a_hostile_queue_is_drawn_literally(tmp_path:
         run, item = app.session.run, app.session.item
         assert run is not None
         assert item is not None
-        claim = app.session.store.runs.read_review_view(item, "ann").claims[0].id
+        claim = app.session.store.runs.read_conversation_for_review(item, "ann").claims[0].id
         for text in ALL[::4]:
             queue = ClaimQueue(text[:5000], run, ((item, claim),), blind=True)
             app.show_screen("runs")

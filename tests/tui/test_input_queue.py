@@ -124,7 +124,7 @@ async def test_a_screen_that_comes_by_itself_replaces_the_screen_and_not_a_windo
 async def test_keys_wait_for_the_window_that_is_being_prepared(
     app: FaithApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read, go_on = Guidelines.versions, threading.Event()
+    read, go_on = Guidelines.list_versions, threading.Event()
 
     def slowly(self: Guidelines, metric: str | None = None) -> object:
         assert go_on.wait(20)
@@ -133,7 +133,7 @@ async def test_keys_wait_for_the_window_that_is_being_prepared(
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
         claim = screen.review_position.claim
-        monkeypatch.setattr(Guidelines, "versions", slowly)
+        monkeypatch.setattr(Guidelines, "list_versions", slowly)
         type_ahead(app, "h", "j", "y")
         await pilot.pause()
         assert not app.input_queue.is_settled
@@ -147,7 +147,7 @@ async def test_keys_wait_for_the_window_that_is_being_prepared(
 async def test_escape_gives_up_what_keys_wait_for(
     app: FaithApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read, go_on = Guidelines.versions, threading.Event()
+    read, go_on = Guidelines.list_versions, threading.Event()
 
     def slowly(self: Guidelines, metric: str | None = None) -> object:
         assert go_on.wait(20)
@@ -156,7 +156,7 @@ async def test_escape_gives_up_what_keys_wait_for(
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
         claim = screen.review_position.claim
-        monkeypatch.setattr(Guidelines, "versions", slowly)
+        monkeypatch.setattr(Guidelines, "list_versions", slowly)
         type_ahead(app, "h", "j", "escape", "j")
         await until(pilot, lambda: has_settled(app))
         assert screen.review_position.claim != claim, "only the j after escape was for this screen"
@@ -208,7 +208,7 @@ async def test_escape_gives_up_nothing_while_something_is_saved(is_saving: bool)
 
 
 async def test_quitting_waits_for_nothing(app: FaithApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    read, go_on = Guidelines.versions, threading.Event()
+    read, go_on = Guidelines.list_versions, threading.Event()
 
     def slowly(self: Guidelines, metric: str | None = None) -> object:
         assert go_on.wait(20)
@@ -216,7 +216,7 @@ async def test_quitting_waits_for_nothing(app: FaithApp, monkeypatch: pytest.Mon
 
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
-        monkeypatch.setattr(Guidelines, "versions", slowly)
+        monkeypatch.setattr(Guidelines, "list_versions", slowly)
         type_ahead(app, "h", "j", "ctrl+q")
         await until(pilot, lambda: app._exit)
         go_on.set()

@@ -169,12 +169,14 @@ def labelled(path: Path) -> None:
     with Store.open(path) as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        for item in store.runs.item_ids(run):
-            for number, claim in enumerate(store.runs.read_review_view(item, "bo").claims):
-                verdict = "no" if number == 1 else claim.home_verdict.label
-                store.reviews.record(
+        for item in store.runs.list_item_ids(run):
+            for number, claim in enumerate(
+                store.runs.read_conversation_for_review(item, "bo").claims
+            ):
+                verdict = "no" if number == 1 else claim.first_window_verdict.label
+                store.reviews.append_label_event(
                     claim.id, "bo", Action.BLIND, verdict,
-                    run=run, judge_verdict=claim.home_verdict.label, saw_judge=False,
+                    run=run, judge_verdict=claim.first_window_verdict.label, saw_judge=False,
                 )  # fmt: skip
 
 
@@ -272,7 +274,7 @@ async def test_a_run_is_started_and_goes_on_while_one_reviews(
         assert isinstance(app.screen, ReviewScreen)
         await until(pilot, lambda: not app.session.list_unfinished_run_snapshots())
     with Store.open(store_path) as store:
-        newest = max(store.runs.rows(), key=lambda row: row.id)
+        newest = max(store.runs.list_runs(), key=lambda row: row.id)
         assert newest.state is RunState.DONE
         assert newest.spec.options["window_size"] == 2
 

@@ -81,8 +81,8 @@ async def test_nobody_reads_a_store_that_closes(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await app.action_leave()
-        app.store_watcher.poll()  # a timer that was due meanwhile
-        app.call_later(app.session.store.data_version)  # a screen that was being drawn
+        app.store_watcher.reload_screens_if_store_changed()  # a timer that was due meanwhile
+        app.call_later(app.session.store.read_change_number)  # a screen that was being drawn
         await until(pilot, lambda: app._exit)
     assert app._exception is None
 

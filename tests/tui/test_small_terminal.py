@@ -84,8 +84,12 @@ async def test_review_goes_on_with_claim_evidence_and_verdict_where_little_is_le
         await press(pilot, "n")
         assert isinstance(app.screen, ReviewScreen)
     with Store.open(store_path) as store:
-        item = store.runs.item_ids(store.runs.rows()[0].id)[0]
-        said = [each for each in store.runs.read_review_view(item, "ann").claims if each.mine]
+        item = store.runs.list_item_ids(store.runs.list_runs()[0].id)[0]
+        said = [
+            each
+            for each in store.runs.read_conversation_for_review(item, "ann").claims
+            if each.mine
+        ]
         assert len(said) == 1, "a verdict is given on what is painted, or not at all"
 
 

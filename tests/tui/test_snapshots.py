@@ -66,11 +66,14 @@ def labelled(store_path: Path) -> None:
     with Store.open(store_path, clock=lambda: NOON) as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        for item in store.runs.item_ids(run):
-            for number, claim in enumerate(store.runs.read_review_view(item, "bo").claims):
-                store.reviews.record(
-                    claim.id, "bo", Action.BLIND, "no" if number == 4 else claim.home_verdict.label,
-                    run=run, judge_verdict=claim.home_verdict.label, saw_judge=False,
+        for item in store.runs.list_item_ids(run):
+            for number, claim in enumerate(
+                store.runs.read_conversation_for_review(item, "bo").claims
+            ):
+                store.reviews.append_label_event(
+                    claim.id, "bo", Action.BLIND,
+                    "no" if number == 4 else claim.first_window_verdict.label, run=run,
+                    judge_verdict=claim.first_window_verdict.label, saw_judge=False,
                 )  # fmt: skip
 
 
@@ -118,7 +121,7 @@ def made_up(store_path: Path) -> None:
     with Store.open(store_path) as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        first, *_ = store.runs.item_rows(store.runs.item_ids(run))
+        first, *_ = store.runs.read_item_rows(store.runs.list_item_ids(run))
         counts = TextCounts(claims=5, phantom=4, truths=5, invented=1, texts=15)
         store.findings.save([ItemCheckResult(first.id, first.state, first.windows, (), counts)])
     with sqlite3.connect(store_path) as connection:
@@ -188,7 +191,7 @@ def test_run_states(
 @pytest.mark.parametrize("size", [(60, 18), *SIZES], ids=named)
 def test_raw_replies(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
     with Store.open(Path("shop.db"), clock=lambda: NOON) as store:
-        first = store.runs.item_ids(RunId(1))[0]
+        first = store.runs.list_item_ids(RunId(1))[0]
         asked(store, first, GOOD)
         asked(store, first, CUT, usable=False)
     run = after("enter", "enter", "W", "k")

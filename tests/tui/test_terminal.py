@@ -85,15 +85,15 @@ def claims(store: Store) -> list[ClaimView]:
     """Read all claims of the first run."""
     return [
         claim
-        for item in store.runs.item_ids(RunId(1))
-        for claim in store.runs.read_review_view(item, REVIEWER).claims
+        for item in store.runs.list_item_ids(RunId(1))
+        for claim in store.runs.read_conversation_for_review(item, REVIEWER).claims
     ]
 
 
 def said(store: Path) -> Counter[tuple[int, str]]:
     """Count what the reviewer's verdicts in the store are: number of the claim and label."""
     with Store.open(store, create=False) as opened:
-        assert opened.check() == []
+        assert opened.list_damage() == []
         return Counter(
             (claim.number, claim.mine.verdict)
             for claim in claims(opened)
@@ -104,7 +104,7 @@ def said(store: Path) -> Counter[tuple[int, str]]:
 def given(store: Path) -> Counter[tuple[int, str]]:
     """Count all verdicts the reviewer ever gave, those too that another one took the place of."""
     with Store.open(store, create=False) as opened:
-        assert opened.check() == []
+        assert opened.list_damage() == []
         numbers = {claim.id: claim.number for claim in claims(opened)}
         with opened._database.open_reader() as connection:
             acts = connection.exec_driver_sql(
@@ -209,7 +209,7 @@ def under_way(terminal: Terminal, server: WillingServer, path: Path) -> None:
     terminal.press(CTRL_S)
     terminal.wait("PROGRESS  #1")
     with Store.open(path, create=False) as store:
-        terminal.wait(lambda: server.waiting > 0 and store.runs.row(RunId(1)).calls == 11)
+        terminal.wait(lambda: server.waiting > 0 and store.runs.read_run(RunId(1)).calls == 11)
 
 
 def test_quitting_does_not_wait_for_the_judge_and_leaves_a_run_that_goes_on(
@@ -231,8 +231,8 @@ def test_quitting_does_not_wait_for_the_judge_and_leaves_a_run_that_goes_on(
             assert terminal.wait_end() == 0
         assert server.answered == 11, "what is in the air is not answered, and quitting goes on"
         with Store.open(path, create=False) as store:
-            row = store.runs.row(RunId(1))
-            assert store.check() == []
+            row = store.runs.read_run(RunId(1))
+            assert store.list_damage() == []
             assert row.state is RunState.CANCELLED
             assert row.pending > 0
         server.answers_no_more_than = None
@@ -245,7 +245,7 @@ def test_quitting_does_not_wait_for_the_judge_and_leaves_a_run_that_goes_on(
         )
         assert done.returncode == 0, done.stderr
         with Store.open(path, create=False) as store:
-            row = store.runs.row(RunId(1))
+            row = store.runs.read_run(RunId(1))
             assert (row.state, row.done) == (RunState.DONE, 12)
             assert row.calls == len(server.asked), "nothing stored was asked again"
 
@@ -364,8 +364,8 @@ def hostile_store(path: Path) -> int:
     spec = replace(SPEC, judge=f"replay:{attack}", options={attack: attack}, sources=(attack,))
     with Store.open(path) as store:
         store.conversations.import_batch(conversations)
-        run = store.runs.create(spec, store.conversations.ids())
-        for item, each in zip(store.runs.item_ids(run), conversations, strict=True):
+        run = store.runs.create(spec, store.conversations.list_ids())
+        for item, each in zip(store.runs.list_item_ids(run), conversations, strict=True):
             text, document = each.turns[1].content, (each.turns[1].retrieval_context or ())[0]
             truth = Truth(f"truth {text}", document.text)
             verdict = Verdict(
@@ -383,9 +383,9 @@ def hostile_store(path: Path) -> int:
             store.runs.score_and_finish_item(
                 item, ItemState.DONE, f"reason {text}", f"all in all {text}"
             )
-            (claim,) = store.runs.read_review_view(item, REVIEWER).claims
+            (claim,) = store.runs.read_conversation_for_review(item, REVIEWER).claims
             for who, note in ((REVIEWER, text), (f"bo {text[:100]}", f"note {text}")):
-                store.reviews.record(
+                store.reviews.append_label_event(
                     claim.id,
                     who,
                     Action.NOTED,

@@ -7,7 +7,7 @@ from io import StringIO
 
 from faithtui.agreement.documents.csv_report import (
     OpinionDates,
-    blind_cell,
+    all_given_blind_cell,
     format_count_cell,
     format_number_cell,
     opinions_cell,
@@ -89,7 +89,7 @@ class AnswerRow:
     opinions: tuple[Opinion, ...] = ()
 
 
-def row_of_rated_answer(answer: AnswerUnit, rule: ScoringRule) -> AnswerRow:
+def make_row_of_answer_labelled_as_whole(answer: AnswerUnit, rule: ScoringRule) -> AnswerRow:
     """Read an answer that people labelled as a whole, beside the score of its claims."""
     passes = decide_answer_by_majority(answer, rule.passing, rule.labels)
     return AnswerRow(
@@ -108,7 +108,7 @@ def row_of_rated_answer(answer: AnswerUnit, rule: ScoringRule) -> AnswerRow:
     )
 
 
-def row_of_unrated_answer(answer: UnratedAnswer) -> AnswerRow:
+def make_row_of_answer_without_whole_label(answer: UnratedAnswer) -> AnswerRow:
     """Read an answer that nobody labelled as a whole."""
     return AnswerRow(
         conversation=answer.key,
@@ -120,12 +120,12 @@ def row_of_unrated_answer(answer: UnratedAnswer) -> AnswerRow:
     )
 
 
-def row_of_judged_answer(
+def make_row_of_answer_metric_judges(
     answer: ClaimUnit, rule: ScoringRule, weights: Mapping[ClaimId, float]
 ) -> AnswerRow:
     """Read an answer that the metric judges itself: it is what samples are drawn from."""
 
-    def read_word(word: str | None) -> str | None:
+    def word_to_pass_or_fail(word: str | None) -> str | None:
         return pass_or_fail(word in rule.passing) if word in rule.labels else None
 
     tied = is_tied(answer.opinions, rule.labels)
@@ -133,8 +133,8 @@ def row_of_judged_answer(
         conversation=answer.key,
         group=answer.group,
         turn=answer.turn,
-        judge=read_word(answer.judge),
-        human=None if tied else read_word(answer.human),
+        judge=word_to_pass_or_fail(answer.judge),
+        human=None if tied else word_to_pass_or_fail(answer.human),
         label=None if tied else answer.human,
         tied=None if answer.human is None else tied,
         stratum=answer.stratum,
@@ -197,7 +197,7 @@ def answers_csv(
                 answer.reviewers,
                 opinions_cell(answer.opinions, dates),
                 reason_codes_cell(answer.opinions),
-                blind_cell(answer.opinions),
+                all_given_blind_cell(answer.opinions),
                 *judged,
             )
         )

@@ -190,7 +190,7 @@ def reason_codes_cell(opinions: Sequence[Opinion]) -> str:
     return _list_to_json(sorted({each.code for each in opinions if each.code is not None}))
 
 
-def blind_cell(opinions: Sequence[Opinion]) -> str:
+def all_given_blind_cell(opinions: Sequence[Opinion]) -> str:
     """Say whether all verdicts were given before the judge's was shown; "" where not known."""
     known = [each.blind for each in opinions]
     return yes_or_no_cell(None if not known or None in known else all(known))

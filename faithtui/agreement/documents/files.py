@@ -7,13 +7,13 @@ Write it with `newline=""`, so that line breaks inside cells stay what they are.
 from faithtui.agreement.documents.answers_csv import (
     AnswerRow,
     answers_csv,
-    row_of_judged_answer,
-    row_of_rated_answer,
-    row_of_unrated_answer,
+    make_row_of_answer_labelled_as_whole,
+    make_row_of_answer_metric_judges,
+    make_row_of_answer_without_whole_label,
 )
 from faithtui.agreement.documents.csv_report import ClaimExtras, claims_csv
 from faithtui.agreement.documents.header import LabelProvenance, PlotFile, ReportHeader
-from faithtui.agreement.documents.html_report import report_html, report_plots
+from faithtui.agreement.documents.html_report import list_plots_of_html_report, report_html
 from faithtui.agreement.documents.json_report import report_json
 from faithtui.agreement.documents.markdown_report import report_markdown
 
@@ -25,11 +25,11 @@ __all__ = [
     "ReportHeader",
     "answers_csv",
     "claims_csv",
+    "list_plots_of_html_report",
+    "make_row_of_answer_labelled_as_whole",
+    "make_row_of_answer_metric_judges",
+    "make_row_of_answer_without_whole_label",
     "report_html",
     "report_json",
     "report_markdown",
-    "report_plots",
-    "row_of_judged_answer",
-    "row_of_rated_answer",
-    "row_of_unrated_answer",
 ]

@@ -53,7 +53,7 @@ class ReportHeader:
     """Of the levels at which anything is labelled."""
 
     @property
-    def name(self) -> str:
+    def sources_and_options_line(self) -> str:
         """Sources and options on one line."""
         sources = ", ".join(self.sources) or "all sources"
         return "; ".join([sources, *list_option_texts(self.options)])

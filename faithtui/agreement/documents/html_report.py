@@ -22,7 +22,12 @@ from faithtui.agreement.documents.blocks import (
 )
 from faithtui.agreement.documents.header import PlotFile, ReportHeader
 from faithtui.agreement.documents.markdown_report import SEVERITY_SIGNS
-from faithtui.agreement.documents.markup import Markup, escape_to_markup, join_markup, make_element
+from faithtui.agreement.documents.markup import (
+    Markup,
+    concatenate_markup,
+    escape_to_markup,
+    make_element,
+)
 from faithtui.agreement.documents.page import make_report_page
 from faithtui.agreement.report.model import AgreementReport
 
@@ -48,7 +53,9 @@ def report_html(report: AgreementReport, header: ReportHeader) -> str:
     return _render_page(f"Agreement of run {header.run}", make_report_page(report, header))
 
 
-def report_plots(report: AgreementReport, header: ReportHeader) -> tuple[PlotFile, ...]:
+def list_plots_of_html_report(
+    report: AgreementReport, header: ReportHeader
+) -> tuple[PlotFile, ...]:
     """List the plots of the page, in order."""
     return tuple(
         PlotFile(block.plot.id, f"{REPORT_FILE_NAME}#{block.plot.id}", block.plot.alt)
@@ -96,7 +103,7 @@ def _render_section(number: int, parts: list[Markup]) -> Markup:
 
 def _join_with_line_breaks(parts: list[Markup]) -> Iterator[Markup]:
     for each in parts:
-        yield join_markup(Markup("\n"), each)
+        yield concatenate_markup(Markup("\n"), each)
     yield Markup("\n")
 
 
@@ -193,7 +200,7 @@ def _choose_cell_class(cell: Text) -> str | None:
 
 def _render_text(found: Text) -> Markup:
     return (
-        join_markup(*map(_render_text_or_code, found))
+        concatenate_markup(*map(_render_text_or_code, found))
         if isinstance(found, tuple)
         else _render_text_or_code(found)
     )

@@ -77,7 +77,7 @@ def report_json(
         are, and for what is weighted beside the agreement: sentences among the warnings, of
         severity info, say these.
     """
-    which = report.primary_level if level is None else report.get_level(level)
+    which = report.primary_level_report if level is None else report.get_level(level)
     claims = which.level is ReportLevel.CLAIMS
     raters = report.raters if claims else ()
     hidden: JsonFields = {} if include_text else {"text": None}
@@ -88,7 +88,7 @@ def report_json(
         "input_digest": header.input_digest,
         "scope": _scope_json(report, which, header),
         "settings": _WRITER.convert(report.settings),
-        "coverage": _coverage_json(report, which, header),
+        "coverage": _review_coverage_json(report, which, header),
         "design": _WRITER.convert_object(
             which.design, valid_for_rate=which.rate.corrected_this_run.value is not None
         ),
@@ -101,7 +101,7 @@ def report_json(
                 {"rater": each.reviewer, "agreement": _WRITER.convert(each.agreement)}
                 for each in raters
             ],
-            "between_humans": _WRITER.convert(report.get_human_report(which.level)),
+            "between_humans": _WRITER.convert(report.get_human_agreement_at_level(which.level)),
             "blind_vs_shown": _WRITER.convert(report.anchoring if claims else None),
         },
         "detection": {
@@ -112,7 +112,10 @@ def report_json(
             which.rate,
             quantity=f"share of {which.level.value} labelled {' or '.join(report.passing)}",
         ),
-        "scores": [*map(_WRITER.convert, report.unit_scores), *_answer_scores_json(report)],
+        "scores": [
+            *map(_WRITER.convert, report.unit_scores),
+            *_answer_score_agreement_json(report),
+        ],
         "calibration": _WRITER.convert(report.calibration if claims else None),
         "breakdowns": [
             _WRITER.convert(each)
@@ -126,7 +129,7 @@ def report_json(
         "evidence": _WRITER.convert(report.evidence),
         "extraction": _WRITER.convert(report.extraction),
         "disagreements": [_WRITER.convert_object(each, **hidden) for each in which.disagreements],
-        "warnings": _WRITER.convert(_list_level_warnings(report, which, header)),
+        "warnings": _WRITER.convert(_list_warnings_of_report_level(report, which, header)),
         "plots": _WRITER.convert(plots),
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
@@ -137,7 +140,7 @@ def _scope_json(report: AgreementReport, which: LevelReport, header: ReportHeade
         "runs": [
             {
                 "id": str(header.run),
-                "name": header.name,
+                "name": header.sources_and_options_line,
                 "metric": header.metric,
                 "judge_model": header.judge,
                 **(
@@ -155,7 +158,9 @@ def _scope_json(report: AgreementReport, which: LevelReport, header: ReportHeade
     }
 
 
-def _coverage_json(report: AgreementReport, which: LevelReport, header: ReportHeader) -> JsonFields:
+def _review_coverage_json(
+    report: AgreementReport, which: LevelReport, header: ReportHeader
+) -> JsonFields:
     claims = which.level is ReportLevel.CLAIMS
     steady = report.consistency.share.value
     return _WRITER.convert_object(
@@ -170,7 +175,7 @@ def _coverage_json(report: AgreementReport, which: LevelReport, header: ReportHe
     )
 
 
-def _answer_scores_json(report: AgreementReport) -> list[JsonFields]:
+def _answer_score_agreement_json(report: AgreementReport) -> list[JsonFields]:
     """Write answers against people's ratings: each answer is a window of one interaction."""
     if not report.scores.answers:
         return []
@@ -192,7 +197,7 @@ def _answer_scores_json(report: AgreementReport) -> list[JsonFields]:
     ]
 
 
-def _list_level_warnings(
+def _list_warnings_of_report_level(
     report: AgreementReport, which: LevelReport, header: ReportHeader
 ) -> list[ReportWarning]:
     shown = [each for each in report.warnings if each.level in (None, which.level)]

@@ -28,7 +28,7 @@ def escape_to_markup(words: str) -> Markup:
     return Markup(escape(make_visible(words)))
 
 
-def join_markup(*parts: Child) -> Markup:
+def concatenate_markup(*parts: Child) -> Markup:
     """Put parts one after the other."""
     return Markup(
         "".join(
@@ -55,7 +55,7 @@ def make_element(tag: str, *children: Child, **attributes: AttributeValue | None
         for name, value in attributes.items()
         if value is not None
     )
-    inner = join_markup(*children).text
+    inner = concatenate_markup(*children).text
     return Markup(f"<{tag}{found}>{inner}</{tag}>" if children else f"<{tag}{found}/>")
 
 

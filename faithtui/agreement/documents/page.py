@@ -5,31 +5,31 @@ from collections.abc import Iterator
 from faithtui.agreement.documents.blocks import Block
 from faithtui.agreement.documents.header import ReportHeader
 from faithtui.agreement.documents.sections.agreement import (
-    write_agreement_section,
-    write_annotator_section,
+    make_agreement_section_blocks,
+    make_annotator_section_blocks,
 )
 from faithtui.agreement.documents.sections.errors import (
-    write_detection_section,
-    write_disagreement_section,
+    make_detection_section_blocks,
+    make_slice_and_disagreement_blocks,
 )
 from faithtui.agreement.documents.sections.marked_evidence import (
-    write_evidence_and_extraction_sections,
+    make_evidence_and_extraction_blocks,
 )
 from faithtui.agreement.documents.sections.method import (
-    write_interval_progress_section,
-    write_method_section,
-    write_pass_rate_sections,
+    make_interval_progress_section_blocks,
+    make_method_section_blocks,
+    make_pass_rate_section_blocks,
 )
 from faithtui.agreement.documents.sections.scores import (
-    write_calibration_section,
-    write_perturbation_section,
-    write_score_section,
-    write_second_judge_section,
+    make_calibration_section_blocks,
+    make_perturbation_section_blocks,
+    make_score_section_blocks,
+    make_second_judge_section_blocks,
 )
 from faithtui.agreement.documents.sections.summary import (
-    write_coverage_section,
-    write_opening,
-    write_population_section,
+    make_opening_blocks,
+    make_review_coverage_blocks,
+    make_sampled_population_blocks,
 )
 from faithtui.agreement.report.model import AgreementReport
 
@@ -50,25 +50,27 @@ def make_report_page(report: AgreementReport, header: ReportHeader) -> tuple[Blo
 
 
 def _make_report_blocks(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
-    shown = [level for level in report.levels if level.coverage.reviewed]
-    shown.sort(key=lambda level: level is not report.primary_level)
-    yield from write_opening(report, header)
-    yield from write_pass_rate_sections(report, report.levels)
-    yield from write_population_section(report)
-    yield from write_coverage_section(report, header)
+    shown = [level for level in report.level_reports if level.coverage.reviewed]
+    shown.sort(key=lambda level: level is not report.primary_level_report)
+    yield from make_opening_blocks(report, header)
+    yield from make_pass_rate_section_blocks(report, report.level_reports)
+    yield from make_sampled_population_blocks(report)
+    yield from make_review_coverage_blocks(report, header)
     for level in shown:
-        yield from write_detection_section(level)
-    yield from write_disagreement_section(report, shown)
+        yield from make_detection_section_blocks(level)
+    yield from make_slice_and_disagreement_blocks(report, shown)
     for level in shown:
-        yield from write_agreement_section(level, report.get_human_report(level.level))
+        yield from make_agreement_section_blocks(
+            level, report.get_human_agreement_at_level(level.level)
+        )
     if shown:
-        yield from write_annotator_section(report, shown)
-    yield from write_evidence_and_extraction_sections(report)
+        yield from make_annotator_section_blocks(report, shown)
+    yield from make_evidence_and_extraction_blocks(report)
     if shown or report.scores.answers:
-        yield from write_score_section(report)
-        yield from write_calibration_section(report)
-    yield from write_perturbation_section(report)
+        yield from make_score_section_blocks(report)
+        yield from make_calibration_section_blocks(report)
+    yield from make_perturbation_section_blocks(report)
     if shown or report.scores.answers:
-        yield from write_second_judge_section(report)
-        yield from write_interval_progress_section(report)
-    yield from write_method_section(report, header)
+        yield from make_second_judge_section_blocks(report)
+        yield from make_interval_progress_section_blocks(report)
+    yield from make_method_section_blocks(report, header)

@@ -25,7 +25,9 @@ class JudgeAccuracy:
     specificity: Estimate
 
 
-def find_judge_accuracy(report: LevelReport, passing: Sequence[str]) -> JudgeAccuracy | None:
+def find_judge_sensitivity_and_specificity(
+    report: LevelReport, passing: Sequence[str]
+) -> JudgeAccuracy | None:
     """Find the detection table whose positive labels are those that fail.
 
     Args:

@@ -202,7 +202,7 @@ class Certificate:
     counting: CountingRules = CountingRules()
 
     @property
-    def evidence_at(self) -> datetime:
+    def earlier_of_run_and_newest_label(self) -> datetime:
         """The older of the judge's verdicts and the newest label: issuing anew makes no younger."""
         return min(self.run.created_at, self.labels.newest_at)
 
@@ -215,7 +215,7 @@ def make_judge_identity(reference: str, fingerprint: str) -> JudgeIdentity:
     return JudgeIdentity(provider, model, fingerprint)
 
 
-def split_metric_options(
+def split_window_size_from_options(
     options: Mapping[str, object],
 ) -> tuple[int | None, dict[str, str | int | float | bool | None]]:
     """Split a metric's options into window size and all others that matter."""

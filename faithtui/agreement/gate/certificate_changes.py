@@ -44,7 +44,7 @@ _CLOCKS_DIFFER = timedelta(days=1)
 """By how much the clocks of two machines may differ."""
 
 
-def list_contradictions(certificate: Certificate) -> Iterator[str]:
+def list_contradictions_inside_certificate(certificate: Certificate) -> Iterator[str]:
     """Name what a certificate cannot say if it was written because everything passed.
 
     A certificate may be changed by hand and given a new digest. What was asked, what was measured
@@ -71,7 +71,7 @@ def list_contradictions(certificate: Certificate) -> Iterator[str]:
             yield f"{CRITERION_TITLES[result.criterion]} did not pass"
     if (measured.labels, measured.groups) != (certificate.labels.n, certificate.labels.groups):
         yield "its figures and its labels are of different numbers of units or groups"
-    if certificate.evidence_at > certificate.issued_at + _CLOCKS_DIFFER:
+    if certificate.earlier_of_run_and_newest_label > certificate.issued_at + _CLOCKS_DIFFER:
         yield "it was issued before its labels were given"
 
 
@@ -138,7 +138,9 @@ def _list_metric_changes(was: MetricIdentity, now: MetricIdentity) -> Iterator[s
         yield "examples: the judge is shown other ones"
 
 
-def list_data_changes(certificate: Certificate, now: CertificateBinding) -> list[str]:
+def list_guideline_label_and_sample_changes(
+    certificate: Certificate, now: CertificateBinding
+) -> list[str]:
     """Name what differs in guideline, labels and sample of the certified data; [] for nothing.
 
     What the judge said is compared only within the certified run: judged anew, its words may vary

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from faithtui.agreement.gate.certificate import CERTIFICATE_SCHEMA_VERSION, Certificate
-from faithtui.agreement.gate.certificate_changes import list_contradictions
+from faithtui.agreement.gate.certificate_changes import list_contradictions_inside_certificate
 from faithtui.errors import InputError
 
 _ADAPTER = TypeAdapter(Certificate)
@@ -59,7 +59,7 @@ def parse_certificate(content: bytes) -> Certificate:
     except ValidationError as error:
         where = ".".join(map(str, error.errors(include_url=False)[0]["loc"]))
         raise InputError("is missing or is not what it should be", field=where) from error
-    for contradiction in list_contradictions(certificate):
+    for contradiction in list_contradictions_inside_certificate(certificate):
         raise InputError(
             f"contradicts itself: {contradiction}; write it again with faithtui gate "
             "--write-certificate"

@@ -127,7 +127,7 @@ def _explain_constant_kappa(check: CriterionCheck, level: LevelReport, run: str)
     labelled: below any threshold that asks for more.
     """
     many, always = level.unit[1], _find_constant_judge_verdict(level)
-    human = find_only_label(level.table.rows, level.table.categories)
+    human = find_only_label(level.table.reference_totals, level.table.categories)
     if always:
         outcome = CheckOutcome.UNDECIDED
         if human is None and check.threshold > 0:

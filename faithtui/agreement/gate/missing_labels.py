@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from faithtui.agreement.idk_recoding import EXCLUDED
 from faithtui.agreement.labelled_units import ClaimUnit, DesignKind, LabelState
-from faithtui.agreement.report.claim_and_answer_figures import report_claims
+from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
@@ -85,10 +85,10 @@ def compute_bounds_over_missing_labels(
         return None
     words = _Words.from_extreme_labels(prepared.labels, prepared.recoded_rule)
 
-    def report(imputed: Mapping[int, ClaimUnit]) -> LevelReport:
+    def report_with_labels_filled_in(imputed: Mapping[int, ClaimUnit]) -> LevelReport:
         rows = [imputed.get(place, row) for place, row in enumerate(compared.all.rows)]
         filled = ComparedClaims(rows, compared.labels, compared.design, compared.settings)
-        return report_claims(filled, prepared.recoded_rule, unit)
+        return compute_claim_level_report(filled, prepared.recoded_rule, unit)
 
     rows = compared.all.rows
     # The share that passes has half of each tie already, and needs no verdict of the judge.
@@ -96,12 +96,16 @@ def compute_bounds_over_missing_labels(
     codes = [*missing.values()]
     return MissingBounds(
         {code: codes.count(code) for code in MISSING_WORDS if code in codes},
-        against=report({place: words.fill_in_disagreement(rows[place]) for place in missing}),
-        agreeing=report({place: words.fill_in_agreement(rows[place]) for place in missing}),
-        failing=report(
+        against=report_with_labels_filled_in(
+            {place: words.fill_in_disagreement(rows[place]) for place in missing}
+        ),
+        agreeing=report_with_labels_filled_in(
+            {place: words.fill_in_agreement(rows[place]) for place in missing}
+        ),
+        failing=report_with_labels_filled_in(
             {place: _fill_in_human_label(rows[place], words.failing) for place in by_hand}
         ),
-        passing=report(
+        passing=report_with_labels_filled_in(
             {place: _fill_in_human_label(rows[place], words.passing) for place in by_hand}
         ),
     )
@@ -119,7 +123,7 @@ def list_claims_missing_from_figures(compared: ComparedClaims) -> Iterator[tuple
     is_sample = compared.design.kind in RANDOM_DESIGNS
     inside = compared.is_compared.tolist()
     ends = _find_last_served_position_by_stratum(compared) if is_sample else {}
-    ties, outvoted = compared.all.votes_of_tied, compared.all.majority_decisions
+    ties, outvoted = compared.all.votes_on_tied_claims, compared.all.places_decided_by_majority
     for place, row in enumerate(compared.all.rows):
         if is_sample and (row.position is None or row.audit):
             continue
@@ -133,18 +137,18 @@ def list_claims_missing_from_figures(compared: ComparedClaims) -> Iterator[tuple
             continue
         if row.human == NOT_A_CLAIM:
             # Five misses that are called no fair claims can be every miss there is.
-            if compared.all.judge[place] >= 0:
+            if compared.all.judge_labels[place] >= 0:
                 yield place, NO_CLAIM
             continue
         if row.human == EXCLUDED:
             continue
         if row.judge == EXCLUDED:
-            if compared.all.human[place] >= 0:
+            if compared.all.human_labels[place] >= 0:
                 yield place, "idk_excluded"
             continue
         match row.state:
             case LabelState.LABELLED:
-                known = compared.all.human[place] >= 0
+                known = compared.all.human_labels[place] >= 0
                 yield place, "invalid_verdicts" if known else "other_words"
             case LabelState.SKIPPED if is_sample:
                 yield place, "skipped_many"

@@ -105,7 +105,7 @@ class Thresholds:
     """By how much accuracy may be lower than that of an earlier run, in [0, 1]."""
 
     @property
-    def has_figure(self) -> bool:
+    def asks_for_judge_figure(self) -> bool:
         """Whether anything is asked of the judge, and not of labels or time alone."""
         asked = (self.kappa, self.recall_no, self.score, self.max_drop)
         return any(each is not None for each in asked)
@@ -143,7 +143,9 @@ class CriterionCheck:
     """Why it has not passed, where the numbers do not say it; or what it passes in spite of."""
 
 
-def read_gate_figures(report: LevelReport, *, among_labelled: bool = False) -> GateFigures:
+def select_figures_gate_may_rely_on(
+    report: LevelReport, *, among_labelled: bool = False
+) -> GateFigures:
     """Take from a report what a gate may rely on.
 
     Kappa and recall are withheld where the labelled units are no random sample: people look first
@@ -184,7 +186,7 @@ def _get_kappa_with_interval_if_perfect(report: LevelReport) -> Estimate:
     could never pass. Its lower end is taken from that of percent agreement with chance held fixed:
     kappa = (agreement - chance) / (1 - chance).
     """
-    kappa, percent, chance = report.cohen_kappa, report.percent, report.chance
+    kappa, percent, chance = report.cohen_kappa, report.percent_agreement, report.chance_agreement
     if (
         kappa.reason is not Reason.NO_VARIATION
         or kappa.status is not EstimateStatus.WITHHELD

@@ -20,7 +20,7 @@ from faithtui.agreement.gate.threshold_checks import (
     ThresholdBasis,
     Thresholds,
     check_thresholds,
-    read_gate_figures,
+    select_figures_gate_may_rely_on,
 )
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import PreparedUnits
@@ -97,7 +97,7 @@ def validate_accepted_warning_codes(codes: Iterable[str]) -> tuple[str, ...]:
     return tuple(wanted)
 
 
-def apply_warnings_to_checks(
+def make_doubtful_checks_undecided(
     checks: Sequence[CriterionCheck],
     warnings: Iterable[ReportWarning],
     prepared: PreparedUnits,
@@ -124,7 +124,7 @@ def apply_warnings_to_checks(
         if bounds is not None:
             counted = bounds.counts.get("invalid_verdicts", 0)
             checks = [
-                _decide_despite_missing_labels(each, bounds, wanted, level.unit)
+                _make_undecided_if_missing_labels_matter(each, bounds, wanted, level.unit)
                 if each.criterion in figures
                 else each
                 for each in checks
@@ -180,7 +180,7 @@ def _make_undecided_if_warned(
     return replace(check, outcome=CheckOutcome.UNDECIDED, reason="; ".join(why))
 
 
-def _decide_despite_missing_labels(
+def _make_undecided_if_missing_labels_matter(
     check: CriterionCheck, bounds: MissingBounds, wanted: Thresholds, unit: tuple[str, str]
 ) -> CriterionCheck:
     """Decide only what is the same whatever the missing labels would be."""
@@ -216,7 +216,7 @@ _BY_FIGURE = (CheckOutcome.PASSED, CheckOutcome.BELOW)
 def _check_criterion_of_report(
     report: LevelReport, criterion: Criterion, wanted: Thresholds
 ) -> CriterionCheck:
-    figures = read_gate_figures(report, among_labelled=wanted.among_labelled)
+    figures = select_figures_gate_may_rely_on(report, among_labelled=wanted.among_labelled)
     (found,) = (
         each for each in check_thresholds(figures, wanted, None) if each.criterion is criterion
     )

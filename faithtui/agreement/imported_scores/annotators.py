@@ -11,7 +11,7 @@ from faithtui.agreement.statistics import ratings
 from faithtui.agreement.statistics.coefficients import KAPPA, MeasurementLevel
 from faithtui.agreement.statistics.figures import estimate_figure
 from faithtui.agreement.statistics.intervals import IntervalScale
-from faithtui.agreement.statistics.matrices import count_matrix
+from faithtui.agreement.statistics.matrices import count_confusion_by_group
 from faithtui.agreement.statistics.ratings import estimate_rating_figure
 from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus, Point, Reason
 
@@ -47,7 +47,7 @@ class AnnotatorFigures:
     """Their mean, each weighing the units of its pair."""
 
 
-def compute_annotator_figures(
+def compute_inter_annotator_agreement(
     units: Sequence[RatedUnit], view: ScaleView, level: float = LEVEL
 ) -> AnnotatorFigures:
     """Compute the agreement of people.
@@ -59,7 +59,7 @@ def compute_annotator_figures(
     """
     groups = ratings.group_ratings(
         (
-            (unit.group, [view.get_category(each) for each in unit.levels.values()])
+            (unit.group, [view.get_category_of_scale_level(each) for each in unit.levels.values()])
             for unit in units
         ),
         view.categories,
@@ -103,15 +103,17 @@ def _compare_annotator_pairs(
     # By unit and not by pair of people: hundreds of people share units with a few others each.
     together: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
     for unit in units:
-        words = {person: view.get_category(each) for person, each in unit.levels.items()}
+        words = {
+            person: view.get_category_of_scale_level(each) for person, each in unit.levels.items()
+        }
         for first, second in combinations(sorted(words), 2):
             reading = (unit.group, words[first], words[second])
             together.setdefault((first, second), []).append(reading)
     found = []
     for (first, second), readings in sorted(together.items()):
-        table = count_matrix(readings, view.categories)
+        table = count_confusion_by_group(readings, view.categories)
         kappa = restore_withheld_value(
-            estimate_figure(KAPPA, table, level), KAPPA.compute(table.total)
+            estimate_figure(KAPPA, table, level), KAPPA.compute(table.unweighted_total)
         )
         found.append(AnnotatorPair(first, second, kappa))
     return found

@@ -72,11 +72,11 @@ class ScaleView:
     position: Mapping[str, int]
     """From level to place among the categories."""
 
-    def get_category(self, level: str) -> str:
+    def get_category_of_scale_level(self, level: str) -> str:
         """Give the category of a level."""
         return self.categories[self.position[level]]
 
-    def average_positions(self, levels: Sequence[str]) -> float:
+    def average_category_positions(self, levels: Sequence[str]) -> float:
         """Average the places of the categories of levels, from 0, at least one level.
 
         One division of whole numbers: equal means are equal numbers, and ties are ties.
@@ -101,17 +101,17 @@ class ScaleConvention:
     """Scores that are left out where the answer is the reference answer."""
 
     @property
-    def labels_same_units(self) -> bool:
+    def has_shared_units(self) -> bool:
         """Whether two people label the same units."""
-        return labels_same_units(self.scale)
+        return has_shared_units(self.scale)
 
-    def find_level(self, label: str) -> str | None:
+    def find_scale_level_of_label(self, label: str) -> str | None:
         """Find the level a label stands for; None when it enters no figure."""
         if self.is_listed:
             return label if label in self.levels else None
         return translate_to_verdict(self.scale, label)
 
-    def passes(self, levels: Sequence[str], pooling: Pooling) -> bool:
+    def do_people_pass_unit(self, levels: Sequence[str], pooling: Pooling) -> bool:
         """Say whether people pass a unit.
 
         Args:
@@ -131,7 +131,7 @@ class ScaleConvention:
                 return 2 * total > (2 * failing - 1) * len(levels)
 
 
-def labels_same_units(scale: str) -> bool:
+def has_shared_units(scale: str) -> bool:
     """Say whether two people who use a scale label the same units."""
     return scale not in _FREE_SPANS
 

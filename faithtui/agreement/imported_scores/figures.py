@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from faithtui.agreement.imported_scores.annotators import (
     AnnotatorFigures,
-    compute_annotator_figures,
+    compute_inter_annotator_agreement,
 )
 from faithtui.agreement.imported_scores.judges import JudgeFigures, compute_judge_figures
 from faithtui.agreement.imported_scores.units import (
@@ -27,7 +27,7 @@ class ScaleFigures:
     """In the order in which judges first occur."""
 
 
-def compute_scale_figures(
+def compute_figures_per_scale(
     conversations: Sequence[ScoredConversation], level: float = LEVEL
 ) -> tuple[ScaleFigures, ...]:
     """Compute all figures of a data set, one part per scale and kind of unit.
@@ -43,10 +43,10 @@ def compute_scale_figures(
 
 def _compute_figures_of_scale(rated: RatedScale, level: float) -> ScaleFigures:
     rule = rated.convention
-    if not rule.labels_same_units:
+    if not rule.has_shared_units:
         return ScaleFigures(rated, (), ())
     return ScaleFigures(
         rated,
-        tuple(compute_annotator_figures(rated.units, view, level) for view in rule.views),
+        tuple(compute_inter_annotator_agreement(rated.units, view, level) for view in rule.views),
         tuple(compute_judge_figures(rated.units, judge, rule, level) for judge in rated.judges),
     )

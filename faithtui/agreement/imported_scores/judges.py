@@ -9,7 +9,7 @@ from faithtui.agreement.imported_scores.conventions import Pooling, ScaleConvent
 from faithtui.agreement.imported_scores.units import RatedUnit
 from faithtui.agreement.statistics.detection import BALANCED_ACCURACY
 from faithtui.agreement.statistics.figures import estimate_figure
-from faithtui.agreement.statistics.matrices import count_matrix
+from faithtui.agreement.statistics.matrices import count_confusion_by_group
 from faithtui.agreement.statistics.ranks import auroc, estimate_auroc, estimate_spearman, spearman
 from faithtui.agreement.statistics.thresholds import (
     ChosenOn,
@@ -110,7 +110,11 @@ def _compute_correlation(
     units: Sequence[RatedUnit], judge: str, view: ScaleView, level: float
 ) -> ScoreCorrelation:
     readings = [
-        (unit.group, unit.scores[judge], view.average_positions(tuple(unit.levels.values())))
+        (
+            unit.group,
+            unit.scores[judge],
+            view.average_category_positions(tuple(unit.levels.values())),
+        )
         for unit in units
     ]
     value = spearman([(score, mean) for _, score, mean in readings])
@@ -127,11 +131,15 @@ def _compute_detection(
     is_label: bool,
 ) -> ScoreDetection:
     readings = [
-        (unit.group, unit.scores[judge], rule.passes(tuple(unit.levels.values()), pooling))
+        (
+            unit.group,
+            unit.scores[judge],
+            rule.do_people_pass_unit(tuple(unit.levels.values()), pooling),
+        )
         for unit in units
     ]
     passed = sum(passes for _, _, passes in readings)
-    at_half = count_matrix(
+    at_half = count_confusion_by_group(
         (
             (group, _positive_or_negative(not passes), _positive_or_negative(score < PASSING_SCORE))
             for group, score, passes in readings

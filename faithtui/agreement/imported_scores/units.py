@@ -124,10 +124,14 @@ def _make_rated_scale(
         ]
         not_assigned += len(mine) - len(kept)
         counts.update(
-            level for rating in kept if (level := rule.find_level(rating.label)) is not None
+            level
+            for rating in kept
+            if (level := rule.find_scale_level_of_label(rating.label)) is not None
         )
-        left_out.update(rating.label for rating in kept if rule.find_level(rating.label) is None)
-        if rule.labels_same_units:
+        left_out.update(
+            rating.label for rating in kept if rule.find_scale_level_of_label(rating.label) is None
+        )
+        if rule.has_shared_units:
             units += _group_ratings_by_unit(each, kept, rule, kind)
     judges = dict.fromkeys(judge for each in conversations for judge in each.scores)
     return RatedScale(
@@ -149,7 +153,7 @@ def _group_ratings_by_unit(
     found: dict[tuple[object, ...], dict[str, str]] = {}
     turns: dict[tuple[object, ...], int] = {}
     for rating in ratings:
-        level = rule.find_level(rating.label)
+        level = rule.find_scale_level_of_label(rating.label)
         if level is not None:
             name = make_unit_key(rating)
             found.setdefault(name, {})[rating.annotator] = level

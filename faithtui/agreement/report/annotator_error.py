@@ -41,12 +41,12 @@ class AnnotatorError:
     and apart from each other; 0 where too few units are shared."""
 
     @property
-    def error_if_agreed(self) -> float:
+    def both_wrong_rate_if_agreed(self) -> float:
         """How often two annotators who say the same are both wrong."""
         return self.error**2 / (self.error**2 + (1 - self.error) ** 2)
 
 
-def measure_annotator_error(
+def decide_passes_and_annotator_error(
     compared: ComparedClaims, passing: Collection[str], human: Ints
 ) -> tuple[Ints, AnnotatorError | None]:
     """Say of claims whether they pass by several annotators, and how far these differ.
@@ -66,7 +66,7 @@ def measure_annotator_error(
         return human, None
     human, is_tied = human.copy(), np.zeros(len(human), np.bool_)
     worst, best = human.copy(), human.copy()
-    for place, votes in claims.votes_of_tied.items():
+    for place, votes in claims.votes_on_tied_claims.items():
         out = votes[NOT_A_CLAIM] + votes[EXCLUDED]
         passes = sum(count for word, count in votes.items() if word in passing)
         fails = sum(votes[word] for word in names) - passes
@@ -124,7 +124,9 @@ def _compute_share_of_differing_pairs(
     return sum(given) * (len(given) - sum(given)) / comb(len(given), 2)
 
 
-def widen_interval_for_ties(failing: Estimate, passing: Estimate, doubt: float) -> Estimate:
+def merge_rates_of_failing_and_passing_ties(
+    failing: Estimate, passing: Estimate, doubt: float
+) -> Estimate:
     """Put a rate with all ties failing and one with all passing together.
 
     Args:

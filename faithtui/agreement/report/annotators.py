@@ -33,7 +33,7 @@ from faithtui.agreement.statistics.matrices import (
     Floats,
     GroupedMatrix,
     Ints,
-    count_matrix,
+    count_confusion_by_group,
 )
 from faithtui.agreement.statistics.scores import estimate_share_difference
 from faithtui.domain.annotations import Action
@@ -53,8 +53,8 @@ class ReviewerLabels:
     """
 
     def __init__(self, compared: ComparedClaims, *, with_audit: bool = False) -> None:
-        claims, context = compared.all, compared.context
-        inside = compared.places_with_audit if with_audit else compared.places
+        claims, context = compared.all, compared.figure_context
+        inside = compared.places_with_audit if with_audit else compared.places_in_figures
         rows = select_by_position(claims.rows, inside)
         by_claim = [row.opinions for row in rows]
         numbers = np.fromiter(map(len, by_claim), np.int32, len(by_claim))
@@ -68,7 +68,7 @@ class ReviewerLabels:
         """Place in the log of the last verdict that each claim's consensus rests on."""
         np.maximum.at(self.last_log_places, owners, orders)
         codes = columns["code"]
-        self.code_names: list[str | None] = codes.names
+        self.code_names: list[str | None] = codes.distinct_values
         """Different reason codes, None among them."""
         has_code = codes.flag_values(lambda code: code is not None)
         self.codes: Ints = codes.codes[has_code]
@@ -78,13 +78,13 @@ class ReviewerLabels:
         own = np.flatnonzero(
             columns["action"].flag_values(lambda action: action is not Action.ADJUDICATED)
         )
-        self.names: list[str] = columns["reviewer"].names
+        self.names: list[str] = columns["reviewer"].distinct_values
         reviewers = columns["reviewer"].codes
         self.reviewers: Ints = reviewers[own]
         """Who gave each opinion, by place in `names`; words that are no label included."""
         blind = columns["blind"].map_to_numbers(code_optional_flag)
         self.blind: Ints = blind[own]
-        seconds = np.array([*columns["seconds"].names, None], np.float64)
+        seconds = np.array([*columns["seconds"].distinct_values, None], np.float64)
         self.seconds: Floats = seconds[columns["seconds"].codes][own]
         """NaN where none were taken."""
         verdicts = encode_labels(columns["verdict"], context.categories)
@@ -97,7 +97,7 @@ class ReviewerLabels:
         self.context = context
 
     @cached_property
-    def matrix(self) -> GroupedMatrix:
+    def confusion_by_group(self) -> GroupedMatrix:
         """Them by group."""
         return self.context.count_some_units_by_group(self.units)
 
@@ -139,7 +139,7 @@ def compare_judge_with_each_rater(
     return tuple(found)
 
 
-def report_human_agreement_on_answers(
+def compute_human_agreement_on_answers(
     answers: Sequence[AnswerUnit], rule: ScoringRule, settings: ReportSettings
 ) -> HumanReport | None:
     """Compare people with each other on whole answers, which they pass or fail by a rule."""
@@ -155,10 +155,10 @@ def report_human_agreement_on_answers(
         for answer in answers
         if len(answer.opinions) > 1
     ]
-    return report_human_agreement(read, FigureContext((PASS, FAIL), (FAIL,), settings))
+    return compute_human_agreement(read, FigureContext((PASS, FAIL), (FAIL,), settings))
 
 
-def report_human_agreement(
+def compute_human_agreement(
     units: Sequence[ClaimUnit | AnswerUnit], context: FigureContext
 ) -> HumanReport | None:
     """Compare people with each other; None unless two of them labelled the same unit.
@@ -200,7 +200,7 @@ def report_human_agreement(
         fleiss_kappa=ratings.estimate_rating_figure(
             ratings.fleiss_kappa.bind(), whole, IntervalScale.ATANH, level
         ),
-        pairs=tuple(_report_annotator_pairs(shared, context)),
+        pairs=tuple(_compute_agreement_of_annotator_pairs(shared, context)),
     )
 
 
@@ -215,7 +215,7 @@ def _list_annotator_labels_of_unit(
     ]
 
 
-def _report_annotator_pairs(
+def _compute_agreement_of_annotator_pairs(
     shared: Sequence[tuple[str, list[tuple[str, str]]]], context: FigureContext
 ) -> Iterator[PairReport]:
     found: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
@@ -224,11 +224,11 @@ def _report_annotator_pairs(
             found[first, second].append((group, one, other))
     most = Counter({pair: len(rows) for pair, rows in found.items()}).most_common(MOST_PAIRS)
     for pair in sorted(pair for pair, _ in most):
-        whole = count_matrix(found[pair], context.categories)
+        whole = count_confusion_by_group(found[pair], context.categories)
         yield PairReport(*pair, context.compute_agreement(whole))
 
 
-def report_anchoring(given: ReviewerLabels) -> AnchoringReport | None:
+def compare_blind_with_shown_verdicts(given: ReviewerLabels) -> AnchoringReport | None:
     """Compare verdicts given blind with verdicts given with the judge's word in view.
 
     Both weigh as the sample has it.

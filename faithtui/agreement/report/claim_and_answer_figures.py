@@ -18,8 +18,8 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.agreement.report.annotator_error import (
     AnnotatorError,
-    measure_annotator_error,
-    widen_interval_for_ties,
+    decide_passes_and_annotator_error,
+    merge_rates_of_failing_and_passing_ties,
 )
 from faithtui.agreement.report.compute import FigureContext, UnitColumns
 from faithtui.agreement.report.model import (
@@ -52,7 +52,7 @@ from faithtui.agreement.statistics.pass_rates import (
     estimate_run_rate,
     estimate_run_rate_clustered,
     merge_unlabelled_strata,
-    widen_to_unknown_units,
+    widen_interval_for_unknown_units,
 )
 from faithtui.agreement.statistics.posterior import widen_future_rate, widen_run_rate
 from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, Reason, make_withheld_estimate
@@ -97,7 +97,7 @@ class PassColumns:
     bundles)."""
 
 
-def report_claims(
+def compute_claim_level_report(
     compared: ComparedClaims, rule: ScoringRule, unit: tuple[str, str] = CLAIM_NOUNS
 ) -> LevelReport:
     """Compare people's verdicts on unique claims with the judge's; see `report.agreement_report`.
@@ -105,13 +105,13 @@ def report_claims(
     A reviewed claim without a judge's verdict is counted beside the table and enters no
     coefficient: it must not count as agreement, and a coefficient needs two verdicts.
     """
-    context, whole = compared.context, compared.whole_matrix
+    context, whole = compared.figure_context, compared.whole_matrix
     rows, is_compared = compared.all.rows, compared.is_compared
-    differs = is_compared & (compared.all.human != compared.all.judge)
+    differs = is_compared & (compared.all.human_labels != compared.all.judge_labels)
     return LevelReport(
         level=ReportLevel.CLAIMS,
         unit=unit,
-        coverage=count_claim_coverage(compared),
+        coverage=count_claim_review_coverage(compared),
         design=compared.design,
         agreement=context.compute_agreement(whole, main=True),
         unjudged=_count_unjudged_by_human_label(compared),
@@ -127,15 +127,15 @@ def report_claims(
         disagreements=LazyDisagreements(
             [rows[place] for place in np.flatnonzero(differs).tolist()]
         ),
-        weights=tuple(sorted(compared.weights.items())),
+        weights=tuple(sorted(compared.weights_by_stratum.items())),
     )
 
 
-def count_claim_coverage(compared: ComparedClaims) -> Coverage:
+def count_claim_review_coverage(compared: ComparedClaims) -> Coverage:
     """Say what became of every claim."""
     claims, names = compared.all, compared.labels.names
     total = len(claims)
-    judge, human = claims.judge, claims.human
+    judge, human = claims.judge_labels, claims.human_labels
     is_unreviewed = claims.is_unreviewed
     not_a_claim = int((~claims.is_fair & ~claims.is_human_excluded).sum())
     unreviewed = int(is_unreviewed.sum())
@@ -143,26 +143,30 @@ def count_claim_coverage(compared: ComparedClaims) -> Coverage:
     n, usable = int(is_compared.sum()), int((human >= 0).sum())
     by_judge = int((claims.is_judge_excluded & (human >= 0)).sum())
     by_human, tied = int(claims.is_human_excluded.sum()), int(claims.is_tied.sum())
-    audit = len(compared.places_with_audit) - len(compared.places) if compared.has_audit else 0
+    audit = (
+        len(compared.places_with_audit) - len(compared.places_in_figures)
+        if compared.has_claims_drawn_with_judge_shown
+        else 0
+    )
     agreed = int((is_compared & (judge == human)).sum())
     states = dict.fromkeys(LabelState, 0)
     skipped = np.zeros(total, np.bool_)
     if unreviewed:
-        numbers = np.bincount(claims.states.codes[is_unreviewed]).tolist()
-        states.update(zip(claims.states.names, numbers, strict=False))
-        skipped = claims.states.flag_values(lambda state: state is LabelState.SKIPPED)
-    blind = claims.blind[compared.places]
+        numbers = np.bincount(claims.label_states.codes[is_unreviewed]).tolist()
+        states.update(zip(claims.label_states.distinct_values, numbers, strict=False))
+        skipped = claims.label_states.flag_values(lambda state: state is LabelState.SKIPPED)
+    blind = claims.blind_flags[compared.places_in_figures]
     several = claims.has_several_reviewers & ~is_unreviewed
     in_figures: Flags | bool = True
     if compared.design.kind in RANDOM_DESIGNS:
-        in_figures = claims.is_drawn
+        in_figures = claims.is_drawn_blind
     return Coverage(
         units=total,
         conversations=claims.conversation_count,
         groups=claims.group_count,
-        verdict_rows=int(claims.windows.map_to_numbers(int).sum(dtype=np.int64)),
+        verdict_rows=int(claims.window_counts.map_to_numbers(int).sum(dtype=np.int64)),
         compared=n,
-        compared_groups=int(np.bincount(claims.groups[is_compared]).astype(np.bool_).sum()),
+        compared_groups=int(np.bincount(claims.group_numbers[is_compared]).astype(np.bool_).sum()),
         agreed=agreed,
         overridden=n - agreed,
         unreviewed=unreviewed,
@@ -179,7 +183,7 @@ def count_claim_coverage(compared: ComparedClaims) -> Coverage:
         skipped=states[LabelState.SKIPPED],
         bulk_accepted=states[LabelState.BULK],
         stale=states[LabelState.STALE],
-        outside=n - len(compared.places) - audit,
+        outside=n - len(compared.places_in_figures) - audit,
         audit=audit,
         tied=tied,
         tied_in_figures=int((claims.is_tied & in_figures).sum()),
@@ -187,7 +191,7 @@ def count_claim_coverage(compared: ComparedClaims) -> Coverage:
         idk_excluded=by_human + by_judge,
         unverified=sum(
             any(said.unverified for said in each.opinions)
-            for each in select_by_position(claims.rows, compared.places)
+            for each in select_by_position(claims.rows, compared.places_in_figures)
         ),
     )
 
@@ -195,7 +199,7 @@ def count_claim_coverage(compared: ComparedClaims) -> Coverage:
 def _count_unjudged_by_human_label(compared: ComparedClaims) -> tuple[int, ...]:
     """Count reviewed claims without a judge's verdict, by people's label."""
     claims = compared.all
-    human = claims.human[(claims.judge < 0) & ~claims.is_judge_excluded]
+    human = claims.human_labels[(claims.judge_labels < 0) & ~claims.is_judge_excluded]
     found = np.bincount(human[human >= 0], minlength=len(compared.labels.names))
     return tuple(found.tolist())
 
@@ -227,18 +231,18 @@ def _make_claim_pass_columns(rule: ScoringRule, compared: ComparedClaims) -> Pas
     names, claims = compared.labels.names, compared.all
     passes = np.array([*(name in rule.passing for name in names), -1], np.int64)
     by_design = compared.design.kind is DesignKind.STRATIFIED
-    human: Ints = passes[claims.human]
-    if compared.has_audit:
-        human = np.where(claims.is_audit, -1, human)
-    human, error = measure_annotator_error(compared, rule.passing, human)
-    strata = compared.strata if by_design else claims.judge
+    human: Ints = passes[claims.human_labels]
+    if compared.has_claims_drawn_with_judge_shown:
+        human = np.where(claims.is_drawn_with_judge_shown, -1, human)
+    human, error = decide_passes_and_annotator_error(compared, rule.passing, human)
+    strata = compared.stratum_place_of_claims if by_design else claims.judge_labels
     counts = compared.population_counts
     population: Ints | None = None
     population_passes: Ints | None = None
     if compared.design.follows_draw and compared.design.strata:
         # What the judge says of the rest is not known, so that only the drawing has strata.
         drawn_from = [each.population for each in compared.design.strata]
-        strata = compared.strata if by_design else np.zeros(len(claims), np.int64)
+        strata = compared.stratum_place_of_claims if by_design else np.zeros(len(claims), np.int64)
         unused = 0 if by_design else len(names) + 1 - len(drawn_from)
         population = np.array([*drawn_from, *[0] * unused], np.int64)[:, None]
     elif counts is not None:
@@ -252,14 +256,14 @@ def _make_claim_pass_columns(rule: ScoringRule, compared: ComparedClaims) -> Pas
             ]
         )
     return PassColumns(
-        groups=claims.groups,
+        groups=claims.group_numbers,
         group_count=claims.group_count,
         strata=strata,
-        judge=np.where(claims.is_fair, passes[claims.judge], -1),
+        judge=np.where(claims.is_fair, passes[claims.judge_labels], -1),
         human=human,
         is_unfair=~claims.is_fair,
-        drawn=claims.is_drawn if compared.design.kind in RANDOM_DESIGNS else None,
-        conversations=(claims.conversations, claims.conversation_count),
+        drawn=claims.is_drawn_blind if compared.design.kind in RANDOM_DESIGNS else None,
+        conversations=(claims.conversation_numbers, claims.conversation_count),
         error=error,
         population=population,
         population_passes=population_passes,
@@ -283,17 +287,17 @@ def estimate_drawable_pass_rate(compared: ComparedClaims, rule: ScoringRule) -> 
     ).corrected_this_run
 
 
-def count_labelled_strata(
+def count_labelled_units_by_stratum(
     compared: ComparedClaims, rule: ScoringRule
 ) -> tuple[LabelledStratum, ...]:
     """Count what is labelled of each stratum of the sample, in the order of its design."""
     units = _make_claim_pass_columns(rule, compared)
     return _sum_strata_over_groups(
-        _count_strata_by_group(units, compared.design, compared.labels.names)
+        _count_units_labels_and_passes(units, compared.design, compared.labels.names)
     )
 
 
-def report_answers(
+def compute_answer_level_report(
     answers: Sequence[AnswerUnit],
     unrated: Sequence[UnratedAnswer],
     rule: ScoringRule,
@@ -463,9 +467,11 @@ def estimate_pass_rate(
     found = _estimate_pass_rate_of_drawable_units(units, design, labels, level)
     if not design.beyond or found.corrected_this_run.value is None:
         return found
-    known = estimate_fair_claim_count(_count_passes_by_stratum(units, design, labels).total)
+    known = estimate_fair_claim_count(
+        _count_passes_by_stratum(units, design, labels).totals_by_stratum
+    )
     this_run, future = (
-        widen_to_unknown_units(each, known, design.beyond)
+        widen_interval_for_unknown_units(each, known, design.beyond)
         for each in (found.corrected_this_run, found.corrected_future)
     )
     return replace(
@@ -492,7 +498,10 @@ def _estimate_pass_rate_of_drawable_units(
     is_known = (units.human >= 0) | error.is_tied
     is_agreed = (units.human >= 0) & ~error.is_single
     doubt = 0.0
-    for wrong, some in ((error.error, error.is_single), (error.error_if_agreed, is_agreed)):
+    for wrong, some in (
+        (error.error, error.is_single),
+        (error.both_wrong_rate_if_agreed, is_agreed),
+    ):
         share = replace(units, human=np.where(is_known, some, -1))
         found = _estimate_pass_rate_of_labels_as_given(
             share, design, labels, level
@@ -500,11 +509,13 @@ def _estimate_pass_rate_of_drawable_units(
         doubt += wrong * (found.value or 0.0)
     return replace(
         passing,
-        label_mean=widen_interval_for_ties(failing.label_mean, passing.label_mean, 0.0),
-        corrected_this_run=widen_interval_for_ties(
+        label_mean=merge_rates_of_failing_and_passing_ties(
+            failing.label_mean, passing.label_mean, 0.0
+        ),
+        corrected_this_run=merge_rates_of_failing_and_passing_ties(
             failing.corrected_this_run, passing.corrected_this_run, doubt
         ),
-        corrected_future=widen_interval_for_ties(
+        corrected_future=merge_rates_of_failing_and_passing_ties(
             failing.corrected_future, passing.corrected_future, doubt
         ),
         assumptions=tuple(
@@ -543,9 +554,9 @@ def _estimate_pass_rate_of_labels_as_given(
     labelled = _estimate_known_pass_share(units, units.human, level)
     if kind in (DesignKind.NONE, DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
         none = make_withheld_estimate(Reason.DESIGN_NOT_RANDOM, labelled.n, labelled.clusters)
-        total = strata.total
+        total = strata.totals_by_stratum
         # Where nothing is left unlabelled they would be the rate that is withheld.
-        nothing = all(each.answered == each.population for each in total)
+        nothing = all(each.reviewed_count == each.population for each in total)
         nothing = nothing or kind is DesignKind.NONE
         bounds = None if nothing else compute_worst_case_bounds(total)
         return PassRate(
@@ -569,7 +580,7 @@ def _estimate_pass_rate_of_labels_as_given(
             drawn_from=None if units.population is None else design.conversations,
         )
     else:
-        total = strata.total
+        total = strata.totals_by_stratum
         this_run = widen_run_rate(
             estimate_run_rate(total, clusters=labelled.clusters, level=level), total, level
         )
@@ -638,16 +649,18 @@ def _with_conversations_as_groups(units: PassColumns) -> PassColumns:
 def _count_passes_by_stratum(
     units: PassColumns, design: LabelDesign, labels: Sequence[str]
 ) -> GroupedStrata:
-    """Count units, labels and passes by group and stratum, see `_count_strata_by_group`."""
-    return GroupedStrata.from_counts(_count_strata_by_group(units, design, labels))
+    """Count units, labels and passes by group and stratum, see `_count_units_labels_and_passes`."""
+    return GroupedStrata.from_counts(_count_units_labels_and_passes(units, design, labels))
 
 
 def _sum_strata_over_groups(counts: Ints) -> tuple[LabelledStratum, ...]:
-    """Put the groups of `_count_strata_by_group` together, stratum by stratum."""
+    """Put the groups of `_count_units_labels_and_passes` together, stratum by stratum."""
     return tuple(LabelledStratum(*each) for each in counts.sum(axis=2).T.tolist())
 
 
-def _count_strata_by_group(units: PassColumns, design: LabelDesign, labels: Sequence[str]) -> Ints:
+def _count_units_labels_and_passes(
+    units: PassColumns, design: LabelDesign, labels: Sequence[str]
+) -> Ints:
     """Count units, labels and passes by group and stratum.
 
     Strata are those of the sample; where it had none, the judge's verdicts, none being the last.
@@ -687,7 +700,7 @@ def _count_strata_by_group(units: PassColumns, design: LabelDesign, labels: Sequ
     return found
 
 
-def update_level_without_intervals(
+def update_claim_report_without_intervals(
     compared: ComparedClaims,
     level: LevelReport,
     before: Iterable[ClaimUnit],
@@ -704,7 +717,7 @@ def update_level_without_intervals(
         before: Claims as they were read for it.
         after: The same claims, as people label them now.
     """
-    context, whole = compared.context, compared.whole_matrix
+    context, whole = compared.figure_context, compared.whole_matrix
     old, new = (
         ComparedClaims(tuple(claims), compared.labels, compared.design, compared.settings)
         for claims in (before, after)
@@ -712,17 +725,17 @@ def update_level_without_intervals(
     moved = whole.total_counts.copy()
     unfair = None if whole.unfair is None else whole.unfair @ whole.times
     for some, change in ((old, -1), (new, 1)):
-        if unfair is not None and some.frame_counts is not None:
-            unfair = unfair + change * some.frame_counts[0].sum(axis=(1, 2))
-        for place in some.places.tolist():
-            stratum = 0 if context.frame is None else int(some.strata[place])
-            moved[stratum, some.all.human[place], some.all.judge[place]] += change
-    whole = whole.make_single_group_matrix(moved, unfair)
+        if unfair is not None and some.counts_drawn_from is not None:
+            unfair = unfair + change * some.counts_drawn_from[0].sum(axis=(1, 2))
+        for place in some.places_in_figures.tolist():
+            stratum = 0 if context.frame is None else int(some.stratum_place_of_claims[place])
+            moved[stratum, some.all.human_labels[place], some.all.judge_labels[place]] += change
+    whole = whole.replace_labels_as_single_group(moved, unfair)
     agreement = _withhold_constant_kappa(
         replace(context.compute_agreement(whole), clusters=level.agreement.clusters), whole
     )
     coverage = _update_coverage_counts(
-        level.coverage, count_claim_coverage(old), count_claim_coverage(new)
+        level.coverage, count_claim_review_coverage(old), count_claim_review_coverage(new)
     )
     return replace(
         level,
@@ -749,11 +762,12 @@ def update_level_without_intervals(
 
 
 def _withhold_constant_kappa(agreement: Agreement, whole: GroupedMatrix) -> Agreement:
-    """Withhold kappa where one side gives all units one label, as `make_estimate` does.
+    """Withhold kappa where one side gives all units one label.
 
-    It is 0 then, and stays 0 whichever group is left out.
+    `make_estimate_with_jackknife_interval` does the same. It is 0 then, and stays 0 whichever group
+    is left out.
     """
-    margins = (whole.whole.rows, whole.whole.columns)
+    margins = (whole.weighted_total_stack.rows, whole.weighted_total_stack.columns)
     if agreement.clusters < FEWEST_GROUPS or all((each > 0).sum() > 1 for each in margins):
         return agreement
     kappas = ("cohen_kappa", "weighted_kappa")
@@ -775,7 +789,7 @@ def _update_disagreements(
         [
             each.all.rows[place]
             for place in np.flatnonzero(
-                each.is_compared & (each.all.human != each.all.judge)
+                each.is_compared & (each.all.human_labels != each.all.judge_labels)
             ).tolist()
         ]
         for each in (old, new)

@@ -23,7 +23,10 @@ from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
 from faithtui.agreement.statistics.coefficients import AC1, KAPPA, PERCENT
 from faithtui.agreement.statistics.detection import RECALL
 from faithtui.agreement.statistics.figures import Statistic, estimate_figure
-from faithtui.agreement.statistics.intervals import IntervalScale, make_estimate
+from faithtui.agreement.statistics.intervals import (
+    IntervalScale,
+    make_estimate_with_jackknife_interval,
+)
 from faithtui.agreement.statistics.matrices import (
     Flags,
     Floats,
@@ -31,8 +34,8 @@ from faithtui.agreement.statistics.matrices import (
     Ints,
     MatrixStack,
     UnitFrame,
+    count_confusion_by_group,
     count_distinct_columns,
-    count_matrix,
     count_units_by_cell_and_group,
     number_keys,
 )
@@ -86,7 +89,7 @@ def recode_pairs_as_in_report(
     Returns:
         Those of which A has a label in the report.
     """
-    inside = {compared.all.rows[place].claim for place in compared.places.tolist()}
+    inside = {compared.all.rows[place].claim for place in compared.places_in_figures.tolist()}
     frame, known = _map_claims_to_strata(compared), _map_claims_to_labels(compared)
     found = []
     for each in units:
@@ -120,7 +123,7 @@ def _map_claims_to_labels(compared: ComparedClaims) -> dict[ClaimId, tuple[str |
     return {
         row.claim: (names[human], names[judge])
         for row, human, judge in zip(
-            claims.rows, claims.human.tolist(), claims.judge.tolist(), strict=True
+            claims.rows, claims.human_labels.tolist(), claims.judge_labels.tolist(), strict=True
         )
     }
 
@@ -134,8 +137,12 @@ def _map_claims_to_strata(compared: ComparedClaims) -> dict[ClaimId, tuple[int, 
     if compared.design.kind not in RANDOM_DESIGNS:
         return {}
     claims = compared.all
-    places = np.zeros(len(claims), np.int64) if compared.frame is None else compared.strata
-    unfair = claims.is_drawn & ~claims.is_fair
+    places = (
+        np.zeros(len(claims), np.int64)
+        if compared.weighted_frame is None
+        else compared.stratum_place_of_claims
+    )
+    unfair = claims.is_drawn_blind & ~claims.is_fair
     return {
         row.claim: (stratum, left_out)
         for row, stratum, left_out in zip(
@@ -171,30 +178,30 @@ def compare_judges(
 def _compare_two_judges(
     a: str, b: str, units: Sequence[PairedUnit], compared: ComparedClaims
 ) -> ComparisonReport:
-    context = compared.context
+    context = compared.figure_context
     names, level = context.categories, context.settings.level
     both = _JudgePair.from_units(units, context)
     labelled = {each.claim for each in units if each.is_counted and each.human in names}
-    own = (compared.all.rows[place].claim for place in compared.places.tolist())
+    own = (compared.all.rows[place].claim for place in compared.places_in_figures.tolist())
     left_out = sum(claim not in labelled for claim in own)
     first, second = (
-        context.estimate_main_figures({"accuracy": PERCENT, "kappa": KAPPA}, each)
+        context.estimate_figures_with_wanted_intervals({"accuracy": PERCENT, "kappa": KAPPA}, each)
         for each in (
             # One figure has one interval: what the report says of A is said here, too.
             both.make_single_judge_matrix(both.first) if left_out else compared.whole_matrix,
             both.make_single_judge_matrix(both.second),
         )
     )
-    only_a, only_b = both.only_one_right
+    only_a, only_b = both.only_one_right_counts
     groups = both.discordant_groups
     flipped = sign_flip_test([each.c - each.b for each in groups], seed=context.settings.seed)
     clustered = durkalski_test(groups)
     plain = Reason.NO_VARIATION if both.is_weighted else mcnemar_mid_p(only_a, only_b)
-    judges = count_matrix(((each.group, each.a, each.b) for each in units), names)
+    judges = count_confusion_by_group(((each.group, each.a, each.b) for each in units), names)
     return ComparisonReport(
         a=a,
         b=b,
-        n_common=both.first.total.n,
+        n_common=both.first.unweighted_total.n,
         n_left_out=left_out,
         clusters=len(groups),
         weighted=both.is_weighted,
@@ -336,9 +343,9 @@ class _JudgePair:
         return bool((weights != 1).any())
 
     @property
-    def _is_labelled(self) -> Flags:
+    def _has_labelled_unit(self) -> Flags:
         """Whether each of the different groups has a labelled unit."""
-        return np.asarray(self.first.by_group.n > 0)
+        return np.asarray(self.first.unweighted_by_group.n > 0)
 
     def _count_only_one_right(self, *, only_first: bool) -> Ints:
         """Count units on which one judge alone is right; shape (strata, different groups)."""
@@ -349,7 +356,7 @@ class _JudgePair:
         return np.asarray(self.labelled[:, :size][:, is_right].sum(axis=1))
 
     @property
-    def only_one_right(self) -> tuple[int, int]:
+    def only_one_right_counts(self) -> tuple[int, int]:
         """Units on which only A agrees with people, and only B; each counted once."""
         only_a, only_b = (
             int((self._count_only_one_right(only_first=only_first) @ self.times).sum())
@@ -360,7 +367,7 @@ class _JudgePair:
     @property
     def discordant_groups(self) -> list[DiscordantGroup]:
         """Weigh what only one judge is right on, by group with labelled units."""
-        weights, labelled = self.first.stratum_weights, self._is_labelled
+        weights, labelled = self.first.stratum_weights, self._has_labelled_unit
         n, a_right, b_right = (
             np.repeat((weights @ each)[labelled], self.times[labelled]).tolist()
             for each in (
@@ -388,13 +395,13 @@ class _JudgePair:
         if not isinstance(first, Reason) and not isinstance(second, Reason):
             gap = second - first
         without = compute(self.second.without_each_group) - compute(self.first.without_each_group)
-        labelled = self._is_labelled
-        found = make_estimate(
+        labelled = self._has_labelled_unit
+        found = make_estimate_with_jackknife_interval(
             gap,
             without[labelled],
             self.times[labelled],
             IntervalScale.NATURAL,
-            n=self.first.total.n,
+            n=self.first.unweighted_total.n,
             level=level,
         )
         if not self._is_widened_by_posterior(found):
@@ -453,7 +460,7 @@ def compare_raters(
             JudgeRow(
                 run,
                 _compute_rater_agreement(
-                    claims, lambda each: each.human_label, _make_judge_reader(run), labels
+                    claims, lambda each: each.human_label, _make_judge_label_reader(run), labels
                 ),
             )
             for run in runs
@@ -465,7 +472,7 @@ def compare_raters(
                 _compute_rater_agreement(
                     claims,
                     _make_others_consensus_reader(name),
-                    _make_reviewer_reader(name),
+                    _make_reviewer_label_reader(name),
                     labels,
                     among_people=True,
                 ),
@@ -480,8 +487,8 @@ def compare_raters(
             for figures in [
                 _compute_rater_agreement(
                     claims,
-                    _make_reviewer_reader(first),
-                    _make_reviewer_reader(second),
+                    _make_reviewer_label_reader(first),
+                    _make_reviewer_label_reader(second),
                     labels,
                     among_people=True,
                 )
@@ -493,11 +500,11 @@ def compare_raters(
 _LabelReader = Callable[[ClaimOpinions], str | None]
 
 
-def _make_judge_reader(run: RunId) -> _LabelReader:
+def _make_judge_label_reader(run: RunId) -> _LabelReader:
     return lambda claim: claim.judges.get(run)
 
 
-def _make_reviewer_reader(name: str) -> _LabelReader:
+def _make_reviewer_label_reader(name: str) -> _LabelReader:
     return lambda claim: next(
         (each.verdict for each in claim.opinions if each.reviewer == name), None
     )
@@ -525,7 +532,7 @@ def _compute_rater_agreement(
         for claim in claims
         if (expected := reference(claim)) in names and (found := rater(claim)) in names
     ]
-    table = count_matrix(
+    table = count_confusion_by_group(
         ((group, expected, found) for group, expected, found in readings if expected and found),
         names,
     )
@@ -533,7 +540,7 @@ def _compute_rater_agreement(
     return RaterFigures(
         estimate_figure(KAPPA, table),
         estimate_figure(AC1, table),
-        estimate_figure(RECALL, table.collapse(bad)),
+        estimate_figure(RECALL, table.collapse_to_two_categories(bad)),
     )
 
 
@@ -555,7 +562,9 @@ def compute_self_agreement(
             by_person.setdefault(each.reviewer, []).append(each)
     found: list[SelfAgreement] = []
     for reviewer, own in sorted(by_person.items()):
-        table = count_matrix(((each.group, each.first, each.second) for each in own), categories)
+        table = count_confusion_by_group(
+            ((each.group, each.first, each.second) for each in own), categories
+        )
         found.append(
             SelfAgreement(
                 reviewer,

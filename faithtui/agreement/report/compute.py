@@ -253,7 +253,7 @@ class FigureContext:
         """Compute figures with their intervals, see `estimate_figures_by_posterior`."""
         return estimate_figures_by_posterior(statistics, whole, self.settings.level)
 
-    def estimate_main_figures(
+    def estimate_figures_with_wanted_intervals(
         self,
         statistics: Mapping[str, Statistic],
         whole: GroupedMatrix,
@@ -267,7 +267,7 @@ class FigureContext:
             positive: Labels that are put together, and all the others too; None: all stay apart.
         """
         settings = self.settings
-        groups = whole if positive is None else whole.collapse(positive)
+        groups = whole if positive is None else whole.collapse_to_two_categories(positive)
         if settings.interval is IntervalMethod.JACKKNIFE or not whole.group_count:
             return self.estimate_figures(statistics, groups)
         if not self._resamples or self._resamples[0].groups is not whole:
@@ -299,12 +299,14 @@ class FigureContext:
                 "weighted": make_weighted_statistic(coefficients.cohen_kappa, weights),
                 "ac2": make_weighted_statistic(coefficients.gwet_ac1, weights),
             }
-        found = (self.estimate_main_figures if main else self.estimate_figures)(statistics, whole)
+        found = (self.estimate_figures_with_wanted_intervals if main else self.estimate_figures)(
+            statistics, whole
+        )
         cells = whole.weighted_total
-        binary = cells if isinstance(cells, Reason) else cells.collapse(self.bad)
+        binary = cells if isinstance(cells, Reason) else cells.collapse_to_two_categories(self.bad)
         is_weighted = whole.is_weighted and not isinstance(cells, Reason)
         return Agreement(
-            table=whole.total,
+            table=whole.unweighted_total,
             clusters=whole.labelled_group_count,
             weighted=cells.counts if is_weighted and not isinstance(cells, Reason) else None,
             percent=found["percent"],
@@ -318,15 +320,15 @@ class FigureContext:
             max_kappa=_compute_value_or_none(coefficients.maximum_kappa, cells),
             prevalence_index=_compute_value_or_none(coefficients.prevalence_index, binary),
             bias_index=_compute_value_or_none(coefficients.bias_index, binary),
-            marginal_test=None if is_weighted else _test_margins(whole.total),
+            marginal_test=None if is_weighted else _test_symmetry(whole.unweighted_total),
         )
 
     def compute_per_label_figures(self, whole: GroupedMatrix) -> tuple[ClassReport, ...]:
         """Say how each label fares."""
         found = []
         for name in self.categories:
-            against_rest = whole.collapse((name,))
-            counts = against_rest.total
+            against_rest = whole.collapse_to_two_categories((name,))
+            counts = against_rest.unweighted_total
             figures = self.estimate_figures(
                 {each: DETECTION_STATISTICS[each] for each in ("precision", "recall", "f1")},
                 against_rest,
@@ -334,8 +336,8 @@ class FigureContext:
             found.append(
                 ClassReport(
                     label=name,
-                    human=counts.rows[0],
-                    judge=counts.columns[0],
+                    human=counts.reference_totals[0],
+                    judge=counts.judge_totals[0],
                     both=counts.counts[0][0],
                     **figures,
                 )
@@ -346,11 +348,13 @@ class FigureContext:
         self, whole: GroupedMatrix, positive: tuple[str, ...], *, main: bool = False
     ) -> Detection:
         """Ask how well the judge finds units with some labels; `main` as in `compute_agreement`."""
-        (tp, fn), (fp, tn) = whole.total.collapse(positive).counts
+        (tp, fn), (fp, tn) = whole.unweighted_total.collapse_to_two_categories(positive).counts
         figures = (
-            self.estimate_main_figures(DETECTION_STATISTICS, whole, positive)
+            self.estimate_figures_with_wanted_intervals(DETECTION_STATISTICS, whole, positive)
             if main
-            else self.estimate_figures(DETECTION_STATISTICS, whole.collapse(positive))
+            else self.estimate_figures(
+                DETECTION_STATISTICS, whole.collapse_to_two_categories(positive)
+            )
         )
         return Detection(positive=positive, tp=tp, fp=fp, fn=fn, tn=tn, **figures)
 
@@ -363,7 +367,7 @@ def _compute_value_or_none(
     return None if isinstance(value, Reason) else value
 
 
-def _test_margins(table: ConfusionMatrix[int]) -> MarginTest | None:
+def _test_symmetry(table: ConfusionMatrix[int]) -> MarginTest | None:
     """Test whether both sides use the labels equally often."""
     if not table.n:
         return None

@@ -68,7 +68,7 @@ def _describe_errors(report: LevelReport, passing: Sequence[str], judge: str) ->
         flagged = f" and flags {found.fp:,} of {ones}" if faithful else ""
         return f"{judge} misses {found.fn:,} of {few}{' with a label' * bool(labelled)}{flagged}. "
     among = f"Among the labelled {many}, " if report.design.kind is DesignKind.CONVENIENCE else ""
-    if report.design.is_bent_by_strata:
+    if report.design.is_biased_by_ignored_strata:
         among = f"Among the labelled {many}, counted alike though drawn by strata, "
     missed = (
         f"{judge} misses {_format_errors_per_hundred(found.recall, f'unfaithful {many}{named}')}"
@@ -122,14 +122,15 @@ def _describe_judge_and_corrected_rates(report: LevelReport, judge: str) -> str:
         if rate.corrected_future.has_interval
         else ""
     )
-    corrected = f"{_format_share(rate.corrected_this_run)} in {report.design.whole}{future}"
+    where = report.design.run_or_population_words
+    corrected = f"{_format_share(rate.corrected_this_run)} in {where}{future}"
     return f"{said}; corrected with {labelled}: {corrected}. "
 
 
 def _describe_population(report: LevelReport) -> str:
     population, (one, many) = report.design.population, report.unit
     assert population is not None
-    units = format_number_with_noun(population.claims, one, many)
+    units = format_number_with_noun(population.claim_count, one, many)
     return (
         f"{units} in {format_number_with_noun(population.judged, 'conversation', 'conversations')}"
     )

@@ -17,7 +17,7 @@ from faithtui.agreement.statistics.span_overlap import (
 from faithtui.domain.ids import ClaimId
 
 
-def report_evidence_overlap(units: Sequence[EvidenceUnit], level: float) -> EvidenceReport | None:
+def compute_evidence_overlap(units: Sequence[EvidenceUnit], level: float) -> EvidenceReport | None:
     """Compare marked evidence with the judge's, claim by claim.
 
     A claim counts once: what several annotators marked is compared one by one and averaged.
@@ -50,7 +50,7 @@ def report_evidence_overlap(units: Sequence[EvidenceUnit], level: float) -> Evid
     )
 
 
-def report_extraction_recall(
+def compute_extraction_recall(
     units: Sequence[ExtractionUnit], level: float
 ) -> ExtractionReport | None:
     """Say which share of the claims of answers the judge extracted.

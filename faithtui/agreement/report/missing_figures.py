@@ -34,8 +34,8 @@ def explain_missing_kappa(level: LevelReport) -> str:
         return ""
     if kappa.reason is not Reason.NO_VARIATION:
         return kappa.reason.words
-    judge = find_only_label(table.columns, table.categories)
-    human = find_only_label(table.rows, table.categories)
+    judge = find_only_label(table.judge_totals, table.categories)
+    human = find_only_label(table.reference_totals, table.categories)
     if judge is not None and judge == human:
         return f"judge and annotators use one label alone, {judge}"
     if judge is not None:

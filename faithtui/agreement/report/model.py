@@ -363,12 +363,12 @@ class LevelReport:
         return self.agreement.table
 
     @property
-    def percent(self) -> Estimate:
+    def percent_agreement(self) -> Estimate:
         """Share of units with the same label from both."""
         return self.agreement.percent
 
     @property
-    def chance(self) -> float | None:
+    def chance_agreement(self) -> float | None:
         """Agreement expected by chance."""
         return self.agreement.chance
 
@@ -896,7 +896,7 @@ class AgreementReport:
         """Give the figures of a level."""
         return self.claims if level is ReportLevel.CLAIMS else self.answers
 
-    def get_human_report(self, level: ReportLevel) -> HumanReport | None:
+    def get_human_agreement_at_level(self, level: ReportLevel) -> HumanReport | None:
         """Give how far people agree among themselves at a level."""
         return self.humans if level is ReportLevel.CLAIMS else self.answer_humans
 
@@ -906,17 +906,17 @@ class AgreementReport:
         return self.settings.level
 
     @property
-    def primary_level(self) -> LevelReport:
-        """The level the headline speaks of, see `choose_primary_level`."""
-        return choose_primary_level(self.claims, self.answers)
+    def primary_level_report(self) -> LevelReport:
+        """The level the headline speaks of, see `choose_primary_level_report`."""
+        return choose_primary_level_report(self.claims, self.answers)
 
     @property
-    def levels(self) -> tuple[LevelReport, LevelReport]:
+    def level_reports(self) -> tuple[LevelReport, LevelReport]:
         """Both levels, claims first."""
         return (self.claims, self.answers)
 
 
-def choose_primary_level(claims: LevelReport, answers: LevelReport) -> LevelReport:
+def choose_primary_level_report(claims: LevelReport, answers: LevelReport) -> LevelReport:
     """Pick the level to speak of first.
 
     Claims, unless only answers were compared, or nothing was compared and only answers labelled, or

@@ -5,7 +5,7 @@ from collections.abc import Collection
 import numpy as np
 
 from faithtui.agreement.population import Population
-from faithtui.agreement.report.claim_and_answer_figures import count_labelled_strata
+from faithtui.agreement.report.claim_and_answer_figures import count_labelled_units_by_stratum
 from faithtui.agreement.report.model import Bounds, PopulationReport, RateSlice
 from faithtui.agreement.report.slices import FEWEST_UNITS
 from faithtui.agreement.report.units import ComparedClaims
@@ -15,7 +15,7 @@ from faithtui.domain.estimates import Estimate
 from faithtui.domain.scores import ScoringRule
 
 
-def report_population(
+def compute_population_report(
     compared: ComparedClaims, rule: ScoringRule, corrected: Estimate
 ) -> PopulationReport | None:
     """Say what the figures are about, where only drawn claims are in the store.
@@ -33,7 +33,7 @@ def report_population(
         return None
     slices, few = _estimate_pass_rate_by_stratum_value(compared, rule, population)
     bounds = None
-    if population.failed and corrected.value is not None:
+    if population.failed_conversation_count and corrected.value is not None:
         low = corrected.value if corrected.ci_low is None else corrected.ci_low
         high = corrected.value if corrected.ci_high is None else corrected.ci_high
         bounds = Bounds(
@@ -42,9 +42,9 @@ def report_population(
         )
     return PopulationReport(
         results=population.results,
-        conversations=population.conversations,
+        conversations=population.conversation_count,
         judged=population.judged,
-        claims=population.claims,
+        claims=population.claim_count,
         states=population.states,
         failed_share=population.failed_share,
         open_shards=population.open_shards,
@@ -68,7 +68,7 @@ def _estimate_pass_rate_by_stratum_value(
     if not population.stratified_by or not compared.design.strata:
         return (), 0
     labels = compared.labels.names
-    strata = count_labelled_strata(compared, rule)
+    strata = count_labelled_units_by_stratum(compared, rule)
     cells = population.count_claims_by_stratum_and_label(labels).sum(axis=2)
     level = compared.settings.level
     found, few = [], 0

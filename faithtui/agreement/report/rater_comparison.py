@@ -46,7 +46,7 @@ class ClaimOpinions:
         return len({each.verdict for each in self.opinions}) > 1
 
     @property
-    def is_open(self) -> bool:
+    def is_undecided(self) -> bool:
         """Whether a final word is needed; until then no judge may be seen."""
         return self.has_disagreement and self.final is None
 
@@ -77,7 +77,7 @@ def matches_filter(claim: ClaimOpinions, chosen: ComparisonFilter, run: RunId) -
             return claim.has_disagreement
         case ComparisonFilter.FINAL:
             word = claim.human_label
-            return word is not None and not claim.is_open and claim.judges.get(run) != word
+            return word is not None and not claim.is_undecided and claim.judges.get(run) != word
         case ComparisonFilter.JUDGES:
             return len(set(claim.judges.values())) > 1
 

@@ -10,42 +10,47 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from faithtui.agreement.idk_recoding import FAITHFUL, UNFAITHFUL, IdkRule, recode_label
-from faithtui.agreement.labelled_units import ClaimUnit, RunUnits, count_votes, list_majority_labels
+from faithtui.agreement.labelled_units import (
+    ClaimUnit,
+    RunUnits,
+    count_votes_or_final_verdict,
+    list_most_voted_labels,
+)
 from faithtui.agreement.report.annotators import (
     ReviewerLabels,
+    compare_blind_with_shown_verdicts,
     compare_judge_with_each_rater,
-    report_anchoring,
-    report_human_agreement,
-    report_human_agreement_on_answers,
+    compute_human_agreement,
+    compute_human_agreement_on_answers,
 )
 from faithtui.agreement.report.claim_and_answer_figures import (
-    report_answers,
-    report_claims,
-    update_level_without_intervals,
+    compute_answer_level_report,
+    compute_claim_level_report,
+    update_claim_report_without_intervals,
 )
 from faithtui.agreement.report.compare import PairedUnit, compare_judges, recode_pairs_as_in_report
 from faithtui.agreement.report.headline import format_headline
 from faithtui.agreement.report.marked_evidence import (
-    report_evidence_overlap,
-    report_extraction_recall,
+    compute_evidence_overlap,
+    compute_extraction_recall,
 )
 from faithtui.agreement.report.model import (
     CLAIM_NOUNS,
     AgreementReport,
     ComparisonReport,
     ProbeTrial,
-    choose_primary_level,
+    choose_primary_level_report,
 )
-from faithtui.agreement.report.population import report_population
+from faithtui.agreement.report.population import compute_population_report
 from faithtui.agreement.report.rater_comparison import SelfAgreement
 from faithtui.agreement.report.scores import (
-    report_answer_scores,
-    report_calibration,
-    report_consistency_across_windows,
-    report_unit_scores,
+    compare_answer_scores_with_ratings,
+    compare_window_and_conversation_scores,
+    compute_calibration_report,
+    count_claims_consistent_across_windows,
 )
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.slices import make_breakdowns, report_interval_progress
+from faithtui.agreement.report.slices import compute_interval_progress, make_breakdowns
 from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.report.warnings import list_warnings
 from faithtui.domain.field_types import require_type
@@ -149,7 +154,7 @@ class PreparedUnits:
         """Read what people say together: `yes` and `idk` are two votes for one label."""
         if claim.reviewers > 1:
             words = {**self.recoded_words, NOT_A_CLAIM: NOT_A_CLAIM}
-            winners = list_majority_labels(count_votes(claim.opinions, words))
+            winners = list_most_voted_labels(count_votes_or_final_verdict(claim.opinions, words))
             if len(winners) == 1:
                 return winners[0]
         return self.recode_single_label(claim.human)
@@ -217,11 +222,13 @@ def agreement_report(
     comparison = None
     if other is not None:
         who = judged or JudgingDescription()
-        comparison = compare_prepared_with_judge(prepared, who.judge, other)
-    return report_on_prepared_units(prepared, judged=judged, comparison=comparison, repeats=repeats)
+        comparison = compare_with_second_judge(prepared, who.judge, other)
+    return compute_report_of_prepared_units(
+        prepared, judged=judged, comparison=comparison, repeats=repeats
+    )
 
 
-def report_on_prepared_units(
+def compute_report_of_prepared_units(
     prepared: PreparedUnits,
     *,
     judged: JudgingDescription | None = None,
@@ -235,41 +242,47 @@ def report_on_prepared_units(
     """
     who = judged or JudgingDescription()
     readings, rule, compared = prepared.readings, prepared.rule, prepared.compared
-    context, wanted = compared.context, compared.settings
-    claim_level = report_claims(compared, prepared.recoded_rule, who.unit)
+    context, wanted = compared.figure_context, compared.settings
+    claim_level = compute_claim_level_report(compared, prepared.recoded_rule, who.unit)
     given = ReviewerLabels(compared)
-    everything = given if not compared.has_audit else ReviewerLabels(compared, with_audit=True)
+    everything = (
+        given
+        if not compared.has_claims_drawn_with_judge_shown
+        else ReviewerLabels(compared, with_audit=True)
+    )
     # A metric that judges whole answers has all of them, rated or not, among its claims.
     answers, unrated = ((), ()) if who.answers_are_claims else (readings.answers, readings.unrated)
-    answer_level = report_answers(answers, unrated, rule, wanted)
+    answer_level = compute_answer_level_report(answers, unrated, rule, wanted)
     found = AgreementReport(
         headline=format_headline(
-            choose_primary_level(claim_level, answer_level),
+            choose_primary_level_report(claim_level, answer_level),
             prepared.recoded_rule.passing,
             who.judge,
         ),
         warnings=(),
         claims=claim_level,
         answers=answer_level,
-        scores=report_answer_scores(readings.answers, rule, wanted.level),
-        unit_scores=report_unit_scores(readings.scores, rule, readings.design, wanted),
-        consistency=report_consistency_across_windows(compared.all, wanted.level),
+        scores=compare_answer_scores_with_ratings(readings.answers, rule, wanted.level),
+        unit_scores=compare_window_and_conversation_scores(
+            readings.scores, rule, readings.design, wanted
+        ),
+        consistency=count_claims_consistent_across_windows(compared.all, wanted.level),
         raters=compare_judge_with_each_rater(everything, given),
-        humans=report_human_agreement(compared.all.rows, context),
-        answer_humans=report_human_agreement_on_answers(answers, rule, wanted),
-        anchoring=report_anchoring(everything),
+        humans=compute_human_agreement(compared.all.rows, context),
+        answer_humans=compute_human_agreement_on_answers(answers, rule, wanted),
+        anchoring=compare_blind_with_shown_verdicts(everything),
         repeats=repeats,
-        calibration=report_calibration(compared, who.confidence),
+        calibration=compute_calibration_report(compared, who.confidence),
         breakdowns=make_breakdowns(compared, given, who.metric, who.judge, readings.metadata),
         comparison=comparison,
-        progress=report_interval_progress(compared, given, prepared.recoded_rule.passing),
+        progress=compute_interval_progress(compared, given, prepared.recoded_rule.passing),
         settings=wanted,
         passing=rule.passing,
         threshold=rule.effective_threshold,
-        evidence=report_evidence_overlap(readings.evidence, wanted.level),
-        extraction=report_extraction_recall(readings.extraction, wanted.level),
+        evidence=compute_evidence_overlap(readings.evidence, wanted.level),
+        extraction=compute_extraction_recall(readings.extraction, wanted.level),
         probes=probes,
-        population=report_population(
+        population=compute_population_report(
             compared, prepared.recoded_rule, claim_level.rate.corrected_this_run
         ),
     )
@@ -278,7 +291,7 @@ def report_on_prepared_units(
     )
 
 
-def compare_prepared_with_judge(
+def compare_with_second_judge(
     prepared: PreparedUnits, judge: str, other: OtherJudge
 ) -> ComparisonReport:
     """Compare a run's judge with another one, with the weights of the run's labels."""
@@ -306,11 +319,11 @@ def update_report_without_intervals(
         judge: Name of the judge, for the headline.
     """
     old, new = prepared.recode_claims(before), prepared.recode_claims(after)
-    level = update_level_without_intervals(prepared.compared, report.claims, old, new)
+    level = update_claim_report_without_intervals(prepared.compared, report.claims, old, new)
     return replace(
         report,
         claims=level,
         headline=format_headline(
-            choose_primary_level(level, report.answers), prepared.recoded_rule.passing, judge
+            choose_primary_level_report(level, report.answers), prepared.recoded_rule.passing, judge
         ),
     )

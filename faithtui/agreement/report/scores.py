@@ -30,7 +30,7 @@ from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.units import ClaimColumns, ComparedClaims
 from faithtui.agreement.statistics.calibration import FEWEST_FOR_ECE, compute_calibration
 from faithtui.agreement.statistics.figures import estimate_share_of_counts
-from faithtui.agreement.statistics.matrices import count_matrix
+from faithtui.agreement.statistics.matrices import count_confusion_by_group
 from faithtui.agreement.statistics.prediction_powered import ppi_mean_by_conversation
 from faithtui.agreement.statistics.ranks import (
     estimate_auroc,
@@ -66,7 +66,7 @@ MOST_CURVE_POINTS = 200
 _WORDS = ("fails", "passes")
 
 
-def report_unit_scores(
+def compare_window_and_conversation_scores(
     scores: Sequence[UnitScores],
     rule: ScoringRule,
     design: LabelDesign,
@@ -122,7 +122,7 @@ def _compare_scores_of_unit_kind(
         corrected=_correct_mean_score(judged, design, level),
         threshold=None
         if bar is None or len(both) < FEWEST_FOR_THRESHOLD
-        else _report_threshold(passing, bar, settings),
+        else _evaluate_pass_threshold(passing, bar, settings),
         unscored=sum(
             each.judge is None or (each.labelled == each.claims and each.human is None)
             for each in judged
@@ -164,7 +164,7 @@ def _correct_mean_score(
     return replace(found, ci_low=min(value, low), ci_high=max(value, high))
 
 
-def _report_threshold(
+def _evaluate_pass_threshold(
     passing: Sequence[tuple[str, float, bool]], bar: float, settings: ReportSettings
 ) -> ThresholdReport:
     """Look at the threshold in force, and for a better one; positive is failing."""
@@ -202,10 +202,10 @@ def _compute_detection(
     """Count (group, fails by people, fails by the judge)."""
     context = FigureContext(_WORDS, _WORDS[:1], settings)
     rows = ((group, _WORDS[not bad], _WORDS[not flagged]) for group, bad, flagged in flags)
-    return context.compute_detection(count_matrix(rows, _WORDS), _WORDS[:1])
+    return context.compute_detection(count_confusion_by_group(rows, _WORDS), _WORDS[:1])
 
 
-def report_calibration(compared: ComparedClaims, source: str) -> CalibrationReport | None:
+def compute_calibration_report(compared: ComparedClaims, source: str) -> CalibrationReport | None:
     """Hold the judge's confidence that a claim is supported against people's verdicts.
 
     In a sample by strata units weigh as in all other figures.
@@ -218,19 +218,19 @@ def report_calibration(compared: ComparedClaims, source: str) -> CalibrationRepo
         None where nothing with a confidence is labelled.
     """
     settings, labels = compared.settings, compared.labels.labels
-    stated = compared.all.confidences[compared.places]
-    weights = compared.context.weigh_units(compared.units)
+    stated = compared.all.confidences[compared.places_in_figures]
+    weights = compared.figure_context.weigh_units(compared.compared_label_columns)
     known = ~np.isnan(stated) & (weights > 0)
     if not known.any():
         return None
     is_good = np.array([each.polarity is Polarity.GOOD for each in labels], np.bool_)
-    places = compared.places[known]
-    _, groups = np.unique(compared.all.groups[places], return_inverse=True)
-    is_weighted = compared.frame is not None
+    places = compared.places_in_figures[known]
+    _, groups = np.unique(compared.all.group_numbers[places], return_inverse=True)
+    is_weighted = compared.weighted_frame is not None
     found = compute_calibration(
         groups,
         stated[known],
-        is_good[compared.all.human[places]],
+        is_good[compared.all.human_labels[places]],
         settings.level,
         weights=weights[known] if is_weighted else None,
         seed=settings.seed,
@@ -253,12 +253,13 @@ def report_calibration(compared: ComparedClaims, source: str) -> CalibrationRepo
     )
 
 
-def report_consistency_across_windows(claims: ClaimColumns, level: float) -> JudgeConsistency:
+def count_claims_consistent_across_windows(claims: ClaimColumns, level: float) -> JudgeConsistency:
     """Count claims in several windows, and those with one label in all of them."""
-    several = claims.windows.flag_values(lambda number: number > 1)
-    steady = several & claims.is_steady if several.any() else several
+    several = claims.window_counts.flag_values(lambda number: number > 1)
+    steady = several & claims.is_same_in_all_windows if several.any() else several
     units, hits = (
-        np.bincount(claims.groups[each], minlength=claims.group_count) for each in (several, steady)
+        np.bincount(claims.group_numbers[each], minlength=claims.group_count)
+        for each in (several, steady)
     )
     return JudgeConsistency(
         repeated=int(several.sum()),
@@ -267,7 +268,7 @@ def report_consistency_across_windows(claims: ClaimColumns, level: float) -> Jud
     )
 
 
-def report_answer_scores(
+def compare_answer_scores_with_ratings(
     answers: Sequence[AnswerUnit], rule: ScoringRule, level: float
 ) -> ScoreReport:
     """Compare the judge's scores of answers with what people said of them as a whole."""

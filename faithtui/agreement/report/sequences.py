@@ -12,7 +12,7 @@ from faithtui.agreement.sampling.confidence_sequences import (
     SequenceCell,
     bound_faithful_share,
     bound_recall,
-    count_labels_per_cell,
+    count_labels_by_stratum_and_flag,
 )
 
 
@@ -34,7 +34,7 @@ def make_confidence_sequences(
         return None
     if design.beyond or len(compared.all) != design.frame_units:
         return None
-    served, later = _split_at_first_unlabelled(compared)
+    served, later = _list_labelled_prefix_and_count_later_labels(compared)
     labels = sum(each.state is LabelState.LABELLED for each in served)
     if not labels:
         return None
@@ -43,16 +43,18 @@ def make_confidence_sequences(
     return ConfidenceSequences(
         labels,
         later,
-        bound_faithful_share(_count_labels_by_cell(compared, served, failing), level),
-        bound_recall(_count_labels_by_cell(compared, served, compared.bad), level),
+        bound_faithful_share(_count_labels_by_stratum_and_flag(compared, served, failing), level),
+        bound_recall(_count_labels_by_stratum_and_flag(compared, served, compared.bad), level),
     )
 
 
-def _split_at_first_unlabelled(compared: ComparedClaims) -> tuple[list[ClaimUnit], int]:
+def _list_labelled_prefix_and_count_later_labels(
+    compared: ComparedClaims,
+) -> tuple[list[ClaimUnit], int]:
     """Give the drawn claims before the first that waits for a label, and count labels after it."""
     rows = compared.all.rows
     drawn = sorted(
-        (rows[place] for place in np.flatnonzero(compared.all.is_drawn).tolist()),
+        (rows[place] for place in np.flatnonzero(compared.all.is_drawn_blind).tolist()),
         key=lambda each: each.position or 0,
     )
     ends = (LabelState.LABELLED, LabelState.SKIPPED)
@@ -61,7 +63,7 @@ def _split_at_first_unlabelled(compared: ComparedClaims) -> tuple[list[ClaimUnit
     return drawn[:first], later
 
 
-def _count_labels_by_cell(
+def _count_labels_by_stratum_and_flag(
     compared: ComparedClaims, served: Sequence[ClaimUnit], bad: Collection[str]
 ) -> list[SequenceCell]:
     """Count claims by stratum and by whether the judge flags them.
@@ -74,15 +76,17 @@ def _count_labels_by_cell(
     design, labels = compared.design, compared.labels.names
     by_strata = design.kind is DesignKind.STRATIFIED
     names = [each.name for each in design.strata] if by_strata else [""]
-    strata = compared.strata if by_strata else np.zeros(len(compared.all), np.int64)
-    has_verdict = (compared.all.judge >= 0) & (strata >= 0)
-    is_flagged = np.isin(compared.all.judge, [labels.index(name) for name in bad])
+    strata = (
+        compared.stratum_place_of_claims if by_strata else np.zeros(len(compared.all), np.int64)
+    )
+    has_verdict = (compared.all.judge_labels >= 0) & (strata >= 0)
+    is_flagged = np.isin(compared.all.judge_labels, [labels.index(name) for name in bad])
     counts = np.bincount((2 * strata + is_flagged)[has_verdict], minlength=2 * len(names)).tolist()
     populations: dict[CellKey, int] = {
         (names[cell // 2], bool(cell % 2)): count for cell, count in enumerate(counts) if count
     }
     # The store gives a tie the more severe label: it is one that nobody knows.
-    tied = {compared.all.rows[place].claim for place in compared.all.votes_of_tied}
+    tied = {compared.all.rows[place].claim for place in compared.all.votes_on_tied_claims}
     answers = (
         (
             (each.stratum or "" if by_strata else "", each.judge in bad),
@@ -91,4 +95,4 @@ def _count_labels_by_cell(
         for each in served
         if each.judge in labels
     )
-    return count_labels_per_cell(populations, answers, labels, bad)
+    return count_labels_by_stratum_and_flag(populations, answers, labels, bad)

@@ -51,23 +51,34 @@ def make_breakdowns(
         model: The run's judge.
         metadata: Keys of metadata to break down by, too.
     """
-    context, units, inside = compared.context, compared.units, compared.places
+    context, units, inside = (
+        compared.figure_context,
+        compared.compared_label_columns,
+        compared.places_in_figures,
+    )
     claims = compared.all
-    turns, windows = claims.turns, claims.windows
+    turns, windows = claims.turns, claims.window_counts
     coded = units.select_units(given.coded_claims)
     found = (
-        _break_by_conversation(claims.keys.codes[inside], claims.keys.names, units, context),
+        _break_by_conversation(
+            claims.conversation_keys.codes[inside],
+            claims.conversation_keys.distinct_values,
+            units,
+            context,
+        ),
         _break_down_by_part(
             Slice.TURN,
             turns.codes[inside],
-            [f"turn {each + 1}" for each in turns.names],
+            [f"turn {each + 1}" for each in turns.distinct_values],
             units,
             context,
         ),
         _break_by_verdict(compared),
-        _break_down_by_part(Slice.WINDOWS, windows.codes[inside], windows.names, units, context),
-        _make_one_slice_breakdown(Slice.METRIC, metric, compared),
-        _make_one_slice_breakdown(Slice.MODEL, model, compared),
+        _break_down_by_part(
+            Slice.WINDOWS, windows.codes[inside], windows.distinct_values, units, context
+        ),
+        _make_breakdown_of_all_units_as_one(Slice.METRIC, metric, compared),
+        _make_breakdown_of_all_units_as_one(Slice.MODEL, model, compared),
         _break_down_by_part(Slice.RATER, given.valid_reviewers, given.names, given.units, context),
         _break_down_by_part(Slice.CODE, given.codes, given.code_names, coded, context),
         *(_break_by_metadata(each, compared) for each in metadata),
@@ -75,12 +86,18 @@ def make_breakdowns(
     return tuple(each for each in found if each.rows or each.suppressed)
 
 
-def _make_one_slice_breakdown(by: Slice, name: str, compared: ComparedClaims) -> Breakdown:
+def _make_breakdown_of_all_units_as_one(
+    by: Slice, name: str, compared: ComparedClaims
+) -> Breakdown:
     """Give all units as one part."""
-    n = len(compared.units)
+    n = len(compared.compared_label_columns)
     if n < FEWEST_UNITS:
         return Breakdown(by, (), int(n > 0))
-    return Breakdown(by, (_make_slice_row(name, n, compared.part_matrix, compared.context),), 0)
+    return Breakdown(
+        by,
+        (_make_slice_row(name, n, compared.matrix_with_fixed_weights, compared.figure_context),),
+        0,
+    )
 
 
 def _break_down_by_part(
@@ -144,8 +161,8 @@ def _break_by_conversation(
             (detection.PRECISION, two),
         )
     ]
-    used = ((chosen.by_group.columns > 0).sum(axis=0) > 1).tolist()
-    counted = (chosen.by_group.n > 0).tolist()
+    used = ((chosen.unweighted_by_group.columns > 0).sum(axis=0) > 1).tolist()
+    counted = (chosen.unweighted_by_group.n > 0).tolist()
     rows = [
         SliceRow(
             names[place], int(sizes[place]), int(counts), percent, kappa if several else None, *rest
@@ -168,7 +185,7 @@ def _break_by_metadata(found: MetadataValues, compared: ComparedClaims) -> Break
         [numbers.setdefault(value, len(numbers)) for value in found.values.get(each) or ("",)]
         for each in compared.all.conversation_ids
     ]
-    conversations = compared.all.conversations[compared.places]
+    conversations = compared.all.conversation_numbers[compared.places_in_figures]
     sizes = np.array([len(each) for each in parts_of], np.int64)
     repeated = np.repeat(np.arange(len(conversations)), sizes[conversations])
     parts = [part for each in conversations.tolist() for part in parts_of[each]]
@@ -176,8 +193,8 @@ def _break_by_metadata(found: MetadataValues, compared: ComparedClaims) -> Break
         Slice.METADATA,
         np.array(parts, np.int64),
         list(numbers),
-        compared.units.select_units(repeated),
-        compared.context,
+        compared.compared_label_columns.select_units(repeated),
+        compared.figure_context,
     )
     return replace(broken, metadata_key=found.key)
 
@@ -188,13 +205,16 @@ def _break_by_verdict(compared: ComparedClaims) -> Breakdown:
     Recall is withheld: of units that the judge all gave one label it flags every one or none, so it
     would be 1 or 0 whatever annotators say.
     """
-    context = compared.context
-    sizes = compared.whole_matrix.total.columns
+    context = compared.figure_context
+    sizes = compared.whole_matrix.unweighted_total.judge_totals
     rows = [
         replace(row, recall=make_withheld_estimate(Reason.NO_VARIATION, row.recall.n, row.clusters))
         for row in (
             _make_slice_row(
-                name, int(size), compared.part_matrix.keep_judge_category(place), context
+                name,
+                int(size),
+                compared.matrix_with_fixed_weights.keep_judge_category(place),
+                context,
             )
             for place, (name, size) in enumerate(zip(context.categories, sizes, strict=True))
             if size >= FEWEST_UNITS
@@ -216,9 +236,10 @@ def _sort_worst_first(rows: Iterable[SliceRow]) -> tuple[SliceRow, ...]:
 def _make_slice_row(key: str, n: int, whole: GroupedMatrix, context: FigureContext) -> SliceRow:
     figures = context.estimate_figures({"percent": PERCENT, "kappa": KAPPA}, whole)
     detected = context.estimate_figures(
-        {"precision": detection.PRECISION, "recall": detection.RECALL}, whole.collapse(context.bad)
+        {"precision": detection.PRECISION, "recall": detection.RECALL},
+        whole.collapse_to_two_categories(context.bad),
     )
-    used = sum(map(bool, whole.total.columns))
+    used = sum(map(bool, whole.unweighted_total.judge_totals))
     return SliceRow(
         key=key,
         n=n,
@@ -230,7 +251,7 @@ def _make_slice_row(key: str, n: int, whole: GroupedMatrix, context: FigureConte
     )
 
 
-def report_interval_progress(
+def compute_interval_progress(
     compared: ComparedClaims, given: ReviewerLabels, passing: Sequence[str]
 ) -> ProgressReport:
     """Say how the watched figure narrowed as labels came, and how many are still needed.
@@ -240,14 +261,20 @@ def report_interval_progress(
         given: What people said one by one.
         passing: Labels that count as a pass.
     """
-    context, units, level = compared.context, compared.units, compared.settings.level
+    context, units, level = (
+        compared.figure_context,
+        compared.compared_label_columns,
+        compared.settings.level,
+    )
     wanted = compared.settings.target
-    looks = _choose_progress_points(len(units))
+    looks = _choose_progress_label_counts(len(units))
     # Claims that were labelled at once are in the order of their numbers.
-    labelled = select_by_position(compared.all.rows, compared.places)
+    labelled = select_by_position(compared.all.rows, compared.places_in_figures)
     numbers = np.fromiter((each.claim for each in labelled), np.int64, len(labelled))
     order = np.lexsort((numbers, given.last_log_places))
-    wholes = context.count_growing_subsets_by_group(units, order, looks) or [compared.part_matrix]
+    wholes = context.count_growing_subsets_by_group(units, order, looks) or [
+        compared.matrix_with_fixed_weights
+    ]
     last = estimate_figure(KAPPA, wholes[-1], level)
     name, statistic = "cohen_kappa", KAPPA
     if last.value is None:
@@ -260,7 +287,7 @@ def report_interval_progress(
     # The figure that the report shows, whose interval may be wider than that of the history.
     last = context.estimate_figures({name: statistic}, compared.whole_matrix)[name]
     half = _compute_half_width(last)
-    rows = compared.whole_matrix.total.rows
+    rows = compared.whole_matrix.unweighted_total.reference_totals
     bad = sum(rows[context.categories.index(name)] for name in context.bad)
     return ProgressReport(
         target=name,
@@ -286,7 +313,7 @@ def _compute_half_width(found: Estimate) -> float | None:
     return (found.ci_high - found.ci_low) / 2
 
 
-def _choose_progress_points(n: int) -> list[int]:
+def _choose_progress_label_counts(n: int) -> list[int]:
     """Numbers of labels to look at: every 25 at first, later further apart, and all of them."""
     if not n:
         return []

@@ -60,7 +60,9 @@ class Trend:
     points: tuple[TrendPoint, ...]
 
 
-def estimate_drawn_figures(compared: ComparedClaims) -> tuple[Estimate, Estimate, Estimate]:
+def estimate_accuracy_kappa_and_recall(
+    compared: ComparedClaims,
+) -> tuple[Estimate, Estimate, Estimate]:
     """Estimate accuracy, kappa and recall of all that could be drawn, from what was drawn alone.
 
     What the judge says of the rest is not known, so that its shares are estimated, too.
@@ -68,7 +70,9 @@ def estimate_drawn_figures(compared: ComparedClaims) -> tuple[Estimate, Estimate
     Args:
         compared: Claims of a run, with the weights of the drawing: `ComparedClaims.comparable`.
     """
-    context, whole = compared.context, compared.whole_matrix
-    found = context.estimate_main_figures({"accuracy": PERCENT, "kappa": KAPPA}, whole)
-    recall = context.estimate_main_figures({"recall": RECALL}, whole, compared.bad)
+    context, whole = compared.figure_context, compared.whole_matrix
+    found = context.estimate_figures_with_wanted_intervals(
+        {"accuracy": PERCENT, "kappa": KAPPA}, whole
+    )
+    recall = context.estimate_figures_with_wanted_intervals({"recall": RECALL}, whole, compared.bad)
     return found["accuracy"], found["kappa"], recall["recall"]

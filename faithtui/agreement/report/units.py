@@ -16,8 +16,8 @@ from faithtui.agreement.labelled_units import (
     ClaimUnit,
     DesignKind,
     LabelDesign,
-    count_votes,
-    list_majority_labels,
+    count_votes_or_final_verdict,
+    list_most_voted_labels,
 )
 from faithtui.agreement.report.compute import FigureContext, UnitColumns, WeightedFrame
 from faithtui.agreement.report.settings import ReportSettings
@@ -44,7 +44,7 @@ class CodedColumn:
         self._numbers: dict[Hashable, int] = {}
         self._parts: list[npt.NDArray[np.integer[Any]]] = []
 
-    def add(self, values: Sequence[Hashable]) -> None:
+    def append_values(self, values: Sequence[Hashable]) -> None:
         """Add the values of some more rows."""
         numbers = self._numbers
         for value in dict.fromkeys(values):
@@ -60,7 +60,7 @@ class CodedColumn:
             self._parts.append(codes32)
 
     @property
-    def names(self) -> list[Any]:
+    def distinct_values(self) -> list[Any]:
         """The different values; the place of each is its number."""
         return list(self._numbers)
 
@@ -96,7 +96,7 @@ def make_coded_columns(
     for start in range(0, len(rows), _CHUNK_ROWS):
         columns = list(zip(*rows[start : start + _CHUNK_ROWS], strict=True))
         for place, column in places:
-            column.add(columns[place])
+            column.append_values(columns[place])
     return found
 
 
@@ -148,32 +148,32 @@ class ClaimColumns:
         return self._columns[name]
 
     @property
-    def groups(self) -> Ints:
+    def group_numbers(self) -> Ints:
         """Number of each claim's group, from 0."""
         return self._columns["group"].codes
 
     @cached_property
     def group_count(self) -> int:
         """Number of groups."""
-        return len(self._columns["group"].names)
+        return len(self._columns["group"].distinct_values)
 
     @property
-    def conversations(self) -> Ints:
+    def conversation_numbers(self) -> Ints:
         """Number of each claim's conversation, from 0."""
         return self._columns["conversation"].codes
 
     @property
     def conversation_ids(self) -> list[ConversationId]:
         """The conversations; the place of each is its number."""
-        return self._columns["conversation"].names
+        return self._columns["conversation"].distinct_values
 
     @property
     def conversation_count(self) -> int:
         """Number of conversations."""
-        return len(self._columns["conversation"].names)
+        return len(self._columns["conversation"].distinct_values)
 
     @property
-    def keys(self) -> CodedColumn:
+    def conversation_keys(self) -> CodedColumn:
         """Key of each claim's conversation."""
         return self._columns["key"]
 
@@ -183,7 +183,7 @@ class ClaimColumns:
         return self._columns["turn"]
 
     @cached_property
-    def judge(self) -> Ints:
+    def judge_labels(self) -> Ints:
         """Place of the judge's label; -1: none."""
         return encode_labels(self._columns["judge"], self.labels)
 
@@ -199,35 +199,40 @@ class ClaimColumns:
         return excluded & ~self.is_tied
 
     @cached_property
-    def _votes_of_several(self) -> Mapping[int, Counter[str]]:
+    def _votes_where_several_reviewed(self) -> Mapping[int, Counter[str]]:
         """Votes on claims that several people labelled, by place; a final word stands for all."""
         words = {each: each for each in (*self.labels, NOT_A_CLAIM, EXCLUDED)}
         several = np.flatnonzero(self.has_several_reviewers).tolist()
-        return {place: count_votes(self.rows[place].opinions, words) for place in several}
+        return {
+            place: count_votes_or_final_verdict(self.rows[place].opinions, words)
+            for place in several
+        }
 
     @cached_property
-    def votes_of_tied(self) -> Mapping[int, Counter[str]]:
+    def votes_on_tied_claims(self) -> Mapping[int, Counter[str]]:
         """Votes on claims that people are evenly split on and nobody settled, by place."""
-        votes = self._votes_of_several.items()
-        return {place: found for place, found in votes if len(list_majority_labels(found)) > 1}
+        votes = self._votes_where_several_reviewed.items()
+        return {place: found for place, found in votes if len(list_most_voted_labels(found)) > 1}
 
     @cached_property
-    def majority_decisions(self) -> frozenset[int]:
+    def places_decided_by_majority(self) -> frozenset[int]:
         """Places of claims that most people decided against others, and nobody settled."""
-        votes = self._votes_of_several.items()
+        votes = self._votes_where_several_reviewed.items()
         return frozenset(
-            place for place, found in votes if len(found) > 1 and place not in self.votes_of_tied
+            place
+            for place, found in votes
+            if len(found) > 1 and place not in self.votes_on_tied_claims
         )
 
     @cached_property
     def is_tied(self) -> Flags:
         """Whether people are evenly split."""
         found = np.zeros(len(self), np.bool_)
-        found[[*self.votes_of_tied]] = True
+        found[[*self.votes_on_tied_claims]] = True
         return found
 
     @cached_property
-    def human(self) -> Ints:
+    def human_labels(self) -> Ints:
         """Place of people's label; -1: none, another word, or several alike."""
         return np.where(self.is_tied, -1, encode_labels(self._columns["human"], self.labels))
 
@@ -243,12 +248,12 @@ class ClaimColumns:
         return self._columns["human"].flag_values(lambda word: word not in left_out) | self.is_tied
 
     @property
-    def windows(self) -> CodedColumn:
+    def window_counts(self) -> CodedColumn:
         """Windows that hold each claim."""
         return self._columns["windows"]
 
     @property
-    def is_steady(self) -> Flags:
+    def is_same_in_all_windows(self) -> Flags:
         """Whether the judge said the same in all windows."""
         return self._load_column("steady").flag_values(bool)
 
@@ -258,7 +263,7 @@ class ClaimColumns:
         return self._columns["reviewers"].flag_values(lambda number: number >= 2)
 
     @property
-    def blind(self) -> Ints:
+    def blind_flags(self) -> Ints:
         """1: all verdicts were given blind; 0: not all; -1: not known."""
         return self._columns["blind"].map_to_numbers(code_optional_flag)
 
@@ -266,15 +271,15 @@ class ClaimColumns:
     def confidences(self) -> Floats:
         """The judge's probability that each is supported; NaN: none."""
         column = self._columns["confidence"]
-        return np.asarray(np.array([*column.names, None], np.float64)[column.codes])
+        return np.asarray(np.array([*column.distinct_values, None], np.float64)[column.codes])
 
     @property
-    def states(self) -> CodedColumn:
+    def label_states(self) -> CodedColumn:
         """How each stands with people."""
         return self._load_column("state")
 
     @cached_property
-    def is_audit(self) -> Flags:
+    def is_drawn_with_judge_shown(self) -> Flags:
         """Whether each was drawn to be labelled with the judge's verdict in view."""
         return self._load_column("audit").flag_values(bool)
 
@@ -284,9 +289,9 @@ class ClaimColumns:
         return self._load_column("position").flag_values(lambda place: place is not None)
 
     @cached_property
-    def is_drawn(self) -> Flags:
+    def is_drawn_blind(self) -> Flags:
         """Whether each is of the part of the sample that figures rest on."""
-        return self.is_of_sample & ~self.is_audit
+        return self.is_of_sample & ~self.is_drawn_with_judge_shown
 
     def encode_strata(self, names: Sequence[str]) -> Ints:
         """Give the place of each claim's stratum; -1: outside."""
@@ -330,20 +335,20 @@ class ComparedClaims:
     @cached_property
     def is_compared(self) -> Flags:
         """Whether people and judge both gave a label, of all claims."""
-        return np.asarray((self.all.judge >= 0) & (self.all.human >= 0))
+        return np.asarray((self.all.judge_labels >= 0) & (self.all.human_labels >= 0))
 
     @cached_property
-    def places(self) -> Ints:
+    def places_in_figures(self) -> Ints:
         """Places of the compared claims that the figures are about: of a sample, those in it."""
         compared = self.is_compared
         if self.design.kind in RANDOM_DESIGNS:
-            compared = compared & self.all.is_drawn
+            compared = compared & self.all.is_drawn_blind
         return np.flatnonzero(compared)
 
     @cached_property
-    def has_audit(self) -> bool:
+    def has_claims_drawn_with_judge_shown(self) -> bool:
         """Whether some of the sample was drawn to be labelled with the judge's verdict in view."""
-        return self.design.kind in RANDOM_DESIGNS and bool(self.all.is_audit.any())
+        return self.design.kind in RANDOM_DESIGNS and bool(self.all.is_drawn_with_judge_shown.any())
 
     @property
     def places_with_audit(self) -> Ints:
@@ -351,13 +356,13 @@ class ComparedClaims:
         return np.flatnonzero(self.is_compared & self.all.is_of_sample)
 
     @cached_property
-    def frame(self) -> WeightedFrame | None:
+    def weighted_frame(self) -> WeightedFrame | None:
         """What a sample by strata stands for; None where every unit weighs the same."""
         if self.design.kind is not DesignKind.STRATIFIED:
             return None
         names = tuple(each.name for each in self.design.strata)
         drawable, unfair = self._count_drawable_and_unfair_claims()
-        labelled = self.strata[self.places]
+        labelled = self.stratum_place_of_claims[self.places_in_figures]
         seen = np.bincount(labelled[labelled >= 0], minlength=len(names)) + unfair.sum(axis=1)
         weights = np.where(seen > 0, drawable.sum(axis=1) / np.maximum(seen, 1), 0.0)
         return WeightedFrame(names, drawable, unfair, tuple(weights.tolist()))
@@ -368,12 +373,14 @@ class ComparedClaims:
         Returns:
             By stratum and group; where only what was drawn was judged, by stratum alone.
         """
-        if self.frame_counts is not None:
-            unfair, verdicts = (each.sum(axis=1) for each in self.frame_counts)
+        if self.counts_drawn_from is not None:
+            unfair, verdicts = (each.sum(axis=1) for each in self.counts_drawn_from)
             return verdicts, unfair
         populations = np.array([[each.population] for each in self.design.strata], np.int64)
-        is_unfair = self.all.is_drawn & ~self.all.is_fair & (self.strata >= 0)
-        unfair = np.bincount(self.strata[is_unfair], minlength=len(populations))
+        is_unfair = (
+            self.all.is_drawn_blind & ~self.all.is_fair & (self.stratum_place_of_claims >= 0)
+        )
+        unfair = np.bincount(self.stratum_place_of_claims[is_unfair], minlength=len(populations))
         return populations, unfair[:, None]
 
     @cached_property
@@ -389,15 +396,15 @@ class ComparedClaims:
         return ComparedClaims(self.all.rows, self.labels, drawing, self.settings)
 
     @cached_property
-    def strata(self) -> Ints:
+    def stratum_place_of_claims(self) -> Ints:
         """Place of each claim's stratum among those of the sample; -1: outside."""
         return self.all.encode_strata([each.name for each in self.design.strata])
 
     @cached_property
-    def context(self) -> FigureContext:
+    def figure_context(self) -> FigureContext:
         """How figures are computed."""
         return FigureContext(
-            self.labels.names, self.bad, self.settings, self.frame, self.frame_counts
+            self.labels.names, self.bad, self.settings, self.weighted_frame, self.counts_drawn_from
         )
 
     @cached_property
@@ -422,18 +429,18 @@ class ComparedClaims:
         return self.all.group_count + bundles
 
     @cached_property
-    def frame_counts(self) -> tuple[Ints, Ints] | None:
+    def counts_drawn_from(self) -> tuple[Ints, Ints] | None:
         """Count what the labelled claims were drawn from, see `FigureContext.frame_counts`."""
         if self.design.kind not in RANDOM_DESIGNS or self.design.follows_draw:
             return None
         claims, size, group_count = self.all, len(self.labels.names), self.group_count
         by_strata = self.design.kind is DesignKind.STRATIFIED
-        strata = self.strata if by_strata else np.zeros(len(claims), np.int64)
+        strata = self.stratum_place_of_claims if by_strata else np.zeros(len(claims), np.int64)
         number = len(self.design.strata) if by_strata else 1
-        inside = (claims.judge >= 0) & (strata >= 0)
-        pairs = (strata * np.int64(size) + claims.judge) * np.int64(group_count)
-        pairs += claims.groups
-        is_unfair = inside & claims.is_drawn & ~claims.is_fair
+        inside = (claims.judge_labels >= 0) & (strata >= 0)
+        pairs = (strata * np.int64(size) + claims.judge_labels) * np.int64(group_count)
+        pairs += claims.group_numbers
+        is_unfair = inside & claims.is_drawn_blind & ~claims.is_fair
         unfair, verdicts = (
             np.bincount(pairs[some], minlength=number * size * group_count).reshape(
                 number, size, group_count
@@ -447,22 +454,24 @@ class ComparedClaims:
         return unfair, verdicts
 
     @cached_property
-    def units(self) -> UnitColumns:
-        """People's consensus beside the judge's label, in the order of `places`."""
-        return self.pair_with_judge_labels(self.places, self.all.human[self.places])
+    def compared_label_columns(self) -> UnitColumns:
+        """People's consensus beside the judge's label, in the order of `places_in_figures`."""
+        return self.pair_with_judge_labels(
+            self.places_in_figures, self.all.human_labels[self.places_in_figures]
+        )
 
     @cached_property
     def whole_matrix(self) -> GroupedMatrix:
         """The units by group; of a sample by strata, weights are estimated anew without each."""
-        return self.context.count_all_units_by_group(self.units)
+        return self.figure_context.count_all_units_by_group(self.compared_label_columns)
 
     @cached_property
-    def part_matrix(self) -> GroupedMatrix:
+    def matrix_with_fixed_weights(self) -> GroupedMatrix:
         """The same as a part of the whole: weights stay when a group is left out."""
         return (
             self.whole_matrix
-            if self.frame is None
-            else self.context.count_some_units_by_group(self.units)
+            if self.weighted_frame is None
+            else self.figure_context.count_some_units_by_group(self.compared_label_columns)
         )
 
     def pair_with_judge_labels(self, places: Ints, reference: Ints) -> UnitColumns:
@@ -473,18 +482,18 @@ class ComparedClaims:
             reference: Place of the label that each is compared with.
         """
         return UnitColumns(
-            self.all.groups[places],
-            reference * len(self.labels.names) + self.all.judge[places],
+            self.all.group_numbers[places],
+            reference * len(self.labels.names) + self.all.judge_labels[places],
             self.group_count,
-            None if self.frame is None else self.strata[places],
+            None if self.weighted_frame is None else self.stratum_place_of_claims[places],
         )
 
     @cached_property
-    def weights(self) -> Mapping[str, float]:
+    def weights_by_stratum(self) -> Mapping[str, float]:
         """How many units a labelled one stands for, by stratum; without those that have none."""
-        if self.frame is None:
+        if self.weighted_frame is None:
             return {}
-        named = zip(self.frame.strata, self.frame.weights, strict=True)
+        named = zip(self.weighted_frame.strata, self.weighted_frame.weights, strict=True)
         return {name: weight for name, weight in named if weight}
 
 
@@ -503,10 +512,10 @@ def list_counted_labels(compared: ComparedClaims) -> Iterator[CountedLabel]:
     """List how the figures of a report count each claim, in the order of the run."""
     claims = compared.all
     names = (*compared.labels.names, "")
-    judge = np.where(claims.is_fair, claims.judge, -1).tolist()
-    is_counted = (claims.human >= 0) | ~claims.is_fair
+    judge = np.where(claims.is_fair, claims.judge_labels, -1).tolist()
+    is_counted = (claims.human_labels >= 0) | ~claims.is_fair
     if compared.design.kind in RANDOM_DESIGNS:
-        is_counted &= claims.is_drawn
+        is_counted &= claims.is_drawn_blind
     for row, place, counted in zip(claims.rows, judge, is_counted.tolist(), strict=True):
         yield CountedLabel(names[place], str(row.human) if counted else "")
 
@@ -523,19 +532,19 @@ def compute_inverse_probability_weights(compared: ComparedClaims) -> dict[ClaimI
         out.
     """
     design = compared.design
-    inside = [compared.all.rows[place] for place in compared.places.tolist()]
+    inside = [compared.all.rows[place] for place in compared.places_in_figures.tolist()]
     if not inside:
         return {}
     match design.kind:
         case DesignKind.CENSUS:
             return {each.claim: 1.0 for each in inside}
         case DesignKind.SIMPLE:
-            assert compared.frame_counts is not None
-            unfair, verdicts = compared.frame_counts
+            assert compared.counts_drawn_from is not None
+            unfair, verdicts = compared.counts_drawn_from
             weight = float(verdicts.sum() / (len(inside) + unfair.sum()))
             return {each.claim: weight for each in inside}
         case DesignKind.STRATIFIED:
-            known = compared.weights
+            known = compared.weights_by_stratum
             return {each.claim: known[each.stratum] for each in inside if each.stratum is not None}
         case DesignKind.CLUSTER if design.drawn_conversations:
             weight = design.conversations / design.drawn_conversations

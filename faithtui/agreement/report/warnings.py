@@ -65,8 +65,8 @@ def list_warnings(
         *_warn_of_population(report),
         *_warn_of_unfinished_run(unfinished),
         *_warn_of_integrity(soundness, integrity),
-        *_warn_of_level(claims, report.passing),
-        *_warn_of_level(answers, report.passing),
+        *_warn_of_level_report(claims, report.passing),
+        *_warn_of_level_report(answers, report.passing),
         *_warn_of_annotators(report),
         *_warn_of_scores(report),
     ]
@@ -172,11 +172,11 @@ def _warn_of_annotators(report: AgreementReport) -> Iterator[ReportWarning]:
             )
             about = (WarningSubject.ANCHORING, WarningSubject.AGREEMENT)
             yield ReportWarning("anchoring_suspected", Severity.CAUTION, message, level, about)
-    humans = report.get_human_report(ReportLevel.CLAIMS)
+    humans = report.get_human_agreement_at_level(ReportLevel.CLAIMS)
     if humans is not None:
         yield from _warn_of_annotator_conflict(humans, report.claims.unit[1])
-    for each_level in report.levels:
-        humans = report.get_human_report(each_level.level)
+    for each_level in report.level_reports:
+        humans = report.get_human_agreement_at_level(each_level.level)
         ceiling = None if humans is None else humans.krippendorff_alpha.value
         alpha = each_level.krippendorff_alpha.value
         if ceiling is not None and alpha is not None and ceiling < alpha:
@@ -282,7 +282,7 @@ def _format_signed(found: Estimate) -> str:
     return f"{found.value:+.2f} [{found.ci_low:+.2f}, {found.ci_high:+.2f}]"
 
 
-def _warn_of_level(report: LevelReport, passing: Sequence[str]) -> Iterator[ReportWarning]:
+def _warn_of_level_report(report: LevelReport, passing: Sequence[str]) -> Iterator[ReportWarning]:
     """Warn about one level; silent about units nobody reviewed when nobody reviewed any."""
     coverage, level = report.coverage, report.level
     one, many = report.unit
@@ -518,7 +518,7 @@ def _make_labels_drawn_elsewhere_warning(report: LevelReport) -> ReportWarning:
 def _describe_ignored_strata_bias(report: LevelReport) -> str:
     """Say what counting alike does to labels that were drawn by strata; "" of others."""
     design, many = report.design, report.unit[1]
-    if not design.is_bent_by_strata:
+    if not design.is_biased_by_ignored_strata:
         return ""
     bend = (
         f", though they were drawn by strata: {many} of thinly drawn strata weigh too little, and "

@@ -63,7 +63,7 @@ CellKey = tuple[str, bool]
 """Stratum of a claim, "" without any, and whether the judge flags it."""
 
 
-def count_labels_per_cell(
+def count_labels_by_stratum_and_flag(
     populations: Mapping[CellKey, int],
     served: Iterable[tuple[CellKey, str | None]],
     labels: Collection[str],
@@ -152,10 +152,10 @@ def bound_recall(cells: Sequence[SequenceCell], level: float = LEVEL) -> Interva
     )
     highest = _pair_smallest_with_largest_counts(most[0], most[1], budget)
     lowest = _pair_smallest_with_largest_counts(least[1], least[0], budget)
-    return 1 - _find_largest_share(lowest), _find_largest_share(highest)
+    return 1 - _find_largest_recall(lowest), _find_largest_recall(highest)
 
 
-def _find_largest_share(pairs: tuple[Ints, Ints]) -> float:
+def _find_largest_recall(pairs: tuple[Ints, Ints]) -> float:
     many, few = pairs
     whole = many + few
     if not len(whole) or not whole.all():
@@ -215,7 +215,7 @@ class _Profile:
         if not draws:
             return cls(0, np.zeros(1))
         logs = _list_log_factorials(max(each.population for each in draws))
-        gains = [_compute_gains(each, logs) for each in draws]
+        gains = [_compute_log_betting_gains(each, logs) for each in draws]
         steps = np.concatenate([np.diff(each) for each in gains])
         # Merges the ordered steps of the cells.
         steps.sort(kind="stable")
@@ -242,7 +242,7 @@ def _pair_smallest_with_largest_counts(
     return many.first + lowest + reach[possible], few.first + possible
 
 
-def _compute_gains(draws: _Draws, logs: Floats) -> Floats:
+def _compute_log_betting_gains(draws: _Draws, logs: Floats) -> Floats:
     """Compute the logarithm of what is won from each number of hits in a cell.
 
     The gain is the chance that the bets gave these labels, over the chance by that number.

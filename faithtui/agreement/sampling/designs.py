@@ -78,7 +78,7 @@ class LabelledSample:
     population: Population | None = None
     """What it was drawn from where only drawn conversations are in the store."""
 
-    def map_claims_to_draw_positions(self) -> dict[ClaimId, tuple[str, int]]:
+    def map_claims_to_strata_and_positions(self) -> dict[ClaimId, tuple[str, int]]:
         """Say of which stratum each claim is, and where it stands in the drawn order, from 0."""
         return {each.claim: (each.stratum, place) for place, each in enumerate(self.claims)}
 

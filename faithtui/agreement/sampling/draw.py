@@ -117,7 +117,7 @@ class SamplingFrame(Sequence[FrameUnit]):
         )
 
     @property
-    def populations(self) -> dict[str, int]:
+    def claim_counts_by_stratum(self) -> dict[str, int]:
         """Claims of each stratum, by name."""
         counts = [0] * len(self._names)
         for code in self._codes:
@@ -190,7 +190,7 @@ class Stratum:
     drawn: int
 
     @property
-    def probability(self) -> float:
+    def draw_probability(self) -> float:
         """Chance of a claim of it to be drawn, in [0, 1]; 0 where there is none."""
         return self.drawn / self.population if self.population else 0.0
 
@@ -249,13 +249,13 @@ def allocate_sample_to_strata(populations: Mapping[str, int], plan: SamplePlan) 
     return given
 
 
-def preview_strata(frame: SamplingFrame, plan: SamplePlan) -> tuple[Stratum, ...]:
+def preview_draws_per_stratum(frame: SamplingFrame, plan: SamplePlan) -> tuple[Stratum, ...]:
     """Say what a plan would draw of which stratum of `make_sample_draw`, without drawing."""
     match plan.design:
         case SamplingDesign.SIMPLE:
             return (Stratum("", len(frame), max(0, min(plan.size, len(frame)))),)
         case SamplingDesign.STRATIFIED:
-            populations = frame.populations
+            populations = frame.claim_counts_by_stratum
             sizes = allocate_sample_to_strata(populations, plan)
             return tuple(Stratum(name, populations[name], sizes[name]) for name in populations)
         case SamplingDesign.CONVERSATIONS:
@@ -296,7 +296,7 @@ def make_sample_draw(units: Sequence[FrameUnit], plan: SamplePlan) -> SampleDraw
         and a larger size continues it inside each stratum.
     """
     frame = SamplingFrame.from_units(units)
-    strata = preview_strata(frame, plan)
+    strata = preview_draws_per_stratum(frame, plan)
     match plan.design:
         case SamplingDesign.CONVERSATIONS:
             by_item = frame.group_positions_by_conversation()
@@ -352,7 +352,7 @@ def _draw_random_positions(count: int, wanted: int, seed: int, name: str) -> lis
 
 def _make_claim_draw(unit: FrameUnit, stratum: Stratum, plan: SamplePlan) -> ClaimDraw:
     return ClaimDraw(
-        unit, stratum.name, stratum.probability, _draw_whether_judge_is_shown(unit, plan)
+        unit, stratum.name, stratum.draw_probability, _draw_whether_judge_is_shown(unit, plan)
     )
 
 

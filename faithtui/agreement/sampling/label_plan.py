@@ -51,7 +51,7 @@ class PlanStratum:
         return 1 - self.without_verdict / self.population
 
     @property
-    def limit(self) -> int:
+    def most_countable_labels(self) -> int:
         """Labels of it that can count."""
         return self.population if self.most is None else self.most
 
@@ -76,7 +76,7 @@ class LabelPlan:
     expected. Even all claims of a run leave some."""
 
     @property
-    def size(self) -> int:
+    def label_count(self) -> int:
         """All labels."""
         return sum(self.sizes.values())
 
@@ -91,7 +91,9 @@ def limit_labels_per_stratum(
         shown_share: Share of the drawn claims that are served with the judge's verdict in view,
             in [0, 1): their labels are in no figure.
     """
-    most = count_blind_claims({each.name: each.population for each in strata}, shown_share)
+    most = compute_expected_blind_counts(
+        {each.name: each.population for each in strata}, shown_share
+    )
     return tuple(replace(each, most=most[each.name]) for each in strata)
 
 
@@ -118,7 +120,7 @@ def plan_fewest_labels_for_target(
     if _find_recall_slopes(strata) is None:
         target = replace(target, recall=None)
 
-    def find_plan(recall_share: float) -> LabelPlan:
+    def find_smallest_plan(recall_share: float) -> LabelPlan:
         def make_plan(size: int) -> LabelPlan:
             sizes = allocate_labels(
                 strata, size, _compute_stratum_weights(strata, target, recall_share), fewest
@@ -126,17 +128,18 @@ def plan_fewest_labels_for_target(
             return predict_half_widths(strata, sizes, design_effect=design_effect, level=level)
 
         sizes = range(
-            sum(min(fewest, each.limit) for each in strata), sum(each.limit for each in strata)
+            sum(min(fewest, each.most_countable_labels) for each in strata),
+            sum(each.most_countable_labels for each in strata),
         )
         place = bisect_left(sizes, True, key=lambda n: _meets_target(make_plan(n), target))
         return make_plan(sizes.start + place)
 
     if target.recall is None:
-        return find_plan(0.0)
+        return find_smallest_plan(0.0)
     if target.rate is None:
-        return find_plan(1.0)
-    plans = [find_plan(step / _MIXTURES) for step in range(_MIXTURES + 1)]
-    return min(plans, key=lambda each: each.size)
+        return find_smallest_plan(1.0)
+    plans = [find_smallest_plan(step / _MIXTURES) for step in range(_MIXTURES + 1)]
+    return min(plans, key=lambda each: each.label_count)
 
 
 def plan_labels_for_budget(
@@ -196,7 +199,7 @@ def count_claims_to_draw(
     }
 
 
-def count_blind_claims(drawn: Mapping[str, int], shown_share: float) -> dict[str, int]:
+def compute_expected_blind_counts(drawn: Mapping[str, int], shown_share: float) -> dict[str, int]:
     """Count how many of the drawn claims are to be expected to be served blind, by stratum.
 
     Of a single one it is one: less would leave every figure of such a stratum unknown beforehand.
@@ -345,9 +348,11 @@ def allocate_labels(
     Source:
         Neyman 1934; Cochran 1977, 5.5 and 5.8 for strata that are to give more than they have.
     """
-    size = min(size, sum(each.limit for each in strata))
+    size = min(size, sum(each.most_countable_labels for each in strata))
     fewest = bisect_right(
-        range(1, fewest + 1), size, key=lambda n: sum(min(n, each.limit) for each in strata)
+        range(1, fewest + 1),
+        size,
+        key=lambda n: sum(min(n, each.most_countable_labels) for each in strata),
     )
     # Where nothing tells anything, labels are shared by claims.
     floor = max(weights.values(), default=0.0) * 1e-9 or 1e-9
@@ -355,7 +360,7 @@ def allocate_labels(
     def share_out(factor: float) -> dict[str, float]:
         return {
             each.name: min(
-                float(each.limit),
+                float(each.most_countable_labels),
                 max(fewest, factor * (weights[each.name] + floor * each.population)),
             )
             for each in strata
@@ -369,7 +374,7 @@ def allocate_labels(
         low, high = (middle, high) if sum(share_out(middle).values()) < size else (low, middle)
     parts = share_out(high)
     sizes = {name: math.floor(part + 1e-6) for name, part in parts.items()}
-    limits = {each.name: each.limit for each in strata}
+    limits = {each.name: each.most_countable_labels for each in strata}
     left = size - sum(sizes.values())
     for name in sorted(parts, key=lambda each: (sizes[each] - parts[each], each)):
         if left > 0 and sizes[name] < limits[name]:

@@ -66,7 +66,7 @@ def plan_label_count(
     return math.ceil(design_effect * z**2 * share * (1 - share) / width**2)
 
 
-def compute_effective_size(strata: Sequence[Stratum]) -> float:
+def compute_effective_sample_size(strata: Sequence[Stratum]) -> float:
     """Say how many labels of a simple random sample would tell as much about the whole.
 
     Args:
@@ -130,7 +130,7 @@ class SpotCheck:
     high: float
 
     @property
-    def sentences(self) -> str:
+    def decision_text(self) -> str:
         """The decision in plain sentences."""
         seen = f"You differ from the judge on {self.differ} of {self.compared} claims. "
         match self.decision:
@@ -168,7 +168,7 @@ def decide_spot_check(compared: int, differ: int, size: int) -> SpotCheck:
     Source:
         Clopper and Pearson 1934, exact limits of a binomial share.
     """
-    low, high = compute_exact_limits(differ, compared)
+    low, high = compute_exact_binomial_limits(differ, compared)
     if not compared or 10 * compared < 9 * size:
         decision = SpotCheckDecision.UNFINISHED
     elif high < _FEW:
@@ -180,7 +180,7 @@ def decide_spot_check(compared: int, differ: int, size: int) -> SpotCheck:
     return SpotCheck(decision, compared, differ, low, high)
 
 
-def compute_exact_limits(hits: int, n: int, tail: float = 0.05) -> tuple[float, float]:
+def compute_exact_binomial_limits(hits: int, n: int, tail: float = 0.05) -> tuple[float, float]:
     """Give the exact one-sided limits of a share.
 
     Args:
@@ -207,12 +207,12 @@ def _invert_binomial_tail(most: int, n: int, level: float) -> float:
     while high - low > 1e-9:
         middle = (low + high) / 2
         low, high = (
-            (middle, high) if _compute_chance_of_at_most(most, n, middle) > level else (low, middle)
+            (middle, high) if _compute_binomial_cdf(most, n, middle) > level else (low, middle)
         )
     return (low + high) / 2
 
 
-def _compute_chance_of_at_most(most: int, n: int, share: float) -> float:
+def _compute_binomial_cdf(most: int, n: int, share: float) -> float:
     """Give the chance of at most so many hits; in logarithms, as n may be large."""
     return math.fsum(
         math.exp(

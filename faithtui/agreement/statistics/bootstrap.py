@@ -66,7 +66,7 @@ class Resamples:
             if by_kind:
                 types: Ints = generator.multinomial(number, groups.times / number, size=rows)
             else:
-                types = _draw_single_groups(generator, type_of, rows, size)
+                types = _draw_and_count_group_types(generator, type_of, rows, size)
             totals[:, start : start + rows] = (types.astype(np.float64) @ parts).T
             if on_progress is not None:
                 on_progress(start + rows)
@@ -86,10 +86,10 @@ class Resamples:
         counts: Ints = self.counts
         if positive is not None:
             counts = collapse_counts_to_two(counts, self.groups.categories, positive)
-        return MatrixStack(self.groups.sum_weighted(counts, self.populations, self.unfair))
+        return MatrixStack(self.groups.sum_strata_by_weight(counts, self.populations, self.unfair))
 
 
-def _draw_single_groups(
+def _draw_and_count_group_types(
     generator: np.random.Generator, type_of: Ints, rows: int, size: int
 ) -> Ints:
     """Draw as many groups as there are, some times, and count their types."""
@@ -129,7 +129,9 @@ def estimate_by_bootstrap(
         quantiles by Hyndman & Fan 1996, American Statistician 50:361-365, definition 7.
     """
     found = estimate_figures(
-        statistics, groups if positive is None else groups.collapse(positive), level
+        statistics,
+        groups if positive is None else groups.collapse_to_two_categories(positive),
+        level,
     )
     drawn = resamples.make_matrices(positive)
     for name, each in found.items():

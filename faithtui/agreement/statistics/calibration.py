@@ -177,7 +177,7 @@ def _compute_brier(rows: _DistinctUnits) -> Point:
     )
 
 
-def brier_skill(units: ProbabilityOutcomes, weights: Weights = ()) -> Point:
+def brier_skill_score(units: ProbabilityOutcomes, weights: Weights = ()) -> Point:
     """Compute by what part the score is better than that of always stating the base rate.
 
     At most 1; undefined without units (`NO_ITEMS`), and when nothing or everything came true

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from faithtui.agreement.confusion_matrix import FEW_ITEMS, ConfusionMatrix
-from faithtui.agreement.statistics.figures import Figure, Statistic, divide, figure
+from faithtui.agreement.statistics.figures import Figure, Statistic, as_figure, divide_or_nan
 from faithtui.agreement.statistics.intervals import IntervalScale
 from faithtui.agreement.statistics.matrices import Floats, MatrixStack
 from faithtui.domain.estimates import Reason
@@ -55,7 +55,7 @@ def linear_weights(scores: Sequence[float]) -> DisagreementWeights:
         Cicchetti & Allison 1971: agreement weights 1 - |d| / dmax.
     """
     places = np.asarray(scores, dtype=np.float64)
-    return weights_from_disagreement(np.abs(places[:, None] - places))
+    return scale_disagreement_weights(np.abs(places[:, None] - places))
 
 
 def quadratic_weights(scores: Sequence[float]) -> DisagreementWeights:
@@ -73,12 +73,12 @@ def quadratic_weights(scores: Sequence[float]) -> DisagreementWeights:
     return linear_weights(scores) ** 2
 
 
-def weights_from_agreement(weights: npt.ArrayLike) -> DisagreementWeights:
+def agreement_to_disagreement_weights(weights: npt.ArrayLike) -> DisagreementWeights:
     """Take agreement weights, shape (q, q), in [0, 1] with 1 on the diagonal."""
     return 1 - np.asarray(weights, dtype=np.float64)
 
 
-def weights_from_disagreement(weights: npt.ArrayLike) -> DisagreementWeights:
+def scale_disagreement_weights(weights: npt.ArrayLike) -> DisagreementWeights:
     """Take disagreement weights of any size, shape (q, q), not negative, 0 on the diagonal.
 
     Source:
@@ -142,7 +142,7 @@ def expect_uniform_disagreement(size: int, weights: DisagreementWeights | None) 
         Brennan & Prediger 1981, Educational and Psychological Measurement 41:687-699: pe = 1 / q;
         with weights sum(w) / q² (Gwet, Handbook of Inter-Rater Reliability, 4th ed.).
     """
-    return _sum_differences(size, weights) / size**2
+    return _sum_disagreement_weights(size, weights) / size**2
 
 
 def expect_gwet_disagreement(shares: Floats, weights: DisagreementWeights | None) -> Floats:
@@ -163,10 +163,10 @@ def expect_gwet_disagreement(shares: Floats, weights: DisagreementWeights | None
 
 def compute_gwet_factor(size: int, weights: DisagreementWeights | None) -> float:
     """Compute sum(w) / (q (q - 1)) of two or more declared categories."""
-    return (size**2 - _sum_differences(size, weights)) / (size * (size - 1))
+    return (size**2 - _sum_disagreement_weights(size, weights)) / (size * (size - 1))
 
 
-def _sum_differences(size: int, weights: DisagreementWeights | None) -> float:
+def _sum_disagreement_weights(size: int, weights: DisagreementWeights | None) -> float:
     return float(size * (size - 1)) if weights is None else float(weights.sum())
 
 
@@ -177,24 +177,24 @@ def sum_disagreement(table: MatrixStack, weights: DisagreementWeights | None = N
     return np.asarray(np.einsum("ij...,ij->...", table.cells, weights))
 
 
-@figure()
+@as_figure()
 def percent_agreement(table: MatrixStack, weights: DisagreementWeights | None = None) -> Floats:
     """Compute the share of units with the same label, in [0, 1]; near misses count by weight."""
     if weights is None:
-        return divide(table.agreed, table.n)
-    return 1 - divide(sum_disagreement(table, weights), table.n)
+        return divide_or_nan(table.agreed, table.n)
+    return 1 - divide_or_nan(sum_disagreement(table, weights), table.n)
 
 
-@figure()
+@as_figure()
 def chance_agreement(table: MatrixStack, weights: DisagreementWeights | None = None) -> Floats:
     """Compute the agreement kappa expects by chance, in [0, 1]: product of the two margins."""
     squared = table.n**2
-    return divide(
+    return divide_or_nan(
         squared - expect_independent_disagreement(table.rows, table.columns, weights), squared
     )
 
 
-@figure()
+@as_figure()
 def cohen_kappa(table: MatrixStack, weights: DisagreementWeights | None = None) -> Floats:
     """Compute Cohen's kappa, or weighted kappa, at most 1.
 
@@ -209,7 +209,7 @@ def cohen_kappa(table: MatrixStack, weights: DisagreementWeights | None = None) 
     return compute_chance_corrected_agreement(n * sum_disagreement(table, weights), expected, n * n)
 
 
-@figure()
+@as_figure()
 def maximum_kappa(table: MatrixStack) -> Floats:
     """Compute the largest kappa that raters with these margins could reach, at most 1.
 
@@ -224,7 +224,7 @@ def maximum_kappa(table: MatrixStack) -> Floats:
     )
 
 
-@figure()
+@as_figure()
 def scott_pi(table: MatrixStack, weights: DisagreementWeights | None = None) -> Floats:
     """Compute Scott's pi, at most 1: chance from the margins of both raters together.
 
@@ -241,7 +241,7 @@ def scott_pi(table: MatrixStack, weights: DisagreementWeights | None = None) -> 
     )
 
 
-@figure()
+@as_figure()
 def brennan_prediger(table: MatrixStack, weights: DisagreementWeights | None = None) -> Floats:
     """Compute Brennan and Prediger's coefficient, at most 1: every declared category as likely.
 
@@ -252,12 +252,12 @@ def brennan_prediger(table: MatrixStack, weights: DisagreementWeights | None = N
         Byrt, Bishop & Carlin 1993, Journal of Clinical Epidemiology 46:423-429.
     """
     return compute_chance_corrected_agreement(
-        divide(sum_disagreement(table, weights), table.n),
+        divide_or_nan(sum_disagreement(table, weights), table.n),
         expect_uniform_disagreement(table.size, weights),
     )
 
 
-@figure()
+@as_figure()
 def gwet_ac1(table: MatrixStack, weights: DisagreementWeights | None = None) -> Floats:
     """Compute Gwet's AC1, with weights AC2, over the declared categories, at most 1.
 
@@ -268,13 +268,14 @@ def gwet_ac1(table: MatrixStack, weights: DisagreementWeights | None = None) -> 
     """
     if table.size < 2:
         return np.full_like(table.n, np.nan)
-    shares = divide(table.rows + table.columns, 2 * table.n)
+    shares = divide_or_nan(table.rows + table.columns, 2 * table.n)
     return compute_chance_corrected_agreement(
-        divide(sum_disagreement(table, weights), table.n), expect_gwet_disagreement(shares, weights)
+        divide_or_nan(sum_disagreement(table, weights), table.n),
+        expect_gwet_disagreement(shares, weights),
     )
 
 
-@figure()
+@as_figure()
 def krippendorff_alpha(
     table: MatrixStack,
     level: MeasurementLevel = MeasurementLevel.NOMINAL,
@@ -301,10 +302,10 @@ def krippendorff_alpha(
             expect_independent_disagreement(values, values, None),
             n * n,
         )
-    return compute_alpha(table.cells + table.cells.swapaxes(0, 1), level, scores)
+    return compute_alpha_from_coincidences(table.cells + table.cells.swapaxes(0, 1), level, scores)
 
 
-def compute_alpha(
+def compute_alpha_from_coincidences(
     coincidences: Floats,
     level: MeasurementLevel = MeasurementLevel.NOMINAL,
     scores: Sequence[float] = (),
@@ -326,7 +327,7 @@ def compute_alpha(
     """
     values = coincidences.sum(axis=1)
     n = values.sum(axis=0)
-    distances = _square_differences(values, level, scores)
+    distances = _compute_squared_category_distances(values, level, scores)
     observed = (coincidences * distances).sum(axis=(0, 1))
     expected = (values[:, None] * values * distances).sum(axis=(0, 1))
     largest = distances.max(axis=(0, 1), initial=0.0)
@@ -335,7 +336,9 @@ def compute_alpha(
     return compute_chance_corrected_agreement((n - 1) * observed, expected, whole)
 
 
-def _square_differences(values: Floats, level: MeasurementLevel, scores: Sequence[float]) -> Floats:
+def _compute_squared_category_distances(
+    values: Floats, level: MeasurementLevel, scores: Sequence[float]
+) -> Floats:
     """Compute how much categories differ, squared; shape (q, q, …).
 
     Args:
@@ -363,13 +366,13 @@ def _square_differences(values: Floats, level: MeasurementLevel, scores: Sequenc
     return distances.reshape(distances.shape + (1,) * (values.ndim - 1))
 
 
-@figure()
+@as_figure()
 def marginal_distance(table: MatrixStack) -> Floats:
     """Compute half the L1 distance between the two raters' shares of the categories, in [0, 1]."""
-    return divide(np.abs(table.rows - table.columns).sum(axis=0), 2 * table.n)
+    return divide_or_nan(np.abs(table.rows - table.columns).sum(axis=0), 2 * table.n)
 
 
-@figure()
+@as_figure()
 def specific_agreement(table: MatrixStack, category: int) -> Floats:
     """Compute how often raters agree on a category when one of them uses it, in [0, 1].
 
@@ -384,10 +387,10 @@ def specific_agreement(table: MatrixStack, category: int) -> Floats:
         Cicchetti & Feinstein 1990, Journal of Clinical Epidemiology 43:551-558; Dice 1945.
     """
     used = table.rows[category] + table.columns[category]
-    return divide(2 * table.cells[category, category], used)
+    return divide_or_nan(2 * table.cells[category, category], used)
 
 
-@figure()
+@as_figure()
 def macro_f1(table: MatrixStack) -> Floats:
     """Compute the plain mean of the F1 scores of all declared categories, in [0, 1].
 
@@ -401,56 +404,58 @@ def macro_f1(table: MatrixStack) -> Floats:
     return np.where(table.n > 0, np.nan_to_num(np.asarray(scores)).mean(axis=0), np.nan)
 
 
-@figure()
+@as_figure()
 def prevalence_index(table: MatrixStack) -> Floats:
     """Compute (a - d) / n of a matrix ((a, b), (c, d)), in [-1, 1].
 
     Source:
         Byrt, Bishop & Carlin 1993, Journal of Clinical Epidemiology 46:423-429.
     """
-    return divide(table.cells[0, 0] - table.cells[1, 1], table.n)
+    return divide_or_nan(table.cells[0, 0] - table.cells[1, 1], table.n)
 
 
-@figure()
+@as_figure()
 def bias_index(table: MatrixStack) -> Floats:
     """Compute (b - c) / n of a matrix ((a, b), (c, d)), in [-1, 1].
 
     Source:
         Byrt, Bishop & Carlin 1993, Journal of Clinical Epidemiology 46:423-429.
     """
-    return divide(table.cells[0, 1] - table.cells[1, 0], table.n)
+    return divide_or_nan(table.cells[0, 1] - table.cells[1, 0], table.n)
 
 
-def count_all(table: MatrixStack) -> Floats:
+def count_all_units(table: MatrixStack) -> Floats:
     """Say that all units enter a figure."""
     return table.n
 
 
-PERCENT = Statistic(percent_agreement.bind(), count_all, IntervalScale.LOGIT)
-KAPPA = Statistic(cohen_kappa.bind(), count_all, IntervalScale.ATANH)
-ALPHA = Statistic(krippendorff_alpha.bind(), count_all, IntervalScale.ATANH)
-AC1 = Statistic(gwet_ac1.bind(), count_all, IntervalScale.ATANH)
-SCOTT_PI = Statistic(scott_pi.bind(), count_all, IntervalScale.ATANH)
+PERCENT = Statistic(percent_agreement.bind(), count_all_units, IntervalScale.LOGIT)
+KAPPA = Statistic(cohen_kappa.bind(), count_all_units, IntervalScale.ATANH)
+ALPHA = Statistic(krippendorff_alpha.bind(), count_all_units, IntervalScale.ATANH)
+AC1 = Statistic(gwet_ac1.bind(), count_all_units, IntervalScale.ATANH)
+SCOTT_PI = Statistic(scott_pi.bind(), count_all_units, IntervalScale.ATANH)
 
 
 def make_weighted_statistic(
     of: Figure[[DisagreementWeights | None]], weights: DisagreementWeights
 ) -> Statistic:
     """Make a weighted coefficient a figure with an interval."""
-    return Statistic(of.bind(weights), count_all, IntervalScale.ATANH)
+    return Statistic(of.bind(weights), count_all_units, IntervalScale.ATANH)
 
 
-def make_specific_statistic(category: int) -> Statistic:
+def make_specific_agreement_statistic(category: int) -> Statistic:
     """Make the specific agreement on a category, by its position, a figure with an interval.
 
     Units on which anybody used the category enter.
     """
 
-    def count_users(table: MatrixStack) -> Floats:
+    def count_units_with_category(table: MatrixStack) -> Floats:
         both = table.cells[category, category]
         return np.asarray(table.rows[category] + table.columns[category] - both)
 
-    return Statistic(specific_agreement.bind(category), count_users, IntervalScale.LOGIT)
+    return Statistic(
+        specific_agreement.bind(category), count_units_with_category, IntervalScale.LOGIT
+    )
 
 
 HIGH_AGREEMENT = 0.80

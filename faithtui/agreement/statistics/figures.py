@@ -12,7 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from faithtui.agreement.confusion_matrix import ConfusionMatrix
-from faithtui.agreement.statistics.intervals import IntervalScale, make_estimate
+from faithtui.agreement.statistics.intervals import (
+    IntervalScale,
+    make_estimate_with_jackknife_interval,
+)
 from faithtui.agreement.statistics.matrices import (
     Floats,
     GroupedMatrix,
@@ -79,7 +82,7 @@ class Figure(Generic[OptionsP]):
         self, groups: GroupedMatrix, *options: OptionsP.args, **named: OptionsP.kwargs
     ) -> Point:
         """Compute it over all groups."""
-        whole = groups.whole
+        whole = groups.weighted_total_stack
         return self._to_point(whole, self._compute(whole, *options, **named))
 
     def _to_point(self, stack: MatrixStack, found: Floats) -> Point:
@@ -93,7 +96,7 @@ class Figure(Generic[OptionsP]):
         return self.why if isinstance(self.why, Reason) else self.why(matrix)
 
 
-def figure(
+def as_figure(
     why: WhyUndefined = Reason.NO_VARIATION,
 ) -> Callable[[Callable[Concatenate[MatrixStack, OptionsP], Floats]], Figure[OptionsP]]:
     """Make a formula for stacks of matrices a `Figure`."""
@@ -114,7 +117,7 @@ class Statistic:
         return self.compute(matrix)
 
 
-def divide(part: npt.ArrayLike, whole: npt.ArrayLike) -> Floats:
+def divide_or_nan(part: npt.ArrayLike, whole: npt.ArrayLike) -> Floats:
     """Divide; NaN where the divisor is 0 or NaN."""
     divisor = np.asarray(whole, dtype=np.float64)
     return np.asarray(part / np.where(divisor == 0, np.nan, divisor))
@@ -143,7 +146,7 @@ def estimate_figure(statistic: Statistic, groups: GroupedMatrix, level: float = 
     if known is not None:
         return known
     value = statistic.compute.compute_over_groups(groups)
-    units = statistic.units(groups.by_group)
+    units = statistic.units(groups.unweighted_by_group)
     enters = units > 0
     times = groups.times[enters]
     left_out = np.zeros(len(times))
@@ -151,7 +154,9 @@ def estimate_figure(statistic: Statistic, groups: GroupedMatrix, level: float = 
     if times.sum() >= FEWEST_GROUPS and not isinstance(value, Reason):
         left_out = statistic.compute(groups.without_each_group)[enters]
     n = int(units @ groups.times)
-    found = make_estimate(value, left_out, times, statistic.scale, n=n, level=level)
+    found = make_estimate_with_jackknife_interval(
+        value, left_out, times, statistic.scale, n=n, level=level
+    )
     groups.estimates[statistic, level] = found
     return found
 
@@ -165,13 +170,17 @@ def estimate_each_group(statistic: Statistic, groups: GroupedMatrix) -> list[Est
     """
     stack = groups.weighted_by_group
     values = statistic.compute(stack).tolist()
-    units = statistic.units(groups.by_group).astype(np.int64).tolist()
+    units = statistic.units(groups.unweighted_by_group).astype(np.int64).tolist()
     found = []
     for place, (value, n) in enumerate(zip(values, units, strict=True)):
         point: Point = value
         if value != value:  # NaN
             point = statistic.compute.explain_undefined(MatrixStack(stack.cells[..., place]))
-        found.append(make_estimate(point, np.zeros(int(n > 0)), 1, statistic.scale, n=n))
+        found.append(
+            make_estimate_with_jackknife_interval(
+                point, np.zeros(int(n > 0)), 1, statistic.scale, n=n
+            )
+        )
     return found
 
 
@@ -213,5 +222,7 @@ def estimate_share_of_counts(hits: Ints, units: Ints, level: float = LEVEL) -> E
     value: Point = total_hits / total if total else Reason.NO_ITEMS
     left_out = np.zeros(len(times))
     if groups >= FEWEST_GROUPS:
-        left_out = divide(total_hits - hit, total - all_units)
-    return make_estimate(value, left_out, times, IntervalScale.LOGIT, n=total, level=level)
+        left_out = divide_or_nan(total_hits - hit, total - all_units)
+    return make_estimate_with_jackknife_interval(
+        value, left_out, times, IntervalScale.LOGIT, n=total, level=level
+    )

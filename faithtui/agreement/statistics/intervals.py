@@ -170,7 +170,7 @@ def _make_interval_on_scale(
     return min(value, low), max(value, high)
 
 
-def make_estimate(
+def make_estimate_with_jackknife_interval(
     value: Point,
     left_out: npt.ArrayLike,
     times: npt.ArrayLike,
@@ -295,12 +295,12 @@ def compute_linearised_agreement_se(groups: GroupedMatrix) -> Point:
     Source:
         Cochran, Sampling Techniques (1977), 2.9 and 9A.1: a ratio of two totals.
     """
-    own, n, count = groups.by_group, groups.total.n, groups.group_count
+    own, n, count = groups.unweighted_by_group, groups.unweighted_total.n, groups.group_count
     if not n:
         return Reason.NO_ITEMS
     if count < 2:
         return Reason.NO_VARIATION
-    spread = groups.times @ (own.agreed - groups.total.agreed_count / n * own.n) ** 2
+    spread = groups.times @ (own.agreed - groups.unweighted_total.agreed_count / n * own.n) ** 2
     return math.sqrt(count / (count - 1) * spread) / n
 
 
@@ -325,7 +325,7 @@ def enumerate_agreement_bootstrap(groups: GroupedMatrix) -> tuple[float, float] 
         return Reason.NO_ITEMS
     types = Counter[tuple[int, int]]()
     for agreed, n, times in zip(
-        groups.by_group.agreed, groups.by_group.n, groups.times, strict=True
+        groups.unweighted_by_group.agreed, groups.unweighted_by_group.n, groups.times, strict=True
     ):
         types[int(agreed), int(n)] += int(times)
     sums = Counter({(0, 0): 1})

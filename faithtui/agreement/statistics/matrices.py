@@ -175,7 +175,7 @@ class GroupedMatrix:
     @property
     def labelled_group_count(self) -> int:
         """Number of groups with a labelled unit."""
-        return int(self.times[self.by_group.n > 0].sum())
+        return int(self.times[self.unweighted_by_group.n > 0].sum())
 
     @property
     def is_weighted(self) -> bool:
@@ -185,12 +185,12 @@ class GroupedMatrix:
     @property
     def stratum_weights(self) -> Floats:
         """How many units a labelled one of each stratum stands for; 0 where people saw none."""
-        populations = self._total_populations
+        populations = self._population_totals
         if populations is None:
             return np.asarray(self.weights)
         seen = self.total_counts.sum(axis=(1, 2))
-        if self._total_unfair is not None:
-            seen = seen + self._total_unfair
+        if self._unfair_totals is not None:
+            seen = seen + self._unfair_totals
         return np.asarray(np.where(seen > 0, populations / np.maximum(seen, 1), 0.0))
 
     @cached_property
@@ -199,29 +199,33 @@ class GroupedMatrix:
         return np.asarray(self.counts @ self.times)
 
     @cached_property
-    def total(self) -> ConfusionMatrix[int]:
+    def unweighted_total(self) -> ConfusionMatrix[int]:
         """The labelled units of all groups, each counted once."""
         counts = self.total_counts.sum(axis=0)
         return ConfusionMatrix(self.categories, tuple(map(tuple, counts.tolist())))
 
     @cached_property
-    def whole(self) -> MatrixStack:
+    def weighted_total_stack(self) -> MatrixStack:
         """All groups as one matrix, weighted; NaN where a stratum with units has no label."""
         return MatrixStack(
-            self.sum_weighted(self.total_counts, self._total_populations, self._total_unfair)
+            self.sum_strata_by_weight(
+                self.total_counts, self._population_totals, self._unfair_totals
+            )
         )
 
     @cached_property
     def weighted_total(self) -> ConfusionMatrix[float] | Reason:
         """The same as plain numbers, or why they are not known."""
         if not self.is_weighted:
-            return self.total
-        if np.isnan(self.whole.n):
+            return self.unweighted_total
+        if np.isnan(self.weighted_total_stack.n):
             return Reason.NO_ITEMS
-        return ConfusionMatrix(self.categories, tuple(map(tuple, self.whole.cells.tolist())))
+        return ConfusionMatrix(
+            self.categories, tuple(map(tuple, self.weighted_total_stack.cells.tolist()))
+        )
 
     @cached_property
-    def by_group(self) -> MatrixStack:
+    def unweighted_by_group(self) -> MatrixStack:
         """Labelled units of each different group, each counted once."""
         return MatrixStack(self.counts.sum(axis=0))
 
@@ -237,28 +241,28 @@ class GroupedMatrix:
             populations, unfair = (
                 None if each is None or total is None else total[some, None] - each[some]
                 for each, total in (
-                    (self.populations, self._total_populations),
-                    (self.unfair, self._total_unfair),
+                    (self.populations, self._population_totals),
+                    (self.unfair, self._unfair_totals),
                 )
             )
             without = total_counts[some, ..., None] - counts[some]
-            parts.append(self.sum_weighted(without, populations, unfair, some))
+            parts.append(self.sum_strata_by_weight(without, populations, unfair, some))
         return MatrixStack(sum(parts[1:], start=parts[0]))
 
     @property
     def weighted_by_group(self) -> MatrixStack:
         """Labelled units of each different group, weighted; of fixed weights only."""
-        return MatrixStack(self.sum_weighted(self.counts, None))
+        return MatrixStack(self.sum_strata_by_weight(self.counts, None))
 
     @property
-    def _total_populations(self) -> Ints | None:
+    def _population_totals(self) -> Ints | None:
         return None if self.populations is None else np.asarray(self.populations @ self.times)
 
     @property
-    def _total_unfair(self) -> Ints | None:
+    def _unfair_totals(self) -> Ints | None:
         return None if self.unfair is None else np.asarray(self.unfair @ self.times)
 
-    def sum_weighted(
+    def sum_strata_by_weight(
         self,
         counts: Ints,
         populations: Ints | None,
@@ -289,8 +293,11 @@ class GroupedMatrix:
         unknown = ((labelled == 0) & (populations > 0)).any(axis=0)
         return np.where(unknown, np.nan, cells)
 
-    def collapse(self, positive: Collection[str]) -> "GroupedMatrix":
-        """Put the categories together into two, see `ConfusionMatrix.collapse`."""
+    def collapse_to_two_categories(self, positive: Collection[str]) -> "GroupedMatrix":
+        """Put the categories together into two.
+
+        See `ConfusionMatrix.collapse_to_two_categories`.
+        """
         if len(self.times) == 1:
             return self.collapse_keeping_groups(positive)
         counts = collapse_counts_to_two(self.counts, self.categories, positive)
@@ -331,7 +338,7 @@ class GroupedMatrix:
             self.categories, counts, weights=self.weights, times=self.times
         )
 
-    def make_single_group_matrix(self, counts: Ints, unfair: Ints | None) -> "GroupedMatrix":
+    def replace_labels_as_single_group(self, counts: Ints, unfair: Ints | None) -> "GroupedMatrix":
         """Take other labels of the same units, all groups as one.
 
         Args:
@@ -341,7 +348,7 @@ class GroupedMatrix:
         Returns:
             A single group: its figures have no intervals.
         """
-        populations = self._total_populations
+        populations = self._population_totals
         return GroupedMatrix(
             self.categories,
             counts[..., None],
@@ -437,7 +444,9 @@ def count_units_by_cell_and_group(
     return found.reshape(cell_count, group_count)
 
 
-def count_matrix(units: Iterable[tuple[str, str, str]], categories: Sequence[str]) -> GroupedMatrix:
+def count_confusion_by_group(
+    units: Iterable[tuple[str, str, str]], categories: Sequence[str]
+) -> GroupedMatrix:
     """Count units into confusion matrices by group.
 
     Args:
@@ -467,7 +476,7 @@ def count_matrix(units: Iterable[tuple[str, str, str]], categories: Sequence[str
     return GroupedMatrix.from_groups(categories, np.moveaxis(by_group, 1, -1))
 
 
-def count_weighted_matrix(
+def count_weighted_confusion_by_group(
     units: Sequence[tuple[str, str, str, float]], categories: Sequence[str]
 ) -> GroupedMatrix:
     """Count weighted units into confusion matrices by group; equal weights are a stratum.

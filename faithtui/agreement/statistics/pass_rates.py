@@ -20,8 +20,12 @@ from statistics import NormalDist
 
 import numpy as np
 
-from faithtui.agreement.statistics.figures import divide
-from faithtui.agreement.statistics.intervals import IntervalScale, make_estimate, wilson_interval
+from faithtui.agreement.statistics.figures import divide_or_nan
+from faithtui.agreement.statistics.intervals import (
+    IntervalScale,
+    make_estimate_with_jackknife_interval,
+    wilson_interval,
+)
 from faithtui.agreement.statistics.matrices import Floats, Ints, count_distinct_columns
 from faithtui.domain.estimates import (
     LEVEL,
@@ -71,7 +75,7 @@ class LabelledStratum:
             )
 
     @property
-    def answered(self) -> int:
+    def reviewed_count(self) -> int:
         """Claims that people looked at, fair or not."""
         return self.labelled + self.unfair
 
@@ -99,7 +103,7 @@ class GroupedStrata:
         return cls(by_stratum.swapaxes(0, 1), found)
 
     @property
-    def total(self) -> tuple[LabelledStratum, ...]:
+    def totals_by_stratum(self) -> tuple[LabelledStratum, ...]:
         """All conversations together, stratum by stratum."""
         return tuple(LabelledStratum(*each) for each in (self.counts @ self.times).T.tolist())
 
@@ -132,13 +136,15 @@ def compute_stratified_rate(strata: Sequence[LabelledStratum]) -> Point:
         Cochran 1977, 5.3: sum of (N_h / N) p_h; with unfair claims the ratio of two such sums for
         a domain of the population, 5A.14.
     """
-    if any(each.population and not each.answered for each in strata):
+    if any(each.population and not each.reviewed_count for each in strata):
         return Reason.NO_ITEMS
     whole = estimate_fair_claim_count(strata)
     if not whole:
         return Reason.NO_ITEMS
     parts = (
-        each.population / whole * each.faithful / each.answered for each in strata if each.answered
+        each.population / whole * each.faithful / each.reviewed_count
+        for each in strata
+        if each.reviewed_count
     )
     return math.fsum(parts)
 
@@ -146,7 +152,9 @@ def compute_stratified_rate(strata: Sequence[LabelledStratum]) -> Point:
 def estimate_fair_claim_count(strata: Sequence[LabelledStratum]) -> float:
     """Estimate how many claims are fair; 0 where nobody looked at any."""
     return math.fsum(
-        each.population * (each.labelled / each.answered) for each in strata if each.answered
+        each.population * (each.labelled / each.reviewed_count)
+        for each in strata
+        if each.reviewed_count
     )
 
 
@@ -243,14 +251,14 @@ def estimate_run_rate(
     outcomes = 3 if any(each.unfair for each in strata) else 2
     variance = 0.0
     for each in strata:
-        if each.answered:
-            faithful = (each.faithful + 1) / (each.answered + outcomes)
-            unfaithful = (each.labelled - each.faithful + 1) / (each.answered + outcomes)
+        if each.reviewed_count:
+            faithful = (each.faithful + 1) / (each.reviewed_count + outcomes)
+            unfaithful = (each.labelled - each.faithful + 1) / (each.reviewed_count + outcomes)
             # Of what a claim adds to the rate: 1 - value, -value, or nothing if it is unfair.
             mean = faithful - value * (faithful + unfaithful)
             spread = faithful * (1 - value) ** 2 + unfaithful * value**2 - mean**2
-            rest = 1 - each.answered / each.population
-            variance += (each.population / whole) ** 2 * spread / each.answered * rest
+            rest = 1 - each.reviewed_count / each.population
+            variance += (each.population / whole) ** 2 * spread / each.reviewed_count * rest
     se = math.sqrt(variance)
     half = NormalDist().inv_cdf((1 + level) / 2) * se
     low, high = bounds
@@ -268,7 +276,7 @@ def estimate_run_rate(
     )
 
 
-def widen_to_unknown_units(rate: Estimate, known: float, unknown: int) -> Estimate:
+def widen_interval_for_unknown_units(rate: Estimate, known: float, unknown: int) -> Estimate:
     """Let units that nothing is known of all fail, or all pass.
 
     Args:
@@ -305,14 +313,14 @@ def estimate_run_rate_clustered(
     Source:
         Cochran 1977, 9A.1 and 2.6: variance between drawn clusters, times 1 - g / G.
     """
-    total = groups.total
+    total = groups.totals_by_stratum
     _, labelled, faithful, unfair = groups.counts
     is_drawn = (labelled + unfair).any(axis=0)
     times = groups.times[is_drawn]
     drawn = int(times.sum())
     every = int(groups.times.sum()) if drawn_from is None else drawn_from
     value = compute_stratified_rate(total)
-    if isinstance(value, Reason) or all(each.answered == each.population for each in total):
+    if isinstance(value, Reason) or all(each.reviewed_count == each.population for each in total):
         return estimate_run_rate(total, clusters=drawn, level=level)
     populations, all_labelled, all_faithful, all_unfair = np.array(groups.counts @ groups.times)[
         ..., None
@@ -325,7 +333,9 @@ def estimate_run_rate_clustered(
     )[is_drawn]
     moved = value + math.sqrt(_CLUSTER_SPREAD * (1 - drawn / every)) * (without - value)
     n = sum(each.labelled for each in total)
-    return make_estimate(value, moved, times, IntervalScale.LOGIT, n=n, level=level)
+    return make_estimate_with_jackknife_interval(
+        value, moved, times, IntervalScale.LOGIT, n=n, level=level
+    )
 
 
 def estimate_future_rate(groups: GroupedStrata, level: float = LEVEL) -> Estimate:
@@ -340,10 +350,10 @@ def estimate_future_rate(groups: GroupedStrata, level: float = LEVEL) -> Estimat
         out with its labels and its claims, so that how often each verdict is given is estimated
         anew.
     """
-    total = groups.total
-    return make_estimate(
+    total = groups.totals_by_stratum
+    return make_estimate_with_jackknife_interval(
         compute_stratified_rate(total),
-        compute_leave_one_out_rates(groups),
+        compute_rates_without_each_conversation(groups),
         groups.times,
         IntervalScale.LOGIT,
         n=sum(each.labelled for each in total),
@@ -351,7 +361,7 @@ def estimate_future_rate(groups: GroupedStrata, level: float = LEVEL) -> Estimat
     )
 
 
-def compute_leave_one_out_rates(groups: GroupedStrata) -> Floats:
+def compute_rates_without_each_conversation(groups: GroupedStrata) -> Floats:
     """Compute the rate without each of the different conversations; NaN where there is none.
 
     A stratum that loses its only labels is then taken to be like the others, weighted as they are;
@@ -366,8 +376,8 @@ def _weigh_stratum_shares(
 ) -> Floats:
     """Weight the shares of the strata that have labels; each shape (strata, conversations)."""
     seen = labelled + unfair
-    weights = divide(populations, np.where(seen > 0, seen, np.inf))
-    return divide((weights * faithful).sum(axis=0), (weights * labelled).sum(axis=0))
+    weights = divide_or_nan(populations, np.where(seen > 0, seen, np.inf))
+    return divide_or_nan((weights * faithful).sum(axis=0), (weights * labelled).sum(axis=0))
 
 
 def merge_unlabelled_strata(groups: GroupedStrata) -> GroupedStrata:
@@ -383,9 +393,9 @@ def merge_unlabelled_strata(groups: GroupedStrata) -> GroupedStrata:
     Source:
         Cochran 1977, 5A.9: strata after selection are put together where they are too small.
     """
-    total = groups.total
-    labelled = [(each.population, i) for i, each in enumerate(total) if each.answered]
-    empty = [i for i, each in enumerate(total) if each.population and not each.answered]
+    total = groups.totals_by_stratum
+    labelled = [(each.population, i) for i, each in enumerate(total) if each.reviewed_count]
+    empty = [i for i, each in enumerate(total) if each.population and not each.reviewed_count]
     if not labelled or not empty:
         return groups
     merged = groups.counts.copy()

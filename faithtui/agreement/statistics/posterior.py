@@ -102,18 +102,20 @@ def draw_confusion_matrices(groups: GroupedMatrix, level: float = LEVEL) -> Matr
             totals = whole.totals[level] = _draw_group_weighted_totals(
                 *_count_labelled_and_all_units(whole), level
             )
-        cells = _draw_cells(totals, whole.categories, positive)[:, :, None]
+        cells = _draw_matrix_cells(totals, whole.categories, positive)[:, :, None]
         if positive is not None:
             full = draw_confusion_matrices(whole, level).cells[None]
             collapsed = collapse_counts_to_two(full, whole.categories, positive)[0]
-            seen = _draw_cells(totals, whole.categories, positive, seen_only=True)[:, :, None]
+            seen = _draw_matrix_cells(totals, whole.categories, positive, seen_only=True)[
+                :, :, None
+            ]
             cells = np.concatenate([cells, collapsed, seen], axis=2)
         known = MatrixStack(cells)
         whole.draws[level, positive] = known
     return known
 
 
-def _draw_cells(
+def _draw_matrix_cells(
     totals: WeightedTotals,
     categories: Sequence[str],
     positive: Collection[str] | None,
@@ -249,13 +251,13 @@ def widen_run_rate(
     """
     if this_run.value is None or this_run.ci_low is None or this_run.ci_high is None:
         return this_run
-    if all(each.answered == each.population for each in strata):
+    if all(each.reviewed_count == each.population for each in strata):
         return this_run
     generator = np.random.Generator(np.random.PCG64(SEED))
     unfair = any(each.unfair for each in strata)
     passing, fair = np.zeros(DRAWS), np.zeros(DRAWS)
     for each in strata:
-        if not each.answered:
+        if not each.reviewed_count:
             continue
         left_out = 0.25 * PSEUDO_LABELS * unfair
         is_fair = (
@@ -267,7 +269,7 @@ def widen_run_rate(
             DRAWS,
         )
         # What nobody looked at, as it may be.
-        drawn_fair = generator.binomial(each.population - each.answered, is_fair, DRAWS)
+        drawn_fair = generator.binomial(each.population - each.reviewed_count, is_fair, DRAWS)
         fair += each.labelled + drawn_fair
         passing += each.faithful + generator.binomial(drawn_fair, passes)
     low, high = np.quantile(

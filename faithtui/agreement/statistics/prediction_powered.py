@@ -205,11 +205,11 @@ class LabelCosts:
         """Check that there is something to share out."""
         if self.label <= 0 or self.prediction < 0 or self.unit < 0:
             raise InputError("a label must cost more than 0, and nothing may cost less than 0")
-        if not self.judged_unit:
+        if not self.judged_unit_cost:
             raise InputError("judged units cost nothing, so there is no best number of them")
 
     @property
-    def judged_unit(self) -> float:
+    def judged_unit_cost(self) -> float:
         """A unit with the judge's verdict only."""
         return self.unit + self.prediction
 
@@ -245,8 +245,8 @@ def split_budget_labels_and_judging(
             correlation, costs, budget / _compute_price_per_label(correlation, costs)
         )
         n = max(1, math.floor(labelled))
-        left = budget - n * (costs.label + costs.judged_unit)
-        others = min(math.ceil(judged_only), math.floor(left / costs.judged_unit + 1e-9))
+        left = budget - n * (costs.label + costs.judged_unit_cost)
+        others = min(math.ceil(judged_only), math.floor(left / costs.judged_unit_cost + 1e-9))
         if others > 0:
             return _make_split(correlation, costs, n, others)
     return _make_split(
@@ -288,7 +288,7 @@ def compute_ppi_effective_size(correlation: float, labelled: int, judged_only: i
 def _compute_price_per_label(correlation: float, costs: LabelCosts) -> float:
     """Compute what it costs at best to know as much as one label tells, with the judge's help."""
     explained = correlation**2
-    ratio = costs.judged_unit / costs.label
+    ratio = costs.judged_unit_cost / costs.label
     both = math.sqrt(ratio * explained * (1 - explained))
     return costs.label * (1 - explained + ratio * explained + 2 * both)
 
@@ -304,7 +304,7 @@ def _compute_optimal_unit_counts(
 ) -> tuple[float, float]:
     """Find the best real numbers of labelled and judged-only units for an effective size."""
     explained = correlation**2
-    ratio = costs.judged_unit / costs.label
+    ratio = costs.judged_unit_cost / costs.label
     both = math.sqrt(explained * (1 - explained))
     labelled = effective * (1 - explained + both * math.sqrt(ratio))
     units = effective * (explained + both / math.sqrt(ratio))
@@ -315,7 +315,9 @@ def _make_split(
     correlation: float, costs: LabelCosts, labelled: int, judged_only: int
 ) -> BudgetSplit:
     if judged_only:
-        cost = labelled * (costs.label + costs.judged_unit) + judged_only * costs.judged_unit
+        cost = (
+            labelled * (costs.label + costs.judged_unit_cost) + judged_only * costs.judged_unit_cost
+        )
     else:
         cost = labelled * (costs.label + costs.unit)
     return BudgetSplit(

@@ -12,8 +12,11 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from faithtui.agreement.statistics.figures import divide
-from faithtui.agreement.statistics.intervals import IntervalScale, make_estimate
+from faithtui.agreement.statistics.figures import divide_or_nan
+from faithtui.agreement.statistics.intervals import (
+    IntervalScale,
+    make_estimate_with_jackknife_interval,
+)
 from faithtui.agreement.statistics.matrices import Floats, Ints, number_keys
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, Point, Reason
 
@@ -141,7 +144,7 @@ def auroc(scores: Sequence[tuple[float, bool]]) -> Point:
     Source:
         Mann & Whitney 1947; Hanley & McNeil 1982, Radiology 143:29-36.
     """
-    found = delong_auroc_interval(_count_levels(scores))
+    found = delong_auroc_interval(_count_classes_by_score(scores))
     return found if isinstance(found, Reason) else found.value
 
 
@@ -154,14 +157,20 @@ def estimate_spearman(units: Sequence[tuple[str, float, float]], level: float = 
     """
     joint = _make_grouped_joint_counts(units)
     value = spearman_of_counts(joint)
-    return _estimate_by_jackknife(value, _leave_out_spearman, joint, IntervalScale.ATANH, level)
+    return _estimate_by_jackknife(
+        value, _compute_spearman_without_each_group, joint, IntervalScale.ATANH, level
+    )
 
 
 def estimate_kendall(units: Sequence[tuple[str, float, float]], level: float = LEVEL) -> Estimate:
     """Estimate tau-b, leaving out one group at a time; arguments as of `estimate_spearman`."""
     joint = _make_grouped_joint_counts(units)
     return _estimate_by_jackknife(
-        kendall_of_counts(joint), _leave_out_kendall, joint, IntervalScale.ATANH, level
+        kendall_of_counts(joint),
+        _compute_kendall_without_each_group,
+        joint,
+        IntervalScale.ATANH,
+        level,
     )
 
 
@@ -176,7 +185,9 @@ def estimate_auroc(units: Sequence[tuple[str, float, bool]], level: float = LEVE
         [(group, score, float(positive)) for group, score, positive in units]
     )
     value = auroc([(score, positive) for _, score, positive in units])
-    return _estimate_by_jackknife(value, _leave_out_auroc, joint, IntervalScale.LOGIT, level)
+    return _estimate_by_jackknife(
+        value, _compute_auroc_without_each_group, joint, IntervalScale.LOGIT, level
+    )
 
 
 def _make_joint_counts(pairs: Sequence[tuple[float, float]]) -> JointCounts:
@@ -200,7 +211,7 @@ def _estimate_by_jackknife(
     known = groups >= FEWEST_GROUPS and not isinstance(value, Reason)
     # Sorted, so that the order of groups does not show in the last digit.
     left_out = np.sort(leave_out(joint)) if known else np.zeros(groups)
-    return make_estimate(value, left_out, 1, scale, n=joint.n, level=level)
+    return make_estimate_with_jackknife_interval(value, left_out, 1, scale, n=joint.n, level=level)
 
 
 def spearman_of_counts(joint: JointCounts) -> Point:
@@ -208,7 +219,7 @@ def spearman_of_counts(joint: JointCounts) -> Point:
     n = joint.n
     if not n:
         return Reason.NO_ITEMS
-    x_counts, y_counts = _count_margins(joint)
+    x_counts, y_counts = _count_units_by_level(joint)
     x_ranks, y_ranks = _double_midranks(x_counts) - (n + 1), _double_midranks(y_counts) - (n + 1)
     together = float((joint.counts * x_ranks[joint.x]) @ y_ranks[joint.y].astype(np.float64))
     spread = (n**3 - (x_counts**3).sum()) / 3 * ((n**3 - (y_counts**3).sum()) / 3)
@@ -222,14 +233,16 @@ def kendall_of_counts(joint: JointCounts) -> Point:
     n = joint.n
     if not n:
         return Reason.NO_ITEMS
-    x_untied, y_untied = (_count_all_pairs(n) - _count_ties(each) for each in _count_margins(joint))
+    x_untied, y_untied = (
+        _count_all_pairs(n) - _count_ties(each) for each in _count_units_by_level(joint)
+    )
     if not x_untied or not y_untied:
         return Reason.NO_VARIATION
     balance = joint.counts @ _sum_concordance_signs(joint.x, joint.y, joint.counts) / 2
     return min(max(float(balance) / math.sqrt(float(x_untied) * float(y_untied)), -1.0), 1.0)
 
 
-def _count_margins(joint: JointCounts) -> tuple[Ints, Ints]:
+def _count_units_by_level(joint: JointCounts) -> tuple[Ints, Ints]:
     """Count the units at each level of the first value, and of the second."""
     x_size, y_size = int(joint.x.max(initial=-1)) + 1, int(joint.y.max(initial=-1)) + 1
     return _sum_by_index(joint.x, joint.counts, x_size), _sum_by_index(
@@ -251,9 +264,9 @@ def _count_ties(counts: Ints) -> Ints:
     return np.asarray(_count_all_pairs(counts).sum(axis=-1))
 
 
-def _leave_out_spearman(joint: JointCounts) -> Floats:
+def _compute_spearman_without_each_group(joint: JointCounts) -> Floats:
     """Compute the correlation without each group, from the ranks among the units that are left."""
-    x_counts, y_counts = _count_margins(joint)
+    x_counts, y_counts = _count_units_by_level(joint)
     found = []
     size = len(joint.x) + len(x_counts) + len(y_counts)
     at_once = max(1, _AT_ONCE // size)
@@ -272,7 +285,7 @@ def _leave_out_spearman(joint: JointCounts) -> Floats:
         products = x_ranks[:, joint.x].astype(np.float64) * y_ranks[:, joint.y]
         together = (products * (joint.counts - own)).sum(axis=1)
         spread = (n**3 - (x_rest**3).sum(axis=1)) / 3 * ((n**3 - (y_rest**3).sum(axis=1)) / 3)
-        found.append(np.clip(divide(together, np.sqrt(spread)), -1.0, 1.0))
+        found.append(np.clip(divide_or_nan(together, np.sqrt(spread)), -1.0, 1.0))
     return np.concatenate(found)
 
 
@@ -284,7 +297,7 @@ def _count_levels_of_groups(
     return found.reshape(len(sizes), len(counts))
 
 
-def _leave_out_kendall(joint: JointCounts) -> Floats:
+def _compute_kendall_without_each_group(joint: JointCounts) -> Floats:
     """Compute tau-b without each group: its pairs leave, with the others and within it."""
     signs = _sum_concordance_signs(joint.x, joint.y, joint.counts)
     x, y, sizes = joint.x[joint.cells], joint.y[joint.cells], joint.group_sizes
@@ -293,13 +306,13 @@ def _leave_out_kendall(joint: JointCounts) -> Floats:
     inside = _sum_by_index(joint.groups, joint.parts * within, len(sizes))
     balance = (joint.counts @ signs) / 2 - gone + inside / 2
     n = joint.n - sizes
-    x_counts, y_counts = _count_margins(joint)
+    x_counts, y_counts = _count_units_by_level(joint)
     untied = [
         _count_all_pairs(n) - _count_ties(counts) + _count_lost_ties(joint, levels, counts)
         for levels, counts in ((x, x_counts), (y, y_counts))
     ]
     spread = np.sqrt(untied[0].astype(np.float64) * untied[1])
-    return np.clip(divide(balance, spread), -1.0, 1.0)
+    return np.clip(divide_or_nan(balance, spread), -1.0, 1.0)
 
 
 def _count_lost_ties(joint: JointCounts, levels: Ints, counts: Ints) -> Ints:
@@ -357,7 +370,7 @@ def _count_units_lower_in_both(blocks: Ints, x: Ints, y: Ints, counts: Ints) -> 
     return found
 
 
-def _leave_out_auroc(joint: JointCounts) -> Floats:
+def _compute_auroc_without_each_group(joint: JointCounts) -> Floats:
     """Compute the area without each group: its pairs leave, with the others and within it."""
     is_high = joint.y == 1
     width = int(joint.x.max(initial=0)) + 1
@@ -384,7 +397,7 @@ def _leave_out_auroc(joint: JointCounts) -> Floats:
     positives = highs.sum() - own_highs
     negatives = lows.sum() - (sizes - own_highs)
     won = highs @ wins - gone + inside
-    return divide(won, 2 * negatives * positives)
+    return divide_or_nan(won, 2 * negatives * positives)
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,7 +451,7 @@ def delong_auroc_interval(levels: Levels, level: float = LEVEL) -> RocArea | Rea
     return RocArea(value, se, max(0.0, value - half), min(1.0, value + half))
 
 
-def _count_levels(scores: Sequence[tuple[float, bool]]) -> Levels:
+def _count_classes_by_score(scores: Sequence[tuple[float, bool]]) -> Levels:
     """Count negatives and positives at each score."""
     found: dict[float, tuple[int, int]] = {}
     for score, positive in scores:

@@ -12,8 +12,11 @@ import numpy as np
 
 from faithtui.agreement.statistics import coefficients
 from faithtui.agreement.statistics.coefficients import DisagreementWeights, MeasurementLevel
-from faithtui.agreement.statistics.figures import divide
-from faithtui.agreement.statistics.intervals import IntervalScale, make_estimate
+from faithtui.agreement.statistics.figures import divide_or_nan
+from faithtui.agreement.statistics.intervals import (
+    IntervalScale,
+    make_estimate_with_jackknife_interval,
+)
 from faithtui.agreement.statistics.matrices import Floats, Ints, count_distinct_columns, number_keys
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 
@@ -45,19 +48,19 @@ class Ratings:
         )
 
     @property
-    def sizes(self) -> Ints:
+    def rating_counts_per_pattern(self) -> Ints:
         """Ratings of a unit with each pattern."""
         return np.asarray(self.patterns.sum(axis=1))
 
     @property
     def rated_count(self) -> Ints:
         """Units with a rating; shape (…)."""
-        return np.asarray(self.times[self.sizes > 0].sum(axis=0))
+        return np.asarray(self.times[self.rating_counts_per_pattern > 0].sum(axis=0))
 
     @property
     def pairable_count(self) -> Ints:
         """Units with two ratings or more; shape (…)."""
-        return np.asarray(self.times[self.sizes > 1].sum(axis=0))
+        return np.asarray(self.times[self.rating_counts_per_pattern > 1].sum(axis=0))
 
     @property
     def pattern_counts(self) -> list[tuple[Pattern, int]]:
@@ -160,7 +163,7 @@ def estimate_rating_figure(
     total = groups.total
     own = Ratings(total.categories, total.patterns, groups.by_group)
     enters = own.pairable_count > 0
-    return make_estimate(
+    return make_estimate_with_jackknife_interval(
         figure(total),
         figure.compute(groups.without_each_group)[enters],
         groups.times[enters],
@@ -249,13 +252,13 @@ def krippendorff_alpha(
     Source:
         Krippendorff 2011, Computing Krippendorff's Alpha-Reliability.
     """
-    several = ratings.sizes > 1
+    several = ratings.rating_counts_per_pattern > 1
     patterns = ratings.patterns[several].T
     # Pairs of values of a unit in both orders, those of a value with itself left out.
     pairs = patterns[:, None] * (patterns - np.eye(len(patterns), dtype=np.int64)[..., None])
-    by_pattern = pairs / (ratings.sizes[several] - 1)
+    by_pattern = pairs / (ratings.rating_counts_per_pattern[several] - 1)
     found = np.tensordot(by_pattern, ratings.times[several], axes=1)
-    return coefficients.compute_alpha(found, level, scores)
+    return coefficients.compute_alpha_from_coincidences(found, level, scores)
 
 
 def average_category_shares(ratings: Ratings) -> Floats:
@@ -264,9 +267,9 @@ def average_category_shares(ratings: Ratings) -> Floats:
     Returns:
         Shape (q, …), in [0, 1]; NaN when nothing is rated.
     """
-    some = ratings.sizes > 0
-    shares = ratings.patterns[some].T / ratings.sizes[some]
-    return divide(np.tensordot(shares, ratings.times[some], axes=1), ratings.rated_count)
+    some = ratings.rating_counts_per_pattern > 0
+    shares = ratings.patterns[some].T / ratings.rating_counts_per_pattern[some]
+    return divide_or_nan(np.tensordot(shares, ratings.times[some], axes=1), ratings.rated_count)
 
 
 def compute_pair_disagreement(patterns: Ints, weights: DisagreementWeights | None) -> Floats:
@@ -287,6 +290,8 @@ def compute_pair_disagreement(patterns: Ints, weights: DisagreementWeights | Non
 
 
 def _average_disagreement(ratings: Ratings, weights: DisagreementWeights | None) -> Floats:
-    several = ratings.sizes > 1
+    several = ratings.rating_counts_per_pattern > 1
     apart = compute_pair_disagreement(ratings.patterns[several], weights)
-    return divide(np.tensordot(apart, ratings.times[several], axes=1), ratings.pairable_count)
+    return divide_or_nan(
+        np.tensordot(apart, ratings.times[several], axes=1), ratings.pairable_count
+    )

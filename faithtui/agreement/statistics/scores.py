@@ -11,8 +11,11 @@ from enum import StrEnum
 
 import numpy as np
 
-from faithtui.agreement.statistics.figures import divide
-from faithtui.agreement.statistics.intervals import IntervalScale, make_estimate
+from faithtui.agreement.statistics.figures import divide_or_nan
+from faithtui.agreement.statistics.intervals import (
+    IntervalScale,
+    make_estimate_with_jackknife_interval,
+)
 from faithtui.agreement.statistics.matrices import Flags, Floats, Ints, number_keys
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 
@@ -93,13 +96,15 @@ def estimate_mean(groups: Ints, values: Floats, weights: Floats, level: float = 
         level: Confidence level in (0, 1).
     """
     if not len(values):
-        return make_estimate(Reason.NO_ITEMS, (), 1, IntervalScale.NATURAL, n=0, level=level)
+        return make_estimate_with_jackknife_interval(
+            Reason.NO_ITEMS, (), 1, IntervalScale.NATURAL, n=0, level=level
+        )
     sums = np.bincount(groups, weights=values * weights)
     masses = np.bincount(groups, weights=weights)
     total, whole = math.fsum(sums), math.fsum(masses)
     without = np.full(1, np.nan) if len(sums) == 1 else (total - sums) / (whole - masses)
     # Sorted, so that the order of groups does not show in the last digit.
-    return make_estimate(
+    return make_estimate_with_jackknife_interval(
         total / whole, np.sort(without), 1, IntervalScale.NATURAL, n=len(values), level=level
     )
 
@@ -137,7 +142,7 @@ def estimate_share_difference(
     )
     total = sums.sum(axis=1)
     value = float(_subtract_shares(total))
-    found = make_estimate(
+    found = make_estimate_with_jackknife_interval(
         Reason.NO_ITEMS if math.isnan(value) else value,
         np.sort(_subtract_shares(total[:, None] - sums)),
         1,
@@ -159,7 +164,7 @@ def _subtract_shares(sums: Floats) -> Floats:
     """
     first, first_hits, second, second_hits = sums
     # What is left of a weight after its last unit is gone is rounding.
-    return divide(first_hits, np.where(first <= _NOTHING, 0, first)) - divide(
+    return divide_or_nan(first_hits, np.where(first <= _NOTHING, 0, first)) - divide_or_nan(
         second_hits, np.where(second <= _NOTHING, 0, second)
     )
 

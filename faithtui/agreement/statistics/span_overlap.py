@@ -12,8 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from faithtui.agreement.statistics.figures import divide
-from faithtui.agreement.statistics.intervals import IntervalScale, make_estimate
+from faithtui.agreement.statistics.figures import divide_or_nan
+from faithtui.agreement.statistics.intervals import (
+    IntervalScale,
+    make_estimate_with_jackknife_interval,
+)
 from faithtui.agreement.statistics.matrices import number_keys
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, Point, Reason
 
@@ -65,5 +68,7 @@ def estimate_mean_share(values: Iterable[tuple[str, float]], level: float = LEVE
     value: Point = min(1.0, max(0.0, total / n)) if n else Reason.NO_ITEMS
     left_out = np.zeros(len(names))
     if len(names) >= FEWEST_GROUPS:
-        left_out = np.clip(divide(total - sums, n - counts), 0.0, 1.0)
-    return make_estimate(value, left_out, 1, IntervalScale.LOGIT, n=n, level=level)
+        left_out = np.clip(divide_or_nan(total - sums, n - counts), 0.0, 1.0)
+    return make_estimate_with_jackknife_interval(
+        value, left_out, 1, IntervalScale.LOGIT, n=n, level=level
+    )

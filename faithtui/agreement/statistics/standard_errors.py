@@ -125,8 +125,12 @@ def compute_ratings_standard_error(
         return Reason.NO_OVERLAP if units else Reason.NO_ITEMS
     shares = average_category_shares(ratings)
     expected, slope = _compute_pooled_chance_disagreement(shares, by_chance, weights)
-    rated = ratings.sizes > 0
-    patterns, sizes, times = ratings.patterns[rated], ratings.sizes[rated], ratings.times[rated]
+    rated = ratings.rating_counts_per_pattern > 0
+    patterns, sizes, times = (
+        ratings.patterns[rated],
+        ratings.rating_counts_per_pattern[rated],
+        ratings.times[rated],
+    )
     several = sizes > 1
     apart = np.zeros(len(patterns))
     apart[several] = compute_pair_disagreement(patterns[several], weights)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
 
-from faithtui.agreement.statistics.matrices import GroupedMatrix, count_matrix
+from faithtui.agreement.statistics.matrices import GroupedMatrix, count_confusion_by_group
 from faithtui.domain.estimates import Point, Reason
 from faithtui.domain.scores import TOLERANCE
 
@@ -110,7 +110,8 @@ class ThresholdChoice:
     chosen_on: ChosenOn
     """What `table` was counted on."""
     table: GroupedMatrix
-    """((tp, fn), (fp, tn)) by conversation, as `ConfusionMatrix.collapse` has it."""
+    """((tp, fn), (fp, tn)) by conversation, as `ConfusionMatrix.collapse_to_two_categories` has
+    it."""
     folds: tuple[float, ...]
     """The thresholds chosen without each part, in order; () without cross-validation."""
 
@@ -172,7 +173,7 @@ def choose_score_threshold(
     def is_flagged(group: str, score: float) -> bool:
         return _round_score(score) < (chosen[part_of[group]] if chosen else best)
 
-    table = count_matrix(
+    table = count_confusion_by_group(
         (
             (group, _positive_or_negative(bad), _positive_or_negative(is_flagged(group, score)))
             for group, score, bad in readings

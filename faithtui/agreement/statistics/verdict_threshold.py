@@ -65,15 +65,15 @@ class ThresholdEffect:
     few, or one of them has all claims of a kind."""
 
     @property
-    def is_offered(self) -> bool:
+    def helps_enough_to_offer(self) -> bool:
         """Whether it helps enough on conversations that had no say in it."""
         before, after = self.before.balanced_accuracy, self.after.balanced_accuracy
-        if before is None or after is None or self.gain_error is None or self.is_too_few:
+        if before is None or after is None or self.gain_error is None or self.has_too_few_labels:
             return False
         return after - before > max(self._least_gain, _SURE * self.gain_error)
 
     @property
-    def is_too_few(self) -> bool:
+    def has_too_few_labels(self) -> bool:
         """Whether the labels tell too little for another threshold, whatever they say."""
         # A sum of weights is hardly ever whole.
         return self.effective_labels < FEWEST_FOR_THRESHOLD - 1e-9
@@ -126,7 +126,7 @@ def evaluate_threshold(labelled: Sequence[LabelledProbability]) -> ThresholdEffe
         raised=moved.count((False, True)),
         lowered=moved.count((True, False)),
         effective_labels=sum(each.weight for each in labelled),
-        gain_error=_estimate_gain_error(labelled, old, left_out),
+        gain_error=_estimate_gain_standard_error(labelled, old, left_out),
     )
 
 
@@ -149,7 +149,7 @@ def measure_verdict_accuracy(
     )
 
 
-def _estimate_gain_error(
+def _estimate_gain_standard_error(
     labelled: Sequence[LabelledProbability], old: Sequence[bool], new: Sequence[bool]
 ) -> float | None:
     """Estimate the standard error of the gain of balanced accuracy, leaving out one group each.

@@ -30,10 +30,10 @@ def archive(
 
     Example: faithtui archive 3
     """
-    set_archived(merge_common_options(context, store, json), runs, archived=True)
+    archive_or_restore_runs(merge_common_options(context, store, json), runs, archived=True)
 
 
-def set_archived(options: CommonOptions, runs: Sequence[str], *, archived: bool) -> None:
+def archive_or_restore_runs(options: CommonOptions, runs: Sequence[str], *, archived: bool) -> None:
     """Archive runs, or list them again.
 
     Raises:

@@ -7,7 +7,7 @@ import typer
 
 from faithtui.cli.output import print_json, print_text
 from faithtui.cli.shared_options import CommonOptions, JsonOption, StoreOption, merge_common_options
-from faithtui.cli.stores import choose_store_path, find_store_path, make_store_directory
+from faithtui.cli.stores import choose_store_path, find_existing_store_path, make_store_directory
 from faithtui.errors import ConfigError
 
 
@@ -46,7 +46,7 @@ def _make_backup(options: CommonOptions, file: Path) -> None:
     """Copy the store into a file."""
     from faithtui.store.file.backups import copy_store_to_file
 
-    size = copy_store_to_file(find_store_path(options.store), file)
+    size = copy_store_to_file(find_existing_store_path(options.store), file)
     if options.json:
         print_json({"file": str(file), "bytes": size})
     else:

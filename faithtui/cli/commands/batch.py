@@ -31,7 +31,7 @@ batch = make_command_group(
 
 
 @batch.command("list")
-def list_batches(
+def list_runs_waiting_for_batch(
     context: typer.Context, store: StoreOption = None, json: JsonOption = False
 ) -> None:
     """List the runs that wait for a batch.
@@ -41,7 +41,7 @@ def list_batches(
     options = merge_common_options(context, store, json)
     with open_store(options.store) as opened:
         out = opened.batches.sum_outstanding_by_run()
-        rows = [opened.runs.row(run) for run in out]
+        rows = [opened.runs.read_run(run) for run in out]
     if options.json:
         print_json(
             [
@@ -113,7 +113,7 @@ def export(
                 opened, number, file, environment=environment_from_settings(settings, hosts)
             )
         )
-        row = opened.runs.row(number)
+        row = opened.runs.read_run(number)
     if options.json:
         print_json({"run": number, "questions": count, "file": str(file) if count else None})
     elif count:
@@ -156,7 +156,7 @@ def import_(
                 opened, number, file, environment=environment_from_settings(settings)
             )
         )
-        row = opened.runs.row(number)
+        row = opened.runs.read_run(number)
         failures = opened.run_contents.count_conversations_by_state_reason(number, ItemState.FAILED)
     if options.json:
         print_json(

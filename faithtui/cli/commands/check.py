@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.exposure import record_exposure
+from faithtui.cli.exposure import record_who_saw_judge_verdicts
 from faithtui.cli.output import (
     Column,
     is_quiet,
@@ -61,19 +61,23 @@ def check(
     with open_store(options.store, configured.settings) as opened:
         found = read_run_id(opened, run)
         check_unchecked_conversations_of_run(opened, found, _CheckProgress())
-        summary = opened.findings.summary(found)
+        summary = opened.findings.summarise_run(found)
         if options.json:
             kinds = list(summary.counts) if wanted is None else [wanted]
-            ids = [number for each in kinds for number in opened.findings.ids(found, each)]
-            rows = opened.findings.rows(ids)
+            ids = [
+                number for each in kinds for number in opened.findings.list_ids_of_kind(found, each)
+            ]
+            rows = opened.findings.read_rows(ids)
             print_json(_findings_json(found, summary, rows))
         elif wanted is not None:
-            rows = opened.findings.rows(opened.findings.ids(found, wanted))
+            rows = opened.findings.read_rows(opened.findings.list_ids_of_kind(found, wanted))
             _print_findings(rows)
         else:
             rows = ()
             _print_finding_counts(summary)
-        record_exposure(opened, [row.item for row in rows], configured, options.reviewer)
+        record_who_saw_judge_verdicts(
+            opened, [row.item for row in rows], configured, options.reviewer
+        )
 
 
 class _CheckProgress:

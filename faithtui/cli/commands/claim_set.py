@@ -65,8 +65,8 @@ def make(
     options = merge_common_options(context, store, json, reviewer)
     settings = load_settings()
     with open_store(options.store, settings) as opened:
-        opened.refuse_changed_rows()
-        row, is_new = opened.claim_sets.make(
+        opened.refuse_corrupted_rows()
+        row, is_new = opened.claim_sets.make_version_if_changed(
             name,
             None if sample is None else SampleId(sample),
             options.reviewer or settings.reviewer,
@@ -87,7 +87,7 @@ def list_sets(context: typer.Context, store: StoreOption = None, json: JsonOptio
     """
     options = merge_common_options(context, store, json)
     with open_store(options.store) as opened:
-        rows = opened.claim_sets.rows()
+        rows = opened.claim_sets.list_versions()
     if options.json:
         print_json([_as_json(each) for each in rows])
         return
@@ -140,7 +140,9 @@ def export(
 
     options = merge_common_options(context, store, json)
     with open_store(options.store) as opened:
-        export_claim_set(opened, opened.claim_sets.find(name).id, output, force=force)
+        export_claim_set(
+            opened, opened.claim_sets.find_version_by_name(name).id, output, force=force
+        )
     if options.json:
         print_json([str(output)])
     else:

@@ -57,7 +57,7 @@ def compare(
     settings = load_settings()
     part = parse_split(split)
     with open_store(options.store, settings) as opened:
-        opened.refuse_changed_rows()
+        opened.refuse_corrupted_rows()
         runs = read_run_id(opened, first), read_run_id(opened, second)
         for each in runs:
             check_run_within_time_limit(opened, each)
@@ -89,8 +89,8 @@ def _print_run_comparison(change: "RunComparison") -> None:
         f"{plural(report.n_common, 'claim')}{where} in {plural(report.clusters, 'group')} of "
         "conversations, judged by both and labelled by annotators"
     )
-    if change.weighting:
-        print_text(make_visible_line(change.weighting))
+    if change.weighting_sentence:
+        print_text(make_visible_line(change.weighting_sentence))
     print_text("")
     print_table(
         [

@@ -55,7 +55,7 @@ def demo(
     with_app = not (no_app or options.json) and has_terminal()
     with Store.open(path) as opened:
         run = ensure_demo_in_store(opened, ImportProgressLine())
-        complete = is_demo_complete(opened.runs.row(run))
+        complete = is_demo_complete(opened.runs.read_run(run))
         if not with_app:
             raise typer.Exit(
                 _judge_and_print_result(opened, run, path, complete=complete, as_json=options.json)
@@ -127,14 +127,14 @@ def _format_agreement_summary(
             WHY,
             UNSEEN,
             report.headline,
-            *(_format_level(each) for each in levels),
+            *(_format_level_agreement(each) for each in levels),
             "open it with: faithtui demo",
             f"for other commands: --store {shlex.quote(make_visible_line(str(path)))}",
         )
     )
 
 
-def _format_level(level: "LevelReport") -> str:
+def _format_level_agreement(level: "LevelReport") -> str:
     from faithtui.agreement.report.headline import count_left_out_by_reason
 
     left_out = count_left_out_by_reason(level.coverage)
@@ -144,7 +144,7 @@ def _format_level(level: "LevelReport") -> str:
         n += f" of {level.coverage.reviewed:,} labelled ({why})"
     return (
         f"{level.level.value}: {n} · "
-        f"agreement {_format_estimate(level.percent)} · "
+        f"agreement {_format_estimate(level.percent_agreement)} · "
         f"kappa {_format_estimate(level.cohen_kappa)} · AC1 {_format_estimate(level.gwet_ac1)}"
     )
 
@@ -160,7 +160,7 @@ def _format_estimate(estimate: "Estimate") -> str:
 def _as_json(agreement: "RunAgreement") -> dict[str, object]:
     from faithtui.engine.review.conversation_json import integrity_to_json
 
-    row, primary = agreement.row, agreement.report.primary_level
+    row, primary = agreement.row, agreement.report.primary_level_report
     kappa = primary.cohen_kappa
     return {
         "run": row.id,

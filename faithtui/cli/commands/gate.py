@@ -220,15 +220,15 @@ def _run_and_print_gate(
     """Hold a run against thresholds, print each, and give the exit code."""
     from faithtui.agreement.gate.threshold_checks import EXIT_CODES
     from faithtui.engine.integrity.run_checks import check_run_within_time_limit
-    from faithtui.engine.review.gate.gate import check_gate
+    from faithtui.engine.review.gate.gate import check_gate_and_write_certificate
 
     with open_store(options.store) as opened:
-        opened.refuse_changed_rows()
+        opened.refuse_corrupted_rows()
         number = read_run_id(opened, run)
         check_run_within_time_limit(opened, number)
         if against is not None:
             request = replace(request, against=read_run_id(opened, against))
-        result = check_gate(opened, number, request)
+        result = check_gate_and_write_certificate(opened, number, request)
     _print_result(result, as_json=options.json)
     return EXIT_CODES[result.outcome]
 
@@ -292,7 +292,7 @@ def _format_counting_rules(result: "GateResult") -> str:
     from faithtui.agreement.idk_recoding import IdkRule
 
     settings = result.settings
-    words = "" if settings.idk is IdkRule.THREE else f", idk treated as {settings.idk.option}"
+    words = "" if settings.idk is IdkRule.THREE else f", idk treated as {settings.idk.option_word}"
     return f"{words}, blind verdicts only" if settings.blind_only else words
 
 

@@ -92,7 +92,9 @@ def _show_current(options: CommonOptions, metric: str | None) -> None:
     with open_store(options.store) as opened:
         guidelines = opened.guidelines
         current = (
-            guidelines.current() if metric is None else guidelines.find_version_or_default(metric)
+            guidelines.find_version_in_force()
+            if metric is None
+            else guidelines.find_version_or_default(metric)
         )
     if options.json:
         print_json(None if current is None else _as_json(current))
@@ -114,7 +116,7 @@ def _set_guideline(options: CommonOptions, file: Path, metric: str | None) -> No
     if not text.strip():
         raise InputError("is empty; expected the text of a guideline", path=file)
     with open_store(options.store, settings) as opened:
-        before = opened.guidelines.current(metric)
+        before = opened.guidelines.find_version_in_force(metric)
         now = opened.guidelines.set(text, options.reviewer or settings.reviewer, metric)
     if options.json:
         print_json(_as_json(now))
@@ -129,7 +131,7 @@ def _set_guideline(options: CommonOptions, file: Path, metric: str | None) -> No
 def _list_versions(options: CommonOptions, metric: str | None) -> None:
     """List all versions, the one in force first."""
     with open_store(options.store) as opened:
-        versions = opened.guidelines.versions(metric)[::-1]
+        versions = opened.guidelines.list_versions(metric)[::-1]
     if options.json:
         print_json([_as_json(each) for each in versions])
         return

@@ -95,7 +95,7 @@ def plan(
     settings = load_settings_with_origins().settings
     shown_share = settings.audit_share if settings.blind else 0.0
     with open_store(options.store, settings) as opened:
-        opened.refuse_changed_rows()
+        opened.refuse_corrupted_rows()
         number = read_run_id(opened, run)
         basis = read_plan_strata(opened, number, strata, shares)
     if not basis.strata:
@@ -128,8 +128,8 @@ def plan(
         f"± {aim:g} of {name} cannot be reached: all labels that can count give ± {half:.3f}"
         for name, aim, half in list_missed_half_widths(found, target)
     ]
-    if labels is not None and labels > found.size:
-        missed.append(f"of {labels:,} labels no more than {found.size:,} can count")
+    if labels is not None and labels > found.label_count:
+        missed.append(f"of {labels:,} labels no more than {found.label_count:,} can count")
     for sentence in missed:
         print_text(sentence)
     if missed:
@@ -216,7 +216,7 @@ def _print_plan(
     from faithtui.domain.estimates import FEWEST_GROUPS
 
     print_text(
-        f"run {run}: {plural(found.size, 'label')} of {plural(len(basis.frame), 'claim')}, "
+        f"run {run}: {plural(found.label_count, 'label')} of {plural(len(basis.frame), 'claim')}, "
         f"strata by {stratify}"
     )
     print_text("")
@@ -248,9 +248,9 @@ def _print_plan(
     for name, half, more in lines:
         width = "cannot be foreseen" if half is None else f"± {half:.3f}{more}"
         print_text(f"{name:<{room}}  {width}")
-    if basis.is_of_too_few:
+    if basis.has_too_few_conversations:
         print_text(
-            f"the claims are of {plural(basis.conversations, 'conversation')}: below "
+            f"the claims are of {plural(basis.conversation_count, 'conversation')}: below "
             f"{FEWEST_GROUPS} reports and gate have an interval of the share of this run alone, "
             "whatever is labelled; for recall, kappa and future conversations judge more of them"
         )
@@ -294,7 +294,7 @@ def _plan_to_json(
         "run": run,
         "failing": basis.failing,
         "recall_with_idk": "live" if basis.is_broad else "three",
-        "labels": found.size,
+        "labels": found.label_count,
         "to_draw": sum(drawn.values()),
         "claims": len(basis.frame),
         "strata": [

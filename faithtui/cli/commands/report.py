@@ -164,7 +164,7 @@ def report(
     trial = None if probes is None else read_probe_trial(probes)
     configured = load_settings_with_origins()
     with open_store(options.store, configured.settings) as opened:
-        opened.refuse_changed_rows()
+        opened.refuse_corrupted_rows()
         found = read_run_id(opened, run)
         settings = replace(
             settings, claim_set=find_id_of_named_claim_set(opened, claim_set, sample)
@@ -220,7 +220,7 @@ def _list_conversations_shown_with_verdicts(
     if form in ("csv", "answers"):
         return [each.conversation for each in agreement.claims]
     report = agreement.report
-    return [each.conversation for level in report.levels for each in level.disagreements]
+    return [each.conversation for level in report.level_reports for each in level.disagreements]
 
 
 def _refuse_numbers_out_of_range(level: float, target: float, resamples: int, seed: int) -> None:

@@ -2,7 +2,7 @@
 
 import typer
 
-from faithtui.cli.commands.archive import RunsArgument, set_archived
+from faithtui.cli.commands.archive import RunsArgument, archive_or_restore_runs
 from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_options
 
 
@@ -13,4 +13,4 @@ def restore(
 
     Example: faithtui restore 3
     """
-    set_archived(merge_common_options(context, store, json), runs, archived=False)
+    archive_or_restore_runs(merge_common_options(context, store, json), runs, archived=False)

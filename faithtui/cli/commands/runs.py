@@ -34,7 +34,7 @@ def runs(
         is_done_with_failures_or_gaps,
     )
     from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
-    from faithtui.engine.review.conversation_json import run_to_json
+    from faithtui.engine.review.conversation_json import run_settings_and_state_to_json
     from faithtui.engine.runs.run_liveness import read_runs_marking_interrupted
     from faithtui.store.records import ItemState, RunState
     from faithtui.tui.runs.run_options_text import (
@@ -60,7 +60,10 @@ def runs(
     if options.json:
         print_json(
             [
-                {**run_to_json(row), "questions_out": out[row.id].questions if row.id in out else 0}
+                {
+                    **run_settings_and_state_to_json(row),
+                    "questions_out": out[row.id].questions if row.id in out else 0,
+                }
                 for row in rows
             ]
         )

@@ -78,8 +78,8 @@ def split(
                 opened, options.reviewer or settings.reviewer, wanted, seed
             )
         else:
-            made = opened.splits.read_split()
-        counts = {} if made is None else opened.splits.count_conversations(made.rule)
+            made = opened.splits.read_split_rule()
+        counts = {} if made is None else opened.splits.count_conversations_per_split(made.rule)
         openings = opened.splits.list_test_openings()
     if options.json:
         print_json(None if made is None else _split_to_json(made, counts, openings))

@@ -54,11 +54,11 @@ def trend(
     if svg is not None:
         refuse_unwritable_target(svg, force=force)
     with open_store(options.store) as opened:
-        opened.refuse_changed_rows()
-        row = opened.claim_sets.find(name)
+        opened.refuse_corrupted_rows()
+        row = opened.claim_sets.find_version_by_name(name)
         runs = [read_run_id(opened, each) for each in run or ()]
         found = compute_trend(opened, row, runs)
-        specs = {each.run: opened.runs.row(each.run).spec for each in found.points}
+        specs = {each.run: opened.runs.read_run(each.run).spec for each in found.points}
     if svg is not None:
         write_text(svg, [trend_svg(found, f"Claim set {row.title}")], force=force)
     if options.json:

@@ -78,10 +78,12 @@ def check_conversation(judged: JudgedConversation) -> CheckResult:
     ]
     order = {kind: place for place, kind in enumerate(FindingKind)}
     findings = tuple(sorted(found, key=lambda each: order[each.kind]))
-    return CheckResult(findings, _count_texts(judged, findings))
+    return CheckResult(findings, _count_checked_and_suspect_texts(judged, findings))
 
 
-def _count_texts(judged: JudgedConversation, findings: Sequence[Finding]) -> TextCounts:
+def _count_checked_and_suspect_texts(
+    judged: JudgedConversation, findings: Sequence[Finding]
+) -> TextCounts:
     phantom = {each.claim for each in findings if each.kind is FindingKind.PHANTOM}
     claims = sum(1 for _ in _list_traceable_claims(judged))
     truths = len(judged.truths) if judged.truths_are_facts else 0
@@ -343,7 +345,7 @@ def _check_phantom_claims(judged: JudgedConversation, read: _TextReader) -> Iter
         else:
             said = judged.documents[claim.document]
         why = _find_phantom_words(claim.text, said, [turn.content for turn in before], read)
-        if why is None and _repeats_user(claim.text, said, before, read):
+        if why is None and _repeats_user_not_answer(claim.text, said, before, read):
             why = "it repeats what the user said"
         if why is not None:
             where = "answer" if claim.document is None else "passage"
@@ -371,14 +373,16 @@ def _find_phantom_words(
     if origin.is_phantom:
         words = dict.fromkeys(written.get_word_text(word) for word in origin.suspect_words)
         return ", ".join(words) or f"it leaves a negation out: {text}"
-    if not origin.is_telling and not ShownMaterial((origin_text, *before)).contains_word_sequence(
-        split_lowercase_words(text)
-    ):
+    if not origin.has_telling_words and not ShownMaterial(
+        (origin_text, *before)
+    ).contains_word_sequence(split_lowercase_words(text)):
         return text
     return None
 
 
-def _repeats_user(text: str, answer: str, before: Sequence[Turn], read: _TextReader) -> bool:
+def _repeats_user_not_answer(
+    text: str, answer: str, before: Sequence[Turn], read: _TextReader
+) -> bool:
     """Whether a claim repeats what the user said, and not what the answer says."""
     if _contains_verbatim(text, answer[:MOST_COMPARED]):
         return False
@@ -504,7 +508,7 @@ def _check_passage_facts_without_truth(
     drawn: TruthIndex | None = None
     lost: dict[int, list[tuple[TokenisedText, str]]] = {}
 
-    def find_missing_in(document: int) -> list[tuple[TokenisedText, str]]:
+    def list_missing_facts_of_document(document: int) -> list[tuple[TokenisedText, str]]:
         nonlocal drawn
         if document not in lost:
             text = judged.documents[document]
@@ -524,7 +528,7 @@ def _check_passage_facts_without_truth(
             fact = next(
                 (
                     words
-                    for sentence, words in find_missing_in(document)
+                    for sentence, words in list_missing_facts_of_document(document)
                     if compute_weighted_word_overlap(read(claim.text), sentence) >= CLASH_MIN_SHARE
                 ),
                 None,

@@ -56,17 +56,17 @@ _EXCEPTS = re.compile(
 _TURN = re.compile(r"\b(?:but|however|although|though|while|yet|except|despite|whereas)\b|;", re.I)
 
 
-def detect_leaning(reason: str) -> Leaning | None:
+def detect_supported_or_unsupported(reason: str) -> Leaning | None:
     """Say what a reason says about its claim; None when it says neither or both."""
-    return _detect_leaning(reason[:2_000])
+    return _detect_supported_or_unsupported(reason[:2_000])
 
 
 # Judges give the same reason again and again: each window has its own of a claim.
 @lru_cache(maxsize=1 << 9)
-def _detect_leaning(reason: str) -> Leaning | None:
+def _detect_supported_or_unsupported(reason: str) -> Leaning | None:
     said: set[Leaning] = set()
     for part in _TURN.split(reason):
-        said |= _detect_leanings(part)
+        said |= _list_supported_and_unsupported(part)
     return next(iter(said)) if len(said) == 1 else None
 
 
@@ -77,7 +77,7 @@ def contradicts_verdict(reason: str | None, polarity: Polarity) -> bool:
         reason: The judge's words; None and blank contradict nothing.
         polarity: What the verdict says. An unsure one goes with anything but plain support.
     """
-    said = detect_leaning(reason) if reason else None
+    said = detect_supported_or_unsupported(reason) if reason else None
     match polarity:
         case Polarity.GOOD:
             return said == "unsupported"
@@ -99,10 +99,10 @@ def finds_no_fault(reason: str) -> bool:
 
 def finds_fault(reason: str) -> bool:
     """Say whether the reason of a score claims that something was wrong."""
-    return detect_leaning(reason) == "unsupported"
+    return detect_supported_or_unsupported(reason) == "unsupported"
 
 
-def _detect_leanings(part: str) -> set[Leaning]:
+def _list_supported_and_unsupported(part: str) -> set[Leaning]:
     said: set[Leaning] = set()
     lacking = [found.span() for found in _LACKS.finditer(part)]
     if lacking:

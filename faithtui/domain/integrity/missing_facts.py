@@ -57,7 +57,7 @@ class TruthIndex:
         """A sentence among them lost nothing."""
 
     @cached_property
-    def truths(self) -> Sequence[TokenisedText]:
+    def tokenised_truths(self) -> Sequence[TokenisedText]:
         """The truths, cut into words."""
         return tuple(map(self._read, self._texts))
 
@@ -65,7 +65,7 @@ class TruthIndex:
     def truths_by_stem(self) -> Mapping[str, Sequence[int]]:
         """For each stem, the truths that have it."""
         truths_by_stem: dict[str, list[int]] = {}
-        for number, each in enumerate(self.truths):
+        for number, each in enumerate(self.tokenised_truths):
             for stem in each.index.holders:
                 truths_by_stem.setdefault(stem, []).append(number)
         return truths_by_stem
@@ -85,10 +85,10 @@ class TruthIndex:
 
     def has_word(self, word: Word, among: AbstractSet[int]) -> bool:
         """Whether one of some truths has a word, or its number written in another way."""
-        return any(self.has_stem(key, among) for key in word.keys)
+        return any(self.has_stem(key, among) for key in word.stem_and_aliases)
 
     def _get_word_kinds_of_truth(self, truth: int) -> frozenset[MarkKind]:
-        return frozenset(word.kind for word in self.truths[truth].words)
+        return frozenset(word.kind for word in self.tokenised_truths[truth].words)
 
 
 def find_missing_facts(passage: TokenisedText, drawn: TruthIndex) -> tuple[MissingFact, ...]:
@@ -123,7 +123,7 @@ def _find_missing_fact(passage: TokenisedText, index: int, drawn: TruthIndex) ->
         return None
     total = sum(weights.values())
     shared: dict[int, int] = {}
-    keys = {word.stem: word.keys for word in words}
+    keys = {word.stem: word.stem_and_aliases for word in words}
     for stem, weight in weights.items():
         for number in {each for key in keys[stem] for each in drawn.truths_by_stem.get(key, ())}:
             shared[number] = shared.get(number, 0) + weight

@@ -62,7 +62,7 @@ class ClaimOrigin:
         return (*self.added, claimed)
 
     @property
-    def is_telling(self) -> bool:
+    def has_telling_words(self) -> bool:
         """Whether the claim has any word that says something."""
         return bool(self.found or self.disputed or self.resolved or self.added)
 

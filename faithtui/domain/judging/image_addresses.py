@@ -139,7 +139,7 @@ def find_host_problem(host: str) -> str | None:
     )
 
 
-def is_allowed(host: str, allowed: Collection[str]) -> bool:
+def is_host_allowed(host: str, allowed: Collection[str]) -> bool:
     """Say whether the user named a host, or all of them."""
     return ANY_HOST in allowed or host in allowed
 

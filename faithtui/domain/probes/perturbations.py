@@ -352,7 +352,7 @@ def _remove_negation(original: _Original) -> str | None:
 
 
 def _make_word_replacer(table: Mapping[str, str]) -> Callable[[_Original], str | None]:
-    def change(original: _Original) -> str | None:
+    def replace_listed_word(original: _Original) -> str | None:
         known = [
             word for word in original.words if word.text in table and not word.stem.startswith("#")
         ]
@@ -364,7 +364,7 @@ def _make_word_replacer(table: Mapping[str, str]) -> Callable[[_Original], str |
             word, other.capitalize() if original.get_spelling(word)[0].isupper() else other
         )
 
-    return change
+    return replace_listed_word
 
 
 def _replace_with_unrelated_word(original: _Original) -> str | None:
@@ -381,7 +381,7 @@ def _replace_with_unrelated_word(original: _Original) -> str | None:
     return original.replace_word(word, original.chance.choice(OTHER_WORDS[ending]))
 
 
-def _splice_sentences(original: _Original) -> str | None:
+def _splice_claim_with_passage_sentence(original: _Original) -> str | None:
     """What the claim speaks of, with what another sentence of the passages says of something."""
     own = _AUXILIARY.search(original.claim, 8)
     if own is None:
@@ -442,5 +442,5 @@ _CLAIM_RULES: Final[Mapping[ProbeKind, Callable[[_Original], str | None]]] = {
     ProbeKind.QUANTIFIER: _make_word_replacer(STRONGER_QUANTIFIERS),
     ProbeKind.MODAL: _make_word_replacer(STRONGER_MODALS),
     ProbeKind.OTHER_WORD: _replace_with_unrelated_word,
-    ProbeKind.SPLICE: _splice_sentences,
+    ProbeKind.SPLICE: _splice_claim_with_passage_sentence,
 }

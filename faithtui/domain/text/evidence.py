@@ -248,10 +248,10 @@ def _add_informative_sentences(
         if not fitting:
             return
 
-        def weigh(index: int, seen: set[str] = seen) -> tuple[float, int]:
+        def weigh_words_not_yet_seen(index: int, seen: set[str] = seen) -> tuple[float, int]:
             return sum(1 / sentences_with[each] for each in held[index] - seen), -index
 
-        best = max(fitting, key=weigh)
+        best = max(fitting, key=weigh_words_not_yet_seen)
         chosen.add(best)
         seen = seen | held[best]
         length += spans[best].end - spans[best].start
@@ -303,7 +303,7 @@ class _ClaimAlignment:
         by_stem = {word.stem: word for word in reversed(claim.words) if word.stem in weights}
         content = tuple(by_stem[stem] for stem in weights)
         lookups = tuple(context.look_up_word(word) for word in content)
-        rarities = [context.compute_rarity(units) for _, units in lookups]
+        rarities = [context.compute_word_rarity(units) for _, units in lookups]
         scores = score_sentences([word.stem for word in claim.words], lookups, context)
         total = sum(rarities)
         clashing = sum(
@@ -468,13 +468,16 @@ def _find_words_to_highlight(
     here = passage.index.holders
     said = find_matching_stems(aligned.content, aligned.lookups, aligned.context)
     said |= {
-        key for word in aligned.words if word.weight or word.kind in DECISIVE for key in word.keys
+        key
+        for word in aligned.words
+        if word.weight or word.kind in DECISIVE
+        for key in word.stem_and_aliases
     }
     anywhere = {
         key
         for word in aligned.words
         if word.kind in ("number", "name", "date")
-        for key in word.keys
+        for key in word.stem_and_aliases
     }
     marks: list[WordMark] = []
     inside = _find_touched_sentences(passage, read)

@@ -64,7 +64,7 @@ class Measure(NamedTuple):
     value: float
 
     @property
-    def stem(self) -> str:
+    def comparison_key(self) -> str:
         """What is compared of it."""
         return f"={self.dimension} {self.value:.9g}"
 
@@ -80,7 +80,7 @@ class Measure(NamedTuple):
 
 
 def parse_measure(stem: str) -> Measure:
-    """Read what `Measure.stem` wrote."""
+    """Read what `Measure.comparison_key` wrote."""
     dimension, _, value = stem.removeprefix("=").partition(" ")
     return Measure(dimension, float(value))
 
@@ -93,7 +93,7 @@ class NumberReading(NamedTuple):
     value: float
 
 
-def find_other_readings(text: str) -> Iterable[NumberReading]:
+def find_alternative_number_readings(text: str) -> Iterable[NumberReading]:
     """Find what may be a number in another way than letter by letter."""
     return () if _ANY.search(text) is None else _find_readings(text)
 

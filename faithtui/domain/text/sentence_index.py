@@ -151,7 +151,9 @@ class SentenceIndex:
         before = len(self.units)
         self.units += (IndexedSentence(source, unit.sentence) for unit in other.units)
         self.numbers += (
-            word for word in other.numbers if not all(key in self.holders for key in word.keys)
+            word
+            for word in other.numbers
+            if not all(key in self.holders for key in word.stem_and_aliases)
         )
         for each, numbers in other.holders.items():
             self.holders.setdefault(each, []).extend([before + number for number in numbers])
@@ -179,7 +181,7 @@ class SentenceIndex:
 
     def _look_up_number(self, word: Word) -> Lookup:
         """The same of a number, or the unit behind one, by whatever it may be written as."""
-        holding = [self.holders[key] for key in word.keys if key in self.holders]
+        holding = [self.holders[key] for key in word.stem_and_aliases if key in self.holders]
         if not holding:
             return 0.0, ()
         if len(holding) == 1:
@@ -188,7 +190,7 @@ class SentenceIndex:
 
     def has_word(self, word: Word) -> bool:
         """Whether a word is there, letter for letter or as another way to write a number."""
-        return any(key in self.holders for key in word.keys)
+        return any(key in self.holders for key in word.stem_and_aliases)
 
     def find_similar_stems(self, word: Word) -> Sequence[str]:
         """Stems that may be a word which is nowhere: they begin so, or are nearly spelt so."""
@@ -206,7 +208,7 @@ class SentenceIndex:
             self._spellable = group_by_first_letter(self.holders)
         return find_near_spellings(word, self._spellable)
 
-    def compute_rarity(self, units: Sequence[int]) -> float:
+    def compute_word_rarity(self, units: Sequence[int]) -> float:
         """Weight of a word by how few sentences hold it: log(1 + sentences / holders)."""
         return (
             math.log1p(len(self.units) / len(units)) if units else math.log1p(len(self.units) + 1)
@@ -303,7 +305,7 @@ def score_sentences(
         lookups: What `Context.look_up_word` said of each of its content words.
         context: Where they were looked up.
     """
-    rarities = [context.compute_rarity(units) for _, units in lookups]
+    rarities = [context.compute_word_rarity(units) for _, units in lookups]
     strengths = [strength * rarity for (strength, _), rarity in zip(lookups, rarities, strict=True)]
     held: defaultdict[int, float] = defaultdict(float)
     bits: defaultdict[int, int] = defaultdict(int)

@@ -13,7 +13,11 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple, cast
 
 from faithtui.domain.conversation import Span
-from faithtui.domain.text.number_readings import Measure, find_other_readings, parse_measure
+from faithtui.domain.text.number_readings import (
+    Measure,
+    find_alternative_number_readings,
+    parse_measure,
+)
 from faithtui.domain.text.numbers import is_year_value, parse_spelled_number
 from faithtui.domain.text.word_lists import (
     BEFORE_MONTHS,
@@ -146,7 +150,7 @@ class Word(NamedTuple):
         return parse_measure(last) if last.startswith("=") else None
 
     @property
-    def keys(self) -> tuple[str, ...]:
+    def stem_and_aliases(self) -> tuple[str, ...]:
         """Its stem and its aliases: two words that share one are the same."""
         return (self.stem, *self.aliases)
 
@@ -211,7 +215,7 @@ def _add_alternative_readings(
         start: Offset of the text.
     """
     places: dict[int, int] = {}
-    for each in find_other_readings(text):
+    for each in find_alternative_number_readings(text):
         places = places or {word.start - start: place for place, word in enumerate(found)}
         own = [places[at] for at in range(each.start, each.end) if at in places]
         last = found[own[-1]] if own else None
@@ -223,7 +227,7 @@ def _add_alternative_readings(
         _add_measure(found, own[-1], each.value * scale)
         if (measure := found[own[-1]].measure) is not None:
             for place in own[:-1]:
-                aliases = (*found[place].aliases, measure.stem)
+                aliases = (*found[place].aliases, measure.comparison_key)
                 found[place] = found[place]._replace(aliases=aliases)
     for place in numbers:
         if place + 1 >= len(found):
@@ -245,7 +249,7 @@ def _compute_scale_factor(digits: str, value: float) -> float:
 def _add_number_alias(found: list[Word], place: int, value: float) -> None:
     word = found[place]
     alias = f"#{value:.12g}"
-    if alias not in word.keys:
+    if alias not in word.stem_and_aliases:
         found[place] = word._replace(aliases=(*word.aliases, alias))
 
 
@@ -276,8 +280,8 @@ def _add_measure(found: list[Word], place: int, value: float) -> None:
     measure = Measure(dimension, value * size)
     for each in (place, place + 1):
         word = found[each]
-        kept = (alias for alias in word.aliases if alias != measure.stem)
-        found[each] = word._replace(aliases=(*kept, measure.stem))
+        kept = (alias for alias in word.aliases if alias != measure.comparison_key)
+        found[each] = word._replace(aliases=(*kept, measure.comparison_key))
 
 
 def tokenise_stems(text: str, start: int, end: int) -> tuple[str, ...] | None:

@@ -83,7 +83,7 @@ async def advance_run_without_waiting(
     """
     environment = environment or RunEnvironment()
     async with hold_batch_lease(store):
-        row = store.runs.row(run)
+        row = store.runs.read_run(run)
         metric = rebuild_and_check_metric(store, row)
         check_image_hosts_of_unfinished_run(
             store, row, environment.image_hosts, with_unfinished=retry_unfinished
@@ -137,7 +137,7 @@ async def cancel_batches_of_run(
     """
     environment = environment or RunEnvironment()
     async with hold_batch_lease(store):
-        row, batches = store.runs.row(run), store.batches
+        row, batches = store.runs.read_run(run), store.batches
         out = batches.sum_outstanding_of_run(run)
         rows = batches.list_open_batches(run)
         for each in rows:
@@ -206,8 +206,10 @@ def _reopen_unfinished_conversations(store: Store, row: RunRow) -> RunRow:
     """Make conversations pending again that failed or lack a verdict, unless it is under way."""
     if row.state not in _SETTLED or store.batches.sum_outstanding_of_run(row.id).questions:
         return row
-    store.runs.reopen_unfinished_items(row.id, store.runs.list_failed_or_incomplete_items(row.id))
-    return store.runs.row(row.id)
+    store.runs.reopen_failed_or_incomplete_items(
+        row.id, store.runs.list_failed_or_incomplete_items(row.id)
+    )
+    return store.runs.read_run(row.id)
 
 
 @dataclass(slots=True)
@@ -247,7 +249,7 @@ class _BatchRunner:
         """
         execution, batches = self.execution, self.execution.store.batches
         run, spec = execution.row.id, execution.row.spec
-        if spec.claims_run is not None and execution.store.runs.row(spec.claims_run).pending:
+        if spec.claims_run is not None and execution.store.runs.read_run(spec.claims_run).pending:
             return RunState.WAITING, f"it judges the claims of run {spec.claims_run}: finish that"
         has_changed = await self.tracker.poll_batches_and_read_results(
             batches.list_open_batches(run)
@@ -269,7 +271,7 @@ class _BatchRunner:
             if not collector.other_batches:
                 break
             if not await self.tracker.poll_batches_and_read_results(
-                batches.rows(collector.other_batches)
+                batches.find_batches(collector.other_batches)
             ):
                 break
             self._raise_stop_error_if_any()
@@ -339,7 +341,7 @@ def find_ending_of_driven_run(
         parts.append("batches of other runs will answer some of its questions")
     if parts:
         return RunState.WAITING, "; ".join([*parts, *more])
-    return None if execution.store.runs.row(run).pending else (RunState.DONE, None)
+    return None if execution.store.runs.read_run(run).pending else (RunState.DONE, None)
 
 
 def describe_outstanding_batches_of_run(out: OutstandingBatches, run: RunId) -> str:

@@ -106,7 +106,7 @@ async def export_questions(
     _refuse_existing(path)
     async with hold_batch_lease(store):
         UnstoredReplies(store.path).recover_into_store(store)
-        row = store.runs.row(run)
+        row = store.runs.read_run(run)
         check_image_hosts_of_unfinished_run(store, row, environment.image_hosts)
         spec = row.spec
         lines = open_question_file_format(
@@ -119,7 +119,7 @@ async def export_questions(
         uid = uuid.uuid4().hex
         questions: dict[str, BatchQuestion] = {}
 
-        async def collect_questions(execution: RunExecution, judge: Judge) -> RunEnding:
+        async def collect_and_write_questions(execution: RunExecution, judge: Judge) -> RunEnding:
             nonlocal count
             async with lines as form:
                 with tempfile.TemporaryFile() as spool:
@@ -145,7 +145,7 @@ async def export_questions(
                         write_text(path, lines_of_spool, force=False)
             if questions:
                 await execution.writer.write(
-                    lambda: store.batches.record_planned_batch(
+                    lambda: store.batches.record_batch_with_questions(
                         run, uid, list(questions.values()), provider_id=BY_FILE
                     )
                 )
@@ -154,7 +154,9 @@ async def export_questions(
             assert ending is not None, "everything that was wanted is in the file"
             return ending
 
-        await _execute_run_without_asking_judge(store, row, emit, environment, collect_questions)
+        await _execute_run_without_asking_judge(
+            store, row, emit, environment, collect_and_write_questions
+        )
     return count
 
 
@@ -191,7 +193,7 @@ async def import_answers_and_finish_conversations(
         uid = _get_custom_id(line).partition("-")[0]
         uids[uid] = uids.get(uid, 0) + 1
     async with hold_batch_lease(store):
-        row = store.runs.row(run)
+        row = store.runs.read_run(run)
         spec = row.spec
         lines = open_question_file_format(
             spec.judge,
@@ -201,10 +203,12 @@ async def import_answers_and_finish_conversations(
             refused=read_refused_parameters(store, row),
         )
 
-        async def read_answers(execution: RunExecution, judge: Judge) -> RunEnding:
+        async def store_answers_and_drive_conversations(
+            execution: RunExecution, judge: Judge
+        ) -> RunEnding:
             batches = store.batches
             async with lines as form:
-                for batch in batches.rows(uids):
+                for batch in batches.find_batches(uids):
                     if batch.run != run:
                         continue
                     waiting = batches.list_waiting_questions(batch.uid)
@@ -231,7 +235,9 @@ async def import_answers_and_finish_conversations(
                 f"{format_batch_export_hint(run)}",
             )
 
-        await _execute_run_without_asking_judge(store, row, emit, environment, read_answers)
+        await _execute_run_without_asking_judge(
+            store, row, emit, environment, store_answers_and_drive_conversations
+        )
     return imported
 
 

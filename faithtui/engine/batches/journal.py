@@ -88,22 +88,24 @@ class BatchTracker:
                 await write(batches.close_failed_batch, row.uid, _NEVER_CAME)
                 return True
             await write(batches.mark_batch_sent, row.uid, provider_id)
-        status = await self.client.status(provider_id)
+        status = await self.client.fetch_status(provider_id)
         if status.state == "working":
             return is_found
         if status.state == "failed":
-            await self._give_up_refused_batch(row, status.reason or "it does not say why")
+            await self._close_refused_batch_and_set_stop_error(
+                row, status.reason or "it does not say why"
+            )
             return True
         waiting = batches.list_waiting_questions(row.uid)
         plain = {str(number) for number, each in waiting.items() if each.is_plain}
         pictured = {str(number) for number, each in waiting.items() if each.has_images}
-        results = partial(self.client.results, provider_id, plain=plain, pictured=pictured)
+        results = partial(self.client.stream_results, provider_id, plain=plain, pictured=pictured)
         read = await store_results(self.execution, self.environment, row, results())
         self.stop_error = self.stop_error or read.stop_error
         await write(batches.close_finished_batch, row.uid, UNANSWERED)
         return True
 
-    async def _give_up_refused_batch(self, row: BatchRow, why: str) -> None:
+    async def _close_refused_batch_and_set_stop_error(self, row: BatchRow, why: str) -> None:
         """Take a batch back that was refused as a whole: nothing in it was asked."""
         reason = format_batch_refusal_reason(why)
         is_too_much = reason.startswith(TOO_MUCH)

@@ -136,7 +136,7 @@ class QuestionCollector:
         """Nothing is ever on its way from here."""
         return frozenset()
 
-    async def send_question(
+    async def answer_question(
         self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         """Answer a question from the batches it was in, or collect it.

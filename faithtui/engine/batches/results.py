@@ -58,7 +58,7 @@ async def store_results(
         StoreError: The store cannot be written.
     """
     store = execution.store
-    spec = store.runs.row(row.run).spec
+    spec = store.runs.read_run(row.run).spec
     pricing = TablePrices(environment.prices, spec.judge, spec.base_url, batch=True)
     waiting = store.batches.list_waiting_questions(row.uid)
     read = ResultCounts()
@@ -81,7 +81,9 @@ async def store_results(
                     continue
                 if environment.log_prompts:
                     log_answer(spec.judge, asked.step, result)
-                some.append(_make_question_result(execution, row, asked, result, pricing))
+                some.append(
+                    _make_question_result_and_count_call(execution, row, asked, result, pricing)
+                )
                 if isinstance(result, JudgeReply):
                     read.answered += 1
                 else:
@@ -96,7 +98,7 @@ async def store_results(
     return read
 
 
-def _make_question_result(
+def _make_question_result_and_count_call(
     execution: RunExecution,
     row: BatchRow,
     asked: WaitingQuestion,
@@ -115,8 +117,8 @@ def _make_question_result(
             result,
             usage,
             estimated=is_estimated,
-            cost_nusd=pricing.cost_nusd(usage),
-            prices=pricing.source,
+            cost_nusd=pricing.compute_cost_nusd(usage),
+            prices=pricing.price_source,
             batch_uid=row.uid,
         ),
     )

@@ -47,7 +47,7 @@ class BatchSubmitter:
         batches = execution.store.batches
         too_much = [
             row.requests
-            for row in batches.list_refused_batches(execution.row.id)
+            for row in batches.list_failed_batches(execution.row.id)
             if (row.reason or "").startswith(TOO_MUCH)
         ]
         self._is_tight = bool(too_much)
@@ -127,7 +127,10 @@ class BatchSubmitter:
         batches, write = execution.store.batches, execution.writer.write
         await execution.writer.wait_until_writable()
         await write(
-            batches.record_planned_batch, execution.row.id, uid, [each.question for each in shard]
+            batches.record_batch_with_questions,
+            execution.row.id,
+            uid,
+            [each.question for each in shard],
         )
         requests = [(str(number), each.request) for number, each in enumerate(shard)]
         if self._environment.log_prompts:

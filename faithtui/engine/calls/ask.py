@@ -58,7 +58,7 @@ DOUBLINGS = 2
 """How often the token limit is raised for a reply that ran into it."""
 
 
-def _load_no_image(image: Image) -> ImageData:
+def _raise_no_image_source(image: Image) -> ImageData:
     """Stand in for a source of images where there is none.
 
     Raises:
@@ -86,7 +86,7 @@ class Asker:
         on_retry: Callable[[str, JudgeError, float], None] = lambda step, error, wait_s: None,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
         pace: QuestionPace | None = None,
-        load_image: Callable[[Image], ImageData] = _load_no_image,
+        load_image: Callable[[Image], ImageData] = _raise_no_image_source,
         on_reply: Callable[[str, JudgeReply, bool], None] = lambda step, reply, stored: None,
         sender: QuestionSender | None = None,
         breaker: CircuitBreaker | None = None,
@@ -171,7 +171,7 @@ class Asker:
         )
 
     @property
-    def traits(self) -> JudgeTraits:
+    def judge_traits(self) -> JudgeTraits:
         """What a metric may know of the judge."""
         return JudgeTraits(self._judge.takes_images, self._judge.context_window)
 
@@ -354,9 +354,9 @@ class BoundAsk:
     """Newest call when what the conversation lacks was asked for again; 0: never."""
 
     @property
-    def traits(self) -> JudgeTraits:
+    def judge_traits(self) -> JudgeTraits:
         """What a metric may know of the judge."""
-        return self.asker.traits
+        return self.asker.judge_traits
 
     def hold_answer_slot(self) -> contextlib.AbstractAsyncContextManager[object]:
         """Hold a place while one answer is judged."""

@@ -57,7 +57,7 @@ class SpendingLimit(Protocol):
             BudgetReached: It does not fit.
         """
 
-    def charge(self, worst: Expense, spent: Expense = NO_EXPENSE) -> None:
+    def replace_reserve_by_cost(self, worst: Expense, spent: Expense = NO_EXPENSE) -> None:
         """Give back what was set aside, and count what it cost."""
 
 
@@ -90,7 +90,7 @@ class Budget:
             await self._changed.wait()
         self._reserved += worst
 
-    def charge(self, worst: Expense, spent: Expense = NO_EXPENSE) -> None:
+    def replace_reserve_by_cost(self, worst: Expense, spent: Expense = NO_EXPENSE) -> None:
         """Give back what was set aside, and count what it cost."""
         self._reserved -= worst
         if not self._is_total_known:

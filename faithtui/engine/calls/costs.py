@@ -24,26 +24,26 @@ class Pricing(Protocol):
     """Prices of a judge."""
 
     @property
-    def source(self) -> str | None:
+    def price_source(self) -> str | None:
         """Where the price is from and of which date; None without any."""
 
-    def cost_nusd(self, usage: Usage) -> int | None:
+    def compute_cost_nusd(self, usage: Usage) -> int | None:
         """What a call cost, in units of 1e-9 US dollars; None: not known."""
 
-    def worst_nusd(self, tokens_in: int, max_tokens: int) -> int | None:
+    def compute_max_cost_nusd(self, tokens_in: int, max_tokens: int) -> int | None:
         """What a call may cost at most; None: not known."""
 
 
 class NoPrices:
     """For judges whose costs nobody counts."""
 
-    source = None
+    price_source = None
 
-    def cost_nusd(self, usage: Usage) -> int | None:
+    def compute_cost_nusd(self, usage: Usage) -> int | None:
         """Not known."""
         return None
 
-    def worst_nusd(self, tokens_in: int, max_tokens: int) -> int | None:
+    def compute_max_cost_nusd(self, tokens_in: int, max_tokens: int) -> int | None:
         """Not known."""
         return None
 
@@ -59,24 +59,24 @@ class TablePrices:
     """At the rate of batches."""
 
     @property
-    def source(self) -> str | None:
+    def price_source(self) -> str | None:
         """Where its price is from and of which date; None where it has none, or costs nothing."""
         return self.table.find_price_source(self.judge, self.base_url)
 
     @property
-    def sources(self) -> str:
+    def price_source_or_sources_asked(self) -> str:
         """The source, or all that were asked in vain; "" for a judge that costs nothing."""
         if self.table.find_price_or_fixed_cost(self.judge, self.base_url) == 0:
             return ""
-        return self.source or self.table.sources
+        return self.price_source or self.table.sources
 
-    def cost_nusd(self, usage: Usage) -> int | None:
+    def compute_cost_nusd(self, usage: Usage) -> int | None:
         """What a call cost, in units of 1e-9 US dollars; None: not known."""
         return self.table.compute_cost_nusd(
             self.judge, usage, base_url=self.base_url, batch=self.batch
         )
 
-    def worst_nusd(self, tokens_in: int, max_tokens: int) -> int | None:
+    def compute_max_cost_nusd(self, tokens_in: int, max_tokens: int) -> int | None:
         """What a call may cost at most; None: not known."""
         return self.table.compute_max_cost_nusd(
             self.judge, tokens_in, max_tokens, base_url=self.base_url, batch=self.batch
@@ -89,7 +89,7 @@ def estimate_worst_cost(pricing: Pricing, request: JudgeRequest) -> Expense:
     An unknown price counts as nothing: whoever set a budget in money was told before.
     """
     tokens_in = _estimate_tokens_by_characters(request, _CHARACTERS_AT_WORST)
-    nusd = pricing.worst_nusd(tokens_in, request.max_tokens)
+    nusd = pricing.compute_max_cost_nusd(tokens_in, request.max_tokens)
     return Expense(nusd or 0, tokens_in + request.max_tokens)
 
 

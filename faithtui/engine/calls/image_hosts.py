@@ -15,7 +15,7 @@ from faithtui.domain.ids import ConversationId
 from faithtui.domain.judging.image_addresses import (
     find_address_problem,
     find_host_of_address,
-    is_allowed,
+    is_host_allowed,
 )
 from faithtui.errors import ImageHostNotAllowed, ImagesNotSupported
 from faithtui.judges.providers.endpoints import is_in_process_judge
@@ -35,7 +35,7 @@ class ImageHosts:
     refusal_reasons: Counter[str] = field(default_factory=Counter)
     """Conversations by the reason why an address of theirs goes to nobody."""
 
-    def format_warning(self) -> str | None:
+    def format_never_allowed_warning(self) -> str | None:
         """Say which conversations cannot be judged whatever is allowed; None: all can."""
         if not self.refusal_reasons:
             return None
@@ -91,7 +91,7 @@ def check_image_hosts(
         ImageHostNotAllowed: There are images at other hosts.
     """
     counts = find_image_hosts(store, conversations, judge).public_hosts
-    missing = {host: count for host, count in counts.items() if not is_allowed(host, allowed)}
+    missing = {host: count for host, count in counts.items() if not is_host_allowed(host, allowed)}
     if missing:
         raise make_image_host_error(missing, judge)
 
@@ -114,7 +114,7 @@ def check_image_hosts_of_unfinished_run(
         return
     left = [each.conversation for each in store.runs.list_pending_items(row.id)]
     if with_unfinished:
-        items = store.runs.item_rows(store.runs.list_failed_or_incomplete_items(row.id))
+        items = store.runs.read_item_rows(store.runs.list_failed_or_incomplete_items(row.id))
         left += [each.conversation for each in items]
     check_image_hosts(store, left, row.spec.judge, allowed)
 
@@ -156,7 +156,7 @@ def check_image_address(image: Image, judge: str, allowed: Collection[str]) -> N
             "itself, as `path` or `base64`"
         )
     host = find_host_of_address(address) or ""
-    if not is_allowed(host, allowed):
+    if not is_host_allowed(host, allowed):
         raise make_image_host_error({host: 1}, judge)
 
 

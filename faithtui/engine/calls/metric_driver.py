@@ -29,7 +29,7 @@ class Respondent(Protocol):
     """Who answers the questions of a metric."""
 
     @property
-    def traits(self) -> JudgeTraits:
+    def judge_traits(self) -> JudgeTraits:
         """What a metric may know of the judge behind it."""
 
     def hold_answer_slot(self) -> AbstractAsyncContextManager[object]:
@@ -65,7 +65,7 @@ async def assess_conversation(
     Raises:
         FaithtuiError: As `Metric.gather` and `Metric.conclude`.
     """
-    gathering = metric.gather(conversation, respondent.traits, claims)
+    gathering = metric.gather(conversation, respondent.judge_traits, claims)
     findings = await drive_questions(gathering, respondent)
     windows = metric.windows(conversation)
     assessments = tuple(metric.assess(findings, window) for window in windows)

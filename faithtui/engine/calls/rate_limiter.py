@@ -127,7 +127,7 @@ class RateLimiter:
         self._next_start = -math.inf
 
     @property
-    def window(self) -> int:
+    def max_in_flight(self) -> int:
         """Requests that may be in flight now."""
         return self._slots.limit
 
@@ -137,7 +137,7 @@ class RateLimiter:
         return self._slots.in_use
 
     @property
-    def pace(self) -> float | None:
+    def requests_per_second(self) -> float | None:
         """Requests a second that may start; None: as many as there is room for."""
         with self._lock:
             return self._compute_requests_per_second(self._clock())

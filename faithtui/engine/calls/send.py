@@ -119,7 +119,7 @@ class QuestionSender(Protocol):
     def stop_and_list_in_flight(self) -> frozenset[asyncio.Task[Any]]:
         """Send nothing more, and name the tasks whose replies are on their way."""
 
-    async def send_question(
+    async def answer_question(
         self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         """Put a question until it is answered or will not be."""
@@ -192,7 +192,7 @@ class Sender:
         self._is_closing = True
         return frozenset(self._tasks_in_flight)
 
-    async def send_question(
+    async def answer_question(
         self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         """Put a question until it is answered or will not be.
@@ -256,7 +256,7 @@ class Sender:
             await self._sleep(wait_s)
 
     def count_unreadable_answers(self, key: str) -> int:
-        """Count none: `send_question` counts them, and a process before this one is over."""
+        """Count none: `answer_question` counts them, and a process before this one is over."""
         return 0
 
     def _raise_unless_judge_outage(self, error: JudgeError, waited_s: float) -> None:
@@ -297,14 +297,14 @@ class Sender:
                 asked.count.answers += 1
                 asked.count.is_earlier = False
                 usage, is_estimated = fill_in_missing_token_counts(request, reply)
-                cost = self._pricing.cost_nusd(usage)
+                cost = self._pricing.compute_cost_nusd(usage)
                 spent = Expense(cost or 0, (usage.tokens_in or 0) + (usage.tokens_out or 0))
                 kept = make_stored_reply(
                     reply,
                     usage,
                     estimated=is_estimated,
                     cost_nusd=cost,
-                    prices=self._pricing.source,
+                    prices=self._pricing.price_source,
                 )
                 self.tally.calls_again += was_asked_before(asked.step, asked.count)
                 self._count_call(asked.step, reply, kept.tokens_in, kept.tokens_out, kept.cost_nusd)
@@ -326,7 +326,7 @@ class Sender:
                 self._format_fallback.record_success(rung)
                 return value
             finally:
-                self._budget.charge(worst, spent)
+                self._budget.replace_reserve_by_cost(worst, spent)
                 self._remove_task_in_flight()
 
     def _acquire_format(

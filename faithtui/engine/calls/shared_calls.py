@@ -173,7 +173,7 @@ class SharedCalls:
             return value
         is_kept = False
         try:
-            value = await self._sender.send_question(asked, request, read_reply)
+            value = await self._sender.answer_question(asked, request, read_reply)
             is_kept = True
             self._report_answer_to_breaker(question, value, asked.key)
             return value

@@ -52,7 +52,7 @@ def collect_fully_reviewed_answers(
         ConfigError: The run judged something else, or a split is wanted and there is none.
         StoreError: There is no such run.
     """
-    spec = find_metric(store.runs.row(run).spec.metric).spec
+    spec = find_metric(store.runs.read_run(run).spec.metric).spec
     if spec.judges != "claim":
         raise ConfigError(
             f"ragas judges statements of answers, and run {run} ({spec.key}) judged "
@@ -77,7 +77,7 @@ def collect_fully_reviewed_answers(
                 unfinished += left < len(claims)
                 continue
             answer = _make_answer(view, claims, read, spec.labels)
-            if answer.score is None:
+            if answer.human_score is None:
                 unfair += 1
             else:
                 answers.append(answer)
@@ -112,7 +112,7 @@ def _make_answer(
     return AnnotatedAnswer(
         question=get_question_before_turn(view, claims[0].turn),
         answer="\n".join(replies),
-        contexts=list_window_passages(view, claims[0].home_verdict.window),
+        contexts=list_window_passages(view, claims[0].first_window_verdict.window),
         statements=tuple(
             _make_statement(view, claim, str(readings[claim.id].human), labels) for claim in claims
         ),
@@ -125,11 +125,11 @@ def _make_answer(
 def _make_statement(
     view: ReviewView, claim: ClaimView, human: str, labels: LabelSet
 ) -> AnnotatedStatement:
-    said = claim.home_verdict.label
+    said = claim.first_window_verdict.label
     return AnnotatedStatement(
         text=claim.text,
         judge=None if said is None else _is_good(labels, said),
-        judge_reason=claim.home_verdict.reason or "",
+        judge_reason=claim.first_window_verdict.reason or "",
         human=None if human == NOT_A_CLAIM else _is_good(labels, human),
         human_reason=""
         if human == NOT_A_CLAIM

@@ -126,7 +126,7 @@ class RunExporter:
         Raises:
             StoreError: There is no such run or sample.
         """
-        return self.store.run_exports.read_run(self.request.run, self.request.sample)
+        return self.store.run_exports.read_run_description(self.request.run, self.request.sample)
 
     def read_conversations(self, *, every_window: bool = False) -> Iterator[ExportConversation]:
         """Read the conversations that are wanted, with the labels that are wanted.

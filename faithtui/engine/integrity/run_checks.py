@@ -81,7 +81,7 @@ def check_unchecked_conversations_of_run(
     waiting = store.findings.list_unchecked_conversations(run)
     if not waiting:
         return 0
-    rules = make_check_rules(store, store.runs.row(run).spec)
+    rules = make_check_rules(store, store.runs.read_run(run).spec)
     done = 0
     on_progress(0, len(waiting))
     for some in _split_into_batches(waiting):
@@ -182,7 +182,7 @@ class BackgroundCheck:
 
 def check_stored_conversation(store: Store, item: ItemId, rules: CheckRules) -> ItemCheckResult:
     """Check a conversation of a run as it is stored; nothing is written."""
-    view = store.runs.read_review_view(item, "")
+    view = store.runs.read_conversation_for_review(item, "")
     found = check_conversation(
         judged_conversation_from_view(view, store.findings.read_surplus_words(item), rules)
     )

@@ -456,7 +456,7 @@ class _EvaluationRun:
         self.failures: dict[tuple[int, int], EvaluationFailure] = {}
 
     @property
-    def total(self) -> int:
+    def total_measurements(self) -> int:
         return len(self._plan.metrics) * len(self._plan.conversations)
 
     async def measure_until_done(self, sessions: Sequence[MeasurementSession]) -> None:
@@ -488,7 +488,7 @@ class _EvaluationRun:
         progress = EvaluationProgress(
             measured=len(self.measured),
             failed=len(self.failures),
-            total=self.total,
+            total=self.total_measurements,
             calls=tally.calls,
             calls_stored=tally.calls_stored,
             tokens_in=tally.tokens_in,
@@ -519,7 +519,7 @@ async def _run_evaluation_plan(plan: _EvaluationPlan, stop: asyncio.Event) -> Ev
                 by_judge[id(judge)] = session
         sessions = [by_judge[id(judge)] for judge in plan.judges]
         # As many conversations as questions: more would only be half done when it is interrupted.
-        workers = min(plan.asking.concurrency, run.total)
+        workers = min(plan.asking.concurrency, run.total_measurements)
         work = await_all(run.measure_until_done(sessions) for _ in range(workers))
         working = asyncio.create_task(work)
         stopping = asyncio.create_task(stop.wait())
@@ -544,7 +544,7 @@ async def _run_evaluation_plan(plan: _EvaluationPlan, stop: asyncio.Event) -> Ev
                 await asyncio.gather(working, stopping, return_exceptions=True)
     if isinstance(problem, JudgeUnusable) and not (run.measured or shared.tally.calls):
         raise problem
-    pending = run.total - len(run.measured) - len(run.failures)
+    pending = run.total_measurements - len(run.measured) - len(run.failures)
     return Evaluation(
         measurements=tuple(run.measured[job] for job in sorted(run.measured)),
         failures=tuple(run.failures[job] for job in sorted(run.failures)),

@@ -42,8 +42,8 @@ from faithtui.judges.deadlines import TIMEOUT_S, check_timeout
 from faithtui.judges.plugin_judge import (
     AnsweringJudge,
     CustomJudge,
+    get_ref_or_class_name,
     make_unavailable_error,
-    name_judge,
 )
 from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.providers.prices import PriceTable, read_price_table
@@ -318,7 +318,9 @@ def check_image_hosts_allowed(
     if isinstance(judge, LocalJudge):
         return
     by_address = [each for each in conversation.images if each.sha256 not in options.images]
-    check_image_addresses(by_address, judge if isinstance(judge, str) else name_judge(judge), hosts)
+    check_image_addresses(
+        by_address, judge if isinstance(judge, str) else get_ref_or_class_name(judge), hosts
+    )
 
 
 _JUDGE_ATTRIBUTES = ("ref", "fingerprint", "takes_images", "context_window", "rungs", "account")
@@ -385,7 +387,7 @@ class _CheckedJudge:
             raise
         # It is the caller's code and may raise anything; what it raised is the cause.
         except Exception as error:
-            raise make_unavailable_error(name_judge(self._judge), error) from error
+            raise make_unavailable_error(get_ref_or_class_name(self._judge), error) from error
         require_type(reply, JudgeReply, "judge.send", "a JudgeReply, such as JudgeReply(text)")
         assert isinstance(reply, JudgeReply)
         return reply
@@ -397,7 +399,7 @@ def _wrap_caller_judge(judge: Judge | CustomJudge, options: AskingOptions) -> Ju
         return cast(Judge, _CheckedJudge(cast(Judge, judge)))
     return AnsweringJudge(
         judge,
-        name_judge(judge),
+        get_ref_or_class_name(judge),
         options.base_url,
         timeout_s=options.timeout_s or TIMEOUT_S,
     )
@@ -411,7 +413,7 @@ def _choose_pricing(ref: str, options: AskingOptions) -> Pricing:
     """
     pricing: Pricing = TablePrices(options.prices or read_price_table(), ref, options.base_url)
     try:
-        known = pricing.worst_nusd(1, 1) is not None
+        known = pricing.compute_max_cost_nusd(1, 1) is not None
     except ConfigError:  # a judge of the caller's own, under a name that no provider has
         pricing, known = NoPrices(), False
     if options.budget_usd is not None and not known:

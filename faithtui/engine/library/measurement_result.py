@@ -172,7 +172,7 @@ class Measurement:
         for claim, word in human.items():
             if make_claim_identity_key(claim) not in known:
                 raise KeyError(claim)
-            if self.rule.translate_label(word) is None:
+            if self.rule.translate_word_to_label(word) is None:
                 expected = ", ".join([*self.spec.labels.names, NOT_A_CLAIM])
                 raise ValueError(f"{word!r} is no label of {self.spec.key}; expected {expected}")
         if not self.windows:

@@ -117,7 +117,7 @@ class Project:
 
     def sources(self) -> list[Row]:
         """List the data sets, each with the number of its conversations."""
-        return [asdict(each) for each in self._store.conversations.sources()]
+        return [asdict(each) for each in self._store.conversations.list_sources()]
 
     def run(
         self,
@@ -185,24 +185,24 @@ class Project:
         """Go on with a run: what failed or lacks a verdict is asked again. Returns it, as `run`."""
         from faithtui.engine.library.project_runs import execute_and_wait, make_environment
 
-        found = self._find_run(run)
+        found = self._find_run_id(run)
         return execute_and_wait(self._store, found, make_environment(self._settings), on_progress)
 
     def runs(self) -> list[Row]:
         """List the runs, the newest first, without archived ones."""
-        from faithtui.engine.review.conversation_json import run_to_json
+        from faithtui.engine.review.conversation_json import run_settings_and_state_to_json
         from faithtui.engine.runs.run_liveness import read_runs_marking_interrupted
 
         rows = read_runs_marking_interrupted(self._store)
-        return [run_to_json(row) for row in rows if row.archived_at is None]
+        return [run_settings_and_state_to_json(row) for row in rows if row.archived_at is None]
 
     def conversations(self, run: int | str = "last") -> list[Row]:
         """List the conversations of a run with their scores, states and counts of labels."""
         from faithtui.engine.review.conversation_json import conversation_row_to_json
 
-        found = self._find_run(run)
-        metric = self._store.runs.row(found).spec.metric
-        rows = self._store.runs.item_rows(self._store.runs.item_ids(found))
+        found = self._find_run_id(run)
+        metric = self._store.runs.read_run(found).spec.metric
+        rows = self._store.runs.read_item_rows(self._store.runs.list_item_ids(found))
         return [conversation_row_to_json(row, metric) for row in rows]
 
     def claims(self, run: int | str = "last", *, blind: bool = False) -> list[Row]:
@@ -216,7 +216,7 @@ class Project:
         """
         from faithtui.engine.library.project_claims import list_claims
 
-        return list_claims(self._store, self._find_run(run), self.reviewer, blind=blind)
+        return list_claims(self._store, self._find_run_id(run), self.reviewer, blind=blind)
 
     def label(
         self,
@@ -249,7 +249,7 @@ class Project:
         require_type(claim, int, "claim", "the number of a claim")
         require_type(verdict, str, "verdict", "a label, such as yes")
         who = self.reviewer if reviewer is None else reviewer
-        return label_claim(self._store, self._find_run(run), claim, verdict, who, note)
+        return label_claim(self._store, self._find_run_id(run), claim, verdict, who, note)
 
     def report(self, run: int | str = "last") -> Row:
         """Compare the judge of a run with the human labels: the JSON report as a dictionary."""
@@ -263,9 +263,9 @@ class Project:
         Raises:
             ConfigError: There is no such format.
         """
-        from faithtui.engine.library.project_reports import format_agreement
+        from faithtui.engine.library.project_reports import format_agreement_report
 
-        return format_agreement(self._store, run, form)
+        return format_agreement_report(self._store, run, form)
 
     def write_report(
         self,
@@ -278,9 +278,9 @@ class Project:
         Raises:
             ExportError: A file cannot be written there.
         """
-        from faithtui.engine.library.project_reports import write_agreement
+        from faithtui.engine.library.project_reports import write_agreement_report_files
 
-        return write_agreement(self._store, run, formats, expand_home(directory))
+        return write_agreement_report_files(self._store, run, formats, expand_home(directory))
 
     def gate(
         self,
@@ -320,10 +320,10 @@ class Project:
         )
         return check_thresholds(self._store, run, request)
 
-    def _find_run(self, run: int | str) -> RunId:
-        from faithtui.engine.library.project_runs import find_run
+    def _find_run_id(self, run: int | str) -> RunId:
+        from faithtui.engine.library.project_runs import find_run_id
 
-        return find_run(self._store, run)
+        return find_run_id(self._store, run)
 
 
 def open_store(

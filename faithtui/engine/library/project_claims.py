@@ -25,10 +25,10 @@ def list_claims(store: "Store", run: RunId, reviewer: str, *, blind: bool) -> li
         StoreError: A label or verdict is not what was written.
     """
     store.refuse_changed_rows_once()
-    items = store.runs.item_ids(run)
+    items = store.runs.list_item_ids(run)
     rows: list[Row] = []
     for item in items:
-        view = store.runs.read_review_view(item, reviewer)
+        view = store.runs.read_conversation_for_review(item, reviewer)
         texts = {turn.position: turn.content for turn in view.turns}
         written = conversation_view_to_json(view)
         claims = written["claims"]
@@ -55,7 +55,7 @@ def label_claim(
         ConfigError: The metric has no such label, or the name is none.
         StoreError: The run has no such claim.
     """
-    labels = find_metric(store.runs.row(run).spec.metric).spec.labels.names
+    labels = find_metric(store.runs.read_run(run).spec.metric).spec.labels.names
     if verdict not in (*labels, NOT_A_CLAIM):
         known = ", ".join((*labels, NOT_A_CLAIM))
         raise ConfigError(f"there is no label `{verdict}`; known: {known}")
@@ -63,11 +63,11 @@ def label_claim(
         raise ConfigError("reviewer is empty; expected a name")
     REVIEWER.check_length(reviewer, field="reviewer")
     number = ClaimId(claim)
-    if store.reviews.find_item(run, number) is None:
+    if store.reviews.find_item_id_of_claim(run, number) is None:
         raise StoreError(f"run {run} has no claim {claim}; claims() lists them")
     act = store.reviews.record_verdict(number, reviewer, verdict, run=run, saw_judge=False)
     if note is not None:
-        store.reviews.record(
+        store.reviews.append_label_event(
             number,
             reviewer,
             Action.NOTED,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, get_args
 from faithtui.domain.ids import RunId
 from faithtui.engine.integrity.run_checks import check_run_within_time_limit
 from faithtui.engine.library.project_rows import ReportFormat, Row
-from faithtui.engine.library.project_runs import find_run
-from faithtui.engine.review.gate.gate import GateRequest, check_gate
+from faithtui.engine.library.project_runs import find_run_id
+from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate
 from faithtui.engine.review.gate.gate_json import gate_to_json
 from faithtui.engine.review.reports.agreement_report import (
     compute_run_agreement,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from faithtui.store.store import Store
 
 
-def format_agreement(store: "Store", run: int | str, form: ReportFormat) -> str:
+def format_agreement_report(store: "Store", run: int | str, form: ReportFormat) -> str:
     """Write the report of a run as a text; see `Project.format_report`.
 
     Raises:
@@ -34,7 +34,7 @@ def format_agreement(store: "Store", run: int | str, form: ReportFormat) -> str:
     return "".join(iter_report_text(store, agreement, form))
 
 
-def write_agreement(
+def write_agreement_report_files(
     store: "Store", run: int | str, formats: Sequence[ReportFormat], directory: Path
 ) -> list[Path]:
     """Write the report of a run as files; see `Project.write_report`."""
@@ -44,12 +44,14 @@ def write_agreement(
 
 def check_thresholds(store: "Store", run: int | str, request: GateRequest) -> Row:
     """Hold a run against thresholds; see `Project.gate`."""
-    return gate_to_json(check_gate(store, _find_run_and_check_labels(store, run), request))
+    return gate_to_json(
+        check_gate_and_write_certificate(store, _find_run_and_check_labels(store, run), request)
+    )
 
 
 def _find_run_and_check_labels(store: "Store", run: int | str) -> RunId:
     """Check labels and run for what would make figures wrong, and find the run."""
-    store.refuse_changed_rows()
-    found = find_run(store, run)
+    store.refuse_corrupted_rows()
+    found = find_run_id(store, run)
     check_run_within_time_limit(store, found)
     return found

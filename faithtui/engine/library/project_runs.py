@@ -11,12 +11,12 @@ from faithtui.domain.ids import RunId
 from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.calls.budget import NUSD
 from faithtui.engine.library.project_rows import Progress, Row
-from faithtui.engine.review.conversation_json import run_to_json
+from faithtui.engine.review.conversation_json import run_settings_and_state_to_json
 from faithtui.engine.runs.background import BackgroundRun
 from faithtui.engine.runs.environment import RunEnvironment, make_run_environment
 from faithtui.engine.runs.judge_profiles import choose_profile
 from faithtui.engine.runs.request import RunRequest
-from faithtui.engine.runs.run_liveness import read_run
+from faithtui.engine.runs.run_liveness import read_run_marking_interrupted
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def make_environment(settings: "Settings") -> RunEnvironment:
     )
 
 
-def find_run(store: "Store", run: int | str) -> RunId:
+def find_run_id(store: "Store", run: int | str) -> RunId:
     """Find a run by its number, or the last one.
 
     Raises:
@@ -102,7 +102,7 @@ def find_run(store: "Store", run: int | str) -> RunId:
         return last
     if isinstance(run, bool) or not isinstance(run, int):
         raise ConfigError(f"run is {run!r}; expected a number, or 'last'")
-    return store.runs.row(RunId(run)).id
+    return store.runs.read_run(RunId(run)).id
 
 
 def execute_and_wait(
@@ -124,7 +124,7 @@ def execute_and_wait(
     _report_progress(begun, on_progress)
     if begun.bug is not None:
         raise begun.bug
-    return run_to_json(read_run(store, run))
+    return run_settings_and_state_to_json(read_run_marking_interrupted(store, run))
 
 
 def _format_option(value: object) -> str:

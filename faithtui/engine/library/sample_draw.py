@@ -48,7 +48,7 @@ def draw_sample(
     """
     from faithtui.config import load_settings
     from faithtui.engine.population.population_sample import (
-        draw_population_sample,
+        draw_and_store_population_sample,
         sample_to_json,
     )
     from faithtui.engine.population.sample_request import PopulationRequest
@@ -74,4 +74,4 @@ def draw_sample(
     )
     with Store.open(expand_home(store)) as opened:
         who = load_settings().reviewer if reviewer is None else reviewer
-        return sample_to_json(draw_population_sample(opened, str(results), request, who))
+        return sample_to_json(draw_and_store_population_sample(opened, str(results), request, who))

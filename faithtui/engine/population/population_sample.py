@@ -71,7 +71,7 @@ class PopulationSample:
     """Half width that is foreseen of the share that passes once all is labelled; None: unknown."""
 
 
-def draw_population_sample(
+def draw_and_store_population_sample(
     store: Store, results: str, request: PopulationRequest, reviewer: str
 ) -> PopulationSample:
     """Draw claims of a results folder into a store.
@@ -139,11 +139,13 @@ def _draw_claims(
     )
     sizes = choose_total_sizes_by_stratum(strata.facts, wanted, already, conversations.judged)
     if design is SamplingDesign.CONVERSATIONS:
-        places = scan.choose_claims_of_conversations(conversations.judged, sizes[CONVERSATIONS])
+        places = scan.choose_conversations_and_list_claims(
+            conversations.judged, sizes[CONVERSATIONS]
+        )
         populations = {CONVERSATIONS: conversations.judged}
     else:
         populations = {each.name: each.claims for each in strata.facts}
-        places = scan.choose_claims(
+        places = scan.choose_random_claims_per_stratum(
             {strata.values[name]: count for name, count in populations.items()},
             {strata.values[name]: count for name, count in sizes.items()},
         )
@@ -153,7 +155,7 @@ def _draw_claims(
     )
     stored = _read_claim_conversations(scan, [*known, *fresh])
     population = _make_population(scan, manifest, digest, conversations, strata, sizes)
-    mean_size = population.claims / max(1, population.judged)
+    mean_size = population.claim_count / max(1, population.judged)
 
     def make_claim(place: ClaimPlace) -> DrawnClaim:
         return DrawnClaim(
@@ -200,9 +202,10 @@ def _refuse_changed_population(
         return
     claims = sum(each.claims for each in strata.facts)
     was = before.population
-    if (claims, dict(conversations.states)) != (was.claims, dict(was.states)):
+    if (claims, dict(conversations.states)) != (was.claim_count, dict(was.states)):
         raise ConfigError(
-            f"sample {before.id} was drawn from {was.claims:,} claims of {was.conversations:,} "
+            f"sample {before.id} was drawn from {was.claim_count:,} claims of "
+            f"{was.conversation_count:,} "
             f"conversations, and {scan.results} has {claims:,} of "
             f"{sum(conversations.states.values()):,} now; draw into another store with --store"
         )
@@ -220,13 +223,13 @@ def _choose_claims_drawn_before(
         return []
     drawn = {each.name: each.drawn for each in before.population.strata}
     if before.design is SamplingDesign.CONVERSATIONS:
-        return scan.choose_claims_of_conversations(conversations.judged, drawn[CONVERSATIONS])
+        return scan.choose_conversations_and_list_claims(conversations.judged, drawn[CONVERSATIONS])
     size = len(before.stratified_by)
     populations: Counter[StratumValues] = Counter()
     for each in strata.facts:
         populations[strata.values[each.name][:size]] += each.claims
     names = make_stratum_names(metric, before.stratified_by, list(populations))
-    return scan.choose_claims(
+    return scan.choose_random_claims_per_stratum(
         populations, {values: drawn.get(name, 0) for values, name in names.items()}
     )
 
@@ -369,14 +372,14 @@ def sample_to_json(found: PopulationSample) -> dict[str, object]:
                 "name": each.name,
                 "population": each.population,
                 "drawn": each.drawn,
-                "probability": each.probability,
+                "probability": each.draw_probability,
             }
             for each in row.strata
         ],
         "population": {
             "results": population.results,
-            "claims": population.claims,
-            "conversations": population.conversations,
+            "claims": population.claim_count,
+            "conversations": population.conversation_count,
             "judged": population.judged,
             "states": dict(population.states),
             "failed_share": population.failed_share,

@@ -183,7 +183,7 @@ class ResultsScan:
         rows = self._database.run_query(
             f"SELECT {values}claims.label, conversation.bundle, count(*), sum(claims.uncertainty) "
             f"FROM {self._make_claims_join_sql()} GROUP BY ALL LIMIT {_MOST_COUNTS + 1}",
-            self._make_parameters(),
+            self._make_metadata_pointer_parameters(),
         )
         strata = {tuple(row[: len(self.stratified_by)]) for row in rows}
         if len(strata) > MOST_STRATA or len(rows) > _MOST_COUNTS:
@@ -197,7 +197,7 @@ class ResultsScan:
             for row in rows
         ]
 
-    def choose_claims(
+    def choose_random_claims_per_stratum(
         self, populations: Mapping[StratumValues, int], sizes: Mapping[StratumValues, int]
     ) -> list[ClaimPlace]:
         """Choose the claims with the smallest random numbers of each stratum.
@@ -210,7 +210,7 @@ class ResultsScan:
         numbers = "claims.source, claims.key, claims.position"
         return self._choose_by_smallest_numbers(populations, sizes, numbers, of_conversations=False)
 
-    def choose_claims_of_conversations(self, population: int, size: int) -> list[ClaimPlace]:
+    def choose_conversations_and_list_claims(self, population: int, size: int) -> list[ClaimPlace]:
         """Choose whole conversations, and give all their claims.
 
         Args:
@@ -275,7 +275,7 @@ class ResultsScan:
             f"AS random_number FROM {self._make_claims_join_sql()}) "
             f"SELECT found.* FROM found JOIN wanted ON {same} "
             "WHERE found.random_number < wanted.highest",
-            {**self._make_parameters(), "seed": f"faithtui 1 {self._seed}"},
+            {**self._make_metadata_pointer_parameters(), "seed": f"faithtui 1 {self._seed}"},
         )
         whole = len(self.stratified_by)
         found: dict[StratumValues, list[ClaimPlace]] = {each: [] for each in ends}
@@ -326,15 +326,15 @@ class ResultsScan:
             "AS conversation USING (shard, number)"
         )
 
-    def _make_parameters(self) -> dict[str, object]:
+    def _make_metadata_pointer_parameters(self) -> dict[str, object]:
         return {
-            f"key_{place}": _make_pointer(key)
+            f"key_{place}": _make_json_pointer(key)
             for place, key in enumerate(self.stratified_by)
             if key not in _VALUES
         }
 
 
-def _make_pointer(key: str) -> str:
+def _make_json_pointer(key: str) -> str:
     """Name a key of a JSON object as JSON Pointer does (RFC 6901)."""
     name = key.removeprefix("metadata.")
     return f"/{name.replace('~', '~0').replace('/', '~1')}"

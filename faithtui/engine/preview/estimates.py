@@ -289,13 +289,13 @@ def extrapolate_preview_from_sample(
                 alone[each.conversation] += size(each)
         return _estimate_total(alone, shared, seen, total)
 
-    def estimate_stored(count: int, step: str | None = None) -> int:
+    def estimate_stored_answers(count: int, step: str | None = None) -> int:
         # Whoever has a question and does not put it finds its answer stored.
         had = count + sum(step in (None, each.step) for each in questions)
         calls = estimate_sum(_return_one, step).value
         return max(0, round(had * total / sampled) - calls) if sampled else 0
 
-    is_priced = pricing.worst_nusd(1, 1) is not None and all(
+    is_priced = pricing.compute_max_cost_nusd(1, 1) is not None and all(
         each.cost_nusd is not None for each in questions
     )
     cost = estimate_sum(lambda each: each.cost_nusd or 0)
@@ -306,17 +306,17 @@ def extrapolate_preview_from_sample(
         conversations=total,
         sampled=sampled,
         calls=estimate_sum(_return_one),
-        calls_stored=estimate_stored(sum(answered.values())),
+        calls_stored=estimate_stored_answers(sum(answered.values())),
         tokens_in=estimate_sum(_get_tokens_in),
         tokens_out=estimate_sum(_get_tokens_out),
         cost_nusd=cost if is_priced else None,
         worst_nusd=max(worst.high, cost.high) if is_priced else None,
-        prices=pricing.sources,
+        prices=pricing.price_source_or_sources_asked,
         steps=tuple(
             StepPreview(
                 step,
                 estimate_sum(_return_one, step).value,
-                estimate_stored(count, step),
+                estimate_stored_answers(count, step),
                 estimate_sum(_get_tokens_in, step).value,
                 estimate_sum(_get_tokens_out, step).value,
             )

@@ -91,7 +91,7 @@ class _PreviewReplyCache:
                 known.asked_by.add(self.conversation)
             return self.made_up[key]
         made_up = self.made_up[key] if key in self.earlier_keys else None
-        return self.store.calls.find_reply(key, or_cut=or_cut) or made_up
+        return self.store.calls.find_usable_reply(key, or_cut=or_cut) or made_up
 
     def find_unusable(self, key: str) -> StoredReply | None:
         """Give the latest stored reply to a question that could not be used, if any."""
@@ -287,10 +287,10 @@ def preview_runs(
     environment = environment or RunEnvironment()
     jobs: dict[RunId, _PreviewJob] = {}
     for run in runs:
-        row = store.runs.row(run)
+        row = store.runs.read_run(run)
         metric = rebuild_and_check_metric(store, row)
         pending = [each.conversation for each in store.runs.list_pending_items(run)]
-        unfinished = store.runs.item_rows(store.runs.list_failed_or_incomplete_items(run))
+        unfinished = store.runs.read_item_rows(store.runs.list_failed_or_incomplete_items(run))
         pending += [each.conversation for each in unfinished]
         check_image_hosts(store, pending, row.spec.judge, environment.image_hosts)
         jobs[run] = _PreviewJob(row.spec, metric, pending)
@@ -326,7 +326,9 @@ class _PreviewJob:
         claims, skipped = find_claims_to_judge(store, self.spec, number)
         return claims, skipped is None
 
-    def keep_claims(self, number: ConversationId, assessments: Sequence[Assessment]) -> None:
+    def remember_extracted_claims(
+        self, number: ConversationId, assessments: Sequence[Assessment]
+    ) -> None:
         """Keep the claims of a conversation for others."""
         claims = (verdict.claim for window in assessments for verdict in window.verdicts)
         self.extracted_claims[number] = tuple(dict.fromkeys(claims))
@@ -388,7 +390,7 @@ async def _preview_job(
         found,
         parameters=spec.profile.to_json(),
         asked_with=describe_parameters(store, spec),
-        held_back=find_image_hosts(store, conversations, spec.judge).format_warning(),
+        held_back=find_image_hosts(store, conversations, spec.judge).format_never_allowed_warning(),
     )
 
 
@@ -428,9 +430,9 @@ async def _ask_about_conversation(
     ask = asker.bind_to_item(ItemId(0), asked_after=job.asked_after)
     windows = tuple(metric.windows(conversation))
     try:
-        findings = await drive_questions(metric.gather(conversation, ask.traits, claims), ask)
+        findings = await drive_questions(metric.gather(conversation, ask.judge_traits, claims), ask)
         assessments = [metric.assess(findings, window) for window in windows]
-        job.keep_claims(number, assessments)
+        job.remember_extracted_claims(number, assessments)
         await drive_questions(metric.conclude(assessments), ask)
     except (JudgeError, MetricError):
         # It would fail in the run as well, after the same questions.

@@ -28,7 +28,7 @@ def conversation_json_lines(store: Store, items: Iterable[ItemId], reviewer: str
     for item in items:
         yield (
             dumps(
-                conversation_view_to_json(store.runs.read_review_view(item, reviewer)),
+                conversation_view_to_json(store.runs.read_conversation_for_review(item, reviewer)),
                 allow_nan=False,
             )
             + "\n"
@@ -64,7 +64,7 @@ _STATE_KEYS: Final = (
 """What is told of how far a run is."""
 
 
-def run_to_json(row: RunRow) -> dict[str, object]:
+def run_settings_and_state_to_json(row: RunRow) -> dict[str, object]:
     """Describe a run: how it is set, `LEFT_OUT` aside, and how far it is."""
     spec = row.spec
     return {
@@ -140,7 +140,7 @@ def conversation_view_to_json(view: ReviewView) -> dict[str, object]:
     """Describe a conversation of a run with all that judge and people said of it."""
     documents = {each.hash: each for turn in view.turns for each in turn.documents or ()}
     return {
-        "run": run_to_json(view.run),
+        "run": run_settings_and_state_to_json(view.run),
         "conversation": conversation_row_to_json(view.item, view.run.spec.metric),
         "reason": view.reason,
         "windows": [
@@ -209,7 +209,7 @@ def _claim_to_json(claim: ClaimView, documents: Mapping[str, DocumentView]) -> d
         "document": claim.document,
         "text": claim.text,
         "span": None if claim.span is None else [claim.span.start, claim.span.end],
-        "judge": claim.home_verdict.label,
+        "judge": claim.first_window_verdict.label,
         "human": claim.human,
         "verdicts": [
             {
@@ -232,7 +232,7 @@ def _claim_to_json(claim: ClaimView, documents: Mapping[str, DocumentView]) -> d
                 "action": None if said.action is None else said.action.value,
                 "note": said.note,
                 "evidence": [
-                    _passage_to_json(mark, documents[mark.document])
+                    _marked_passage_to_json(mark, documents[mark.document])
                     for mark in said.evidence
                     if mark.document in documents
                 ],
@@ -243,7 +243,7 @@ def _claim_to_json(claim: ClaimView, documents: Mapping[str, DocumentView]) -> d
     }
 
 
-def _passage_to_json(mark: MarkedPassage, document: DocumentView) -> dict[str, object]:
+def _marked_passage_to_json(mark: MarkedPassage, document: DocumentView) -> dict[str, object]:
     """Describe a stretch of a document, by the number that truths name it by too."""
     return {
         "document": document.number,

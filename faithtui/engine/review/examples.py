@@ -63,7 +63,7 @@ def collect_examples(store: Store, run: RunId, order: ExampleRequest) -> Example
     """
     if order.limit is not None and order.limit < 1:
         raise ConfigError(f"limit is {order.limit}; expected 1 or more examples")
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     labels = find_metric(row.spec.metric).spec.labels
     within = None if order.split is None else read_split_conversations(store, order.split)
     labelled = [
@@ -78,7 +78,7 @@ def collect_examples(store: Store, run: RunId, order: ExampleRequest) -> Example
     by_conversation: dict[ConversationId, list[ClaimId]] = {}
     for claim in chosen:
         by_conversation.setdefault(readings[claim].conversation, []).append(claim)
-    made = store.splits.read_split()
+    made = store.splits.read_split_rule()
     rule = None if made is None else made.rule
     examples: list[Example] = []
     for claims in by_conversation.values():
@@ -89,9 +89,9 @@ def collect_examples(store: Store, run: RunId, order: ExampleRequest) -> Example
 
 def read_conversation_of_claim(store: Store, run: RunId, claim: ClaimId) -> ReviewView:
     """Read the conversation in which a run judged a claim, for no reviewer in particular."""
-    item = store.reviews.find_item(run, claim)
+    item = store.reviews.find_item_id_of_claim(run, claim)
     assert item is not None  # the run judged it
-    return store.runs.read_review_view(item, NO_REVIEWER)
+    return store.runs.read_conversation_for_review(item, NO_REVIEWER)
 
 
 def read_examples_file_for_run(store: Store, path: Path | None) -> tuple[Example, ...]:
@@ -104,7 +104,7 @@ def read_examples_file_for_run(store: Store, path: Path | None) -> tuple[Example
     if path is None:
         return ()
     examples = read_examples(path)
-    made = store.splits.read_split()
+    made = store.splits.read_split_rule()
     for number, each in enumerate(examples, start=1):
         split = None if made is None else made.rule.get_split_of_group(each.group)
         if split not in (None, Split.TRAIN):
@@ -166,8 +166,8 @@ def _make_example(view: ReviewView, reading: ClaimUnit, rule: SplitRule | None) 
         claim=claim.text,
         passages=_list_claim_passages(view, claim),
         references=_list_references(view, claim),
-        judge_verdict=claim.home_verdict.label,
-        judge_reason=claim.home_verdict.reason,
+        judge_verdict=claim.first_window_verdict.label,
+        judge_reason=claim.first_window_verdict.reason,
         verdict=str(reading.human),
         reviewers=reading.reviewers,
         blind=reading.blind,
@@ -180,7 +180,7 @@ def list_consensus_verdicts(
     view: ReviewView, claim: ClaimView, human: str | None
 ) -> list[HumanVerdict]:
     """List what those said whose verdict is that of people as a whole."""
-    heard = view.run.spec.rule.translate_label
+    heard = view.run.spec.rule.translate_word_to_label
     return [
         each
         for each in claim.others
@@ -213,7 +213,7 @@ def list_window_passages(view: ReviewView, window: int) -> tuple[str, ...]:
 
 def _list_claim_passages(view: ReviewView, claim: ClaimView) -> tuple[str, ...]:
     if claim.document is None:
-        return list_window_passages(view, claim.home_verdict.window)
+        return list_window_passages(view, claim.first_window_verdict.window)
     return next(
         (document.text,)
         for turn in view.turns
@@ -227,5 +227,5 @@ def _list_references(view: ReviewView, claim: ClaimView) -> tuple[Reference, ...
     return tuple(
         Reference(truth.text, named.get(truth.id))
         for truth in view.truths
-        if claim.home_verdict.window in truth.windows
+        if claim.first_window_verdict.window in truth.windows
     )

@@ -51,8 +51,8 @@ def iter_bundle_lines(
         StoreError: There is no such run.
     """
     if run is not None:
-        store.runs.row(run)
-    return format_bundle_lines(store.bundles.collect(run, reviewers))
+        store.runs.read_run(run)
+    return format_bundle_lines(store.bundles.make_label_bundle(run, reviewers))
 
 
 def write_bundle_file(

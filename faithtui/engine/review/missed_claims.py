@@ -63,6 +63,6 @@ def mark_answer_complete(
 def _record_answer_event(
     store: Store, run: RunId, claim: ClaimId, reviewer: str, mark: LabelMark
 ) -> LabelEvent:
-    return store.reviews.record(
+    return store.reviews.append_label_event(
         claim, reviewer, Action.MARKED, run=run, judge_verdict=None, saw_judge=False, mark=mark
     )

@@ -58,7 +58,7 @@ _VERDICTS: Final = (
 """Questions whose answer is a verdict."""
 
 
-async def re_ask_claim(
+async def re_ask_claim_and_store_verdict(
     store: Store,
     item: ItemId,
     claim: ClaimId,
@@ -90,7 +90,7 @@ async def re_ask_claim(
     environment = environment or RunEnvironment()
     writer = RunWriter(store)
     writer.unstored.recover_into_store(store)
-    view = store.runs.read_review_view(item, asked_by)
+    view = store.runs.read_conversation_for_review(item, asked_by)
     shown = next((each for each in view.claims if each.id == claim), None)
     if shown is None:
         raise StoreError(f"there is no claim {claim} in this conversation; reload it")
@@ -105,7 +105,7 @@ async def re_ask_claim(
     # Counted over the conversation: questions about several claims of a document are the same.
     earlier = [each.replicate for each in store.calls.list_re_asked_verdicts(item)]
     replicate = max([FIRST_REPLICATE - 1, *earlier]) + 1
-    window = metric.windows(conversation)[shown.home_verdict.window]
+    window = metric.windows(conversation)[shown.first_window_verdict.window]
     wanted = _claim_from_view(shown, view, conversation)
     given = (wanted,) if wanted.kind == "claim" else None
     if wanted.kind != "statement":
@@ -116,7 +116,9 @@ async def re_ask_claim(
         asker = _make_asker(writer, view, opened, environment)
         try:
             ask = _ReAsk(asker.bind_to_item(item), replicate, wanted, window.position)
-            findings = await drive_questions(metric.gather(conversation, ask.traits, given), ask)
+            findings = await drive_questions(
+                metric.gather(conversation, ask.judge_traits, given), ask
+            )
             assessment = metric.assess(findings, window)
         except StoreError as error:
             await asker.drain()
@@ -140,8 +142,8 @@ class _ReAsk:
     """Position of the window that first holds it."""
 
     @property
-    def traits(self) -> JudgeTraits:
-        return self.ask.traits
+    def judge_traits(self) -> JudgeTraits:
+        return self.ask.judge_traits
 
     def hold_answer_slot(self) -> AbstractAsyncContextManager[object]:
         return self.ask.hold_answer_slot()

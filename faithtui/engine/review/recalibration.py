@@ -122,10 +122,10 @@ def preview_recalibration(store: Store, run: RunId | None = None) -> Recalibrati
         StoreError: There is no such run.
     """
     if run is None:
-        rows = [row for row in store.runs.rows() if _is_current_version(row)]
+        rows = [row for row in store.runs.list_runs() if _is_run_of_current_judge_version(row)]
     else:
-        row = store.runs.row(run)
-        if not _is_current_version(row):
+        row = store.runs.read_run(run)
+        if not _is_run_of_current_judge_version(row):
             raise ConfigError(
                 f"run {run} is not by the embedded judge in its present version; only its "
                 "probabilities can be recalibrated: faithtui run --judge offline"
@@ -155,7 +155,7 @@ def use_recalibration_in_new_runs(
 ) -> None:
     """Use recalibrated probabilities in new runs of the embedded judge; verdicts stay."""
     effect = wanted.effect
-    store.recalibrations.apply(
+    store.recalibrations.put_in_force(
         wanted.judge,
         effect.fitted,
         reviewer,
@@ -172,13 +172,13 @@ def use_threshold_in_new_runs(store: Store, wanted: RecalibrationPreview, review
     """
     found = wanted.verdicts
     before, after = found.before.balanced_accuracy, found.after.balanced_accuracy
-    if not found.is_offered or before is None or after is None:
+    if not found.helps_enough_to_offer or before is None or after is None:
         raise ConfigError(
             "no other threshold of verdicts is suggested: labels are too few, or on conversations "
             "left out it does not surely find unsupported claims better than the one in use; label "
             "more claims, or leave it"
         )
-    store.recalibrations.apply(
+    store.recalibrations.put_in_force(
         wanted.judge + _VERDICTS,
         Recalibration(1.0, -log_odds(found.threshold)),
         reviewer,
@@ -190,7 +190,9 @@ def use_threshold_in_new_runs(store: Store, wanted: RecalibrationPreview, review
 def restore_shipped_judge(store: Store) -> bool:
     """Use the embedded judge as it was shipped, verdicts too; False when it already was."""
     shipped = make_offline_fingerprint()
-    withdrawn = [store.recalibrations.withdraw(each) for each in (shipped, shipped + _VERDICTS)]
+    withdrawn = [
+        store.recalibrations.withdraw_all_of_judge(each) for each in (shipped, shipped + _VERDICTS)
+    ]
     return any(withdrawn)
 
 
@@ -204,12 +206,12 @@ def find_current_threshold(store: Store) -> StoredRecalibration | None:
     return store.recalibrations.find_in_force(make_offline_fingerprint() + _VERDICTS)
 
 
-def read_yes_probability_threshold(stored: StoredRecalibration) -> float:
+def compute_yes_threshold_as_shipped(stored: StoredRecalibration) -> float:
     """Read from which probability as shipped on a claim gets `yes`."""
     return round(stored.fitted.undo(0.5), 6)
 
 
-def make_run_calibration(store: Store, judge: str) -> Mapping[str, object] | None:
+def make_calibration_of_new_run(store: Store, judge: str) -> Mapping[str, object] | None:
     """Say what a new run of a judge is to keep of its recalibration; None: there is none.
 
     Returns:
@@ -231,7 +233,7 @@ def make_run_calibration(store: Store, judge: str) -> Mapping[str, object] | Non
     return (
         kept
         if verdicts is None
-        else {**kept, "threshold": read_yes_probability_threshold(verdicts)}
+        else {**kept, "threshold": compute_yes_threshold_as_shipped(verdicts)}
     )
 
 
@@ -248,7 +250,7 @@ def read_run_calibration(kept: Mapping[str, object] | None) -> Calibration | Non
     return Calibration(**numbers)
 
 
-def _is_current_version(row: RunRow) -> bool:
+def _is_run_of_current_judge_version(row: RunRow) -> bool:
     """Whether a run was made by the present version of the judge, recalibrated or not."""
     fingerprint, shipped = row.spec.judge_fingerprint, make_offline_fingerprint()
     return row.spec.judge == OFFLINE and (
@@ -273,9 +275,9 @@ def _collect_labelled_claims_of_runs(
     reasons: dict[ClaimId, LeftOut] = {}
     answers: set[tuple[object, int]] = set()
     for row in rows:
-        units = store.labelled_units.read_run_units(row.id)
+        units = store.labelled_units.read_report_units(row.id)
         answers |= {(each.conversation, each.turn) for each in units.answers}
-        for claim, each in _list_labelled_claims(row, units):
+        for claim, each in _list_labelled_or_left_out_claims(row, units):
             if isinstance(each, LeftOut):
                 reasons.setdefault(claim, each)
             elif claim not in found or (each.is_drawn and not found[claim][1].is_drawn):
@@ -294,7 +296,7 @@ def _list_labelled_claims_of_other_runs(store: Store, rows: list[RunRow]) -> set
     known = {row.id for row in rows}
     return {
         claim.claim
-        for row in store.runs.rows()
+        for row in store.runs.list_runs()
         if row.id not in known and row.labelled
         for claim in store.labelled_units.read_claim_units(row.id)
         if claim.state is LabelState.LABELLED
@@ -307,7 +309,7 @@ def _format_left_out(left_out: Mapping[LeftOut, int]) -> str:
     return f" (left out: {listed})" if listed else ""
 
 
-def _list_labelled_claims(
+def _list_labelled_or_left_out_claims(
     row: RunRow, units: RunUnits
 ) -> Iterator[tuple[ClaimId, LabelledProbability | LeftOut]]:
     """Claims of a run that somebody acted on, with the probability as shipped.

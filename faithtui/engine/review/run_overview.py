@@ -31,7 +31,7 @@ class RunCounts:
     """Conversations that meet the threshold; None: the run has none."""
 
     @property
-    def scored(self) -> int:
+    def scored_conversation_count(self) -> int:
         """Conversations with a score."""
         return sum(self.score_bins)
 
@@ -94,11 +94,11 @@ def compute_run_trust(store: Store, run: RunId) -> RunTrust:
     from faithtui.engine.review.reports.agreement_report import compute_run_agreement
 
     report = compute_run_agreement(store, run).report
-    level = report.primary_level
+    level = report.primary_level_report
     to_settle = 0
     if report.claims.coverage.labelled_by_two_or_more:
         records = store.raters.read_rater_records(run)
-        to_settle = sum(each.is_open for each in records.claims)
+        to_settle = sum(each.is_undecided for each in records.claims)
     return RunTrust(
         unit=level.unit,
         compared=level.agreement.n,

@@ -77,7 +77,7 @@ def read_run_prompts_with_examples(store: Store, run: RunId) -> RunPrompts:
         StoreError: There is no such run; or it was imported; or it was begun before texts were
             kept, and what was sent is not to be had any more.
     """
-    spec = store.runs.row(run).spec
+    spec = store.runs.read_run(run).spec
     if spec.is_imported:
         raise StoreError(explain_imported_run_unknowns(run))
     try:
@@ -117,7 +117,7 @@ def list_prompt_sets(store: Store) -> tuple[PromptSetSummary, ...]:
             continue
         alike: dict[tuple[str, bool], list[RunId]] = {}
         for each in runs:
-            spec = store.runs.row(each).spec
+            spec = store.runs.read_run(each).spec
             alike.setdefault((spec.metric, spec.is_imported), []).append(each)
         found += [
             PromptSetSummary("", key, FIRST_VERSION, tuple(those), None, False, not is_imported)

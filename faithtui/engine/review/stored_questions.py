@@ -54,7 +54,7 @@ def rebuild_questions(store: Store, item: ItemId, calls: Iterable[CallRow]) -> S
         calls: Calls that were made for it.
     """
     wanted = {call.key: call for call in calls}
-    row = store.runs.row(store.runs.item_rows([item])[0].run)
+    row = store.runs.read_run(store.runs.read_item_rows([item])[0].run)
     asked: dict[str, tuple[JudgeRequest, int | None]] = {}
     problem: str | None = None
     try:
@@ -104,7 +104,7 @@ async def _replay_stored_replies(
         FaithtuiError: The metric is not what it was, or cannot go on.
     """
     metric = rebuild_and_check_metric(store, row)
-    number = store.runs.item_rows([item])[0].conversation
+    number = store.runs.read_item_rows([item])[0].conversation
     conversation = store.conversations.get(number)
     claims, _ = find_claims_to_judge(store, row.spec, number)
     judge = await _make_silent_judge(row)
@@ -142,8 +142,8 @@ class _WindowNotingRespondent:
     note_window: Callable[[int | None], None]
 
     @property
-    def traits(self) -> JudgeTraits:
-        return self.respondent.traits
+    def judge_traits(self) -> JudgeTraits:
+        return self.respondent.judge_traits
 
     def hold_answer_slot(self) -> AbstractAsyncContextManager[object]:
         return self.respondent.hold_answer_slot()
@@ -197,7 +197,7 @@ class _ReadOnlyReplies:
         self._calls = store.calls
 
     def find(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
-        return self._calls.find_reply(key, or_cut=or_cut)
+        return self._calls.find_usable_reply(key, or_cut=or_cut)
 
     def find_unusable(self, key: str) -> StoredReply | None:
         return self._calls.find_unusable_reply(key)
@@ -215,7 +215,7 @@ class _NobodySends:
     def stop_and_list_in_flight(self) -> frozenset[asyncio.Task[object]]:
         return frozenset()
 
-    async def send_question(
+    async def answer_question(
         self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         raise AnswerOutstanding

@@ -120,7 +120,7 @@ class BackgroundRun:
         Raises:
             StoreError: There is no such run.
         """
-        row = store.runs.row(run)
+        row = store.runs.read_run(run)
         begun = cls(
             store,
             run,
@@ -231,9 +231,9 @@ def read_call_gauges(control: RunControl) -> Gauges:
     tally, limiter = control.tally, control.limiter
     latencies = sorted(tally.latencies_ms)
     return Gauges(
-        workers=control.workers,
-        allowed=None if limiter is None else limiter.window,
-        pace=None if limiter is None else limiter.pace,
+        workers=control.max_in_flight,
+        allowed=None if limiter is None else limiter.max_in_flight,
+        pace=None if limiter is None else limiter.requests_per_second,
         is_paused=control.is_paused,
         p50_ms=_find_quantile(latencies, 0.5),
         p95_ms=_find_quantile(latencies, 0.95),

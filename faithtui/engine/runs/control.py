@@ -43,7 +43,7 @@ class RunControl:
         self.ui_yielder = UiYielder()
 
     @property
-    def workers(self) -> int:
+    def max_in_flight(self) -> int:
         """Questions that may be in flight at once."""
         return self.requests.limit
 

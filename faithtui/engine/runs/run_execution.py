@@ -50,7 +50,7 @@ from faithtui.errors import ConfigError, JudgeError, MetricError, StoreError
 from faithtui.judges.base import Judge
 from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.redaction import Redact
-from faithtui.judges.registry import judge_fingerprint, open_judge
+from faithtui.judges.registry import make_judge_fingerprint, open_judge
 from faithtui.metrics.base import STOPS_THE_RUN, Metric
 from faithtui.metrics.registry import build
 from faithtui.store.records import (
@@ -167,7 +167,7 @@ async def execute_run_and_record_end(
                 if store.batches.sum_outstanding_of_run(run).questions:
                     state = RunState.WAITING
                 store.runs.set_state(run, state)
-                row = store.runs.row(run)
+                row = store.runs.read_run(run)
             except StoreError as error:  # locked or full: the run is cancelled all the same
                 reason = str(error)
             emit(RunEnded(run, state, reason, _make_last_progress(row, latest)))
@@ -179,7 +179,7 @@ async def execute_run_and_record_end(
             with contextlib.suppress(StoreError):
                 store.runs.set_state(run, RunState.STOPPED, reason)
             with contextlib.suppress(StoreError):
-                row = store.runs.row(run)
+                row = store.runs.read_run(run)
             emit(RunEnded(run, RunState.STOPPED, reason, _make_last_progress(row, latest)))
             raise
         await execution.writer.write(store.runs.set_state, run, state, reason)
@@ -246,7 +246,7 @@ async def judge_and_save_conversation(
             execution.row.spec.judge,
             execution.image_hosts,
         )
-        findings = await drive_questions(metric.gather(conversation, ask.traits, claims), ask)
+        findings = await drive_questions(metric.gather(conversation, ask.judge_traits, claims), ask)
         assessments = [metric.assess(findings, window) for window in windows]
         failures = await _save_windows_and_list_failures(execution, item, assessments)
         conclusion = await drive_questions(metric.conclude(assessments), ask)
@@ -309,7 +309,7 @@ def find_claims_to_judge(
         case "set":
             if spec.claim_set is None:
                 return (), "the claim set whose claims it judges was deleted"
-            claims = store.claim_sets.claims(spec.claim_set, conversation)
+            claims = store.claim_sets.list_claims_in_conversation(spec.claim_set, conversation)
             return claims, None if claims else "the claim set has no claims of it"
         case _:
             return None, None
@@ -396,7 +396,7 @@ def check_judge_unchanged(row: RunRow, redact: Redact | None) -> None:
     """
     spec = row.spec
     calibration = read_run_calibration(spec.calibration)
-    now = judge_fingerprint(
+    now = make_judge_fingerprint(
         spec.judge,
         spec.base_url,
         profile=spec.profile,
@@ -447,11 +447,13 @@ def read_refused_parameters(store: Store, row: RunRow) -> RefusedParameters:
     if not row.spec.profile.parameters:
         return RefusedParameters()
 
-    def keep_refusal(name: str) -> None:
+    def store_refused_parameter(name: str) -> None:
         # Nobody waits for it: it only saves the next run a request.
         store.submit(store.calls.remember_refused_parameter, fingerprint, name)
 
-    return RefusedParameters(store.calls.recall_refused_parameters(fingerprint), keep_refusal)
+    return RefusedParameters(
+        store.calls.recall_refused_parameters(fingerprint), store_refused_parameter
+    )
 
 
 def emit_future_parameter_refusals(execution: RunExecution, refused: RefusedParameters) -> None:

@@ -17,21 +17,23 @@ from faithtui.store.store import Store, utc_now
 def read_runs_marking_interrupted(
     store: Store, clock: Callable[[], datetime] = utc_now
 ) -> tuple[RunRow, ...]:
-    """List all runs as `Runs.rows` does, interrupted ones told from running ones."""
-    return show_dead_runs_as_interrupted(store, store.runs.rows(), clock)
+    """List all runs as `Runs.list_runs` does, interrupted ones told from running ones."""
+    return copy_rows_with_dead_runs_interrupted(store, store.runs.list_runs(), clock)
 
 
-def read_run(store: Store, run: RunId, clock: Callable[[], datetime] = utc_now) -> RunRow:
-    """Read one run as `Runs.row` does, an interrupted one told from a running one.
+def read_run_marking_interrupted(
+    store: Store, run: RunId, clock: Callable[[], datetime] = utc_now
+) -> RunRow:
+    """Read one run as `Runs.read_run` does, an interrupted one told from a running one.
 
     Raises:
         StoreError: There is none with this number.
     """
-    (row,) = show_dead_runs_as_interrupted(store, [store.runs.row(run)], clock)
+    (row,) = copy_rows_with_dead_runs_interrupted(store, [store.runs.read_run(run)], clock)
     return row
 
 
-def show_dead_runs_as_interrupted(
+def copy_rows_with_dead_runs_interrupted(
     store: Store, rows: Iterable[RunRow], clock: Callable[[], datetime]
 ) -> tuple[RunRow, ...]:
     """Give runs the state `interrupted` that nobody works on any more, though they should be on.
@@ -50,7 +52,7 @@ def show_dead_runs_as_interrupted(
         each.run for each in store.workers.list_workers(running) if not is_worker_gone(each, now)
     }
     # Whoever ended meanwhile has taken its entry away and said how: that is read again.
-    ended = {run: store.runs.row(run).state for run in running if run not in worked_on}
+    ended = {run: store.runs.read_run(run).state for run in running if run not in worked_on}
     return tuple(
         row
         if row.id not in ended

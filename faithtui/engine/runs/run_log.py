@@ -48,7 +48,7 @@ def make_logging_sink(
     began = clock()
 
     def on_event(event: RunEvent) -> None:
-        line = format_event(event, row)
+        line = choose_log_level_and_words(event, row)
         if line is not None:
             level, words = line
             _log.log(level, "run %d: %s", row.id, words)
@@ -82,7 +82,7 @@ def _log_times(row: RunRow, tally: CallCounts, seconds: float) -> None:
     )
 
 
-def format_event(event: RunEvent, row: RunRow) -> tuple[int, str] | None:
+def choose_log_level_and_words(event: RunEvent, row: RunRow) -> tuple[int, str] | None:
     """Give a level and the words for an event; None where there is nothing to say."""
     match event:
         case RunStarted(progress=progress):

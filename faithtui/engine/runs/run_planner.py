@@ -10,19 +10,19 @@ from faithtui.domain.judging.examples import Example
 from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.engine.calls.image_hosts import check_image_hosts
 from faithtui.engine.review.examples import read_examples_file_for_run, store_examples
-from faithtui.engine.review.recalibration import make_run_calibration, read_run_calibration
+from faithtui.engine.review.recalibration import make_calibration_of_new_run, read_run_calibration
 from faithtui.engine.review.samples.splits import read_split_conversations
 from faithtui.engine.runs.control import MOST_CONCURRENT
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
-from faithtui.judges.providers.api_keys import describe_key_places
+from faithtui.judges.providers.api_keys import explain_how_to_provide_key
 from faithtui.judges.providers.batches import refuse_judge_without_batches
 from faithtui.judges.registry import (
     check_and_adapt_judge_profile,
     find_missing_key_variable,
     is_prompt_based,
-    judge_fingerprint,
+    make_judge_fingerprint,
 )
 from faithtui.metrics.base import Metric
 from faithtui.metrics.registry import build, find_metric, list_option_names, options_to_json
@@ -100,11 +100,11 @@ def save_planned_run(
     key = find_missing_key_variable(spec.judge, spec.base_url, environ)
     if key is not None:
         raise ConfigError(
-            f"{spec.judge} needs a key: {describe_key_places(key)}, "
+            f"{spec.judge} needs a key: {explain_how_to_provide_key(key)}, "
             "or use --judge offline, which needs none"
         )
     if environment.recorder is not None:
-        environment.recorder.check_judge(spec.judge, spec.judge_fingerprint)
+        environment.recorder.refuse_other_judge_than_recorded(spec.judge, spec.judge_fingerprint)
     if examples:
         spec = replace(spec, example_set=store_examples(store, examples))
     prompts = metric.prompts.without_examples
@@ -139,8 +139,8 @@ def draft_run(
         )
     profile = check_and_adapt_judge_profile(judge, request.profile)
     request = replace(request, profile=profile)
-    calibration = make_run_calibration(store, judge)
-    fingerprint = judge_fingerprint(
+    calibration = make_calibration_of_new_run(store, judge)
+    fingerprint = make_judge_fingerprint(
         judge,
         request.base_url,
         profile=profile,
@@ -290,7 +290,7 @@ def check_given_claims(store: Store, request: RunRequest, metric: Metric[Any]) -
         StoreError: There is no such run or claim set.
     """
     if request.claim_set is not None:
-        found = store.claim_sets.row(request.claim_set)
+        found = store.claim_sets.read_version(request.claim_set)
         for spec in (metric.spec, find_metric(found.metric).spec):
             if spec.judges != "claim":
                 raise ConfigError(
@@ -300,7 +300,7 @@ def check_given_claims(store: Store, request: RunRequest, metric: Metric[Any]) -
                 )
     if request.claims_run is None:
         return
-    row = store.runs.row(request.claims_run)
+    row = store.runs.read_run(request.claims_run)
     for spec in (metric.spec, find_metric(row.spec.metric).spec):
         if spec.judges != "claim":
             raise ConfigError(
@@ -318,21 +318,23 @@ def _select_conversations(store: Store, request: RunRequest) -> tuple[Conversati
     sources, split, limit = request.sources, request.split, request.limit
     if limit is not None and limit < 1:
         raise ConfigError(f"limit is {limit}; expected 1 or more conversations")
-    known = [row.source for row in store.conversations.sources()]
+    known = [row.source for row in store.conversations.list_sources()]
     for source in sources:
         if source not in known:
             names = ", ".join(known) or "none yet"
             meant = format_suggestion(source, known)
             raise ConfigError(f"there is no source `{source}`; imported: {names}{meant}")
-    conversations = store.conversations.ids(sources, limit if split is None else None)
+    conversations = store.conversations.list_ids(sources, limit if split is None else None)
     judged, owner = None, ""
     if request.claim_set is not None:
-        judged, owner = store.claim_sets.list_conversations(request.claim_set), "the claim set"
+        judged, owner = store.claim_sets.list_conversation_ids(request.claim_set), "the claim set"
     elif request.claims == "run" and request.claims_run is not None:
-        judged = store.run_contents.list_conversations(request.claims_run)
+        judged = store.run_contents.list_conversation_ids(request.claims_run)
         owner = f"run {request.claims_run}"
     if judged is not None:
-        conversations = tuple(each for each in store.conversations.ids(sources) if each in judged)
+        conversations = tuple(
+            each for each in store.conversations.list_ids(sources) if each in judged
+        )
         if not conversations:
             raise ConfigError(f"{owner} has no conversation that is asked for")
     if split is not None:

@@ -148,7 +148,7 @@ class StoreReplyCache:
 
     def find(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
         """Give the usable reply to the question with this key, or one that was cut."""
-        return self._writer.store.calls.find_reply(key, or_cut=or_cut)
+        return self._writer.store.calls.find_usable_reply(key, or_cut=or_cut)
 
     def find_unusable(self, key: str) -> StoredReply | None:
         """Give the latest reply to the question with this key that could not be used, if any."""
@@ -179,7 +179,7 @@ class StoreReplyCache:
         )
         try:
             totals = await self._writer.write_in_shared_transaction(
-                self._writer.store.calls.save_reply, meant, reply
+                self._writer.store.calls.save_reply_release_lease_and_add_totals, meant, reply
             )
         except BaseException:
             # Whatever ended it, the reply was paid for. Given up while it waited, it may be stored

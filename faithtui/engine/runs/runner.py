@@ -82,7 +82,7 @@ async def execute_run(
     """
     environment = environment or RunEnvironment()
     UnstoredReplies(store.path).recover_into_store(store)
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     metric = rebuild_and_check_metric(store, row)
     check_image_hosts_of_unfinished_run(
         store, row, environment.image_hosts, with_unfinished=retry_unfinished
@@ -102,8 +102,8 @@ async def execute_run(
             )
         judge = open_run_judge(row, environment, control.ui_yielder.wait_until_pause_ends, refused)
     if retry_unfinished:
-        store.runs.reopen_unfinished_items(run)
-        row = store.runs.row(run)
+        store.runs.reopen_failed_or_incomplete_items(run)
+        row = store.runs.read_run(run)
     opening = judge
 
     async def open_and_judge(execution: RunExecution) -> RunEnding:
@@ -188,7 +188,7 @@ def _make_asker(
     def emit_format_change(left: OutputFormat, taken: OutputFormat) -> None:
         execution.emit(WayChanged(row.id, left.value, taken.value, execution.update_progress()))
 
-    def set_totals(totals: RunTotals) -> None:
+    def update_totals_and_budget(totals: RunTotals) -> None:
         execution.totals = totals
         budget.set_total_spent(Expense(totals.cost_nusd, totals.tokens_in + totals.tokens_out))
 
@@ -203,7 +203,9 @@ def _make_asker(
     control.limiter = environment.rate_limiters.get_limiter(judge.account)
     return Asker(
         judge,
-        StoreReplyCache(execution.writer, judge.ref, row.id, leases.holder, set_totals),
+        StoreReplyCache(
+            execution.writer, judge.ref, row.id, leases.holder, update_totals_and_budget
+        ),
         slots=control.requests,
         tally=control.tally,
         format_fallback=OutputFormatFallback(

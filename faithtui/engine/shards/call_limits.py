@@ -131,7 +131,7 @@ class CallLimitsServer:
             reserved.remove(worst)
         else:
             worst = NO_EXPENSE  # it was given back already
-        self._budget.charge(worst, Expense(spent_nusd, spent_tokens))
+        self._budget.replace_reserve_by_cost(worst, Expense(spent_nusd, spent_tokens))
 
     async def report_progress(self, holder: str, totals: Mapping[str, Any]) -> None:
         """Note how far a shard is."""
@@ -141,7 +141,7 @@ class CallLimitsServer:
         """Give back all that a worker held: it is gone, or begins anew."""
         held = self._held.pop(holder, _Holdings())
         for worst in held.reserved:
-            self._budget.charge(worst)
+            self._budget.replace_reserve_by_cost(worst)
         for account, count in held.requests.items():
             limiter = self._limiters.get_limiter(account)
             assert limiter is not None
@@ -199,12 +199,12 @@ class _RemoteBudget:
     async def reserve(self, worst: Expense) -> None:
         reason = await _await_or_give_back_if_cancelled(
             self._link.request("reserve", worst.nusd, worst.tokens),
-            lambda refused: None if refused else self.charge(worst),
+            lambda refused: None if refused else self.replace_reserve_by_cost(worst),
         )
         if reason is not None:
             raise BudgetReached(reason)
 
-    def charge(self, worst: Expense, spent: Expense = NO_EXPENSE) -> None:
+    def replace_reserve_by_cost(self, worst: Expense, spent: Expense = NO_EXPENSE) -> None:
         self._link.notify("charge", worst.nusd, worst.tokens, spent.nusd, spent.tokens)
 
 

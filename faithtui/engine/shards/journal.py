@@ -113,7 +113,7 @@ class ShardJournal:
         self._file.close()
 
     @property
-    def finished(self) -> int:
+    def finished_count(self) -> int:
         """How many conversations are finished."""
         return self.states.total()
 
@@ -171,15 +171,15 @@ class ShardJournal:
 
     def find(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
         """Give the usable reply to the question with this key, or one that was cut."""
-        reply = self._find_in(self._usable, key)
+        reply = self._find_reply_in_index(self._usable, key)
         if reply is not None or not or_cut:
             return reply
-        cut = self._find_in(self._unusable, key)
+        cut = self._find_reply_in_index(self._unusable, key)
         return cut if cut is not None and cut.stop == StopReason.LENGTH.value else None
 
     def find_unusable(self, key: str) -> StoredReply | None:
         """Give the latest reply to the question with this key that could not be used, if any."""
-        return self._find_in(self._unusable, key)
+        return self._find_reply_in_index(self._unusable, key)
 
     def find_rejection_reason(self, key: str) -> str | None:
         """Say why the question with this key will never be answered; None: it may be."""
@@ -227,7 +227,7 @@ class ShardJournal:
 
     def _index_lines(self) -> None:
         """Note what every line says."""
-        for place, found in self._file.read_lines():
+        for place, found in self._file.read_lines_and_cut_off_partial_one():
             if "done" in found:
                 self._index_finished(found["done"], ScoreState(found["state"]), place)
             elif "taken_over" in found:
@@ -291,7 +291,7 @@ class ShardJournal:
         self._places = array("q")
         self.states.clear()
 
-    def _find_in(self, index: ReplyIndex, key: str) -> StoredReply | None:
+    def _find_reply_in_index(self, index: ReplyIndex, key: str) -> StoredReply | None:
         place = index.find(_key_to_int(key))
         if place is None:
             return None

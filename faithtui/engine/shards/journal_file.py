@@ -33,7 +33,8 @@ class JournalFile:
         """
         self.path = path
         self.end = 0
-        """Where the next line begins, once `read_lines` has read those there are."""
+        """Where the next line begins, once `read_lines_and_cut_off_partial_one` has read those
+        there are."""
         self.written = 0
         """Lines that were appended."""
         self._synced = 0
@@ -49,7 +50,7 @@ class JournalFile:
         with suppress(FileNotFoundError):
             self.path.unlink()
 
-    def read_lines(self) -> Iterator[tuple[int, Any]]:
+    def read_lines_and_cut_off_partial_one(self) -> Iterator[tuple[int, Any]]:
         """Give every whole line with its place; what a kill left of the last one is cut off."""
         with self.path.open("rb") as file:
             for line in file:

@@ -19,7 +19,7 @@ from faithtui.engine.shards.results_schema import FORMAT
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.judges.providers.prices import read_price_table
 from faithtui.judges.redaction import load_and_try_redaction_hook
-from faithtui.judges.registry import check_and_adapt_judge_profile, judge_fingerprint
+from faithtui.judges.registry import check_and_adapt_judge_profile, make_judge_fingerprint
 from faithtui.metrics.base import Metric
 from faithtui.metrics.registry import build, options_to_json
 
@@ -103,7 +103,7 @@ class MeasureSettings:
         judge = metric.judge or self.judge
         profile = check_and_adapt_judge_profile(judge, self.profile)
         redact = None if self.redact is None else load_and_try_redaction_hook(self.redact)
-        fingerprint = judge_fingerprint(judge, self.base_url, profile=profile, redact=redact)
+        fingerprint = make_judge_fingerprint(judge, self.base_url, profile=profile, redact=redact)
         prompts = metric.prompts.without_examples
         return {
             "format": FORMAT,

@@ -40,7 +40,7 @@ from faithtui.engine.shards.table_reader import count_failed_conversations
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.formats.readers.registry import AUTO, get_reader_by_name
-from faithtui.judges.providers.api_keys import describe_key_places
+from faithtui.judges.providers.api_keys import explain_how_to_provide_key
 from faithtui.judges.registry import find_missing_key_variable
 from faithtui.paths import expand_home
 
@@ -274,7 +274,7 @@ def measure_unfinished_shards(
         get_reader_by_name(settings.choice.name)
     described = settings.to_manifest_json()
     if settings.wave is None:
-        check_key(settings)
+        check_judge_key_and_headers(settings)
     every = list_shards(
         request.source,
         source=request.name,
@@ -313,7 +313,7 @@ def _may_have_failed(results: Path, shard: str) -> bool:
         return True
 
 
-def check_key(settings: MeasureSettings) -> None:
+def check_judge_key_and_headers(settings: MeasureSettings) -> None:
     """See that the judge has the key and the headers that it needs.
 
     Raises:
@@ -324,7 +324,8 @@ def check_key(settings: MeasureSettings) -> None:
     key = find_missing_key_variable(judge, settings.base_url)
     if key is not None:
         raise ConfigError(
-            f"{judge} needs a key: {describe_key_places(key)}, or use --judge offline, which "
+            f"{judge} needs a key: {explain_how_to_provide_key(key)}, or use --judge offline, "
+            "which "
             "needs none"
         )
 

@@ -74,7 +74,7 @@ class WaveSender:
         """Count none: answers that were no replies are not kept."""
         return 0
 
-    async def send_question(
+    async def answer_question(
         self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         """Answer a question from the file of answers, or write it into that of questions.
@@ -104,8 +104,8 @@ class WaveSender:
             result,
             usage,
             estimated=is_estimated,
-            cost_nusd=self._pricing.cost_nusd(usage),
-            prices=self._pricing.source,
+            cost_nusd=self._pricing.compute_cost_nusd(usage),
+            prices=self._pricing.price_source,
         )
         self._count_call(asked.step, result, kept.tokens_in, kept.tokens_out, kept.cost_nusd)
         try:

@@ -26,7 +26,7 @@ from faithtui.formats.files.record_files import PARQUET, FileRecord, RecordFile
 from faithtui.formats.readers.datasets import (
     FormatChoice,
     is_data_file_name,
-    list_files,
+    list_data_files,
     make_shard_dataset_name,
     open_file_and_detect_format,
 )
@@ -160,7 +160,7 @@ def list_shards(
     found = _list_remote(text) if is_object_store_address(text) else _list_local(text)
     written = WrittenFolders(_read_file_or_none, results, wave)
     if not _is_named_file(text, found):
-        found = [each for each in found if not written.contains(each.address)]
+        found = [each for each in found if not written.check_and_count_written_file(each.address)]
     if written.counts:
         folders = ", ".join(sorted(written.counts))
         if not found:
@@ -246,7 +246,7 @@ def _is_named_file(text: str, found: Sequence[_FoundFile]) -> bool:
 def _list_local(text: str) -> list[_FoundFile]:
     path = expand_home(text)
     if path.is_dir():
-        base, files = path, list_files(path)
+        base, files = path, list_data_files(path)
     elif path.exists():
         base, files = path.parent, [path]
     else:

@@ -61,7 +61,7 @@ from faithtui.errors import (
 )
 from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.judges.providers.endpoints import is_in_process_judge
-from faithtui.judges.registry import check_and_adapt_judge_profile, judge_fingerprint
+from faithtui.judges.registry import check_and_adapt_judge_profile, make_judge_fingerprint
 from faithtui.metrics.base import Metric
 
 
@@ -178,7 +178,7 @@ def _get_judge_fingerprint(
     if not isinstance(judge, str):
         return str(getattr(judge, "fingerprint", ""))
     profile = check_and_adapt_judge_profile(judge, settings.profile)
-    return judge_fingerprint(judge, settings.base_url, profile=profile, redact=asking.redact)
+    return make_judge_fingerprint(judge, settings.base_url, profile=profile, redact=asking.redact)
 
 
 class _ShardWork:
@@ -324,7 +324,7 @@ class _ShardWork:
         return ShardOutcome(
             shard=self._shard.name,
             is_whole=is_whole,
-            conversations=self._journal.finished,
+            conversations=self._journal.finished_count,
             failed=self._journal.states[ScoreState.FAILED],
             incomplete=self._journal.states[ScoreState.INCOMPLETE],
             calls=tally.calls,

@@ -245,7 +245,9 @@ def _read_dictionary_batch_into(
     field = next((each for each in _iterate_fields(fields) if each.dictionary == number), None)
     if batch is None or field is None:
         raise ValueError("a dictionary of no column")
-    [column] = _BatchReader(batch, message.body, dictionaries, unpacked).read(field.children)
+    [column] = _BatchReader(batch, message.body, dictionaries, unpacked).read_columns(
+        field.children
+    )
     if message.described.read_number(2, "B"):  # it goes on
         dictionaries.setdefault(number, []).append(column)
     else:
@@ -259,7 +261,7 @@ def _read_batch(
 
     with SpooledTemporaryFile(max_size=_IN_MEMORY) as unpacked:
         reader = _BatchReader(message.described, message.body, dictionaries, unpacked)
-        columns = reader.read(fields)
+        columns = reader.read_columns(fields)
         names = [field.name for field in fields]
         for start in range(0, reader.length, _ROWS):
             left = [(start, min(start + _ROWS, reader.length))]
@@ -313,7 +315,7 @@ class _BatchReader:
         self._unpacked = unpacked
         self._taken = 0
 
-    def read(self, fields: tuple[_Field, ...]) -> list[Column]:
+    def read_columns(self, fields: tuple[_Field, ...]) -> list[Column]:
         """Make the columns of the batch.
 
         Raises:

@@ -203,10 +203,10 @@ def _find_decompressor(path: Path, file: io.BufferedReader) -> Callable[[int], b
         import lzma
 
         return lzma.LZMAFile(file).read
-    return _find_zstd(path, file) if head.startswith(_ZSTD) else None
+    return _find_zstd_reader(path, file) if head.startswith(_ZSTD) else None
 
 
-def _find_zstd(path: Path, file: io.BufferedReader) -> Callable[[int], bytes]:
+def _find_zstd_reader(path: Path, file: io.BufferedReader) -> Callable[[int], bytes]:
     read: Callable[[int], bytes]
     for name in ("compression.zstd", "zstandard"):  # the first is part of Python from 3.14 on
         try:

@@ -27,6 +27,7 @@ from faithtui.formats.images import STDIN
 from faithtui.formats.json_lines import (
     JsonRecord,
     UnusableRecord,
+    build_object_without_duplicate_keys,
     describe_json,
     estimate_memory_bytes,
     find_too_many_values,
@@ -35,7 +36,6 @@ from faithtui.formats.json_lines import (
     is_array_start,
     make_storable_json,
     parse_record_or_error,
-    refuse_duplicate_keys,
 )
 from faithtui.formats.json_records import RawRecord, cut_array, cut_lines
 
@@ -120,7 +120,7 @@ class RecordFile:
 
     Args:
         path: The file; `-` for standard input.
-        renames: Keys by the keys they are read as, see `rename_keys`.
+        renames: Keys by the keys they are read as, see `rename_and_lift_keys`.
 
     Raises:
         InputError: It cannot be read, or holds no records.
@@ -189,7 +189,9 @@ class RecordFile:
             for each in _iterate_records_of_any_kind(self.path, self.kind, self._stream):
                 found = each.found
                 if self._renames and isinstance(found, dict):
-                    each = replace(each, found=rename_keys(found, self._renames))  # the same record
+                    each = replace(
+                        each, found=rename_and_lift_keys(found, self._renames)
+                    )  # the same record
                 yield each
                 del each, found
         except InputError as error:
@@ -205,7 +207,7 @@ def _raise_on_iteration(error: InputError) -> Iterator[FileRecord]:
     raise error
 
 
-def rename_keys(value: dict[str, object], renames: Mapping[str, str]) -> dict[str, object]:
+def rename_and_lift_keys(value: dict[str, object], renames: Mapping[str, str]) -> dict[str, object]:
     """Rename keys of an object and of the objects in it.
 
     Args:
@@ -460,7 +462,7 @@ def _check_end_of_test_run(rest: bytes) -> None:
         problem = find_too_many_values(text)
         if problem is not None:
             raise InputError(f"{problem} behind the cases of its test run")
-        decoder = json.JSONDecoder(object_pairs_hook=refuse_duplicate_keys)
+        decoder = json.JSONDecoder(object_pairs_hook=build_object_without_duplicate_keys)
         run, end = decoder.raw_decode(text)
     except json.JSONDecodeError as error:
         if not text[error.pos :].strip() or error.msg.startswith("Unterminated"):
@@ -524,7 +526,9 @@ def _read_whole_file_as_one_record(path: Path, stream: ByteStream) -> FileRecord
         if problem is not None:
             raise InputError(f"{problem}, or {DOCUMENT.way_out}", path=path)
         value = json.loads(
-            text, parse_constant=_replace_nan_by_null, object_pairs_hook=refuse_duplicate_keys
+            text,
+            parse_constant=_replace_nan_by_null,
+            object_pairs_hook=build_object_without_duplicate_keys,
         )
         clean = make_storable_json(value)
     except json.JSONDecodeError as error:

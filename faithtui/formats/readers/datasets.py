@@ -220,7 +220,7 @@ def _group_files_sharing_ids(files: Sequence[DatasetFile]) -> list[list[DatasetF
     ]
 
 
-def list_files(folder: Path) -> list[Path]:
+def list_data_files(folder: Path) -> list[Path]:
     """List the data files of a folder and of the folders in it, in order of name."""
     files = []
     for path in sorted(folder.rglob("*")):

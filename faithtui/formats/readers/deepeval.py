@@ -26,13 +26,13 @@ from faithtui.formats.readers.protocol import (
 from faithtui.formats.readers.question_rows import ID, KNOWN, RowNames, make_conversation_draft
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
-    fold_key,
     has_any_key,
     has_keys,
+    normalise_key_spelling,
 )
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.draft import PER_TURN, ConversationDraft
-from faithtui.formats.readers.values.passages import read_tool_output
+from faithtui.formats.readers.values.passages import read_tool_output_as_passages
 
 CASE_KEYS: Final = (
     "scenario",
@@ -50,7 +50,7 @@ _TURN_KEYS: Final = ("tools_called", "mcp_tools_called", "user_id")
 _NEUTRAL_KEYS: Final = ("human_labels", "reference_judges")
 KNOWN_CASE: Final = frozenset(
     map(
-        fold_key,
+        normalise_key_spelling,
         (
             *CASE_KEYS,
             "name",
@@ -77,7 +77,9 @@ _GOLDEN: Final = RowNames(
     contexts=("retrieval_context",),
     identity=ID,
     joined_by="|",
-    known=KNOWN | KNOWN_CASE | frozenset(map(fold_key, ("tools_called", "expected_tools"))),
+    known=KNOWN
+    | KNOWN_CASE
+    | frozenset(map(normalise_key_spelling, ("tools_called", "expected_tools"))),
 )
 
 
@@ -85,7 +87,7 @@ def _explain_conversations_match(sample: Sample) -> str | None:
     for record in sample.records:
         if not has_keys(record, "turns") or has_any_key(record, *_NEUTRAL_KEYS):
             continue
-        turns = AnySpelling(record).take("turns")
+        turns = AnySpelling(record).read_first_value("turns")
         if has_any_key(record, *CASE_KEYS):
             named = next(each for each in CASE_KEYS if has_any_key(record, each))
             return f"`turns` beside deepeval's `{AnySpelling(record).get_key_spelling(named)}`"
@@ -105,7 +107,7 @@ def convert_conversational_case(
         ShapeError: `turns` is no list, or a turn no object.
     """
     fields = AnySpelling(value)
-    turns = parse_list_or_object_cell(fields.take("turns"), "turns")
+    turns = parse_list_or_object_cell(fields.read_first_value("turns"), "turns")
     if not isinstance(turns, list):
         raise fields.make_error(("turns",), turns, "a list of turns")
     details: dict[str, object] = {}
@@ -119,21 +121,21 @@ def convert_conversational_case(
         if rest:
             details[str(place)] = rest
     case: dict[str, object] = {"turns": normalised}
-    number = fields.take(*ID)
+    number = fields.read_first_value(*ID)
     if number not in (None, ""):
         case["id"] = number
-    metadata = fields.take("metadata")
+    metadata = fields.read_first_value("metadata")
     if isinstance(metadata, str):
         metadata = parse_list_or_object_cell(metadata, "metadata")
     if isinstance(metadata, dict) or details:
         known = metadata if isinstance(metadata, dict) else {}
         case["metadata"] = {**known, **({PER_TURN: details} if details else {})}
     for name in _NEUTRAL_KEYS:
-        if (given := fields.take(name)) is not None:
+        if (given := fields.read_first_value(name)) is not None:
             case[name] = given
-    rest = fields.rest()
+    rest = fields.get_unread_fields()
     for key in rest:
-        if fold_key(key) not in KNOWN_CASE:
+        if normalise_key_spelling(key) not in KNOWN_CASE:
             options.notes.unknown_keys[key] += 1
     return {**rest, **case}
 
@@ -141,26 +143,28 @@ def convert_conversational_case(
 def _normalise_turn(fields: AnySpelling) -> tuple[dict[str, object], dict[str, object]]:
     normal: dict[str, object] = {}
     for name in ("role", "content", "images"):
-        if (found := fields.take(name)) is not None:
+        if (found := fields.read_first_value(name)) is not None:
             normal[name] = found
-    context = fields.take("retrieval_context", "context")
+    context = fields.read_first_value("retrieval_context", "context")
     if isinstance(context, str):
         context = parse_list_or_object_cell(context, f"{fields.where}.retrieval_context")
         context = [context] if isinstance(context, str) else context
-    calls = fields.take("tools_called")
+    calls = fields.read_first_value("tools_called")
     if isinstance(calls, list):
         outputs = [
             {"text": document.text, **({"source": document.source} if document.source else {})}
             for call in calls
             if isinstance(call, dict)
-            for document in read_tool_output(call.get("output"), _get_tool_name(call)).documents
+            for document in read_tool_output_as_passages(
+                call.get("output"), _get_tool_name(call)
+            ).documents
         ]
         if outputs:
             context = [*(context if isinstance(context, list) else []), *outputs]
     if context is not None:
         normal["retrieval_context"] = context
     normal.setdefault("content", "")
-    rest = fields.rest()
+    rest = fields.get_unread_fields()
     return normal, {**rest, **({"tools_called": calls} if calls else {})}
 
 
@@ -209,12 +213,12 @@ def _convert_golden(
 ) -> Iterator[ConversationDraft]:
     draft = make_conversation_draft(fields, _GOLDEN, options, collector)
     calls = draft.metadata.get("tools_called") or draft.metadata.get("toolsCalled")
-    answer = draft.last_answer
+    answer = draft.last_answer_position
     if isinstance(calls, list) and answer is not None:
         for call in calls:
             if isinstance(call, dict) and call.get("output") is not None:
                 draft.turns[answer].add_passages(
-                    read_tool_output(call["output"], _get_tool_name(call))
+                    read_tool_output_as_passages(call["output"], _get_tool_name(call))
                 )
     yield draft
 

@@ -35,19 +35,19 @@ from faithtui.formats.readers.question_rows import KNOWN, RowNames, make_convers
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
     ShapeError,
-    fold_key,
     has_any_key,
+    normalise_key_spelling,
 )
 from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
 from faithtui.formats.readers.values.messages import MessageReader
-from faithtui.formats.readers.values.passages import read_passage_list, read_tool_output
+from faithtui.formats.readers.values.passages import read_passage_list, read_tool_output_as_passages
 from faithtui.formats.writers.answer_results import OWN_KEY
 
 _CASES: Final = ("test_cases", "testCases")
 _CONVERSATIONS: Final = ("conversational_test_cases", "conversationalTestCases")
 _KNOWN_RUN: Final = frozenset(
     map(
-        fold_key,
+        normalise_key_spelling,
         (
             "metrics_scores",
             "test_passed",
@@ -70,7 +70,7 @@ _KNOWN: Final = (
     | KNOWN_CASE
     | frozenset(
         map(
-            fold_key,
+            normalise_key_spelling,
             (
                 "success",
                 "order",
@@ -119,25 +119,27 @@ def _convert_test_run(
         return
     for names in (_CASES, _CONVERSATIONS):
         yield from make_drafts(
-            fields.elements(*names), lambda each: _read_case(each, options, collector)
+            fields.read_objects_or_errors(*names), lambda each: _read_case(each, options, collector)
         )
-    for key in fields.rest():
-        if fold_key(key) not in _KNOWN_RUN:
+    for key in fields.get_unread_fields():
+        if normalise_key_spelling(key) not in _KNOWN_RUN:
             options.notes.unknown_keys[key] += 1
 
 
 def _read_case(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> ConversationDraft:
-    metrics = list(fields.objects("metrics_data", "metricsData"))
-    trace = fields.take("trace")
-    if fields.has("turns"):
+    metrics = list(fields.read_objects("metrics_data", "metricsData"))
+    trace = fields.read_first_value("trace")
+    if fields.has_one_of_keys("turns"):
         draft = _read_turns(fields, collector)
-        keep_unread_fields_in_draft(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
+        keep_unread_fields_in_draft(
+            draft, fields.get_unread_fields(), _KNOWN, options.notes.unknown_keys
+        )
     else:
         draft = make_conversation_draft(fields, _ROW, options, collector)
     if isinstance(trace, dict):
-        _add_trace(draft, AnySpelling(trace))
+        _add_trace_metadata_and_passages(draft, AnySpelling(trace))
     own, positions = _take_faithtui_results(draft)
     for details in own:
         position = details.get("turn")
@@ -150,10 +152,12 @@ def _read_case(
         metrics = metrics[:1]  # the others have labels for verdicts
     draft.metadata["metrics"] = [dict(each.value) for each in metrics] or None
     for each in metrics:
-        if positions is None or _FAITHFULNESS not in fold_key(str(each.value.get("name"))):
+        if positions is None or _FAITHFULNESS not in normalise_key_spelling(
+            str(each.value.get("name"))
+        ):
             _add_faithfulness_verdicts(draft, each, options, _list_claims_faithtui_wrote(own))
         else:
-            log = each.text_only_or_none("verbose_logs") or ""
+            log = each.read_if_text("verbose_logs") or ""
             _add_truths_and_reasons(draft, parse_verbose_log(log, ""), positions)
     return draft
 
@@ -222,51 +226,53 @@ def _list_claims_faithtui_wrote(own: Sequence[Mapping[str, object]]) -> frozense
 
 def _read_turns(fields: AnySpelling, collector: ImageCollector) -> ConversationDraft:
     draft = ConversationDraft()
-    turns = fields.take("turns")
+    turns = fields.read_first_value("turns")
     if not isinstance(turns, list):
         raise fields.make_error(("turns",), turns, "a list of turns")
     # Turns of a run carry their order; it is the one to trust.
     orders = [each.get("order") for each in turns if isinstance(each, dict)]
     if len(orders) == len(turns) and all(isinstance(each, int) for each in orders):
         turns = sorted(turns, key=lambda turn: turn["order"])
-    MessageReader(draft, collector).read_all(turns, "turns")
+    MessageReader(draft, collector).add_messages_to_draft(turns, "turns")
     for turn in draft.turns:
         turn.details.pop("order", None)
     return draft
 
 
-def _add_trace(draft: ConversationDraft, trace: AnySpelling) -> None:
-    draft.metadata["trace_id"] = trace.take("uuid", "id")
-    draft.metadata["tags"] = trace.take("tags")
-    draft.metadata["trace_metadata"] = trace.take("metadata")
-    answer = draft.last_answer
+def _add_trace_metadata_and_passages(draft: ConversationDraft, trace: AnySpelling) -> None:
+    draft.metadata["trace_id"] = trace.read_first_value("uuid", "id")
+    draft.metadata["tags"] = trace.read_first_value("tags")
+    draft.metadata["trace_metadata"] = trace.read_first_value("metadata")
+    answer = draft.last_answer_position
     if answer is None or draft.turns[answer].passages is not None:
         return
-    for span in trace.objects("retriever_spans"):
-        context = span.take("retrieval_context")
+    for span in trace.read_objects("retriever_spans"):
+        context = span.read_first_value("retrieval_context")
         found = (
-            read_tool_output(span.take("output"), span.text("name"))
+            read_tool_output_as_passages(span.read_first_value("output"), span.read_text("name"))
             if context is None
-            else read_passage_list(context, "retrieval_context", span.text("name"))
+            else read_passage_list(context, "retrieval_context", span.read_text("name"))
         )
         draft.turns[answer].add_passages(found)
-    for span in trace.objects("tool_spans"):
-        draft.turns[answer].add_passages(read_tool_output(span.take("output"), span.text("name")))
+    for span in trace.read_objects("tool_spans"):
+        draft.turns[answer].add_passages(
+            read_tool_output_as_passages(span.read_first_value("output"), span.read_text("name"))
+        )
 
 
 def _add_faithfulness_verdicts(
     draft: ConversationDraft, fields: AnySpelling, options: ReadOptions, claims: Collection[str]
 ) -> None:
-    name = fields.text("name", "metric") or ""
-    if _FAITHFULNESS not in fold_key(name):
+    name = fields.read_text("name", "metric") or ""
+    if _FAITHFULNESS not in normalise_key_spelling(name):
         options.notes.remarks[
             f"the metric {name} is kept as metadata: only faithfulness is read as verdicts"
         ] += 1
         return
-    judge = fields.text("evaluation_model") or "deepeval"
-    log = fields.text_only_or_none("verbose_logs")
-    score = fields.take("score")
-    reason = fields.text_only_or_none("reason")
+    judge = fields.read_text("evaluation_model") or "deepeval"
+    log = fields.read_if_text("verbose_logs")
+    score = fields.read_first_value("score")
+    reason = fields.read_if_text("reason")
     # One model may be the judge of several metrics, whose windows are those of several judges.
     named = {each.judge for each in draft.verdicts if isinstance(each, ImportedWindow)}
     own_name = next(
@@ -276,17 +282,17 @@ def _add_faithfulness_verdicts(
     if windows:
         draft.verdicts += windows
         return
-    answer = draft.last_answer
+    answer = draft.last_answer_position
     if answer is not None:
-        success = fields.take("success")
+        success = fields.read_first_value("success")
         number = score if isinstance(score, int | float) else None
-        draft.add_verdict(
+        draft.add_judge_verdict_on_answer(
             ImportedVerdict(
                 judge,
                 answer,
                 score=number,
                 passed=success if isinstance(success, bool) else None,
-                reason=reason or fields.text_only_or_none("error"),
+                reason=reason or fields.read_if_text("error"),
             )
         )
 

@@ -41,16 +41,18 @@ def _convert_samples(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft | ShapeError]:
     del collector
-    samples = fields.elements("samples") if fields.has("samples") else (fields,)
+    samples = (
+        fields.read_objects_or_errors("samples") if fields.has_one_of_keys("samples") else (fields,)
+    )
     yield from make_drafts(samples, lambda each: _read_sample(each, options))
 
 
 def _read_sample(fields: AnySpelling, options: ReadOptions) -> ConversationDraft:
-    draft = ConversationDraft(key=fields.text("sample_id", "id"))
-    source = fields.text("source") or ""
-    summary = fields.text("summary") or ""
+    draft = ConversationDraft(key=fields.read_text("sample_id", "id"))
+    source = fields.read_text("source") or ""
+    summary = fields.read_text("summary") or ""
     draft.add_turn("assistant", summary, PassageList((Document(source),), ({},)))
-    known = dict(fields.inner("metadata").value)
+    known = dict(fields.read_object("metadata").value)
     group = known.get("raw_sample_id")
     draft.metadata = {
         **{name: known[name] for name in _NOT_SCORES if name in known},
@@ -60,36 +62,36 @@ def _read_sample(fields: AnySpelling, options: ReadOptions) -> ConversationDraft
     if scores:
         draft.metadata["reference_judges"] = scores
     annotations: list[dict[str, object]] = []
-    for each in fields.objects("annotations"):
+    for each in fields.read_objects("annotations"):
         annotations.append(dict(each.value))
         _add_label(draft, each, summary, options)
     draft.metadata["annotations"] = annotations or None
-    draft.extra = fields.rest()
+    draft.extra = fields.get_unread_fields()
     return draft
 
 
 def _add_label(
     draft: ConversationDraft, fields: AnySpelling, summary: str, options: ReadOptions
 ) -> None:
-    labels = fields.take("label")
+    labels = fields.read_first_value("label")
     words = [str(each) for each in labels] if isinstance(labels, list) else [str(labels or "")]
     kinds = {word.partition(".")[0] for word in words}
     label = next((each for each in _WORST_FIRST if each in kinds), "unlabelled")
-    piece = fields.text("summary_span")
+    piece = fields.read_text("summary_span")
     if piece is None or not piece.strip():
         return
-    start, end = fields.take("summary_start"), fields.take("summary_end")
+    start, end = fields.read_first_value("summary_start"), fields.read_first_value("summary_end")
     span = None
     if isinstance(start, int) and isinstance(end, int) and summary[start:end] == piece:
         span = (start, end)
-    draft.add_rating(
+    draft.add_human_label(
         0,
-        fields.text("annotator_name") or fields.text("annotator_id") or "unknown",
+        fields.read_text("annotator_name") or fields.read_text("annotator_id") or "unknown",
         options.choose_and_note_scale("label", SCALE),
         label,
         claim=piece,
         span=span,
-        note=fields.text("note"),
+        note=fields.read_text("note"),
     )
 
 

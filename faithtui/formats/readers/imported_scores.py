@@ -7,7 +7,7 @@ the first line that cannot be used ends the reading.
 from collections.abc import Iterator
 from pathlib import Path
 
-from faithtui.agreement.imported_scores.conventions import labels_same_units
+from faithtui.agreement.imported_scores.conventions import has_shared_units
 from faithtui.agreement.imported_scores.units import (
     ScoredConversation,
     get_rated_unit_kind,
@@ -83,7 +83,7 @@ def _refuse_duplicate_labels(conversation: Conversation) -> None:
     """Refuse a second label of a person on the same unit and scale: which one counts?"""
     seen: dict[tuple[object, ...], int] = {}
     for number, rating in enumerate(conversation.ratings):
-        if not labels_same_units(rating.scale):
+        if not has_shared_units(rating.scale):
             continue
         name = (rating.scale, rating.annotator, get_rated_unit_kind(rating), *make_unit_key(rating))
         before = seen.setdefault(name, number)

@@ -40,7 +40,7 @@ _RESULT = RowNames(question=("query",), answer=("response",), contexts=("context
 
 
 def _list_examples(record: dict[str, object]) -> list[object]:
-    found = AnySpelling(record).take("examples")
+    found = AnySpelling(record).read_first_value("examples")
     return found if isinstance(found, list) else [record]
 
 
@@ -60,26 +60,32 @@ def _convert_dataset(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft | ShapeError]:
     del collector
-    examples = fields.elements("examples") if fields.has("examples") else (fields,)
+    examples = (
+        fields.read_objects_or_errors("examples")
+        if fields.has_one_of_keys("examples")
+        else (fields,)
+    )
     yield from make_drafts(examples, lambda each: _read_example(each, options))
 
 
 def _read_example(fields: AnySpelling, options: ReadOptions) -> ConversationDraft:
-    draft = ConversationDraft(key=fields.text("id", "id_"))
-    question = fields.text("query")
+    draft = ConversationDraft(key=fields.read_text("id", "id_"))
+    question = fields.read_text("query")
     if question is not None:
         draft.add_turn("user", question)
-    answer = fields.text("reference_answer")
+    answer = fields.read_text("reference_answer")
     if answer is not None:
         turn = draft.add_turn("assistant", answer)
         contexts = parse_list_or_object_cell(
-            fields.take("reference_contexts"), "reference_contexts"
+            fields.read_first_value("reference_contexts"), "reference_contexts"
         )
         if contexts is not None:
             turn.passages = read_passage_list(contexts, "reference_contexts")
         turn.details["is_reference"] = True
     known = frozenset(("queryby", "referenceanswerby", "referencecontexts"))
-    keep_unread_fields_in_draft(draft, fields.rest(), known, options.notes.unknown_keys)
+    keep_unread_fields_in_draft(
+        draft, fields.get_unread_fields(), known, options.notes.unknown_keys
+    )
     return draft
 
 
@@ -96,12 +102,12 @@ def _explain_results_match(sample: Sample) -> str | None:
 def _convert_result(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
-    own = list_objects_or_empty(fields.take(OWN_KEY))
-    metadata = fields.take("metadata") if own else None
-    given = {name: fields.take(name) for name in _OF_RESULT}
+    own = list_objects_or_empty(fields.read_first_value(OWN_KEY))
+    metadata = fields.read_first_value("metadata") if own else None
+    given = {name: fields.read_first_value(name) for name in _OF_RESULT}
     feedback, reason = _to_text(given["feedback"]), _to_text(given["invalid_reason"])
     draft = make_conversation_draft(fields, _RESULT, options, collector)
-    answer = draft.last_answer
+    answer = draft.last_answer_position
     if own:
         restore_exported_answer(draft, own, metadata)
     elif answer is None:
@@ -114,7 +120,7 @@ def _convert_result(
         is_invalid = _parse_bool_or_none(given["invalid_result"]) is True
         if passed is None and given["score"] is not None:
             draft.turns[answer].details["score"] = given["score"]
-        draft.add_verdict(
+        draft.add_judge_verdict_on_answer(
             ImportedVerdict(
                 JUDGE,
                 answer,

@@ -27,7 +27,12 @@ from faithtui.formats.readers.protocol import (
     translate_to_shape_error,
 )
 from faithtui.formats.readers.traces.exchanges import is_about_faithfulness
-from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError, fold_key, has_keys
+from faithtui.formats.readers.values.any_spelling import (
+    AnySpelling,
+    ShapeError,
+    has_keys,
+    normalise_key_spelling,
+)
 from faithtui.formats.readers.values.draft import ConversationDraft, list_roles_and_texts
 from faithtui.formats.readers.values.messages import MessageReader
 from faithtui.formats.readers.values.passages import PassageList, read_passage_list
@@ -94,8 +99,10 @@ class TaskReader:
                 last = each
                 fields = AnySpelling(each.found)
                 try:
-                    identity = fields.text("task_id") or str(each.line)
-                    conversation = fields.text("conversation_id") or _split_task_id(identity)[0]
+                    identity = fields.read_text("task_id") or str(each.line)
+                    conversation = (
+                        fields.read_text("conversation_id") or _split_task_id(identity)[0]
+                    )
                 except UNREADABLE as error:
                     yield make_refused_record(each, error)
                     continue
@@ -121,21 +128,25 @@ class TaskReader:
                     conversation, tasks, collector, key=conversation
                 )
                 yield from build_conversations(place, drafts, options, collector)
-        readable.raise_error()
+        readable.raise_error_if_any()
 
 
 def _make_task_per_answer(fields: AnySpelling, conversation: str) -> Iterator[_Task]:
     """Give one task for each answer; one without an answer where there is none."""
-    identity = fields.text("task_id") or ""
-    turn = fields.take("turn")
-    history = fields.take("input")
+    identity = fields.read_text("task_id") or ""
+    turn = fields.read_first_value("turn")
+    history = fields.read_first_value("input")
     if not isinstance(history, list):
         raise fields.make_error(("input",), history, "a list of messages")
-    passages = read_passage_list(fields.take("contexts"), fields.get_key_spelling("contexts"))
-    targets = [each.text_only_or_none("text") for each in fields.objects("targets")]
-    predictions = [each.text_only_or_none("text") for each in fields.objects("predictions")]
+    passages = read_passage_list(
+        fields.read_first_value("contexts"), fields.get_key_spelling("contexts")
+    )
+    targets = [each.read_if_text("text") for each in fields.read_objects("targets")]
+    predictions = [each.read_if_text("text") for each in fields.read_objects("predictions")]
     details = {
-        key: value for key, value in fields.rest().items() if fold_key(key) != "conversationid"
+        key: value
+        for key, value in fields.get_unread_fields().items()
+        if normalise_key_spelling(key) != "conversationid"
     }
     task = _Task(
         identity,
@@ -183,7 +194,7 @@ def _make_conversations_from_tasks(
     known = {task.turn: task for task in ordered}
     for task in ordered:
         draft = ConversationDraft()
-        MessageReader(draft, collector).read_all(task.history, "input")
+        MessageReader(draft, collector).add_messages_to_draft(task.history, "input")
         answers = [turn for turn in draft.turns if turn.role == "assistant"]
         for place, turn in enumerate(answers, start=1):
             earlier = known.get(place)
@@ -203,7 +214,7 @@ def _join_tasks_with_matching_histories(
     draft = ConversationDraft()
     for task in tasks:
         history = ConversationDraft()
-        MessageReader(history, collector).read_all(task.history, "input")
+        MessageReader(history, collector).add_messages_to_draft(task.history, "input")
         before = list_roles_and_texts(draft.turns)
         if task.answer is None or list_roles_and_texts(history.turns)[: len(before)] != before:
             return None
@@ -223,7 +234,7 @@ def _add_answer(draft: ConversationDraft, task: _Task) -> None:
         turn.details["other_ratings"] = task.other_ratings
     position = len(draft.turns) - 1
     for annotator, scale, label in task.ratings:
-        draft.add_rating(position, annotator, scale, label)
+        draft.add_human_label(position, annotator, scale, label)
     for judge, value in task.judges.items():
         scores = draft.metadata.setdefault("reference_judges", {})
         assert isinstance(scores, dict)
@@ -245,29 +256,29 @@ def _convert_evaluations(
     answered: dict[tuple[str, str], list[_Task]] = {}
 
     def read_document(fields: AnySpelling) -> None:
-        documents[fields.text("document_id") or ""] = dict(fields.value)
+        documents[fields.read_text("document_id") or ""] = dict(fields.value)
 
     def read_metric(fields: AnySpelling) -> None:
-        if str(fields.take("author")).lower() == "human":
-            scales[fields.text("name") or ""] = _find_declared_scale(fields)
+        if str(fields.read_first_value("author")).lower() == "human":
+            scales[fields.read_text("name") or ""] = _find_declared_scale(fields)
 
     def read_task(fields: AnySpelling) -> None:
         contexts = fields.value.get("contexts")
         passages = [
-            documents.get(AnySpelling(context).text("document_id") or "", context)
+            documents.get(AnySpelling(context).read_text("document_id") or "", context)
             for context in (contexts if isinstance(contexts, list) else [])
             if isinstance(context, dict)
         ]
-        identity = fields.text("task_id") or ""
+        identity = fields.read_text("task_id") or ""
         task = AnySpelling({**fields.value, "contexts": passages}, fields.where)
         tasks[identity] = next(_make_task_per_answer(task, _split_task_id(identity)[0]))
 
     def read_evaluation(fields: AnySpelling) -> None:
-        task = tasks.get(fields.text("task_id") or "")
+        task = tasks.get(fields.read_text("task_id") or "")
         if task is None:
             options.notes.remarks["evaluations of tasks that are not there are left out"] += 1
             return
-        model = fields.text("model_id") or "model"
+        model = fields.read_text("model_id") or "model"
         found = _read_evaluation(task, fields, scales, options)
         answered.setdefault((task.conversation, model), []).append(found)
 
@@ -277,7 +288,7 @@ def _convert_evaluations(
         ("tasks", read_task),
         ("evaluations", read_evaluation),
     ):
-        for each in fields.elements(name):
+        for each in fields.read_objects_or_errors(name):
             try:
                 if isinstance(each, ShapeError):
                     raise each
@@ -302,7 +313,7 @@ def _find_declared_scale(metric: AnySpelling) -> str | None:
 
     None where these are not MTRAG's: the label of a level says nothing without its scale.
     """
-    values, ends = metric.take("values"), metric.take("range")
+    values, ends = metric.read_first_value("values"), metric.read_first_value("range")
     if isinstance(values, list):
         levels = {
             _format_label_word(each.get("value") if isinstance(each, dict) else each)
@@ -326,7 +337,7 @@ def _read_evaluation(
         scales: Of the metrics that people gave; None where only the user knows it.
         options: How the file is to be read.
     """
-    answer = fields.text("model_response")
+    answer = fields.read_text("model_response")
     found = _Task(
         task.identity,
         task.conversation,
@@ -337,7 +348,7 @@ def _read_evaluation(
         task.answer,
         dict(task.details),
     )
-    annotations = fields.inner("annotations").value
+    annotations = fields.read_object("annotations").value
     for metric, given in annotations.items():
         if not isinstance(given, Mapping):
             continue
@@ -349,7 +360,7 @@ def _read_evaluation(
         if metric not in scales:
             for who, value in values.items():
                 found.judges[metric if len(values) == 1 else f"{metric} {who}"] = value
-        elif is_about_faithfulness(metric) or options.has_scale(metric):
+        elif is_about_faithfulness(metric) or options.note_score_and_check_scale(metric):
             scale = options.choose_and_note_scale(metric, scales[metric])
             for who, value in values.items():
                 if not isinstance(value, str | int | float):

@@ -15,7 +15,7 @@ from faithtui.formats.readers.protocol import (
     make_parsed_record,
     make_refused_record,
 )
-from faithtui.formats.readers.values.any_spelling import fold_key
+from faithtui.formats.readers.values.any_spelling import normalise_key_spelling
 
 _LINE_KEYS: Final = frozenset(("id", "turns", "metadata", "human_labels", "reference_judges"))
 _TURN_KEYS: Final = frozenset(("role", "content", "retrieval_context", "context", "images"))
@@ -51,7 +51,7 @@ class NeutralReader:
                 yield make_parsed_record(each, found)
                 continue
             found = _normalise_key_spelling(found)
-            _count_unknown(found, options.notes)
+            _count_unknown_keys(found, options.notes)
             try:
                 read = conversation_from_json(
                     found, source=options.source, path=each.path, line=each.line, record=each.record
@@ -83,15 +83,15 @@ def _normalise_key_spelling(found: dict[str, object]) -> dict[str, object]:
 def _respell_known_keys(found: dict[str, object], names: frozenset[str]) -> dict[str, object]:
     if found.keys() <= names:
         return found
-    by_fold = {fold_key(name): name for name in names - found.keys()}
+    by_fold = {normalise_key_spelling(name): name for name in names - found.keys()}
     # Of two spellings of one name, the second stays what it is: unknown, and told.
     return {
-        key if key in names else by_fold.pop(fold_key(key), key): value
+        key if key in names else by_fold.pop(normalise_key_spelling(key), key): value
         for key, value in found.items()
     }
 
 
-def _count_unknown(found: dict[str, object], notes: ReadNotes) -> None:
+def _count_unknown_keys(found: dict[str, object], notes: ReadNotes) -> None:
     for key in found.keys() - _LINE_KEYS:
         notes.unknown_keys[key] += 1
     turns = found.get("turns")

@@ -7,15 +7,22 @@ from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import CONTEXTS, ID, KNOWN
-from faithtui.formats.readers.values.any_spelling import AnySpelling, fold_key, has_any_key
+from faithtui.formats.readers.values.any_spelling import (
+    AnySpelling,
+    has_any_key,
+    normalise_key_spelling,
+)
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
-from faithtui.formats.readers.values.passages import read_tool_output
+from faithtui.formats.readers.values.passages import read_tool_output_as_passages
 
 _MESSAGES: Final = ("messages", "conversation", "conversations", "dialogue", "dialog", "chat")
 _KNOWN: Final = KNOWN | frozenset(
-    map(fold_key, ("tools", "functions", "temperature", "parallel_tool_calls", "created", "object"))
+    map(
+        normalise_key_spelling,
+        ("tools", "functions", "temperature", "parallel_tool_calls", "created", "object"),
+    )
 )
 _OF_OTHER_TOOLS: Final = ("run_type", "observations", "attributes", "turns", "claim_id")
 
@@ -23,7 +30,7 @@ _OF_OTHER_TOOLS: Final = ("run_type", "observations", "attributes", "turns", "cl
 def _explain_match(sample: Sample) -> str | None:
     for record in sample.records:
         fields = AnySpelling(record)
-        found = fields.take(*_MESSAGES)
+        found = fields.read_first_value(*_MESSAGES)
         if isinstance(found, str) and sample.is_table:
             found = (
                 parse_list_or_object_cell(found, "messages")
@@ -39,20 +46,28 @@ def _convert_message_list(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
     messages = parse_list_or_object_cell(
-        fields.take(*_MESSAGES), fields.get_key_spelling(*_MESSAGES)
+        fields.read_first_value(*_MESSAGES), fields.get_key_spelling(*_MESSAGES)
     )
     if not isinstance(messages, list):
         raise fields.make_error(_MESSAGES, messages, "a list of messages")
-    draft = ConversationDraft(key=fields.text(*ID, "conversation_id", "thread_id", "session_id"))
-    MessageReader(draft, collector).read_all(messages, fields.get_key_spelling(*_MESSAGES))
-    choices = fields.take("choices")
+    draft = ConversationDraft(
+        key=fields.read_text(*ID, "conversation_id", "thread_id", "session_id")
+    )
+    MessageReader(draft, collector).add_messages_to_draft(
+        messages, fields.get_key_spelling(*_MESSAGES)
+    )
+    choices = fields.read_first_value("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-        MessageReader(draft, collector).read_all([choices[0].get("message")], "choices[0].message")
-    given = fields.take(*CONTEXTS)
-    answer = draft.last_answer
+        MessageReader(draft, collector).add_messages_to_draft(
+            [choices[0].get("message")], "choices[0].message"
+        )
+    given = fields.read_first_value(*CONTEXTS)
+    answer = draft.last_answer_position
     if given is not None and answer is not None:
-        draft.turns[answer].add_passages(read_tool_output(given, None))
-    keep_unread_fields_in_draft(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
+        draft.turns[answer].add_passages(read_tool_output_as_passages(given, None))
+    keep_unread_fields_in_draft(
+        draft, fields.get_unread_fields(), _KNOWN, options.notes.unknown_keys
+    )
     yield draft
 
 

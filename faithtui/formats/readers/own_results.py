@@ -76,7 +76,7 @@ def restore_exported_answer(
         own: What each rater says of it.
         metadata: Of the conversation it is from.
     """
-    answer = draft.last_answer
+    answer = draft.last_answer_position
     if answer is None or not own:
         return
     first = own[0]
@@ -161,7 +161,7 @@ def add_faithtui_verdicts(
             word = _get_text_or_none(each.get("word")) or _get_text_or_none(each.get("verdict"))
             reason = _get_text_or_none(each.get("reason"))
             label = _get_text_or_none(each.get("verdict"))
-            draft.add_verdict(
+            draft.add_judge_verdict_on_answer(
                 ImportedVerdict(
                     judge, position, word=word, reason=reason, label=label, metric=metric
                 )
@@ -225,7 +225,7 @@ def add_faithtui_label(
     scale = _get_text_or_none(label.get("scale"))
     raw = _get_text_or_none(label.get("raw_label"))
     text = str(claim.get("claim")) if kind == "claim" else None
-    draft.add_rating(
+    draft.add_human_label(
         position,
         annotator,
         OWN_SCALE if scale is None or raw is None else scale,

@@ -96,7 +96,7 @@ class ClaimRowReader:
                 collector = ImageCollector(last.path.parent)
                 drafts = _make_drafts(rows, options, sources)
                 yield from build_conversations(place, drafts, options, collector)
-        readable.raise_error()
+        readable.raise_error_if_any()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def _read_cells(found: Mapping[str, object], *, is_table: bool) -> dict[str, Any
         column = _COLUMNS.get(name)
         if column is None:
             continue
-        row[name] = _read_cell(column, value, is_table=is_table)
+        row[name] = _parse_cell_by_column_kind(column, value, is_table=is_table)
     for name in ("conversation_id", "conversation", "messages", "turn", "claim"):
         if row.get(name) is None:
             raise ShapeError(name, "is missing")
@@ -147,7 +147,7 @@ def _read_cells(found: Mapping[str, object], *, is_table: bool) -> dict[str, Any
     return row
 
 
-def _read_cell(column: FlatColumn, value: object, *, is_table: bool) -> object:
+def _parse_cell_by_column_kind(column: FlatColumn, value: object, *, is_table: bool) -> object:
     if isinstance(value, datetime):
         return format_utc_time(value)
     if not isinstance(value, str):

@@ -68,7 +68,7 @@ class ReadOptions:
         self.notes.scores.add(name)
         return self.scales.get(name, name if default is None else default)
 
-    def has_scale(self, name: str) -> bool:
+    def note_score_and_check_scale(self, name: str) -> bool:
         """Say whether the user named a scale for a human score."""
         self.notes.scores.add(name)
         return name in self.scales
@@ -139,7 +139,7 @@ class RecordReader:
 class RecordsBeforeError:
     """Records up to the place from which a file cannot be read, for readers that collect them.
 
-    What was collected still makes conversations; `raise_error` comes after these.
+    What was collected still makes conversations; `raise_error_if_any` comes after these.
 
     Args:
         records: The records of one file or of several.
@@ -156,7 +156,7 @@ class RecordsBeforeError:
         except InputError as error:
             self._error = error
 
-    def raise_error(self) -> None:
+    def raise_error_if_any(self) -> None:
         """Say why there are no more.
 
         Raises:
@@ -173,7 +173,7 @@ def make_drafts(
     """Make a conversation of each element of a list; one that cannot be read stops no other.
 
     Args:
-        elements: The list, see `AnySpelling.elements`.
+        elements: The list, see `AnySpelling.read_objects_or_errors`.
         make_draft: Makes the conversation of one element.
     """
     for each in elements:

@@ -15,9 +15,9 @@ from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
     ShapeError,
-    fold_key,
     has_any_key,
     has_keys,
+    normalise_key_spelling,
 )
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
@@ -95,7 +95,7 @@ REASON: Final = ("faithfulness_reason", "judge_reason")
 
 KNOWN: Final = frozenset(
     map(
-        fold_key,
+        normalise_key_spelling,
         (
             "reference",
             "ground_truth",
@@ -156,21 +156,23 @@ def make_conversation_draft(
     Raises:
         ShapeError: A part of the row is of another type, or it has neither question nor answer.
     """
-    draft = ConversationDraft(key=fields.text(*names.identity))
+    draft = ConversationDraft(key=fields.read_text(*names.identity))
     reader = MessageReader(draft, collector)
-    history = parse_list_or_object_cell(fields.take(*HISTORY), fields.get_key_spelling(*HISTORY))
+    history = parse_list_or_object_cell(
+        fields.read_first_value(*HISTORY), fields.get_key_spelling(*HISTORY)
+    )
     if looks_like_messages(history) and isinstance(history, list):
-        reader.read_all(history, fields.get_key_spelling(*HISTORY))
+        reader.add_messages_to_draft(history, fields.get_key_spelling(*HISTORY))
     question = parse_list_or_object_cell(
-        fields.take(*names.question), fields.get_key_spelling(*names.question)
+        fields.read_first_value(*names.question), fields.get_key_spelling(*names.question)
     )
     if isinstance(question, list) and looks_like_messages(question):
-        reader.read_all(question, fields.get_key_spelling(*names.question))
+        reader.add_messages_to_draft(question, fields.get_key_spelling(*names.question))
     elif question is not None:
         draft.add_turn("user", _to_text(question, fields.get_key_spelling(*names.question)))
     where = fields.get_key_spelling(*names.every_contexts)
     given = _read_contexts(fields, names, options, where)
-    answer = fields.take(*names.answer)
+    answer = fields.read_first_value(*names.answer)
     if answer is not None:
         turn = draft.add_turn("assistant", _to_text(answer, fields.get_key_spelling(*names.answer)))
         if given is not None:
@@ -184,7 +186,9 @@ def make_conversation_draft(
     elif given is not None:
         draft.metadata["contexts_without_answer"] = given
     _add_human_or_judge_label(draft, fields, options)
-    keep_unread_fields_in_draft(draft, fields.rest(), names.known, options.notes.unknown_keys)
+    keep_unread_fields_in_draft(
+        draft, fields.get_unread_fields(), names.known, options.notes.unknown_keys
+    )
     conversation = draft.metadata.get("conversation_id")
     if conversation is not None:
         draft.metadata["conversation_id"] = str(conversation)
@@ -195,13 +199,14 @@ def _read_contexts(
     fields: AnySpelling, names: RowNames, options: ReadOptions, where: str
 ) -> object:
     """Give what was retrieved as it stands; None where nobody knows."""
-    given = fields.take(*names.every_contexts)
+    given = fields.read_first_value(*names.every_contexts)
     if not options.sample.is_table:
         return given
     if given is None:
         # Joined, an empty list is an empty cell; where other rows have passages it is one here.
         is_used = any(
-            AnySpelling(each).take(*names.every_contexts) for each in options.sample.records
+            AnySpelling(each).read_first_value(*names.every_contexts)
+            for each in options.sample.records
         )
         return [] if names.joined_by is not None and is_used else None
     found = parse_list_or_object_cell(given, where) if names.joined_by is None else given
@@ -214,27 +219,27 @@ def _read_contexts(
 def _add_human_or_judge_label(
     draft: ConversationDraft, fields: AnySpelling, options: ReadOptions
 ) -> None:
-    answer = draft.last_answer
+    answer = draft.last_answer_position
     if answer is None:
         return
     name = fields.get_key_spelling(*LABEL)
-    if fields.has(*LABEL) and fields.has(*ANNOTATOR):
-        label = fields.take(*LABEL)
-        annotator = fields.text(*ANNOTATOR)
+    if fields.has_one_of_keys(*LABEL) and fields.has_one_of_keys(*ANNOTATOR):
+        label = fields.read_first_value(*LABEL)
+        annotator = fields.read_text(*ANNOTATOR)
         if label is not None and annotator is not None:
             word = str(label).lower() if isinstance(label, bool) else str(label)
-            draft.add_rating(
+            draft.add_human_label(
                 answer,
                 annotator,
                 options.choose_and_note_scale(name),
                 word,
-                note=fields.text(*NOTE),
+                note=fields.read_text(*NOTE),
             )
-    score = _to_score(fields.take(*SCORE))
+    score = _to_score(fields.read_first_value(*SCORE))
     if score is not None:
-        judge = fields.text(*JUDGE) or fields.get_key_spelling(*SCORE)
-        draft.add_verdict(
-            ImportedVerdict(judge, answer, score=score, reason=fields.text_only_or_none(*REASON))
+        judge = fields.read_text(*JUDGE) or fields.get_key_spelling(*SCORE)
+        draft.add_judge_verdict_on_answer(
+            ImportedVerdict(judge, answer, score=score, reason=fields.read_if_text(*REASON))
         )
 
 
@@ -255,7 +260,7 @@ def _to_text(value: object, field: str) -> str:
     if isinstance(value, int | float):
         return str(value)
     if isinstance(value, dict):
-        inner = AnySpelling(value).text_only_or_none("content", "text", *QUESTION, *ANSWER)
+        inner = AnySpelling(value).read_if_text("content", "text", *QUESTION, *ANSWER)
         if inner is not None:
             return inner
     raise AnySpelling({field: value}).make_error((field,), value, "a string")
@@ -301,7 +306,10 @@ def _explain_match(sample: Sample) -> str | None:
     if has_keys(first, "id", "timestamp") and has_any_key(first, "session_id", "release"):
         return None  # a trace of Langfuse
     fields = AnySpelling(first)
-    if {fold_key(names[0]), fold_key(names[1])} == {"userinput", "response"}:
+    if {normalise_key_spelling(names[0]), normalise_key_spelling(names[1])} == {
+        "userinput",
+        "response",
+    }:
         return None
     contexts = f", `{fields.get_key_spelling(*CONTEXTS)}`" if has_any_key(first, *CONTEXTS) else ""
     return f"rows with `{names[0]}`, `{names[1]}`{contexts}"

@@ -13,9 +13,9 @@ from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import KNOWN, RowNames, make_conversation_draft
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
-    fold_key,
     has_any_key,
     has_keys,
+    normalise_key_spelling,
 )
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
@@ -24,7 +24,7 @@ from faithtui.formats.writers.answer_results import OWN_KEY
 
 _KNOWN: Final = KNOWN | frozenset(
     map(
-        fold_key,
+        normalise_key_spelling,
         ("multi_responses", "rubrics", "reference_tool_calls", "reference_topics", "persona_name"),
     )
 )
@@ -41,7 +41,7 @@ _TELLING: Final = ("response", "retrieved_contexts", "reference")
 
 
 def _is_multi_turn_sample(record: dict[str, object]) -> bool:
-    given = AnySpelling(record).take("user_input")
+    given = AnySpelling(record).read_first_value("user_input")
     if isinstance(given, str) and given.lstrip().startswith("["):
         return "'type'" in given or '"type"' in given
     return looks_like_messages(given)
@@ -67,10 +67,10 @@ def _explain_conversations_match(sample: Sample) -> str | None:
 def _convert_row(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
-    own = list_objects_or_empty(fields.take(OWN_KEY))
-    metadata = fields.take("metadata") if own else None
+    own = list_objects_or_empty(fields.read_first_value(OWN_KEY))
+    metadata = fields.read_first_value("metadata") if own else None
     for name in ("annotations", "ids", *(str(each.get("metric")) for each in own)) if own else ():
-        fields.take(name)  # what `own` says in full
+        fields.read_first_value(name)  # what `own` says in full
     draft = make_conversation_draft(fields, _ROW, options, collector)
     restore_exported_answer(draft, own, metadata)
     yield draft
@@ -79,12 +79,14 @@ def _convert_row(
 def _convert_conversation(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
-    messages = parse_list_or_object_cell(fields.take("user_input"), "user_input")
+    messages = parse_list_or_object_cell(fields.read_first_value("user_input"), "user_input")
     if not isinstance(messages, list):
         raise fields.make_error(("user_input",), messages, "a list of messages")
-    draft = ConversationDraft(key=fields.text(*_ROW.identity))
-    MessageReader(draft, collector).read_all(messages, "user_input")
-    keep_unread_fields_in_draft(draft, fields.rest(), _KNOWN, options.notes.unknown_keys)
+    draft = ConversationDraft(key=fields.read_text(*_ROW.identity))
+    MessageReader(draft, collector).add_messages_to_draft(messages, "user_input")
+    keep_unread_fields_in_draft(
+        draft, fields.get_unread_fields(), _KNOWN, options.notes.unknown_keys
+    )
     yield draft
 
 

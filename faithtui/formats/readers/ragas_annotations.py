@@ -52,26 +52,26 @@ def _convert_annotations_of_metrics(
             options.notes.unknown_keys[metric] += 1
             continue
         read_one = partial(_read_annotation, metric, options, collector)
-        yield from make_drafts(AnySpelling({metric: rows}).elements(metric), read_one)
+        yield from make_drafts(AnySpelling({metric: rows}).read_objects_or_errors(metric), read_one)
 
 
 def _read_annotation(
     metric: str, options: ReadOptions, collector: ImageCollector, fields: AnySpelling
 ) -> ConversationDraft:
-    given = fields.inner("metric_input")
+    given = fields.read_object("metric_input")
     draft = make_conversation_draft(given, _ROW, options, collector)
-    draft.metadata["metric_output"] = fields.take("metric_output")
-    draft.metadata["target"] = fields.take("target")
-    own = fields.take(OWN_KEY)
+    draft.metadata["metric_output"] = fields.read_first_value("metric_output")
+    draft.metadata["target"] = fields.read_first_value("target")
+    own = fields.read_first_value(OWN_KEY)
     if isinstance(own, Mapping):
         draft.key = make_exported_answer_name(own)
-    is_accepted = fields.take("is_accepted")
-    answer = draft.last_answer
-    prompts = fields.inner("prompts").value
+    is_accepted = fields.read_first_value("is_accepted")
+    answer = draft.last_answer_position
+    prompts = fields.read_object("prompts").value
     draft.metadata["prompts"] = dict(prompts)
     if answer is None:
         return draft
-    if not is_about_faithfulness(metric) and not options.has_scale(metric):
+    if not is_about_faithfulness(metric) and not options.note_score_and_check_scale(metric):
         options.notes.remarks[
             f"annotations of the metric `{metric}` are kept as metadata; if it says how faithful "
             f"an answer is, name the scale of its 1 and 0: `--scale {metric}={BINARY_SCALE}`"
@@ -79,10 +79,10 @@ def _read_annotation(
         return draft
     scale = options.choose_and_note_scale(metric)
     for name in prompts:
-        prompt = AnySpelling(prompts).inner(name)
-        said = prompt.take("prompt_output")
-        edited = prompt.take("edited_output")
-        accepted = prompt.take("is_accepted")
+        prompt = AnySpelling(prompts).read_object(name)
+        said = prompt.read_first_value("prompt_output")
+        edited = prompt.read_first_value("edited_output")
+        accepted = prompt.read_first_value("is_accepted")
         if isinstance(said, Mapping):
             _add_verdicts_and_ratings(
                 draft,
@@ -124,13 +124,13 @@ def _add_verdicts_and_ratings(
             return
         for claim, verdict in changed.items():
             if verdict is not None:
-                draft.add_rating(answer, ANNOTATOR, scale, _to_yes_no(verdict), claim=claim)
+                draft.add_human_label(answer, ANNOTATOR, scale, _to_yes_no(verdict), claim=claim)
         return
     verdict = output.get("verdict")
     if verdict is None:
         return
     word = _to_yes_no(verdict)
-    draft.add_verdict(
+    draft.add_judge_verdict_on_answer(
         ImportedVerdict(
             judge,
             answer,
@@ -147,7 +147,9 @@ def _add_verdicts_and_ratings(
         label, note = ("no" if word == "yes" else "yes"), None
     else:
         return
-    draft.add_rating(answer, ANNOTATOR, scale, label, note=note if isinstance(note, str) else None)
+    draft.add_human_label(
+        answer, ANNOTATOR, scale, label, note=note if isinstance(note, str) else None
+    )
 
 
 def _list_statement_verdicts(output: Mapping[str, Any]) -> list[tuple[str, str | None, str | None]]:

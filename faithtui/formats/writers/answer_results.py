@@ -116,7 +116,7 @@ class _Answer:
             score = score_window([each.verdict for each in judged], self._run.rule)
             yield self._make_judge_result(judged, score)
         elif _is_turn_judged_or_given_up(self._conversation, self._turn):
-            yield self._make_judge_result((), self._score_without_claims())
+            yield self._make_judge_result((), self._make_score_of_answer_without_claims())
         by_annotator: dict[str, list[tuple[ExportClaim, ExportLabel]]] = {}
         for claim in self._claims:
             for label in claim.labels:
@@ -131,7 +131,7 @@ class _Answer:
                 if claim.kind == "answer" and not claim.judged:
                     yield self._make_rating_result(annotator, claim, label)
 
-    def _score_without_claims(self) -> Score:
+    def _make_score_of_answer_without_claims(self) -> Score:
         """Say why an answer has no score of the judge; some peers' rules give it one."""
         talk, window = self._conversation, _find_window(self._conversation, self._turn)
         said = talk if window is None else window
@@ -154,7 +154,7 @@ class _Answer:
             rater=self._run.judge,
             by="judge",
             score=score.value,
-            label=_name_outcome(score, self._run.rule),
+            label=_name_pass_fail_or_state(score, self._run.rule),
             explanation=score.reason or words or _describe_all_pass(len(judged)),
             at=max(times, default=window.judged_at if window and not judged else None),
             details={
@@ -197,7 +197,7 @@ class _Answer:
     ) -> AnswerResult:
         rule = self._run.rule
         words = [
-            rule.translate_label(label.label)
+            rule.translate_word_to_label(label.label)
             for _, label in given
             if label.label is not None and label.label != NOT_A_CLAIM
         ]
@@ -209,7 +209,7 @@ class _Answer:
             rater=annotator,
             by="annotator",
             score=score.value,
-            label=_name_outcome(score, rule),
+            label=_name_pass_fail_or_state(score, rule),
             explanation=score.reason or "; ".join(notes) or None,
             at=max((label.at for _, label in given if label.at), default=None),
             details={"labels": [_label_to_json(claim, label) for claim, label in given]},
@@ -221,7 +221,7 @@ class _Answer:
         rating = None
         if label.scale is not None and label.raw_label is not None:
             rating = translate_to_rating(label.scale, label.raw_label)
-        word = self._run.rule.translate_label(label.label or "")
+        word = self._run.rule.translate_word_to_label(label.label or "")
         if rating is None and word is not None and word != NOT_A_CLAIM:
             rating = 1.0 if word in self._run.rule.passing else 0.0
         return self._make_result(
@@ -281,7 +281,7 @@ class _Answer:
         )
 
 
-def _name_outcome(score: Score, rule: ScoringRule) -> str | None:
+def _name_pass_fail_or_state(score: Score, rule: ScoringRule) -> str | None:
     if score.value is None:
         return score.state.value
     passing = passes_threshold(score, rule)

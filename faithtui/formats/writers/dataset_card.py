@@ -107,7 +107,7 @@ def format_dataset_card_lines(
         "dataset_info": [
             {
                 "config_name": each,
-                "features": [_make_feature(column, is_parquet) for column in columns[each]],
+                "features": [_make_column_feature(column, is_parquet) for column in columns[each]],
                 "splits": [{"name": "train", "num_examples": rows[each]}],
             }
             for each in files
@@ -169,16 +169,16 @@ def format_dataset_card_lines(
     )
 
 
-def _make_feature(column: FlatColumn, is_parquet: bool) -> dict[str, object]:
+def _make_column_feature(column: FlatColumn, is_parquet: bool) -> dict[str, object]:
     match column.kind:
         case "passages":
-            return {"name": column.name, "list": _make_text_features(PASSAGE_FIELDS)}
+            return {"name": column.name, "list": _make_record_field_features(PASSAGE_FIELDS)}
         case "evidence":
-            return {"name": column.name, "list": _make_text_features(EVIDENCE_FIELDS)}
+            return {"name": column.name, "list": _make_record_field_features(EVIDENCE_FIELDS)}
         case "marks":
-            return {"name": column.name, "list": _make_text_features(MARK_FIELDS)}
+            return {"name": column.name, "list": _make_record_field_features(MARK_FIELDS)}
         case "labels":
-            fields = [_make_feature(each, is_parquet=False) for each in LABEL_FIELDS]
+            fields = [_make_column_feature(each, is_parquet=False) for each in LABEL_FIELDS]
             return {"name": column.name, "list": fields}
         case "time":
             return {
@@ -195,7 +195,7 @@ def _make_feature(column: FlatColumn, is_parquet: bool) -> dict[str, object]:
             return {"name": column.name, "dtype": "string"}
 
 
-def _make_text_features(names: Sequence[str]) -> list[dict[str, object]]:
+def _make_record_field_features(names: Sequence[str]) -> list[dict[str, object]]:
     return [
         {"name": each, "dtype": "int64" if each in ("start", "end") else "string"} for each in names
     ]

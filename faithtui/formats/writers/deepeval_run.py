@@ -30,7 +30,7 @@ def format_run_json(run: ExportRun, conversations: Iterable[ExportConversation])
     yield '{"testCases": [], "conversationalTestCases": ['
     passed = failed = 0
     for order, each in enumerate(conversations):
-        case, is_passed = _make_case(run, each, order)
+        case, is_passed = _make_test_case(run, each, order)
         passed, failed = passed + is_passed, failed + (not is_passed)
         yield (", " if order else "") + json.dumps(case, ensure_ascii=False, allow_nan=False)
     closing = {
@@ -50,16 +50,16 @@ def format_run_json(run: ExportRun, conversations: Iterable[ExportConversation])
     yield "], " + json.dumps(closing, ensure_ascii=False)[1:] + "\n"
 
 
-def _make_case(
+def _make_test_case(
     run: ExportRun, conversation: ExportConversation, order: int
 ) -> tuple[dict[str, object], bool]:
     """Make a test case, and say whether it passes; one without a score does not."""
-    by_judge = _make_metric(run, conversation, conversation.score, run.judge)
+    by_judge = _make_metric_result(run, conversation, conversation.score, run.judge)
     metrics = [by_judge]
     if any(each.labels for each in conversation.claims):
         metrics.append(
             {
-                **_make_metric(run, conversation, conversation.corrected, "annotators"),
+                **_make_metric_result(run, conversation, conversation.corrected, "annotators"),
                 "name": f"{_name_metric(run)} (with overrides)",
                 "reason": None,
                 "verboseLogs": None,
@@ -98,7 +98,7 @@ def _make_case(
     return case, case["success"] is True
 
 
-def _make_metric(
+def _make_metric_result(
     run: ExportRun, conversation: ExportConversation, score: float | None, rater: str
 ) -> dict[str, object]:
     success = None if score is None else passes_threshold(make_score(score), run.rule)

@@ -49,11 +49,11 @@ def format_json_lines(
     """
     begins = [f"{',' if place else '{'}{_encode(each.name)}:" for place, each in enumerate(columns)]
     as_text = [json_as_text and each.kind == "json" for each in columns]
-    writes = [_encode_json_as_string if each else _encode_value for each in as_text]
+    writes = [_encode_json_as_string if each else _encode_as_json for each in as_text]
     return _format_row_lines(columns, parts, begins, writes, "}\n")
 
 
-def _encode_value(value: object) -> str:
+def _encode_as_json(value: object) -> str:
     return _encode(format_utc_time(value) if isinstance(value, datetime) else value)
 
 
@@ -73,10 +73,10 @@ def format_csv_lines(
     """
     yield ",".join(_quote(each.name) for each in columns) + "\n"
     begins = ["," if place else "" for place in range(len(columns))]
-    yield from _format_row_lines(columns, parts, begins, [_make_cell] * len(columns), "\n")
+    yield from _format_row_lines(columns, parts, begins, [_format_csv_cell] * len(columns), "\n")
 
 
-def _make_cell(value: object) -> str:
+def _format_csv_cell(value: object) -> str:
     match value:
         case None | "":
             return ""

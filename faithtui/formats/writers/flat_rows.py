@@ -193,7 +193,7 @@ def make_claim_rows(run: ExportRun, conversation: ExportConversation) -> Iterato
         if shown is None:
             shown = passages[claim.passages] = [each._asdict() for each in claim.passages]
         yield (
-            *names.make_cells(claim.turn),
+            *names.make_conversation_and_turn_id_cells(claim.turn),
             *_make_claim_cells(claim),
             messages,
             questions[claim.turn],
@@ -214,7 +214,7 @@ def make_claim_rows(run: ExportRun, conversation: ExportConversation) -> Iterato
             claim.tied,
             sum(each.is_counted for each in claim.labels),
             [make_label_fields(each) for each in claim.labels],
-            *_make_sample_cells(run, claim),
+            *_make_sampling_cells(run, claim),
             states,
             conversation.metadata,
         )
@@ -236,14 +236,14 @@ def make_label_rows(run: ExportRun, conversation: ExportConversation) -> Iterato
     for claim in conversation.claims:
         for label in claim.labels:
             yield (
-                *names.make_cells(claim.turn),
+                *names.make_conversation_and_turn_id_cells(claim.turn),
                 *_make_claim_cells(claim),
                 *_make_label_cells(label),
                 run.id,
                 run.metric,
                 run.judge,
                 claim.verdict,
-                *_make_sample_cells(run, claim),
+                *_make_sampling_cells(run, claim),
                 conversation.metadata,
             )
 
@@ -270,7 +270,7 @@ class _TurnNames:
         self._conversation = conversation
         self._cells: dict[int, Row] = {}
 
-    def make_cells(self, turn: int) -> Row:
+    def make_conversation_and_turn_id_cells(self, turn: int) -> Row:
         """Make the cells of `_OF_CONVERSATION`."""
         found = self._cells.get(turn)
         if found is None:
@@ -296,7 +296,7 @@ def _make_claim_cells(claim: ExportClaim) -> Row:
     return (claim.id, claim.kind, claim.text, start, end, claim.document)
 
 
-def _make_sample_cells(run: ExportRun, claim: ExportClaim) -> Row:
+def _make_sampling_cells(run: ExportRun, claim: ExportClaim) -> Row:
     if claim.probability is None:
         return (None, None, None, None)
     return (run.sample, claim.stratum, claim.probability, 1 / claim.probability)

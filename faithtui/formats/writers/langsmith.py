@@ -20,7 +20,7 @@ def format_langsmith_feedback_lines(result: AnswerResult) -> Iterator[str]:
     Annotators are an `api` source with their name in its metadata: `app` is for those who labelled
     in LangSmith itself.
     """
-    run = _find_uuid(result.ids.span) or _find_uuid(result.ids.trace)
+    run = _parse_uuid_or_none(result.ids.span) or _parse_uuid_or_none(result.ids.trace)
     if run is None:
         return
     at = None if result.at is None else format_utc_time(result.at)
@@ -29,8 +29,8 @@ def format_langsmith_feedback_lines(result: AnswerResult) -> Iterator[str]:
         "created_at": at,
         "modified_at": at,
         "run_id": run,
-        "trace_id": _find_uuid(result.ids.trace) or run,
-        "session_id": _find_uuid(result.ids.project),
+        "trace_id": _parse_uuid_or_none(result.ids.trace) or run,
+        "session_id": _parse_uuid_or_none(result.ids.project),
         "key": result.name,
         "score": result.score,
         "value": result.label,
@@ -45,7 +45,7 @@ def format_langsmith_feedback_lines(result: AnswerResult) -> Iterator[str]:
     yield json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _find_uuid(text: str | None) -> str | None:
+def _parse_uuid_or_none(text: str | None) -> str | None:
     """Give an id that LangSmith takes; its ids are UUIDs."""
     try:
         return None if text is None else str(UUID(text))

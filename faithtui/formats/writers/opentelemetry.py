@@ -22,7 +22,10 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 def format_opentelemetry_event_lines(result: AnswerResult) -> Iterator[str]:
     """Write a result; nothing where no trace is known."""
-    trace, span = _find_hex(result.ids.trace, 32), _find_hex(result.ids.span, 16)
+    trace, span = (
+        _normalise_hex_id_or_none(result.ids.trace, 32),
+        _normalise_hex_id_or_none(result.ids.span, 16),
+    )
     if trace is None:
         return
     record = {
@@ -70,7 +73,7 @@ def _make_attribute(name: str, value: str | float) -> dict[str, object]:
     return {"key": name, "value": {kind: value}}
 
 
-def _find_hex(text: str | None, digits: int) -> str | None:
+def _normalise_hex_id_or_none(text: str | None, digits: int) -> str | None:
     """Give an id that OpenTelemetry takes: so many hexadecimal digits, not all 0."""
     found = (text or "").lower().removeprefix("0x").replace("-", "")
     known = len(found) == digits and _HEXADECIMAL.issuperset(found) and found.strip("0")

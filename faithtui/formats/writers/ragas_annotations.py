@@ -50,7 +50,7 @@ class AnnotatedAnswer:
     """Position of the first reply in it."""
 
     @property
-    def score(self) -> float | None:
+    def human_score(self) -> float | None:
         """Share of its fair statements that people say can be inferred; None without any."""
         said = [each.human for each in self.statements if each.human is not None]
         return sum(said) / len(said) if said else None
@@ -69,23 +69,27 @@ def format_annotations_json(answers: Sequence[AnnotatedAnswer]) -> str:
     Args:
         answers: Those without a score are left out: ragas wants a number.
     """
-    samples = [_sample_json(each, each.score) for each in answers if each.score is not None]
+    samples = [
+        _make_sample_json(each, each.human_score)
+        for each in answers
+        if each.human_score is not None
+    ]
     return json.dumps({METRIC: samples}, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
 
 
-def _sample_json(answer: AnnotatedAnswer, score: float) -> dict[str, object]:
+def _make_sample_json(answer: AnnotatedAnswer, score: float) -> dict[str, object]:
     fair = [each for each in answer.statements if each.human is not None]
     texts = [each.text for each in answer.statements]
     left = [each.text for each in fair]
     judged = [
-        _inference_json(each.text, each.judge_reason, each.judge)
+        _make_statement_verdict_json(each.text, each.judge_reason, each.judge)
         for each in fair
         if each.judge is not None
     ]
     decided = [
-        _inference_json(each.text, each.judge_reason, each.judge)
+        _make_statement_verdict_json(each.text, each.judge_reason, each.judge)
         if each.human is each.judge
-        else _inference_json(each.text, each.human_reason, each.human)
+        else _make_statement_verdict_json(each.text, each.human_reason, each.human)
         for each in fair
     ]
     return {
@@ -96,12 +100,12 @@ def _sample_json(answer: AnnotatedAnswer, score: float) -> dict[str, object]:
         },
         "metric_output": score,
         "prompts": {
-            STATEMENTS: _prompt_json(
+            STATEMENTS: _make_prompt_input_and_outputs(
                 {"question": answer.question, "answer": answer.answer},
                 {"statements": texts},
                 {"statements": left},
             ),
-            INFERENCE: _prompt_json(
+            INFERENCE: _make_prompt_input_and_outputs(
                 {"context": "\n".join(answer.contexts), "statements": left},
                 {"statements": judged},
                 {"statements": decided},
@@ -118,7 +122,7 @@ def _sample_json(answer: AnnotatedAnswer, score: float) -> dict[str, object]:
     }
 
 
-def _prompt_json(
+def _make_prompt_input_and_outputs(
     asked: dict[str, object], output: dict[str, object], edited: dict[str, object]
 ) -> dict[str, object]:
     return {
@@ -128,5 +132,7 @@ def _prompt_json(
     }
 
 
-def _inference_json(statement: str, reason: str, inferred: bool | None) -> dict[str, object]:
+def _make_statement_verdict_json(
+    statement: str, reason: str, inferred: bool | None
+) -> dict[str, object]:
     return {"statement": statement, "reason": reason, "verdict": int(bool(inferred))}

@@ -96,12 +96,14 @@ class OfflineAnswers:
             case ExtractTruths(documents, limit):
                 return {
                     f"d{position}": await self._list_first_distinct_texts(
-                        _split_truths(document), limit
+                        _split_document_sentences(document), limit
                     )
                     for position, document in enumerate(documents)
                 }
             case ExtractPooledTruths(documents, limit):
-                pooled = (truth for document in documents for truth in _split_truths(document))
+                pooled = (
+                    truth for document in documents for truth in _split_document_sentences(document)
+                )
                 return {"truths": await self._list_first_distinct_texts(pooled, limit)}
             case ExtractClaims(answers):
                 return {
@@ -124,11 +126,11 @@ class OfflineAnswers:
             case ConcludeReasons():
                 return {"reason": explain_conversation_score(task)}
             case RelateDocument(document, messages):
-                return _make_relations_reply(
+                return _make_statement_relevance_reply(
                     await self._match_sentences_to_messages(document, messages)
                 )
             case JudgeDocument(document, messages):
-                return _make_relation_list_reply(
+                return _make_statement_relevance_list_reply(
                     await self._match_sentences_to_messages(document, messages)
                 )
             case ExplainRelevance():
@@ -158,7 +160,7 @@ class OfflineAnswers:
             for claim, finding in zip(group.claims, findings, strict=True):
                 sources = tuple(dict.fromkeys(each.source for each in finding.evidence))
                 sets = (
-                    await self._find_sufficient_sets(claim, group.truths, sources)
+                    await self._find_smallest_supporting_truth_sets(claim, group.truths, sources)
                     if finding.answer is VerdictWord.YES
                     else ()
                 )
@@ -176,7 +178,7 @@ class OfflineAnswers:
             first_truth += len(group.truths)
         return reply
 
-    async def _find_sufficient_sets(
+    async def _find_smallest_supporting_truth_sets(
         self, claim: str, truths: Sequence[str], sources: tuple[int, ...]
     ) -> Sequence[tuple[int, ...]]:
         """Name the smallest sets of a supported claim's best truths that support it by themselves.
@@ -243,7 +245,7 @@ class OfflineAnswers:
             return kept
         context = SentenceIndex()
         for source, text in enumerate(truths):
-            for sentence in await self._tokenise_text(text):
+            for sentence in await self._split_into_tokenised_sentences(text):
                 context.add_sentence(source, sentence)
             if len(context.units) % _YIELD_EVERY == 0:
                 await self._let_others_run()
@@ -252,7 +254,7 @@ class OfflineAnswers:
             self._contexts.popitem(last=False)
         return context
 
-    async def _tokenise_text(self, text: str) -> tuple[TokenisedSentence, ...]:
+    async def _split_into_tokenised_sentences(self, text: str) -> tuple[TokenisedSentence, ...]:
         """The sentences of a truth, or of a whole document, with their words."""
         if (kept := self._tokenised_truths.get(text)) is not None:
             self._tokenised_truths.move_to_end(text)
@@ -308,7 +310,7 @@ def _yield_to_loop() -> Generator[None]:
     yield
 
 
-def _split_truths(document: str) -> Iterator[str]:
+def _split_document_sentences(document: str) -> Iterator[str]:
     """Sentences of a document, letter for letter."""
     return (span.slice_text(document) for span in split_sentences(document))
 
@@ -342,7 +344,7 @@ def _make_verdict_list_reply(findings: Sequence[OverlapVerdict]) -> ReplyObject:
     }
 
 
-def _make_relations_reply(statements: DocumentRelations) -> ReplyObject:
+def _make_statement_relevance_reply(statements: DocumentRelations) -> ReplyObject:
     return {
         "statements": [
             {
@@ -356,7 +358,7 @@ def _make_relations_reply(statements: DocumentRelations) -> ReplyObject:
     }
 
 
-def _make_relation_list_reply(statements: DocumentRelations) -> ReplyObject:
+def _make_statement_relevance_list_reply(statements: DocumentRelations) -> ReplyObject:
     return {
         "verdicts": [
             {
@@ -371,7 +373,10 @@ def _make_relation_list_reply(statements: DocumentRelations) -> ReplyObject:
 
 def _make_inferences_reply(findings: Sequence[OverlapVerdict]) -> ReplyObject:
     return {
-        f"s{position}": {"reason": finding.reason, "verdict": str(_inference_verdict(finding))}
+        f"s{position}": {
+            "reason": finding.reason,
+            "verdict": str(_encode_verdict_as_0_or_1(finding)),
+        }
         for position, finding in enumerate(findings)
     }
 
@@ -384,13 +389,13 @@ def _make_inference_list_reply(
             {
                 "statement": statement,
                 "reason": finding.reason,
-                "verdict": _inference_verdict(finding),
+                "verdict": _encode_verdict_as_0_or_1(finding),
             }
             for statement, finding in zip(statements, findings, strict=True)
         ]
     }
 
 
-def _inference_verdict(finding: OverlapVerdict) -> int:
+def _encode_verdict_as_0_or_1(finding: OverlapVerdict) -> int:
     """1 when supported. The other verdicts are one and the same to whoever asks to infer."""
     return int(finding.answer is VerdictWord.YES)

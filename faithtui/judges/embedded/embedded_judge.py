@@ -97,7 +97,9 @@ def make_offline_fingerprint(calibration: Calibration | None = None) -> str:
 
     own = NO_RECALIBRATION if calibration is None else calibration
     recalibrated = (
-        f";probabilities={own.slope:.6g},{own.intercept:.6g}" if own.moves_probabilities else ""
+        f";probabilities={own.slope:.6g},{own.intercept:.6g}"
+        if own.is_probability_recalibrated
+        else ""
     )
     if own.threshold != NO_RECALIBRATION.threshold:
         recalibrated += f";threshold={own.threshold:.6g}"

@@ -123,7 +123,7 @@ def judge_claim(
     return OverlapVerdict(
         answer=answer,
         probability=chance,
-        evidence=collect_evidence([part for part, _ in parts], context),
+        evidence=select_best_evidence([part for part, _ in parts], context),
         missing=missing,
         clash=clash,
         reason=f"{reason}{_make_language_note(*languages)}",
@@ -144,7 +144,7 @@ def compute_support_probability(
         if part.alignment.clash or part.alignment.disputed or part.alignment.doubt
         else chance
         for part in parts
-        for chance in (_logistic(weights.log_odds(part.features)),)
+        for chance in (_logistic(weights.compute_log_odds(part.features)),)
     ]
     mean = sum(chances) / len(chances)
     return (
@@ -156,7 +156,7 @@ def compute_support_probability(
 
 def recalibrate_probability(chance: float, calibration: Calibration) -> float:
     """Put a slope and an intercept on the log odds of a probability; both ends stay."""
-    if not calibration.moves_probabilities or chance in (0.0, 1.0):
+    if not calibration.is_probability_recalibrated or chance in (0.0, 1.0):
         return chance
     return _logistic(calibration.slope * math.log(chance / (1 - chance)) + calibration.intercept)
 
@@ -168,7 +168,7 @@ def _logistic(log_odds: float) -> float:
     return 1 / (1 + math.exp(-log_odds))
 
 
-def collect_evidence(
+def select_best_evidence(
     parts: Sequence[SentenceComparison], context: SentenceIndex
 ) -> tuple[OverlapEvidence, ...]:
     """Evidence of all parts, best sentences first, at most three in all."""
@@ -238,7 +238,7 @@ def _make_verdict_reason(
 
 def _is_doubt_decisive(part: SentenceComparison) -> bool:
     """Whether a doubt makes a difference: the features alone speak for the sentence."""
-    return part.alignment.doubt is not None and load_weights().log_odds(part.features) >= 0
+    return part.alignment.doubt is not None and load_weights().compute_log_odds(part.features) >= 0
 
 
 def _make_doubt_reason(part: SentenceComparison, context: SentenceIndex) -> str:

@@ -49,7 +49,7 @@ class Calibration(NamedTuple):
     move it."""
 
     @property
-    def moves_probabilities(self) -> bool:
+    def is_probability_recalibrated(self) -> bool:
         """Whether probabilities are other ones than as shipped."""
         return (self.slope, self.intercept) != (1.0, 0.0)
 
@@ -70,7 +70,7 @@ class OverlapWeights:
     digest: str
     """Eight hexadecimal digits of the numbers above, for fingerprints."""
 
-    def log_odds(self, features: Sequence[float]) -> float:
+    def compute_log_odds(self, features: Sequence[float]) -> float:
         """Calibrated log odds that a claim with these feature values is supported."""
         raw = self.intercept + sum(w * x for w, x in zip(self.weights, features, strict=True))
         slope, intercept = self.calibration

@@ -29,9 +29,9 @@ from faithtui.judges.providers.batches import BatchResult, BatchStatus
 from faithtui.judges.providers.http_exchange import (
     PATIENCE,
     RawAnswer,
-    count_or_none,
     object_or_empty,
     text_or_none,
+    token_count_or_none,
 )
 
 if TYPE_CHECKING:
@@ -95,8 +95,8 @@ class AnthropicBatches(BatchApiClient[AnthropicMessages]):
         )
         return self._api.read_id(made.body)
 
-    async def status(self, batch_id: str) -> BatchStatus:
-        """Ask how far it is. See `BatchClient.status`."""
+    async def fetch_status(self, batch_id: str) -> BatchStatus:
+        """Ask how far it is. See `BatchClient.fetch_status`."""
         return _read_status(await self._retrieve_batch(batch_id))
 
     async def find_submitted_batch(
@@ -109,7 +109,7 @@ class AnthropicBatches(BatchApiClient[AnthropicMessages]):
     ) -> str | None:
         """Look into results of batches that may be it; see `BatchClient.find_submitted_batch`."""
         undecided: str | None = None
-        async for batch in self._api.list_newest_batches_since(self._fetch_page, since):
+        async for batch in self._api.list_newest_batches_since(self._fetch_page_of_batches, since):
             batch_id = self._api.read_id(batch)
             status = _read_status(batch)
             if batch_id in known or status.total != total:
@@ -125,10 +125,10 @@ class AnthropicBatches(BatchApiClient[AnthropicMessages]):
             )
         return None
 
-    async def results(
+    async def stream_results(
         self, batch_id: str, *, plain: Collection[str] = (), pictured: Collection[str] = ()
     ) -> AsyncGenerator[BatchResult]:
-        """Read the file of results. See `BatchClient.results`."""
+        """Read the file of results. See `BatchClient.stream_results`."""
         if _read_status(await self._retrieve_batch(batch_id)).state == "working":
             raise self._api.make_unfinished_error(batch_id)
         async for line in self._read_result_lines(batch_id):
@@ -153,7 +153,7 @@ class AnthropicBatches(BatchApiClient[AnthropicMessages]):
         # It is what `AnthropicMessages.body` returns, seen through what both providers share.
         return cast("MessageCreateParamsNonStreaming", self._api.make_body(request))
 
-    async def _fetch_page(self, after: str | None) -> RawAnswer:
+    async def _fetch_page_of_batches(self, after: str | None) -> RawAnswer:
         return await self._dialect.sdk.messages.batches.with_raw_response.list(
             limit=100, after_id=after or anthropic.omit, timeout=PATIENCE
         )
@@ -179,7 +179,9 @@ class AnthropicBatches(BatchApiClient[AnthropicMessages]):
         place = f"/v1/messages/batches/{quote(batch_id, safe='')}/results"
         version = self._dialect.sdk.default_headers.get("anthropic-version")
         headers = {"anthropic-version": version} if isinstance(version, str) else {}
-        return self._api.read_lines(f"{self._api.endpoint.base_url}{place}", headers, batch_id)
+        return self._api.stream_json_lines(
+            f"{self._api.endpoint.base_url}{place}", headers, batch_id
+        )
 
     def _read_result(
         self, line: dict[str, object], *, is_plain: bool, with_images: bool
@@ -199,7 +201,7 @@ class AnthropicBatches(BatchApiClient[AnthropicMessages]):
 
 def _read_status(batch: dict[str, object]) -> BatchStatus:
     said = object_or_empty(batch.get("request_counts"))
-    counts = {name: count_or_none(count) or 0 for name, count in said.items()}
+    counts = {name: token_count_or_none(count) or 0 for name, count in said.items()}
     return BatchStatus(
         state="ended" if batch.get("processing_status") == "ended" else "working",
         done=counts.get("succeeded", 0),

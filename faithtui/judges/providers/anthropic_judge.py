@@ -24,9 +24,9 @@ from faithtui.judges.providers.endpoints import Endpoint
 from faithtui.judges.providers.http_exchange import (
     PATIENCE,
     RawAnswer,
-    count_or_none,
     object_or_empty,
     text_or_none,
+    token_count_or_none,
 )
 from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.providers.provider_judge import ModelReply
@@ -87,12 +87,12 @@ class AnthropicMessages:
         return self._client
 
     @property
-    def sdk_error(self) -> type[Exception]:
+    def sdk_error_class(self) -> type[Exception]:
         """The class all exceptions of the SDK belong to."""
         return anthropic.AnthropicError
 
     @property
-    def rungs(self) -> tuple[OutputFormat, ...]:
+    def json_output_formats(self) -> tuple[OutputFormat, ...]:
         """All but one: the API knows no JSON without a schema."""
         return (OutputFormat.SCHEMA, OutputFormat.TOOL, OutputFormat.TEXT)
 
@@ -135,7 +135,7 @@ class AnthropicMessages:
         Raises:
             JudgeRequestRejected: The API has no way to say it.
         """
-        rung = choose_output_format(request, self.rungs)
+        rung = choose_output_format(request, self.json_output_formats)
         body: MessageCreateParamsNonStreaming = {
             "model": self._endpoint.model,
             "max_tokens": request.max_tokens,
@@ -237,15 +237,15 @@ def _read_text(block: dict[str, object]) -> str:
 def _read_usage(usage: object) -> Usage:
     """Add up the input: the provider's `input_tokens` leaves out what the cache wrote and read."""
     counts = object_or_empty(usage)
-    fresh = count_or_none(counts.get("input_tokens"))
-    written = count_or_none(counts.get("cache_creation_input_tokens"))
-    cached = count_or_none(counts.get("cache_read_input_tokens"))
+    fresh = token_count_or_none(counts.get("input_tokens"))
+    written = token_count_or_none(counts.get("cache_creation_input_tokens"))
+    cached = token_count_or_none(counts.get("cache_read_input_tokens"))
     return Usage(
         tokens_in=None if fresh is None else fresh + (written or 0) + (cached or 0),
-        tokens_out=count_or_none(counts.get("output_tokens")),
+        tokens_out=token_count_or_none(counts.get("output_tokens")),
         tokens_cached=cached,
         tokens_cache_write=written,
-        tokens_reasoning=count_or_none(
+        tokens_reasoning=token_count_or_none(
             object_or_empty(counts.get("output_tokens_details")).get("thinking_tokens")
         ),
     )

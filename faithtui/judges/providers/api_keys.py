@@ -53,7 +53,8 @@ def load_key(endpoint: Endpoint, environ: Mapping[str, str]) -> Secret:
     if source is None:
         if endpoint.is_official:
             raise ConfigError(
-                f"judge {endpoint.ref} needs a key: {describe_key_places(variable)}, or use --judge"
+                f"judge {endpoint.ref} needs a key: {explain_how_to_provide_key(variable)}, or "
+                "use --judge"
                 " offline, which needs none"
             )
         return Secret(NO_KEY, endpoint.profile.find_secrets(environ))
@@ -74,7 +75,7 @@ def find_key_source(ref: str, base_url: str | None, environ: Mapping[str, str]) 
     return None if endpoint is None else _find_key(endpoint, environ)[1]
 
 
-def describe_key_places(variable: str) -> str:
+def explain_how_to_provide_key(variable: str) -> str:
     """Tell both ways to provide a key."""
     return (
         f"set the environment variable {variable}, or keep the key in the system's keyring"

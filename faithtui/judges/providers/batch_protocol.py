@@ -112,7 +112,7 @@ class BatchApi:
         """Write a question as it would be sent singly, bound to its schema."""
         return self._dialect.make_body(replace(redact_request(request, self._redact), rung=None))
 
-    async def make_call(self, call: Call, *, extra_s: float = 0.0) -> Envelope:
+    async def send_batch_request(self, call: Call, *, extra_s: float = 0.0) -> Envelope:
         """Make one request about batches.
 
         Args:
@@ -127,7 +127,7 @@ class BatchApi:
             self.endpoint,
             self._key,
             self._timeout_s + extra_s,
-            self._dialect.sdk_error,
+            self._dialect.sdk_error_class,
             deadline=self._deadline,
         )
 
@@ -141,7 +141,7 @@ class BatchApi:
             JudgeError: As `exchange`.
         """
         try:
-            return await self.make_call(call, extra_s=extra_s)
+            return await self.send_batch_request(call, extra_s=extra_s)
         except JudgeError as error:
             if error.status not in _NO_SUCH_PATH:
                 raise
@@ -159,7 +159,7 @@ class BatchApi:
             JudgeError: As `exchange`.
         """
         try:
-            return await self.make_call(call)
+            return await self.send_batch_request(call)
         except JudgeError as error:
             if error.status != 404:
                 raise
@@ -219,7 +219,7 @@ class BatchApi:
         """Make the error for results that are asked for too early."""
         return JudgeRequestRejected(f"the batch {batch_id} is still at work; ask again later")
 
-    async def read_lines(
+    async def stream_json_lines(
         self, url: str, headers: Mapping[str, str], batch_id: str
     ) -> AsyncGenerator[dict[str, object]]:
         """Read a file of JSON objects, one a line, while it arrives.

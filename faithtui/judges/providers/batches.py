@@ -102,7 +102,7 @@ class BatchClient(Protocol):
             JudgeError: Anything else. A batch may have been made nevertheless: see `find`.
         """
 
-    async def status(self, batch_id: str) -> BatchStatus:
+    async def fetch_status(self, batch_id: str) -> BatchStatus:
         """Ask how far a batch is.
 
         Raises:
@@ -136,7 +136,7 @@ class BatchClient(Protocol):
             JudgeError: As for a question.
         """
 
-    def results(
+    def stream_results(
         self, batch_id: str, *, plain: Collection[str] = (), pictured: Collection[str] = ()
     ) -> AsyncGenerator[BatchResult]:
         """Read the results of a batch that has ended, one after the other, in any order.
@@ -160,7 +160,7 @@ class BatchClient(Protocol):
         """Ask the provider to stop. What was answered until then is kept and billed.
 
         Raises:
-            JudgeError: As for `status`.
+            JudgeError: As for `fetch_status`.
         """
 
     async def aclose(self) -> None:
@@ -215,7 +215,7 @@ def open_question_file_format(
             f"questions to {ref} cannot be written in OpenAI's form; choose a judge that speaks its"
             " protocol, such as openai:MODEL or vllm:MODEL"
         )
-    return _open_and_close(
+    return _yield_client_then_close(
         lambda: _make_openai_batches(
             endpoint,
             Secret(NO_KEY),
@@ -277,7 +277,7 @@ def open_batch_client(
     environ = os.environ if environ is None else environ
     headers = profile.resolve_headers(environ)
     key = load_key(endpoint, environ)
-    return _open_and_close(
+    return _yield_client_then_close(
         lambda: _make_client(
             endpoint,
             key,
@@ -291,7 +291,7 @@ def open_batch_client(
 
 
 @asynccontextmanager
-async def _open_and_close(make: Callable[[], ClientT]) -> AsyncGenerator[ClientT]:
+async def _yield_client_then_close(make: Callable[[], ClientT]) -> AsyncGenerator[ClientT]:
     client = make()
     try:
         yield client

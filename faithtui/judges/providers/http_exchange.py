@@ -88,7 +88,7 @@ def make_http_client(
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(logging.WARNING)
 
-    async def sign_request(request: httpx2.Request) -> None:
+    async def drop_headers_and_add_key(request: httpx2.Request) -> None:
         for name in list(request.headers):
             if name not in _SENT_HEADERS and not name.startswith("x-stainless-"):
                 del request.headers[name]
@@ -111,7 +111,7 @@ def make_http_client(
         follow_redirects=False,
         timeout=PATIENCE,
         limits=limits,
-        event_hooks={"request": [sign_request]},
+        event_hooks={"request": [drop_headers_and_add_key]},
     )
 
 
@@ -205,7 +205,7 @@ def translate_to_judge_error(
     return unavailable
 
 
-def count_or_none(value: object) -> int | None:
+def token_count_or_none(value: object) -> int | None:
     """Read a token count; None when it is missing or no count."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None

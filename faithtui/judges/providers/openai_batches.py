@@ -25,9 +25,9 @@ from faithtui.judges.providers.batches import BatchResult, BatchStatus
 from faithtui.judges.providers.http_exchange import (
     PATIENCE,
     RawAnswer,
-    count_or_none,
     object_or_empty,
     text_or_none,
+    token_count_or_none,
 )
 from faithtui.judges.providers.openai_judge import OpenAIChat
 
@@ -85,8 +85,8 @@ class OpenAIBatches(BatchApiClient[OpenAIChat]):
         )
         return self._api.read_id(made.body)
 
-    async def status(self, batch_id: str) -> BatchStatus:
-        """Ask how far it is. See `BatchClient.status`."""
+    async def fetch_status(self, batch_id: str) -> BatchStatus:
+        """Ask how far it is. See `BatchClient.fetch_status`."""
         return _read_status(await self._retrieve_batch(batch_id))
 
     async def find_submitted_batch(
@@ -98,15 +98,15 @@ class OpenAIBatches(BatchApiClient[OpenAIChat]):
         known: Collection[str] = (),
     ) -> str | None:
         """Look for its label among the newest; see `BatchClient.find_submitted_batch`."""
-        async for batch in self._api.list_newest_batches_since(self._fetch_page, since):
+        async for batch in self._api.list_newest_batches_since(self._fetch_page_of_batches, since):
             if object_or_empty(batch.get("metadata")).get(_LABEL) == uid:
                 return self._api.read_id(batch)
         return None
 
-    async def results(
+    async def stream_results(
         self, batch_id: str, *, plain: Collection[str] = (), pictured: Collection[str] = ()
     ) -> AsyncGenerator[BatchResult]:
-        """Read the files of answers and of errors. See `BatchClient.results`."""
+        """Read the files of answers and of errors. See `BatchClient.stream_results`."""
         batch = await self._retrieve_batch(batch_id)
         if _read_status(batch).state == "working":
             raise self._api.make_unfinished_error(batch_id)
@@ -115,7 +115,7 @@ class OpenAIBatches(BatchApiClient[OpenAIChat]):
             if file_id is None:
                 continue
             url = f"{self._api.endpoint.base_url}/files/{quote(file_id, safe='')}/content"
-            async for line in self._api.read_lines(url, {}, batch_id):
+            async for line in self._api.stream_json_lines(url, {}, batch_id):
                 custom_id = read_question_id(text_or_none(line.get("custom_id")) or "")
                 yield (
                     custom_id,
@@ -141,7 +141,7 @@ class OpenAIBatches(BatchApiClient[OpenAIChat]):
         }
         return json.dumps(line).encode() + b"\n"
 
-    async def _fetch_page(self, after: str | None) -> RawAnswer:
+    async def _fetch_page_of_batches(self, after: str | None) -> RawAnswer:
         return await self._dialect.sdk.batches.with_raw_response.list(
             limit=100, after=after or openai.omit, timeout=PATIENCE
         )
@@ -179,9 +179,9 @@ def _read_status(batch: dict[str, object]) -> BatchStatus:
     first = object_or_empty(errors[0]) if isinstance(errors, list) and errors else {}
     return BatchStatus(
         state="working" if said in _WORKING else "failed" if said == "failed" else "ended",
-        done=count_or_none(counts.get("completed")) or 0,
-        failed=count_or_none(counts.get("failed")) or 0,
-        total=count_or_none(counts.get("total")) or 0,
+        done=token_count_or_none(counts.get("completed")) or 0,
+        failed=token_count_or_none(counts.get("failed")) or 0,
+        total=token_count_or_none(counts.get("total")) or 0,
         expires_at=parse_time_or_none(batch.get("expires_at")),
         reason=text_or_none(first.get("message")) if said == "failed" else None,
     )

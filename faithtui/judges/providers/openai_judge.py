@@ -23,9 +23,9 @@ from faithtui.judges.providers.endpoints import Endpoint
 from faithtui.judges.providers.http_exchange import (
     PATIENCE,
     RawAnswer,
-    count_or_none,
     object_or_empty,
     text_or_none,
+    token_count_or_none,
 )
 from faithtui.judges.providers.parameters import REFUSES_NAME, RefusedParameters
 from faithtui.judges.providers.provider_judge import ModelReply
@@ -75,12 +75,12 @@ class OpenAIChat:
         return self._client
 
     @property
-    def sdk_error(self) -> type[Exception]:
+    def sdk_error_class(self) -> type[Exception]:
         """The class all exceptions of the SDK belong to."""
         return openai.OpenAIError
 
     @property
-    def rungs(self) -> tuple[OutputFormat, ...]:
+    def json_output_formats(self) -> tuple[OutputFormat, ...]:
         """All of them: what a server lacks, it says."""
         return tuple(OutputFormat)
 
@@ -166,7 +166,7 @@ class OpenAIChat:
     def _make_body(
         self, request: JudgeRequest, limit_name: _LimitName
     ) -> "CompletionCreateParamsNonStreaming":
-        rung = choose_output_format(request, self.rungs)
+        rung = choose_output_format(request, self.json_output_formats)
         body: CompletionCreateParamsNonStreaming = {
             "model": self._endpoint.model,
             "messages": _make_messages(request, rung),
@@ -271,9 +271,9 @@ def _read_usage(usage: object) -> Usage:
     read = object_or_empty(counts.get("prompt_tokens_details"))
     written = object_or_empty(counts.get("completion_tokens_details"))
     return Usage(
-        tokens_in=count_or_none(counts.get("prompt_tokens")),
-        tokens_out=count_or_none(counts.get("completion_tokens")),
-        tokens_cached=count_or_none(read.get("cached_tokens")),
-        tokens_cache_write=count_or_none(read.get("cache_write_tokens")),
-        tokens_reasoning=count_or_none(written.get("reasoning_tokens")),
+        tokens_in=token_count_or_none(counts.get("prompt_tokens")),
+        tokens_out=token_count_or_none(counts.get("completion_tokens")),
+        tokens_cached=token_count_or_none(read.get("cached_tokens")),
+        tokens_cache_write=token_count_or_none(read.get("cache_write_tokens")),
+        tokens_reasoning=token_count_or_none(written.get("reasoning_tokens")),
     )

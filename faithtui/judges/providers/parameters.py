@@ -124,7 +124,11 @@ def find_refused_parameter(body: str, sent: Collection[str]) -> str | None:
     if not named and places:
         return None  # it is about another part of the request
     if not named:
-        named = [each for each in sent if any(_is_named(w, said) for w in _list_wire_names(each))]
+        named = [
+            each
+            for each in sent
+            if any(_is_named_in_message(w, said) for w in _list_wire_names(each))
+        ]
     if _NAMES_OTHER_VALUES.search(said):
         named = [each for each in named if each in _NOBODYS_WORDS]
     order = {name: position for position, name in enumerate(_GIVEN_UP_FIRST)}
@@ -135,5 +139,5 @@ def _list_wire_names(name: str) -> tuple[str, ...]:
     return _WIRE_NAMES.get(name, (name,))
 
 
-def _is_named(name: str, message: str) -> bool:
+def _is_named_in_message(name: str, message: str) -> bool:
     return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", message) is not None

@@ -80,9 +80,7 @@ class PackagePrices:
         """The package with its version, and the day of the newest price in it that is in force."""
         return _describe_price_package(self.clock().date().isoformat())
 
-    def find_price_or_fixed_cost(
-        self, endpoint: Endpoint, tokens_in: int = 0, *, batch: bool
-    ) -> Price | None:
+    def find_price(self, endpoint: Endpoint, tokens_in: int = 0, *, batch: bool) -> Price | None:
         """Find what a model costs at an address.
 
         Args:
@@ -93,7 +91,7 @@ class PackagePrices:
         Returns:
             None where the package knows neither the provider nor the model.
         """
-        model = _find_model(
+        model = _find_model_in_price_package(
             endpoint.model,
             endpoint.provider.name if endpoint.is_official else None,
             None if endpoint.is_official else endpoint.base_url,
@@ -140,7 +138,7 @@ class PriceTable:
         # Never more than was read: a server's odd count must not make the rest negative.
         cached = min(usage.tokens_cached or 0, read)
         into_cache = min(usage.tokens_cache_write or 0, read - cached)
-        return _pico_to_nano_dollars(
+        return _to_nano_dollars_after_batch_discount(
             (read - cached - into_cache) * _to_pico_dollars_per_token(price.input)
             + cached
             * _to_pico_dollars_per_token(_get_price_or_input_price(price.cached_input, price))
@@ -171,7 +169,7 @@ class PriceTable:
             _get_price_or_input_price(price.cache_write, price),
             _get_price_or_input_price(price.cached_input, price),
         )
-        return _pico_to_nano_dollars(
+        return _to_nano_dollars_after_batch_discount(
             tokens_in * _to_pico_dollars_per_token(dearest)
             + max_tokens * _to_pico_dollars_per_token(price.output),
             price,
@@ -195,7 +193,7 @@ class PriceTable:
             return 0
         if self.package is None:
             return None
-        return self.package.find_price_or_fixed_cost(endpoint, tokens_in, batch=batch)
+        return self.package.find_price(endpoint, tokens_in, batch=batch)
 
     def find_price_source(self, judge_ref: str, base_url: str | None) -> str | None:
         """Say where a judge's price is from and of which date; None where it has none, or is 0."""
@@ -350,7 +348,7 @@ def _to_pico_dollars_per_token(dollars_per_million: float) -> int:
     return round(dollars_per_million * _PICO)
 
 
-def _pico_to_nano_dollars(pico: int, price: Price, batch: bool) -> int:
+def _to_nano_dollars_after_batch_discount(pico: int, price: Price, batch: bool) -> int:
     if batch and price.batch is not None:
         # In thousandths, so that the sum stays whole.
         pico = -(-pico * round(price.batch * 1000) // 1000)
@@ -358,7 +356,9 @@ def _pico_to_nano_dollars(pico: int, price: Price, batch: bool) -> int:
 
 
 @cache
-def _find_model(name: str, provider: str | None, address: str | None) -> "ModelInfo | None":
+def _find_model_in_price_package(
+    name: str, provider: str | None, address: str | None
+) -> "ModelInfo | None":
     from genai_prices.data_snapshot import get_snapshot
 
     try:

@@ -177,7 +177,7 @@ def _choose_error(
         return JudgeUnavailable(what, status=status)
     if 300 <= status < 400:
         target = format_address_without_secrets(
-            _to_printable_line(headers.get("location", ""), key)
+            _to_printable_line_without_key(headers.get("location", ""), key)
         )
         return JudgeRequestRejected(
             f"{what}. It redirects to {target or 'nowhere'}: use that URL", status=status
@@ -218,7 +218,7 @@ def find_provider_message(body: str, key: Secret | None = None) -> str:
     """
     document = _parse_json_or_none(body)
     found = next(_iterate_possible_messages(document), None)
-    return _to_printable_line(body if found is None else found, key).rstrip(".")
+    return _to_printable_line_without_key(body if found is None else found, key).rstrip(".")
 
 
 def _parse_json_or_none(body: str) -> object:
@@ -279,7 +279,7 @@ def _get_error_object(body: str) -> dict[str, object]:
     return error if isinstance(error, dict) else {}
 
 
-def _to_printable_line(text: str, key: Secret | None) -> str:
+def _to_printable_line_without_key(text: str, key: Secret | None) -> str:
     """Fold to one printable line without a key: what a server says is shown in terminals."""
     # Cut before the work too: the body may be a page of megabytes.
     words = "".join(c if c.isprintable() else " " for c in text[: 20 * MAX_SENTENCE]).split()

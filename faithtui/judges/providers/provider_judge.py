@@ -36,11 +36,11 @@ class Dialect(Protocol):
     """A provider's protocol, spoken through its SDK."""
 
     @property
-    def sdk_error(self) -> type[Exception]:
+    def sdk_error_class(self) -> type[Exception]:
         """The class all exceptions of the SDK belong to."""
 
     @property
-    def rungs(self) -> tuple[OutputFormat, ...]:
+    def json_output_formats(self) -> tuple[OutputFormat, ...]:
         """Ways to ask for JSON, the most binding first."""
 
     @property
@@ -128,7 +128,7 @@ class ProviderJudge:
     @property
     def rungs(self) -> tuple[OutputFormat, ...]:
         """What the protocol has; what a server lacks of it, it says."""
-        return self._dialect.rungs
+        return self._dialect.json_output_formats
 
     @property
     def account(self) -> str:
@@ -137,13 +137,13 @@ class ProviderJudge:
 
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Ask once. See `Judge.send`."""
-        rung = choose_output_format(request, self._dialect.rungs)
+        rung = choose_output_format(request, self._dialect.json_output_formats)
         envelope = await call_provider(
             lambda: self._dialect.send(request),
             self._endpoint,
             self._key,
             self._timeout_s,
-            self._dialect.sdk_error,
+            self._dialect.sdk_error_class,
             with_images=bool(request.images),
             rung=rung,
             deadline=self._deadline,

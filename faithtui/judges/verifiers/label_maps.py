@@ -37,7 +37,9 @@ LABEL_ORDERS: Final[Mapping[str, tuple[Meaning, ...]]] = {
 """Orders of outputs by name, for classifiers whose labels are called LABEL_0, LABEL_1 ..."""
 
 
-def read_label_map(labels: Sequence[str], order: str | None, file: str) -> tuple[Meaning, ...]:
+def map_classifier_outputs_to_verdicts(
+    labels: Sequence[str], order: str | None, file: str
+) -> tuple[Meaning, ...]:
     """Say what each output of a classifier means.
 
     Args:

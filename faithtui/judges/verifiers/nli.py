@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol
 from faithtui.domain.text.sentences import split_sentences
 from faithtui.errors import ConfigError
 from faithtui.judges.verifiers.base import Likelihoods
-from faithtui.judges.verifiers.label_maps import Meaning, read_label_map
+from faithtui.judges.verifiers.label_maps import Meaning, map_classifier_outputs_to_verdicts
 from faithtui.paths import expand_home
 
 BATCH: Final = 16
@@ -119,7 +119,7 @@ def locate_nli_files(rest: str) -> NliFiles:
     meanings: tuple[Meaning, ...] = (
         ("yes",)
         if len(names) == 1
-        else read_label_map(names, order or None, str(folder / "config.json"))
+        else map_classifier_outputs_to_verdicts(names, order or None, str(folder / "config.json"))
     )
     files = [model, *sorted(folder.glob(f"{model.name}_data*")), folder / "tokenizer.json"]
     stamps = tuple((str(each), each.stat().st_mtime_ns, each.stat().st_size) for each in files)
@@ -175,7 +175,9 @@ class NliVerifier:
         session, tokenizer = self._load_model_and_tokenizer_once()
         encoded: list[tuple[int, Encoding]] = []
         for number, (claim, evidence) in enumerate(pairs):
-            encoded += ((number, each) for each in self._encode(tokenizer, claim, evidence))
+            encoded += (
+                (number, each) for each in self._encode_pair_in_pieces(tokenizer, claim, evidence)
+            )
         # Pairs of one length pad least.
         encoded.sort(key=lambda each: len(each[1].ids))
         found: dict[int, Likelihoods] = {}
@@ -198,7 +200,9 @@ class NliVerifier:
                     )
         return self._loaded
 
-    def _encode(self, tokenizer: Tokenizer, claim: str, evidence: str) -> Iterator[Encoding]:
+    def _encode_pair_in_pieces(
+        self, tokenizer: Tokenizer, claim: str, evidence: str
+    ) -> Iterator[Encoding]:
         """Claim and evidence as tokens, in as many pieces as it takes."""
         whole = tokenizer.encode(evidence, claim)
         if len(whole.ids) <= self._files.token_limit:

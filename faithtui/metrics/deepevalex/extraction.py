@@ -14,8 +14,8 @@ from faithtui.domain.text.location import find_span
 from faithtui.domain.verdicts import Claim, Truth
 from faithtui.errors import JudgeError
 from faithtui.metrics.answers import AnsweredInteraction
-from faithtui.metrics.base import Questions, ask_all
-from faithtui.metrics.deepevalex.replies import ask_with_peer_errors
+from faithtui.metrics.base import Questions, ask_branches
+from faithtui.metrics.deepevalex.replies import ask_with_deepevalex_errors
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import (
     make_claims_question,
@@ -75,7 +75,7 @@ def extract_claims_and_truths(
     def extract_truths(documents: tuple[Passage, ...]) -> Questions[None]:
         question = make_truths_question(prompts, documents, limit)
         reply = yield from ask_or_return_error(
-            ask_with_peer_errors(question, "truths", None), as_peer=False
+            ask_with_deepevalex_errors(question, "truths", None), as_peer=False
         )
         for position, document in enumerate(documents):
             found.truths[document] = (
@@ -91,7 +91,7 @@ def extract_claims_and_truths(
             else tuple(claim for claim in given if claim.turn in answered.turns)
         )
 
-    yield from ask_all(
+    yield from ask_branches(
         chain(
             (
                 extract_truths(new)
@@ -116,7 +116,7 @@ def _ask_claims(
         prompts, tuple(answers.values()), answered.questions, answered.history
     )
     reply = yield from ask_or_return_error(
-        ask_with_peer_errors(question, "claims", None), as_peer=False
+        ask_with_deepevalex_errors(question, "claims", None), as_peer=False
     )
     if isinstance(reply, JudgeError):
         return reply

@@ -24,7 +24,7 @@ def make_text_list_reply_shape(name: str) -> ReplyShape[tuple[str, ...]]:
     """`{"claims": ["…"]}`: any list; what is neither text, number, truth value nor null fails."""
 
     def read(value: object, structured: bool) -> tuple[str, ...]:
-        return tuple(_to_peer_text(name, each) for each in _require_list(value, name))
+        return tuple(_to_elixir_text(name, each) for each in _require_list(value, name))
 
     return ReplyShape(make_one_list_reply_shape(name).schema, read, parse_strict_json)
 
@@ -69,7 +69,9 @@ def parse_strict_json(text: str) -> object:
     return value
 
 
-def ask_with_peer_errors(question: Question[T], reply: str, window: int | None) -> Questions[T]:
+def ask_with_deepevalex_errors(
+    question: Question[T], reply: str, window: int | None
+) -> Questions[T]:
     """Ask, and give a failure the peer's name.
 
     Args:
@@ -91,15 +93,18 @@ def ask_with_peer_errors(question: Question[T], reply: str, window: int | None) 
         raise type(error)(f"{name}: {error}", status=error.status) from error
 
 
-def format_peer_failure(error: JudgeError | MetricError) -> str:
-    """Describe a failure by the peer's name; errors of `ask_with_peer_errors` have it already."""
+def format_deepevalex_failure(error: JudgeError | MetricError) -> str:
+    """Describe a failure by the peer's name.
+
+    Errors of `ask_with_deepevalex_errors` have it already.
+    """
     if isinstance(error, MissingParameters):
         return f"missing_params: {', '.join(error.names)}"
     return str(error)
 
 
-def parse_peer_failure(description: str) -> Mapping[str, object]:
-    """Take a description by `format_peer_failure` apart.
+def parse_deepevalex_failure(description: str) -> Mapping[str, object]:
+    """Take a description by `format_deepevalex_failure` apart.
 
     Returns:
         `kind`, and `params`, `status` or `message`.
@@ -120,7 +125,7 @@ def _require_list(value: object, name: str) -> list[object]:
     return listed
 
 
-def _to_peer_text(name: str, value: object) -> str:
+def _to_elixir_text(name: str, value: object) -> str:
     """Write an entry as the peer's language puts it into a text."""
     match value:
         case str():

@@ -22,7 +22,7 @@ from faithtui.metrics.base import Question, Questions, ReplyMismatch, ReplyShape
 from faithtui.metrics.context_packs import (
     estimate_tokens,
     pack_contexts,
-    pack_contexts_as_peer,
+    pack_contexts_as_llamaindex,
     split_with_overlap,
 )
 from faithtui.metrics.llamaindex.templates import CallerTemplate
@@ -71,7 +71,7 @@ class RefineSettings:
     as_peer: bool
 
 
-def refine_reply(
+def judge_answer_over_context_chunks(
     one: AnsweredInteraction, contexts: Sequence[str], manner: RefineSettings
 ) -> Questions[RefinedReply]:
     """Show the contexts, chunk after chunk, and read what the judge says about the answer.
@@ -90,7 +90,7 @@ def refine_reply(
         JudgeError: A question failed. By the peer's rules a reply that cannot be used is no
             failure but an empty reply.
     """
-    refine = _refine_as_peer if manner.as_peer else _refine_until_yes
+    refine = _judge_chunks_as_llamaindex if manner.as_peer else _judge_chunks_until_yes
     return refine(_RemainingChunks(one, contexts, manner))
 
 
@@ -107,7 +107,7 @@ class _RemainingChunks:
         longest = max(
             self._estimate_prompt_tokens("question", ""), self._estimate_prompt_tokens("refine", "")
         )
-        pack = pack_contexts_as_peer if manner.as_peer else pack_contexts
+        pack = pack_contexts_as_llamaindex if manner.as_peer else pack_contexts
         chunks = pack(contexts, self._compute_tokens_left_for_chunk(longest, FIRST_SPARE_TOKENS))
         self._left = deque(chunks)
         self._unseen = list(list_images(one.contexts or ()))
@@ -140,7 +140,9 @@ class _RemainingChunks:
             task=SupportAnswer(self._response, chunk, earlier),
             system="" if step in self._settings.own else self._settings.prompts.render("system"),
             prompt=self._render_prompt(step, chunk, earlier or ""),
-            reply=ReplyShape(None, _read_as_text if self._settings.as_peer else _read_yes_or_no),
+            reply=ReplyShape(
+                None, _read_as_text if self._settings.as_peer else _require_first_word_yes_or_no
+            ),
             max_tokens=self._settings.num_output,
             images=(*self._take_images_first_shown_in_chunk(chunk), *self._of_answer),
         )
@@ -209,7 +211,7 @@ def _split_chunk_to_token_limit(chunk: str, room: int) -> tuple[str, ...]:
     return pack_contexts((chunk,), room)
 
 
-def _refine_until_yes(asking: _RemainingChunks) -> Questions[RefinedReply]:
+def _judge_chunks_until_yes(asking: _RemainingChunks) -> Questions[RefinedReply]:
     earlier, unread, asked = None, None, 0
     while not asking.is_done:
         asked += 1
@@ -231,7 +233,7 @@ def _refine_until_yes(asking: _RemainingChunks) -> Questions[RefinedReply]:
     return RefinedReply("no", earlier, f"{every} with NO")
 
 
-def _refine_as_peer(asking: _RemainingChunks) -> Questions[RefinedReply]:
+def _judge_chunks_as_llamaindex(asking: _RemainingChunks) -> Questions[RefinedReply]:
     last = None
     while not asking.is_done:
         try:
@@ -270,7 +272,7 @@ def _read_as_text(value: object, structured: bool) -> str:
     return str(value)
 
 
-def _read_yes_or_no(value: object, structured: bool) -> str:
+def _require_first_word_yes_or_no(value: object, structured: bool) -> str:
     """Take a reply whose first word is YES or NO.
 
     Raises:

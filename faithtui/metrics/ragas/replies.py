@@ -44,7 +44,7 @@ class ParsedInference:
 def make_statement_list_reply_shape(*, as_peer: bool) -> ReplyShape[tuple[str, ...]]:
     """`{"statements": ["…"]}`; under `as_peer` kept as written."""
     shape = make_one_list_reply_shape("statements", as_peer=as_peer)
-    return replace(shape, parse=parse_first_structure) if as_peer else shape
+    return replace(shape, parse=parse_and_repair_first_json) if as_peer else shape
 
 
 def make_keyed_inferences_reply_shape(
@@ -95,7 +95,7 @@ def make_inference_list_reply_shape() -> ReplyShape[tuple[ParsedInference, ...]]
         return tuple(_read_inference(f"statements[{n}]", each) for n, each in enumerate(listed))
 
     schema = make_object_schema({"statements": {"type": "array", "items": entry}})
-    return ReplyShape(schema, read, parse_first_structure)
+    return ReplyShape(schema, read, parse_and_repair_first_json)
 
 
 def _read_inference(name: str, value: object) -> ParsedInference:
@@ -143,7 +143,7 @@ def _convert_integer_verdicts_to_text(value: object) -> object:
     }
 
 
-def parse_first_structure(text: str) -> object:
+def parse_and_repair_first_json(text: str) -> object:
     """Read the first object or list of a text as JSON, mending it where it breaks off.
 
     The text is taken from a fence marked `json` on, if there is one. Without any bracket, or when

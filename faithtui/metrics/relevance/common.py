@@ -9,7 +9,7 @@ from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.text.location import find_span
 from faithtui.domain.verdicts import Claim, Truth
 from faithtui.domain.windows import Window
-from faithtui.metrics.base import Questions, ask, ask_all
+from faithtui.metrics.base import Questions, ask, ask_branches
 from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import list_documents, list_messages
@@ -66,7 +66,7 @@ class WindowView:
     """No assistant turn of the window has a document."""
 
     @property
-    def truths(self) -> tuple[Truth, ...]:
+    def messages_as_truths(self) -> tuple[Truth, ...]:
         """The messages, as what statements are checked against."""
         return tuple(Truth(message.text_with_marks) for message in self.messages)
 
@@ -127,7 +127,9 @@ def map_documents_to_first_turns(conversation: Conversation) -> Mapping[str, int
     return first_turns
 
 
-def make_claim(statement: str, document: Passage, first_turns: Mapping[str, int]) -> Claim:
+def make_claim_from_statement(
+    statement: str, document: Passage, first_turns: Mapping[str, int]
+) -> Claim:
     """Make what gets the verdict."""
     return Claim(
         turn=first_turns[document.text_with_marks],
@@ -138,7 +140,7 @@ def make_claim(statement: str, document: Passage, first_turns: Mapping[str, int]
     )
 
 
-def add_peer_relevance_reasons(
+def add_deepeval_relevance_reasons(
     metric: RelevanceOptions, views: Sequence[WindowView], findings: Sequence[WindowFindings]
 ) -> Questions[tuple[WindowFindings, ...]]:
     """Under `as_peer`, ask for each window's reason as the peer does.
@@ -166,5 +168,7 @@ def add_peer_relevance_reasons(
         )
         return replace(found, reason=(yield from ask(question, view.window.position)))
 
-    explained = yield from ask_all(map(explain_window, views, findings), at_once=metric.async_mode)
+    explained = yield from ask_branches(
+        map(explain_window, views, findings), at_once=metric.async_mode
+    )
     return tuple(explained)

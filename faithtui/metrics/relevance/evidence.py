@@ -27,19 +27,19 @@ from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.verdicts import Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
-from faithtui.metrics.base import Questions, ask_all
+from faithtui.metrics.base import Questions, ask_branches
 from faithtui.metrics.findings import WindowFindings
 from faithtui.metrics.relevance.common import (
     RelevanceOptions,
     WindowView,
-    add_peer_relevance_reasons,
+    add_deepeval_relevance_reasons,
     drop_repeated_passages,
-    make_claim,
+    make_claim_from_statement,
     make_window_views,
     map_documents_to_first_turns,
 )
 from faithtui.metrics.relevance.questions import make_statement_messages_question
-from faithtui.metrics.relevance.verdict_questions import ask_statements
+from faithtui.metrics.relevance.verdict_questions import ask_statements_until_all_have_verdicts
 from faithtui.metrics.relevance.words import read_relevance_label
 from faithtui.metrics.shapes import ParsedVerdict
 from faithtui.metrics.strategies.common import ask_or_return_error, format_failure
@@ -86,7 +86,7 @@ def gather_relevance_by_evidence(
     first = {
         document: view.window.position for view in reversed(views) for document in view.documents
     }
-    read = yield from ask_all(
+    read = yield from ask_branches(
         (
             # What a document costs belongs to the first window that has it.
             _ask_about_document(metric, document, groups, first_turns, first[document])
@@ -96,7 +96,7 @@ def gather_relevance_by_evidence(
     )
     readings = dict(zip(plans, read, strict=True))
     findings = [_derive_window_findings(metric, view, readings) for view in views]
-    return (yield from add_peer_relevance_reasons(metric, views, findings))
+    return (yield from add_deepeval_relevance_reasons(metric, views, findings))
 
 
 def _group_messages_by_question(
@@ -138,7 +138,7 @@ def _ask_about_document(
     for messages in groups:
         shown = frozenset(each.text_with_marks for each in messages)
         reply = yield from ask_or_return_error(
-            ask_statements(
+            ask_statements_until_all_have_verdicts(
                 window,
                 partial(
                     make_statement_messages_question,
@@ -166,7 +166,8 @@ def _ask_about_document(
         if not statements:
             break
     return DocumentReplies(
-        tuple(make_claim(each, document, first_turns) for each in statements or ()), tuple(meetings)
+        tuple(make_claim_from_statement(each, document, first_turns) for each in statements or ()),
+        tuple(meetings),
     )
 
 
@@ -183,7 +184,7 @@ def _derive_window_findings(
     """Work out a window's verdicts from what its documents serve."""
     if view.why_skipped is not None and not metric.as_peer:
         return WindowFindings(skipped=view.why_skipped, without_context=view.without_context)
-    truths = {truth.text: truth for truth in view.truths}
+    truths = {truth.text: truth for truth in view.messages_as_truths}
     verdicts: list[Verdict] = []
     for document in view.documents:
         reading = readings[document]
@@ -198,7 +199,9 @@ def _derive_window_findings(
             for position, claim in enumerate(reading.claims)
         )
     return WindowFindings(
-        verdicts=tuple(verdicts), truths=view.truths, without_context=view.without_context
+        verdicts=tuple(verdicts),
+        truths=view.messages_as_truths,
+        without_context=view.without_context,
     )
 
 

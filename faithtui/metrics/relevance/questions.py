@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from faithtui.domain.conversation import Passage
 from faithtui.domain.judging.tasks import ExplainRelevance, JudgeDocument, RelateDocument
 from faithtui.metrics.base import Question
-from faithtui.metrics.prompt_texts import PromptSet, fence_text, fence_texts, format_numbered
+from faithtui.metrics.prompt_texts import PromptSet, fence_text, fence_texts, format_numbered_lines
 from faithtui.metrics.questions import format_passages_with_image_marks, list_images, list_texts
 from faithtui.metrics.relevance.replies import JudgedStatement, make_statements_reply_shape
 from faithtui.metrics.shapes import make_one_text_reply_shape
@@ -46,7 +46,7 @@ def describe_wanted_statements(
             )
         return (
             f"only these{again}, each copied letter for letter, in this order:\n"
-            f"{format_numbered('s', chosen)}"
+            f"{format_numbered_lines('s', chosen)}"
         )
     if as_peer:
         return (
@@ -132,8 +132,8 @@ def make_relevance_reason_question(
             "reason",
             score=f"{score:.2f}",
             messages=fence_texts("message", "q", format_passages_with_image_marks(messages)),
-            irrelevant=format_numbered("i", irrelevant),
-            relevant=format_numbered("r", relevant),
+            irrelevant=format_numbered_lines("i", irrelevant),
+            relevant=format_numbered_lines("r", relevant),
         ),
         reply=make_one_text_reply_shape("reason", as_peer=True),
         max_tokens=400,

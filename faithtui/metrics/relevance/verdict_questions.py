@@ -14,7 +14,7 @@ from faithtui.metrics.relevance.words import contradicts_itself, has_relevance_l
 from faithtui.metrics.shapes import ParsedVerdict
 
 
-def ask_statements(
+def ask_statements_until_all_have_verdicts(
     window: int,
     question: Callable[[str], Question[tuple[JudgedStatement, ...]]],
     *,
@@ -43,7 +43,7 @@ def ask_statements(
     first = question(describe_wanted_statements(chosen, 0, as_peer=as_peer))
     found = yield from ask(first, window)
     if chosen is not None:
-        found = _align_statements(chosen, found)
+        found = _find_chosen_statements_in_reply(chosen, found)
     if as_peer:
         return found
     rounds = AskRounds(first.count)
@@ -58,7 +58,7 @@ def ask_statements(
         except JudgeReplyInvalid:
             break  # what came before stands, and the rest has no verdict
         rounds.count_reply()
-        better = iter(_align_statements(missing, said))
+        better = iter(_find_chosen_statements_in_reply(missing, said))
         found = tuple(
             each if has_relevance_label(each.verdict, as_peer) else next(better) for each in found
         )
@@ -72,14 +72,14 @@ def ask_statements(
         said = yield from ask(reconsider, window)
     except JudgeReplyInvalid:
         return found  # the first answer could be used, and stands
-    now = dict(zip(disputed, _align_statements(texts, said), strict=True))
+    now = dict(zip(disputed, _find_chosen_statements_in_reply(texts, said), strict=True))
     return tuple(
         now[n] if n in now and has_relevance_label(now[n].verdict, as_peer) else each
         for n, each in enumerate(found)
     )
 
 
-def _align_statements(
+def _find_chosen_statements_in_reply(
     chosen: Sequence[str], found: Sequence[JudgedStatement]
 ) -> tuple[JudgedStatement, ...]:
     """Find each chosen statement in a reply, up to case and white space; extra ones are dropped."""

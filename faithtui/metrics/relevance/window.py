@@ -15,18 +15,18 @@ from faithtui.domain.conversation import Conversation, normalise_text
 from faithtui.domain.verdicts import Claim, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
-from faithtui.metrics.base import Questions, ask_all
+from faithtui.metrics.base import Questions, ask_branches
 from faithtui.metrics.findings import WindowFindings
 from faithtui.metrics.relevance.common import (
     RelevanceOptions,
     WindowView,
-    add_peer_relevance_reasons,
-    make_claim,
+    add_deepeval_relevance_reasons,
+    make_claim_from_statement,
     make_window_views,
     map_documents_to_first_turns,
 )
 from faithtui.metrics.relevance.questions import make_statement_relevance_question
-from faithtui.metrics.relevance.verdict_questions import ask_statements
+from faithtui.metrics.relevance.verdict_questions import ask_statements_until_all_have_verdicts
 from faithtui.metrics.relevance.words import read_relevance_label
 from faithtui.metrics.strategies.common import ask_or_return_error, format_failure
 
@@ -37,7 +37,7 @@ def gather_relevance_by_window(
     """Ask about every window of a conversation; one entry per window."""
     views = make_window_views(conversation, windows, as_peer=metric.as_peer)
     first_turns = map_documents_to_first_turns(conversation)
-    asked = yield from ask_all(
+    asked = yield from ask_branches(
         (
             ask_or_return_error(_ask_window(metric, view, first_turns), metric.as_peer)
             for view in views
@@ -48,7 +48,9 @@ def gather_relevance_by_window(
         WindowFindings(failure=format_failure(each)) if isinstance(each, JudgeError) else each
         for each in asked
     ]
-    return (yield from add_peer_relevance_reasons(metric, views, _unify_equal_statements(findings)))
+    return (
+        yield from add_deepeval_relevance_reasons(metric, views, _unify_equal_statements(findings))
+    )
 
 
 def _ask_window(
@@ -57,9 +59,9 @@ def _ask_window(
     if view.why_skipped is not None and not metric.as_peer:
         return WindowFindings(skipped=view.why_skipped, without_context=view.without_context)
     documents = tuple(dict.fromkeys(view.documents))
-    replies = yield from ask_all(
+    replies = yield from ask_branches(
         (
-            ask_statements(
+            ask_statements_until_all_have_verdicts(
                 view.window.position,
                 partial(
                     make_statement_relevance_question,
@@ -78,7 +80,7 @@ def _ask_window(
     return WindowFindings(
         verdicts=tuple(
             Verdict(
-                claim=make_claim(each.text, document, first_turns),
+                claim=make_claim_from_statement(each.text, document, first_turns),
                 label=read_relevance_label(each.verdict.word, metric.as_peer),
                 word=each.verdict.word,
                 reason=each.verdict.reason,
@@ -87,7 +89,7 @@ def _ask_window(
             for document in view.documents
             for each in found[document]
         ),
-        truths=view.truths,
+        truths=view.messages_as_truths,
         without_context=view.without_context,
     )
 

@@ -93,7 +93,7 @@ def has_faithfulness_label(verdict: ParsedVerdict | None, as_peer: bool) -> bool
     return verdict is not None and read_faithfulness_label(verdict.word, as_peer) is not None
 
 
-def add_peer_reasons(
+def add_deepeval_reasons(
     metric: FaithfulnessOptions, findings: Sequence[WindowFindings]
 ) -> Questions[tuple[WindowFindings, ...]]:
     """Under `as_peer`, ask for each window's reason as the peer does."""

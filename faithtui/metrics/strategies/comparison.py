@@ -19,9 +19,9 @@ from faithtui.domain.judging.tasks import EvidenceGroup, FindEvidence
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError, JudgeReplyInvalid
-from faithtui.metrics.base import AGAIN_SUFFIX, AnswerCount, Question, Questions, ask, ask_all
+from faithtui.metrics.base import AGAIN_SUFFIX, AnswerCount, Question, Questions, ask, ask_branches
 from faithtui.metrics.missing_verdicts import AskRounds
-from faithtui.metrics.prompt_texts import format_numbered
+from faithtui.metrics.prompt_texts import format_numbered_lines
 from faithtui.metrics.shapes import ParsedVerdict, make_keyed_verdicts_reply_shape
 from faithtui.metrics.strategies.common import (
     PEER_WORDS,
@@ -86,7 +86,7 @@ class Comparisons:
     def ask_ready_comparisons(self) -> Questions[None]:
         """Ask the comparisons whose interactions are all read, and that were not asked yet."""
         plans = list(self._plan_ready_comparisons())
-        outcomes = yield from ask_all(
+        outcomes = yield from ask_branches(
             (
                 _ask_comparison_or_return_error(self._metric, groups, window)
                 for window, groups in plans
@@ -96,7 +96,7 @@ class Comparisons:
         for (window, groups), outcome in zip(plans, outcomes, strict=True):
             self._outcomes[window] = groups, outcome
 
-    def record_findings(self) -> None:
+    def write_findings_to_evidence(self) -> None:
         """Keep what all of them found, in the order of the conversation."""
         for window in sorted(self._outcomes):
             _record_comparison_findings(*self._outcomes[window], self._known)
@@ -106,7 +106,9 @@ class Comparisons:
             stretch = self._unplanned.popleft()
             for window in stretch:
                 self._known.collect_window_truths(self._conversation, window)
-            groups = _group_claims_by_new_truths(self._metric, stretch, self._known, self._met)
+            groups = _group_claims_by_new_truths_and_mark_met(
+                self._metric, stretch, self._known, self._met
+            )
             yield stretch[-1].position, groups
 
 
@@ -123,7 +125,7 @@ def ask_about_undecided_claims(
     asked: set[tuple[str, TruthSet]] = set()
     failed: set[tuple[str, TruthSet]] = set()
     while plans := _plan_questions_on_undecided_claims(metric, windows, known, asked, failed):
-        compared = yield from ask_all(
+        compared = yield from ask_branches(
             (
                 _ask_comparison_or_return_error(metric, groups, position, again=True)
                 for position, groups in plans
@@ -198,7 +200,7 @@ def _group_windows_per_question(
     return [windows[start : start + size] for start in range(0, len(windows), size)]
 
 
-def _group_claims_by_new_truths(
+def _group_claims_by_new_truths_and_mark_met(
     metric: FaithfulnessOptions,
     stretch: Sequence[Window],
     known: ConversationEvidence,
@@ -401,8 +403,8 @@ def _make_comparison_question(
     parts, claims, truths = [], 0, 0
     for group in groups:
         parts.append(
-            f"Truths:\n{format_numbered('t', group.truths, truths)}\n"
-            f"Claims:\n{format_numbered('c', group.claims, claims)}"
+            f"Truths:\n{format_numbered_lines('t', group.truths, truths)}\n"
+            f"Claims:\n{format_numbered_lines('c', group.claims, claims)}"
         )
         claims += len(group.claims)
         truths += len(group.truths)

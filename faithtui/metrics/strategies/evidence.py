@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.verdicts import Claim
 from faithtui.domain.windows import Window
-from faithtui.metrics.base import Questions, ask_all
+from faithtui.metrics.base import Questions, ask_branches
 from faithtui.metrics.findings import WindowFindings
-from faithtui.metrics.strategies.common import FaithfulnessOptions, add_peer_reasons
+from faithtui.metrics.strategies.common import FaithfulnessOptions, add_deepeval_reasons
 from faithtui.metrics.strategies.comparison import Comparisons, ask_about_undecided_claims
 from faithtui.metrics.strategies.derivation import ConversationEvidence, derive_window_findings
 from faithtui.metrics.strategies.extraction import make_truth_and_claim_extractors
@@ -36,17 +36,17 @@ def gather_by_evidence(
     readers = make_truth_and_claim_extractors(metric, conversation, windows, given, known)
     comparisons = Comparisons(metric, conversation, windows, known)
 
-    def read_interaction(window: Window) -> Questions[None]:
-        yield from ask_all((read(window) for read in readers), at_once=metric.async_mode)
+    def ask_about_interaction(window: Window) -> Questions[None]:
+        yield from ask_branches((read(window) for read in readers), at_once=metric.async_mode)
         comparisons.record_interaction_extracted(window)
         if metric.async_mode:
             # Whoever reads the last thing that a comparison needs asks it, so that it waits for
             # nothing else.
             yield from comparisons.ask_ready_comparisons()
 
-    yield from ask_all(map(read_interaction, windows), at_once=metric.async_mode)
+    yield from ask_branches(map(ask_about_interaction, windows), at_once=metric.async_mode)
     yield from comparisons.ask_ready_comparisons()
-    comparisons.record_findings()
+    comparisons.write_findings_to_evidence()
     yield from ask_about_undecided_claims(metric, windows, known)
     findings = [derive_window_findings(metric, conversation, window, known) for window in windows]
-    return (yield from add_peer_reasons(metric, findings))
+    return (yield from add_deepeval_reasons(metric, findings))

@@ -48,14 +48,16 @@ def make_truth_and_claim_extractors(
         given: Claims to take in place of any that would be drawn; None draws them.
         known: Filled with what is found, or with why it is not.
     """
-    read_answers = partial(_extract_claims, metric, conversation, windows, given, known)
+    read_answers = partial(
+        _ask_and_record_interaction_claims, metric, conversation, windows, given, known
+    )
     if metric.as_peer and metric.truths_extraction_limit is not None:
-        return partial(_extract_window_truths, metric, conversation, known), read_answers
+        return partial(_ask_and_record_window_truths, metric, conversation, known), read_answers
     new = _group_documents_by_first_interaction(metric, conversation, windows)
-    return partial(_extract_document_truths, metric, new, known), read_answers
+    return partial(_ask_and_record_new_document_truths, metric, new, known), read_answers
 
 
-def _extract_window_truths(
+def _ask_and_record_window_truths(
     metric: FaithfulnessOptions,
     conversation: Conversation,
     known: ConversationEvidence,
@@ -93,7 +95,7 @@ def _group_documents_by_first_interaction(
     return new
 
 
-def _extract_document_truths(
+def _ask_and_record_new_document_truths(
     metric: FaithfulnessOptions,
     new: Sequence[tuple[Passage, ...] | None],
     known: ConversationEvidence,
@@ -113,7 +115,7 @@ def _extract_document_truths(
         )
 
 
-def _extract_claims(
+def _ask_and_record_interaction_claims(
     metric: FaithfulnessOptions,
     conversation: Conversation,
     windows: Sequence[Window],

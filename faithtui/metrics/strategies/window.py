@@ -14,8 +14,8 @@ from faithtui.domain.conversation import Conversation, Passage, normalise_text
 from faithtui.domain.verdicts import Claim, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
-from faithtui.metrics.attribution import attribute_claims, attribute_truths
-from faithtui.metrics.base import Questions, ask, ask_all
+from faithtui.metrics.attribution import attribute_claims_to_answers, attribute_truths_to_documents
+from faithtui.metrics.base import Questions, ask, ask_branches
 from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.missing_verdicts import ask_until_complete
 from faithtui.metrics.questions import (
@@ -33,7 +33,7 @@ from faithtui.metrics.shapes import ParsedVerdict
 from faithtui.metrics.strategies.common import (
     PEER_WORDS,
     FaithfulnessOptions,
-    add_peer_reasons,
+    add_deepeval_reasons,
     ask_or_return_error,
     format_failure,
     has_faithfulness_label,
@@ -49,7 +49,7 @@ def gather_by_window(
     """Ask about every window of a conversation; one entry per window."""
     windows = metric.windows(conversation)
 
-    asked = yield from ask_all(
+    asked = yield from ask_branches(
         (
             ask_or_return_error(_ask_window(metric, conversation, window, given), metric.as_peer)
             for window in windows
@@ -60,7 +60,7 @@ def gather_by_window(
         WindowFindings(failure=format_failure(each)) if isinstance(each, JudgeError) else each
         for each in asked
     ]
-    return (yield from add_peer_reasons(metric, _unify_equal_claims(windows, findings)))
+    return (yield from add_deepeval_reasons(metric, _unify_equal_claims(windows, findings)))
 
 
 def _ask_window(
@@ -115,7 +115,7 @@ def _extract_truths(
             metric.prompts, documents, limit, as_peer=metric.as_peer
         )
         pooled = yield from ask(question, window)
-        return attribute_truths(pooled, list_texts(documents))
+        return attribute_truths_to_documents(pooled, list_texts(documents))
     unique = tuple(dict.fromkeys(documents))
     if not unique:
         return ()
@@ -140,7 +140,7 @@ def _extract_claims(
         as_peer=metric.as_peer,
     )
     found = yield from ask(question, window.position)
-    return attribute_claims(found, turns, list_texts(answers))
+    return attribute_claims_to_answers(found, turns, list_texts(answers))
 
 
 def _ask_verdicts(

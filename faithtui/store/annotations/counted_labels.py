@@ -92,7 +92,7 @@ def _read_log(connection: Connection, wanted: Select[Any]) -> list[LabelEvent]:
     return [*map(event_from_row, connection.execute(wanted).all())]
 
 
-def replay_label_log(
+def replay_log_into_counted_labels(
     log: Sequence[LabelEvent], rule: ScoringRule, home_labels: HomeLabelsByRun, *, blind_only: bool
 ) -> dict[ClaimId, CountedLabels]:
     """Replay a log into what counts.
@@ -112,12 +112,12 @@ def replay_label_log(
         places[act.id] = place
         if not (blind_only and _was_judge_shown(act)):
             by_claim[act.claim].append(act)
-    heard = cache(rule.translate_label)
+    heard = cache(rule.translate_word_to_label)
     found = {}
     for claim_id, acts in by_claim.items():
         if len(acts) == 1:
             # Most claims have one act, and one blind verdict is what is said.
-            alone = _count_single_blind_event(acts[0], places, heard)
+            alone = _read_single_blind_label(acts[0], places, heard)
             if alone is not None:
                 found[claim_id] = alone
                 continue
@@ -131,7 +131,7 @@ def replay_label_log(
     return found
 
 
-def _count_single_blind_event(
+def _read_single_blind_label(
     act: LabelEvent, places: Mapping[LabelId, int], translate: Callable[[str], str | None]
 ) -> CountedLabels | None:
     """Read a claim's only act: as replaying it would, in a quarter of the time.

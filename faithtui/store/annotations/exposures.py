@@ -57,7 +57,7 @@ class Exposures:
             if rows:
                 connection.execute(sqlite_insert(exposure).on_conflict_do_nothing(), rows)
 
-        self._database.write(insert_exposures)
+        self._database.run_in_write_transaction(insert_exposures)
 
     def record_conversations(
         self, run_id: RunId, conversations: Collection[ConversationId], reviewer: str

@@ -58,7 +58,7 @@ class Guidelines:
         self._database = database
         self._clock = clock
 
-    def versions(self, metric: str | None = None) -> tuple[Guideline, ...]:
+    def list_versions(self, metric: str | None = None) -> tuple[Guideline, ...]:
         """List the versions that somebody set, the one in force last.
 
         Args:
@@ -71,13 +71,13 @@ class Guidelines:
         found = (_version_from_row(row, number) for number, row in enumerate(rows, start=1))
         return tuple(_list_for_metric(found, metric)) if metric is not None else tuple(found)
 
-    def current(self, metric: str | None = None) -> Guideline | None:
+    def find_version_in_force(self, metric: str | None = None) -> Guideline | None:
         """Give the version in force; None when nobody set one.
 
         Args:
             metric: For this metric; None: the version set last, whatever it is for.
         """
-        return next(reversed(self.versions(metric)), None)
+        return next(reversed(self.list_versions(metric)), None)
 
     def find_version_or_default(self, metric: str) -> Guideline | None:
         """Give what is in force for a metric: the version set last, else the metric's default.
@@ -85,9 +85,9 @@ class Guidelines:
         Returns:
             None for a metric that this faithtui does not know, where nobody set a version.
         """
-        return self.current(metric) or find_default_guideline(metric)
+        return self.find_version_in_force(metric) or find_default_guideline(metric)
 
-    def list_default_digests(self) -> frozenset[str]:
+    def list_stored_default_digests(self) -> frozenset[str]:
         """List the digests of defaults that labels were given under."""
         with self._database.open_reader() as connection:
             found = connection.scalars(select(guideline.c.digest).where(guideline.c.built_in))
@@ -130,8 +130,8 @@ class Guidelines:
             moment = now if last is None else max(now, last + timedelta(microseconds=1))
             connection.execute(insert(guideline).values(**row, created_at=moment))
 
-        self._database.write(insert_version, durable=True)
-        return self.versions(metric)[-1]
+        self._database.run_in_write_transaction(insert_version, durable=True)
+        return self.list_versions(metric)[-1]
 
 
 def hash_guideline_text(text: str) -> str:

@@ -221,6 +221,8 @@ def _translate_verdicts(
 ) -> tuple[HumanVerdict, ...]:
     """Translate what people said into a run's words; a word it does not have becomes None."""
     return tuple(
-        each if each.verdict is None else replace(each, verdict=rule.translate_label(each.verdict))
+        each
+        if each.verdict is None
+        else replace(each, verdict=rule.translate_word_to_label(each.verdict))
         for each in verdicts
     )

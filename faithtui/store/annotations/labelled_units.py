@@ -38,11 +38,11 @@ from faithtui.store.annotations.counted_labels import (
     CountedLabels,
     read_claims_label_log,
     read_run_label_log,
-    replay_label_log,
+    replay_log_into_counted_labels,
 )
 from faithtui.store.annotations.marked_evidence import (
     read_evidence_units,
-    read_extraction_units,
+    read_extraction_units_of_complete_answers,
 )
 from faithtui.store.annotations.set_matching import match_labels_to_set, match_run_to_set
 from faithtui.store.records import ItemState
@@ -56,7 +56,7 @@ from faithtui.store.runs.judge_verdicts import (
     JudgedRun,
     choose_label_across_windows,
     read_answer_texts,
-    read_claim_labels,
+    read_judge_labels_by_claim,
     read_judged_run,
     read_scoring_rule,
 )
@@ -88,13 +88,16 @@ class _RunLabels:
     """The judge's, in each claim's home window."""
 
 
-def read_run_units(
+def read_report_units(
     connection: Connection,
     run_id: RunId,
     settings: UnitSettings = DEFAULTS,
     severity: Mapping[str, int] = SEVERITY,
 ) -> RunUnits:
-    """Read everything that a report on a run is computed from; see `UnitReader.read_run_units`."""
+    """Read everything that a report on a run is computed from.
+
+    See `UnitReader.read_report_units`.
+    """
     known = _read_run_labels(connection, run_id, settings)
     rated = _has_imported_ratings(known)
     sample = _find_report_sample(connection, run_id, settings, known, rated=rated)
@@ -112,7 +115,9 @@ def read_run_units(
         design=find_label_design(claims, None if sample is None else sample.sample, rated=rated),
         unrated=unrated,
         evidence=read_evidence_units(connection, run_id, known.judged),
-        extraction=read_extraction_units(connection, run_id, known.judged, known.said),
+        extraction=read_extraction_units_of_complete_answers(
+            connection, run_id, known.judged, known.said
+        ),
         metadata=read_metadata_values(connection, run_id, settings.metadata_keys),
     )
 
@@ -122,21 +127,24 @@ def read_newest_event_id(connection: Connection) -> LabelId:
     return LabelId(connection.execute(select(func.max(human_label.c.id))).scalar() or 0)
 
 
-def read_labels_after_event(
+def read_labels_of_claims_changed_after(
     connection: Connection,
     run_id: RunId,
     after: LabelId,
     settings: UnitSettings,
     most: int,
 ) -> dict[ClaimId, CountedLabels] | None:
-    """Read the labels of claims acted on since; see `UnitReader.read_labels_after_event`."""
+    """Read the labels of claims acted on since.
+
+    See `UnitReader.read_labels_of_claims_changed_after`.
+    """
     acted = select(human_label.c.claim_id).where(human_label.c.id > after).distinct()
     claims = [ClaimId(each) for each in connection.execute(acted.limit(most + 1)).scalars()]
     if len(claims) > most:
         return None
-    words = read_claim_labels(connection, run_id, claims)
+    words = read_judge_labels_by_claim(connection, run_id, claims)
     log = read_claims_label_log(connection, list(words))
-    said = replay_label_log(
+    said = replay_log_into_counted_labels(
         log, read_scoring_rule(connection, run_id), {run_id: words}, blind_only=settings.blind_only
     )
     return {claim_id: said.get(claim_id, UNREVIEWED) for claim_id in words}
@@ -148,8 +156,8 @@ def read_claim_units(connection: Connection, run_id: RunId) -> tuple[ClaimUnit, 
     return tuple(_make_claim_units(connection, run_id, known, DEFAULTS, SEVERITY, None))
 
 
-def read_answer_units(connection: Connection, run_id: RunId) -> tuple[AnswerUnit, ...]:
-    """Read the rated answers of a run; see `UnitReader.read_answer_units`."""
+def read_rated_answer_units(connection: Connection, run_id: RunId) -> tuple[AnswerUnit, ...]:
+    """Read the rated answers of a run; see `UnitReader.read_rated_answer_units`."""
     rated, _ = _read_rated_and_unrated_answers(
         connection, run_id, _read_run_labels(connection, run_id, DEFAULTS)
     )
@@ -168,7 +176,7 @@ def find_rated_conversations(
     """
     rule = read_scoring_rule(connection, run_id)
     found = set()
-    for answer in read_answer_units(connection, run_id):
+    for answer in read_rated_answer_units(connection, run_id):
         passes = decide_answer_by_majority(answer, rule.passing, rule.labels)
         if passes is not None and (
             not differing or is_answer_passed_by_judge(answer) not in (None, passes)
@@ -193,14 +201,14 @@ def read_paired_units(
         )
     two: Mapping[ClaimId, str | None]
     if settings.duplicates == "first_window":
-        two = read_claim_labels(connection, second)
+        two = read_judge_labels_by_claim(connection, second)
     else:
         two = _choose_judge_labels(read_judged_run(connection, second), settings, severity)
     if settings.claim_set is not None:
         judged = match_run_to_set(connection, first, judged, settings.claim_set)
         two = match_labels_to_set(connection, second, two, settings.claim_set)
     one = {claim_id: label for _, _, _, claim_id, label, *_ in judged.homes}
-    said = replay_label_log(
+    said = replay_log_into_counted_labels(
         read_run_label_log(connection, first),
         judged.rule,
         {first: one, second: two},
@@ -247,7 +255,9 @@ def _read_run_labels(connection: Connection, run_id: RunId, settings: UnitSettin
     if settings.claim_set is not None:
         matched = match_run_to_set(connection, run_id, judged, settings.claim_set)
     words = {claim_id: label for _, _, _, claim_id, label, _, _, _ in matched.homes}
-    said = replay_label_log(log, judged.rule, {run_id: words}, blind_only=settings.blind_only)
+    said = replay_log_into_counted_labels(
+        log, judged.rule, {run_id: words}, blind_only=settings.blind_only
+    )
     return _RunLabels(judged, matched, log, said, words)
 
 
@@ -309,7 +319,7 @@ def _make_claim_units(
     texts: Mapping[tuple[int, int], str] = {}
     if any(kind == "answer" for *_, kind, _ in judged.homes):
         texts = read_answer_texts(connection, run_id)
-    drawn = {} if sample is None else sample.sample.map_claims_to_draw_positions()
+    drawn = {} if sample is None else sample.sample.map_claims_to_strata_and_positions()
     audit = set() if sample is None else {each.claim for each in sample.sample.claims if each.shown}
     strata = {} if sample is None else sample.strata
     frame = None if sample is None else sample.frame

@@ -71,7 +71,7 @@ def make_label_log_sql_condition(term: Term) -> ColumnElement[bool]:
             return human_label.c.verdict.is_not(None)
 
 
-def find_claims_by_label_terms(
+def find_claims_meeting_label_term(
     term: Term, labels: VerdictsByClaim, rule: ScoringRule, judged: Mapping[ClaimId, str | None]
 ) -> set[ClaimId]:
     """Find the claims that meet a term about people, negation left aside.
@@ -89,7 +89,7 @@ def find_claims_by_label_terms(
     people = labels.items()
     match term.name:
         case TermName.HUMAN:
-            word = rule.translate_label(wanted)
+            word = rule.translate_word_to_label(wanted)
             return {
                 each for each, found in _list_claims_with_consensus(labels, rule) if found == word
             }

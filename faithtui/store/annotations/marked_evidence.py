@@ -62,7 +62,7 @@ def read_evidence_units(
     )
 
 
-def read_extraction_units(
+def read_extraction_units_of_complete_answers(
     connection: Connection,
     run_id: RunId,
     judged: JudgedRun,
@@ -88,7 +88,7 @@ def read_extraction_units(
         ).items()
         if claim_id not in judged_claims and any(run_id in each.missed_in for each in people)
     ]
-    places = _read_claim_turns(connection, [*declared, *missed])
+    places = _read_conversation_and_turn_by_claim(connection, [*declared, *missed])
     missed_at: dict[tuple[int, int], int] = defaultdict(int)
     for claim_id in missed:
         missed_at[places[claim_id]] += 1
@@ -140,7 +140,7 @@ def _replay_verdicts_of_marked_claims(
     return replay_verdicts(read_events(connection, claim.c.id.in_(about)))
 
 
-def _read_claim_turns(
+def _read_conversation_and_turn_by_claim(
     connection: Connection, claims: Sequence[ClaimId]
 ) -> dict[ClaimId, tuple[int, int]]:
     """Read conversation and turn of claims."""

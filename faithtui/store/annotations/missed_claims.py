@@ -67,7 +67,7 @@ class MissedClaims:
                 raise InputError("the judge extracted this claim; it is in the list")
             return found
 
-        return self._database.write(find_or_insert, durable=True, urgent=True)
+        return self._database.run_in_write_transaction(find_or_insert, durable=True, urgent=True)
 
     def find_claim(self, item: ItemId, turn_position: int, text: str) -> ClaimId:
         """Find a claim that an annotator added to an answer, in the order of what is written.
@@ -88,7 +88,7 @@ class MissedClaims:
                 )
             return known
 
-        return self._database.write(find, urgent=True)
+        return self._database.run_in_write_transaction(find, urgent=True)
 
     def find_or_add_answer_claim(self, item: ItemId, turn_position: int) -> ClaimId:
         """Find or make what stands for an answer as a whole.
@@ -96,7 +96,7 @@ class MissedClaims:
         Raises:
             StoreError: There is no such answer, or it cannot be written.
         """
-        return self._database.write(
+        return self._database.run_in_write_transaction(
             lambda connection: _find_or_insert_claim(
                 connection, item, turn_position, "answer", "", None
             ),
@@ -135,7 +135,7 @@ def _find_or_insert_claim(
     return ClaimId(number)
 
 
-def read_missed_claims(
+def read_missed_claims_and_complete_answers(
     connection: Connection,
     run_id: RunId,
     reviewer: str,

@@ -54,7 +54,7 @@ class Provenance:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def read_label_times(self, run_id: RunId) -> tuple[LabelMoment, ...]:
+    def read_label_times_and_guidelines(self, run_id: RunId) -> tuple[LabelMoment, ...]:
         """Read when each act on the conversations of a run was stored.
 
         Returns:
@@ -94,7 +94,9 @@ class Provenance:
             )
             return {ClaimId(each) for each in found.scalars()}
 
-    def list_given_verdicts(self, claims: Collection[ClaimId]) -> dict[ClaimId, set[str]]:
+    def list_counted_verdicts_ever_given(
+        self, claims: Collection[ClaimId]
+    ) -> dict[ClaimId, set[str]]:
         """List every verdict that anybody ever gave on some claims, withdrawn since or not.
 
         Those in bulk and those that accept the judge's are left out, as they never counted.

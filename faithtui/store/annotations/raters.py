@@ -81,7 +81,7 @@ class RaterReader:
             if not rows:
                 raise StoreError(f"there is no run {run_id}; faithtui runs lists them")
             (row,) = rows
-            labelled = _select_home_claims(run_id).where(
+            labelled = _select_unique_judged_claims(run_id).where(
                 verdict.c.claim_id.in_(select(human_label.c.claim_id).distinct())
             )
             found = connection.execute(labelled.order_by(*_ORDER)).all()
@@ -120,14 +120,14 @@ class RaterReader:
                 .having(func.count(func.coalesce(verdict.c.label, "").distinct()) > 1)
             )
             found = connection.execute(
-                _select_home_claims(run_id)
+                _select_unique_judged_claims(run_id)
                 .where(verdict.c.claim_id.in_(differing))
                 .order_by(*_ORDER)
             ).all()
             acts = _read_claim_events(connection, [each.claim_id for each in found])
             return _collect_opinions_and_judging_runs(connection, found, acts, rows[0])[0]
 
-    def rows(self, claims: Sequence[ClaimId]) -> list[ClaimRow]:
+    def read_claim_rows(self, claims: Sequence[ClaimId]) -> list[ClaimRow]:
         """Read claims for a list, in any order; ids that are gone are left out."""
         with self._database.open_reader() as connection:
             return [
@@ -147,7 +147,7 @@ def _select_same_metric_runs(run_id: RunId) -> Select[Any]:
     return select(run.c.id).where(run.c.metric == metric, listed)
 
 
-def _select_home_claims(run_id: RunId) -> Select[Any]:
+def _select_unique_judged_claims(run_id: RunId) -> Select[Any]:
     """Select the claims of a run, each once."""
     return (
         select(verdict.c.claim_id, verdict.c.run_item_id, conversation.c.group)
@@ -232,7 +232,7 @@ def _translate_opinions(
 ) -> tuple[HumanVerdict, ...]:
     """Keep what counts and means something in the run, in its words; in the order of names."""
     heard = (
-        replace(each, verdict=rule.translate_label(each.verdict))
+        replace(each, verdict=rule.translate_word_to_label(each.verdict))
         for each in verdicts
         if each.is_counted and each.verdict is not None
     )
@@ -242,7 +242,7 @@ def _translate_opinions(
 
 
 def _make_final_verdict(act: LabelEvent | None, rule: ScoringRule) -> HumanVerdict | None:
-    word = None if act is None or act.verdict is None else rule.translate_label(act.verdict)
+    word = None if act is None or act.verdict is None else rule.translate_word_to_label(act.verdict)
     if act is None or word is None:
         return None
     return HumanVerdict(act.claim, act.reviewer, word, act.action, act.note or None)
@@ -273,8 +273,8 @@ def read_repeated_labels(
         RepeatedLabel(
             second.reviewer,
             groups[second.claim],
-            rule.translate_label(first.verdict or "") or "",
-            rule.translate_label(second.verdict or "") or "",
+            rule.translate_word_to_label(first.verdict or "") or "",
+            rule.translate_word_to_label(second.verdict or "") or "",
             (times[second.id] - times[first.id]).total_seconds(),
         )
         for first, second in found

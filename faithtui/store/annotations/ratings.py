@@ -88,7 +88,7 @@ class _ClaimKey:
     digest: str
 
 
-def add_ratings(
+def add_missing_ratings(
     connection: Connection,
     now: datetime,
     rated: Sequence[tuple[int, Sequence[Rating]]],

@@ -66,7 +66,7 @@ class Reviews:
         self._database = database
         self._clock = clock
 
-    def record(
+    def append_label_event(
         self,
         claim: ClaimId,
         reviewer: str,
@@ -188,14 +188,15 @@ class Reviews:
                 connection, [_add_guideline_and_stratum(connection, act)]
             )
 
-        (act,) = self._database.write(append_verdict, durable=True, urgent=True)
+        (act,) = self._database.run_in_write_transaction(append_verdict, durable=True, urgent=True)
         return act
 
-    def record_many(self, given: Sequence[NewEvent]) -> Step:
+    def append_label_events_as_one_step(self, given: Sequence[NewEvent]) -> Step:
         """Append acts that were made at once, as one step: one undo takes all of them back.
 
         Args:
-            given: At least one; what holds when it is written is filled in here, as `record` does.
+            given: At least one; what holds when it is written is filled in here, as
+                `append_label_event` does.
 
         Returns:
             The acts, in the order given.
@@ -225,7 +226,7 @@ class Reviews:
                 ],
             )
 
-        return self._database.write(append_acts, durable=True, urgent=True)
+        return self._database.run_in_write_transaction(append_acts, durable=True, urgent=True)
 
     def _prepare_events(self, given: Sequence[NewEvent]) -> list[NewEvent]:
         """Check the names of those who act, and write the time beside the acts."""
@@ -295,9 +296,9 @@ class Reviews:
                 )
             return targets
 
-        return self._database.write(append_step, durable=True, urgent=True)
+        return self._database.run_in_write_transaction(append_step, durable=True, urgent=True)
 
-    def find_item(self, run_id: RunId, claim: ClaimId) -> ItemId | None:
+    def find_item_id_of_claim(self, run_id: RunId, claim: ClaimId) -> ItemId | None:
         """Find the conversation of a run in which a claim got a verdict; None when in none."""
         with self._database.open_reader() as connection:
             found = connection.execute(

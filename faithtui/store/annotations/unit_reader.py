@@ -15,11 +15,11 @@ from faithtui.store.annotations.counted_labels import CountedLabels
 from faithtui.store.annotations.labelled_units import (
     DEFAULTS,
     MOST_SINCE,
-    read_answer_units,
     read_claim_units,
-    read_labels_after_event,
+    read_labels_of_claims_changed_after,
     read_paired_units,
-    read_run_units,
+    read_rated_answer_units,
+    read_report_units,
 )
 from faithtui.store.database import Database
 from faithtui.store.search.metadata import list_metadata_keys
@@ -40,16 +40,16 @@ class UnitReader:
         with self._database.open_reader() as connection:
             return read_claim_units(connection, run_id)
 
-    def read_answer_units(self, run_id: RunId) -> tuple[AnswerUnit, ...]:
+    def read_rated_answer_units(self, run_id: RunId) -> tuple[AnswerUnit, ...]:
         """Read every answer of a run that people rated as a whole.
 
         Only of conversations that are done; in the order of the run and of the turns. What the
         run judged of other things than answers cannot be compared with that: then ().
         """
         with self._database.open_reader() as connection:
-            return read_answer_units(connection, run_id)
+            return read_rated_answer_units(connection, run_id)
 
-    def read_run_units(
+    def read_report_units(
         self,
         run_id: RunId,
         settings: UnitSettings = DEFAULTS,
@@ -68,14 +68,14 @@ class UnitReader:
             StoreError: There is no such run, or the sample asked for cannot carry a report on it.
         """
         with self._database.open_reader() as connection:
-            return read_run_units(connection, run_id, settings, severity)
+            return read_report_units(connection, run_id, settings, severity)
 
     def list_metadata_keys(self, run_id: RunId) -> tuple[str, ...]:
         """Name the keys of metadata that conversations of a run have, at any depth, sorted."""
         with self._database.open_reader() as connection:
             return list_metadata_keys(connection, run_id)
 
-    def read_labels_after_event(
+    def read_labels_of_claims_changed_after(
         self,
         run_id: RunId,
         after: LabelId,
@@ -100,7 +100,7 @@ class UnitReader:
             StoreError: There is no such run.
         """
         with self._database.open_reader() as connection:
-            return read_labels_after_event(connection, run_id, after, settings, most)
+            return read_labels_of_claims_changed_after(connection, run_id, after, settings, most)
 
     def read_paired_units(
         self,
@@ -111,7 +111,7 @@ class UnitReader:
     ) -> PairedClaims:
         """Read what two runs say of the claims that both judged, and what people say of them.
 
-        Of the settings, `sample` is not read. `severity` is used as in `read_run_units`.
+        Of the settings, `sample` is not read. `severity` is used as in `read_report_units`.
         A label that is stale for one of the runs does not count.
 
         Raises:

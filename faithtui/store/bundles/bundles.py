@@ -29,7 +29,7 @@ from faithtui.store.annotations.label_replay import (
 from faithtui.store.bundles.foreign_samples import read_run_ids_by_name
 from faithtui.store.bundles.merge import MergeCounts, merge_bundle
 from faithtui.store.database import Database
-from faithtui.store.schema.checksums import LABEL_TABLES, refuse_changed_rows
+from faithtui.store.schema.checksums import LABEL_TABLES, refuse_corrupted_rows
 from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow, span_from_row
 from faithtui.store.schema.statements import split_into_chunks
@@ -55,7 +55,9 @@ class Bundles:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def collect(self, run_id: RunId | None = None, reviewers: Sequence[str] = ()) -> LabelBundle:
+    def make_label_bundle(
+        self, run_id: RunId | None = None, reviewers: Sequence[str] = ()
+    ) -> LabelBundle:
         """Gather acts and all they refer to, from one snapshot.
 
         Args:
@@ -66,7 +68,7 @@ class Bundles:
             StoreError: A label is not what was written.
         """
         with self._database.open_reader() as connection:
-            refuse_changed_rows(connection, LABEL_TABLES)
+            refuse_corrupted_rows(connection, LABEL_TABLES)
             return collect_bundle(
                 connection, run_id, [replace_unstorable_characters(each) for each in reviewers]
             )
@@ -190,7 +192,7 @@ def collect_bundle(
             in_samples[row.sample_id].append(row)
     numbers = {row.claim_id for row in rows} | set(claims or ())
     numbers |= {each.claim_id for found in in_samples.values() for each in found}
-    named = _read_claims(connection, sorted(numbers))
+    named = _read_claim_names_and_texts(connection, sorted(numbers))
     names = {number: name for number, (name, _) in named.items()}
     marking = [row.id for row in rows if row.action == Action.EVIDENCE.value]
     marks = read_marked_passages(connection, marking)
@@ -224,7 +226,7 @@ def _make_claim_sort_key(name: ClaimName) -> tuple[str, str, int, str, str]:
     return (talk.source, talk.key, name.turn, name.kind, name.digest)
 
 
-def _read_claims(
+def _read_claim_names_and_texts(
     connection: Connection, numbers: Sequence[int]
 ) -> dict[int, tuple[ClaimName, BundleClaim]]:
     names: dict[int, ConversationName] = {}
@@ -254,7 +256,10 @@ def _read_claims(
 
 def read_claim_names(connection: Connection, numbers: Sequence[int]) -> dict[int, ClaimName]:
     """Read what claims are called in every store, by id."""
-    return {number: name for number, (name, _) in _read_claims(connection, numbers).items()}
+    return {
+        number: name
+        for number, (name, _) in _read_claim_names_and_texts(connection, numbers).items()
+    }
 
 
 def _event_from_row(

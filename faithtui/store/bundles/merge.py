@@ -124,13 +124,13 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         elif act.claim.conversation in conversation_ids:
             acts[act.claim.conversation].append(act)
     texts = {name: bundle.claims[name] for found in acts.values() for name in _list_claims(found)}
-    guidelines = database.write(
+    guidelines = database.run_in_write_transaction(
         lambda connection: _add_guidelines(connection, bundle.guidelines), durable=True
     )
     ids: dict[ClaimName, int] = {}
-    for some in _group_conversations(acts):
+    for some in _group_conversations_into_batches(acts):
         names = [name for talk in some for name in _list_claims(acts[talk])]
-        found, made = database.write(
+        found, made = database.run_in_write_transaction(
             partial(
                 find_or_add_claims, names=names, texts=texts, conversation_ids=conversation_ids
             ),
@@ -138,18 +138,18 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         )
         ids |= found
         count.new_claims += made
-    samples, fresh = database.write(
+    samples, fresh = database.run_in_write_transaction(
         lambda connection: find_or_add_samples(connection, bundle.samples, conversation_ids),
         durable=True,
     )
-    for some in _group_conversations(acts):
+    for some in _group_conversations_into_batches(acts):
         log = [act for talk in some for act in acts[talk]]
         count.refused += [(act.id, _NO_CLAIM) for act in log if act.claim not in ids]
         log = [act for act in log if act.claim in ids]
         foreign = _find_events_with_unknown_evidence(database, log, conversation_ids)
         count.refused += [(act.id, _NO_PASSAGE) for act in log if act.id in foreign]
         log = [act for act in log if act.id not in foreign]
-        database.write(
+        database.run_in_write_transaction(
             partial(
                 _add_events_and_refresh_scores, log=log, claims=ids, samples=samples, count=count
             ),
@@ -190,7 +190,7 @@ def _list_claims(acts: Sequence[BundleEvent]) -> tuple[ClaimName, ...]:
     return tuple(dict.fromkeys(act.claim for act in acts))
 
 
-def _group_conversations(
+def _group_conversations_into_batches(
     acts: Mapping[ConversationName, Sequence[BundleEvent]],
 ) -> Iterator[list[ConversationName]]:
     """Group whole conversations: what an act refers to is always in its own."""

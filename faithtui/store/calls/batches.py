@@ -121,7 +121,7 @@ class Batches:
         self._calls = calls
         self._clock = clock
 
-    def record_planned_batch(
+    def record_batch_with_questions(
         self,
         run_id: RunId,
         uid: str,
@@ -169,7 +169,7 @@ class Batches:
             connection.execute(insert(batch), head)
             connection.execute(insert(batch_request), rows)
 
-        self._database.write(insert_batch, durable=True)
+        self._database.run_in_write_transaction(insert_batch, durable=True)
 
     def mark_batch_sent(self, uid: str, provider_id: str) -> None:
         """Note that the provider has a batch, and what it calls it; on return the disk has it."""
@@ -178,7 +178,9 @@ class Batches:
             .where(batch.c.uid == uid)
             .values(state=BatchState.SENT.value, provider_id=provider_id)
         )
-        self._database.write(lambda connection: connection.execute(change), durable=True)
+        self._database.run_in_write_transaction(
+            lambda connection: connection.execute(change), durable=True
+        )
 
     def store_results(self, uid: str, results: Sequence[QuestionResult]) -> RunTotals | None:
         """Store results of a batch; on return the disk has them.
@@ -220,10 +222,10 @@ class Batches:
                     replicate=asked.replicate,
                     usable=False,
                 )
-                totals = self._calls.save_reply(meant, each.reply)
+                totals = self._calls.save_reply_release_lease_and_add_totals(meant, each.reply)
             return totals
 
-        return self._database.write(write_results, durable=True)
+        return self._database.run_in_write_transaction(write_results, durable=True)
 
     def close_finished_batch(self, uid: str, reason: str) -> None:
         """Close a batch whose results are all read.
@@ -249,17 +251,17 @@ class Batches:
             .where(batch_request.c.batch_uid == uid, batch_request.c.number == number)
             .values(state=RequestState.UNUSABLE.value)
         )
-        self._database.write(lambda connection: connection.execute(change))
+        self._database.run_in_write_transaction(lambda connection: connection.execute(change))
 
     def list_open_batches(self, run_id: RunId) -> tuple[BatchRow, ...]:
         """List the batches of a run that are out or about to be, the oldest first."""
         return self._read_batches(batch.c.run_id == run_id, batch.c.state.in_(_OPEN))
 
-    def rows(self, uids: Iterable[str]) -> tuple[BatchRow, ...]:
+    def find_batches(self, uids: Iterable[str]) -> tuple[BatchRow, ...]:
         """Read batches, the oldest first; unknown ones are left out."""
         return self._read_batches(batch.c.uid.in_(list(uids)))
 
-    def list_refused_batches(self, run_id: RunId) -> tuple[BatchRow, ...]:
+    def list_failed_batches(self, run_id: RunId) -> tuple[BatchRow, ...]:
         """List the batches of a run that came to nothing as a whole, the oldest first."""
         return self._read_batches(
             batch.c.run_id == run_id, batch.c.state == BatchState.FAILED.value
@@ -389,7 +391,7 @@ class Batches:
                 .values(state=state.value, reason=reason, ended_at=now)
             )
 
-        self._database.write(update_rows, durable=True)
+        self._database.run_in_write_transaction(update_rows, durable=True)
 
 
 def _read_run_and_judge(connection: Connection, uid: str) -> _BatchOwner:
@@ -401,7 +403,7 @@ def _read_run_and_judge(connection: Connection, uid: str) -> _BatchOwner:
     return _BatchOwner(row.run_id, row.judge)
 
 
-def forget_failed_questions(
+def let_failed_questions_be_asked_again(
     connection: Connection, run_id: RunId, items: Collection[ItemId]
 ) -> None:
     """Let the questions of conversations whose answers came to nothing be asked afresh."""

@@ -130,7 +130,7 @@ class Calls:
         self._database = database
         self._clock = clock
 
-    def find_reply(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
+    def find_usable_reply(self, key: str, *, or_cut: bool = False) -> StoredReply | None:
         """Find the first usable reply to a question; None when it was never answered.
 
         Args:
@@ -149,7 +149,9 @@ class Calls:
         row = self._database.read_first_row(_UNUSABLE_REPLY, {"question": key})
         return None if row is None else StoredReply(*row)
 
-    def save_reply(self, asked: CallContext, reply: StoredReply) -> RunTotals | None:
+    def save_reply_release_lease_and_add_totals(
+        self, asked: CallContext, reply: StoredReply
+    ) -> RunTotals | None:
         """Store a judge's reply the moment it arrives; on return the disk has it.
 
         The lease on the question ends in the same transaction.
@@ -193,7 +195,7 @@ class Calls:
             ).one_or_none()
             return None if counted is None else RunTotals(*counted)
 
-        return self._database.write(insert_reply, durable=True)
+        return self._database.run_in_write_transaction(insert_reply, durable=True)
 
     def save_late_reply(self, asked: CallContext, reply: StoredReply) -> None:
         """Store a reply that could not be stored when it arrived, unless it was after all.
@@ -216,9 +218,11 @@ class Calls:
             is_known = asked.item is not None and connection.scalar(owner) == asked.run
             place = (asked.run, asked.item) if is_known else (None, None)
             # Whoever held the lease is gone.
-            self.save_reply(replace(asked, run=place[0], item=place[1], worker=None), reply)
+            self.save_reply_release_lease_and_add_totals(
+                replace(asked, run=place[0], item=place[1], worker=None), reply
+            )
 
-        self._database.write(insert_if_missing, durable=True)
+        self._database.run_in_write_transaction(insert_if_missing, durable=True)
 
     def find_batch_reply(self, batch_uid: str, key: str) -> StoredReply | None:
         """Give the reply that a question got in a batch, usable or not; None without one."""
@@ -238,12 +242,12 @@ class Calls:
             .where(judge_call.c.key == key, judge_call.c.batch_uid == batch_uid)
             .values(usable=True)
         )
-        self._database.write(lambda connection: connection.execute(change))
+        self._database.run_in_write_transaction(lambda connection: connection.execute(change))
 
     def add_to_run_retry_count(self, run_id: RunId, retries: int) -> None:
         """Add to the attempts of a run that were made again."""
         change = update(run).where(run.c.id == run_id).values(retries=run.c.retries + retries)
-        self._database.write(lambda connection: connection.execute(change))
+        self._database.run_in_write_transaction(lambda connection: connection.execute(change))
 
     def list_item_calls(self, item: ItemId) -> tuple[CallRow, ...]:
         """List the calls that were made for a conversation of a run, in order, with their texts."""
@@ -349,21 +353,23 @@ class Calls:
                 statement.on_conflict_do_update(index_elements=["fingerprint"], set_=refused)
             )
 
-        self._database.write(add_name)
+        self._database.run_in_write_transaction(add_name)
 
     def remember_output_format(self, fingerprint: str, rung: str | None) -> None:
         """Keep the way of asking for JSON that works with a judge; None forgets it."""
         row = {"fingerprint": fingerprint, "rung": rung, "updated_at": self._clock()}
         statement = upsert(judge_memory).values(row)
         changed = statement.on_conflict_do_update(index_elements=["fingerprint"], set_=row)
-        self._database.write(lambda connection: connection.execute(changed))
+        self._database.run_in_write_transaction(lambda connection: connection.execute(changed))
 
     def add_re_asked_verdict(self, verdict: FreshVerdict) -> None:
         """Keep a verdict that was asked for again on purpose."""
         row = asdict(verdict) | {"created_at": self._clock()}
         row["run_item_id"] = row.pop("item")
         row["claim_id"] = row.pop("claim")
-        self._database.write(lambda connection: connection.execute(insert(fresh_verdict), row))
+        self._database.run_in_write_transaction(
+            lambda connection: connection.execute(insert(fresh_verdict), row)
+        )
 
     def list_re_asked_verdicts(self, item: ItemId) -> tuple[FreshVerdict, ...]:
         """List the verdicts of a conversation of a run that were asked for again, in order."""

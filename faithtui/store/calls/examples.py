@@ -36,7 +36,7 @@ class Examples:
         def insert_set(connection: Connection) -> None:
             connection.execute(insert(example_set).values(row).on_conflict_do_nothing())
 
-        self._database.write(insert_set)
+        self._database.run_in_write_transaction(insert_set)
         return digest
 
     def read_set(self, digest: str) -> tuple[dict[str, object], ...]:

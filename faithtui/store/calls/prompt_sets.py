@@ -54,7 +54,7 @@ class PromptSets:
         def insert_set(connection: Connection) -> None:
             connection.execute(insert(prompt_set).values(row).on_conflict_do_nothing())
 
-        self._database.write(insert_set)
+        self._database.run_in_write_transaction(insert_set)
 
     def find_set(self, digest: str) -> StoredPrompts | None:
         """Find texts by their digest; None: there are none of this name."""

@@ -69,7 +69,7 @@ class Recalibrations:
             rows = connection.execute(select(recalibration).order_by(recalibration.c.id))
             return tuple(_recalibration_from_row(row) for row in rows)
 
-    def apply(
+    def put_in_force(
         self,
         judge: str,
         fitted: Recalibration,
@@ -97,11 +97,11 @@ class Recalibrations:
             "reviewer": replace_unstorable_characters(reviewer),
             "created_at": self._clock(),
         }
-        self._database.write(
+        self._database.run_in_write_transaction(
             lambda connection: connection.execute(insert(recalibration).values(row)), durable=True
         )
 
-    def withdraw(self, judge: str) -> int:
+    def withdraw_all_of_judge(self, judge: str) -> int:
         """Put the judge back to how it was shipped.
 
         Returns:
@@ -116,7 +116,7 @@ class Recalibrations:
                 .values(withdrawn_at=now)
             ).rowcount
 
-        return self._database.write(mark_withdrawn, durable=True)
+        return self._database.run_in_write_transaction(mark_withdrawn, durable=True)
 
 
 def _recalibration_from_row(row: AnyRow) -> StoredRecalibration:

@@ -55,12 +55,14 @@ class Workers:
         """Enter a process that is about to ask, or to work on a run."""
         row = asdict(me)
         row["run_id"] = row.pop("run")
-        self._database.write(lambda connection: connection.execute(insert(worker), row))
+        self._database.run_in_write_transaction(
+            lambda connection: connection.execute(insert(worker), row)
+        )
 
     def record_heartbeat(self, uid: str) -> None:
         """Say that a process is alive."""
         now = {"me": uid, "now": self._clock()}
-        self._database.write(lambda connection: connection.execute(_BEAT, now))
+        self._database.run_in_write_transaction(lambda connection: connection.execute(_BEAT, now))
 
     def list_workers(self, runs: Collection[RunId]) -> tuple[WorkerRow, ...]:
         """List the processes that say they work on one of some runs, dead ones too."""
@@ -75,7 +77,7 @@ class Workers:
             connection.execute(delete(lease).where(lease.c.worker == uid))
             connection.execute(delete(worker).where(worker.c.uid == uid))
 
-        self._database.write(delete_rows)
+        self._database.run_in_write_transaction(delete_rows)
 
     def take_lease(self, key: str, uid: str, is_dead: Callable[[WorkerRow], bool]) -> bool:
         """Take the lease on a question, so that nobody else asks it meanwhile.
@@ -99,10 +101,10 @@ class Workers:
             connection.execute(_TAKE_OVER, {"question": key, "holder": uid})
             return True
 
-        return self._database.write(try_to_take)
+        return self._database.run_in_write_transaction(try_to_take)
 
     def release_lease(self, key: str, uid: str) -> None:
         """Give a lease back; does nothing when it is not held."""
-        self._database.write(
+        self._database.run_in_write_transaction(
             lambda connection: connection.execute(RELEASE_LEASE, {"question": key, "holder": uid})
         )

@@ -17,7 +17,7 @@ from faithtui.store.file.errors import (
     read_schema_version,
     translate_errors,
 )
-from faithtui.store.schema.checksums import describe_changed_rows_by_driver
+from faithtui.store.schema.checksums import describe_corrupted_rows_by_driver
 from faithtui.store.schema.identity import APPLICATION_ID, find_head_revision
 
 SIDE_FILE_SUFFIXES = ("-wal", "-shm", "-journal")
@@ -187,7 +187,7 @@ def find_damage(file: Path) -> list[str]:
             if connection.execute("PRAGMA foreign_key_check").fetchone():
                 damage.append("rows refer to rows that are not there")
             if version >= "0011":
-                damage += describe_changed_rows_by_driver(connection)
+                damage += describe_corrupted_rows_by_driver(connection)
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 raise

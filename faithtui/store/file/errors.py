@@ -106,7 +106,7 @@ def retry_while_busy(
         sleep(_RETRY_S)
 
 
-def check_path(path: Path, *, create: bool) -> None:
+def refuse_unusable_store_path(path: Path, *, create: bool) -> None:
     """Refuse a path that cannot hold a store, before anything touches it.
 
     Raises:

@@ -24,7 +24,7 @@ _OCTAL: Final = re.compile(r"\\([0-7]{3})")
 _MOUNTS: Final = Path("/proc/self/mountinfo")
 
 
-def find_network_drive(path: Path, mounts: str | None = None) -> str | None:
+def find_network_drive_type(path: Path, mounts: str | None = None) -> str | None:
     """Tell the type of the network drive that a path is on; None where none is known.
 
     Known on Linux, from the table of mounts, and of shares of Windows.
@@ -51,7 +51,7 @@ def find_network_drive(path: Path, mounts: str | None = None) -> str | None:
     return nearest[1] if nearest[1] in _OVER_NETWORK else None
 
 
-def list_files_open_to_others(path: Path) -> list[Path]:
+def list_files_readable_by_others(path: Path) -> list[Path]:
     """List what others than its owner may read of a store: its file, and those beside it."""
     parts = [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))]
     if os.name != "posix":
@@ -67,7 +67,7 @@ def format_opening_notes(store: "Store") -> list[str]:
             f"{store.path} was brought to tables {store.schema_version}; "
             f"the file as it was before: {store.before_upgrade}"
         )
-    drive = find_network_drive(store.path)
+    drive = find_network_drive_type(store.path)
     if drive is not None:
         notes.append(
             f"{store.path} is on a network drive ({drive}), where SQLite's locks cannot be relied "

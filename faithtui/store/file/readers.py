@@ -108,7 +108,7 @@ class Readers:
         with self.open() as connection:
             return read_id_column(connection, statement)
 
-    def data_version(self) -> int:
+    def read_change_number(self) -> int:
         """Give a number that changes with every commit, of this process or of another one."""
         self._reopen_if_changed()
         with self._watcher_lock, translate_errors(self._path):

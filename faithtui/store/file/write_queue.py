@@ -36,7 +36,7 @@ class WriteJob:
     shares: bool = field(compare=False, default=False)
     """It may be in one transaction with others."""
 
-    def set_running(self) -> bool:
+    def start_unless_cancelled(self) -> bool:
         """Say that it begins; False when nobody wants it any more. One that was given back has."""
         return self.future.running() or self.future.set_running_or_notify_cancel()
 
@@ -133,7 +133,7 @@ class WriteQueue:
             taken = [job, *self._pop_shareable_jobs(job)]
             urgent = sum(each.rank == _URGENT for each in taken)
             try:
-                if jobs := [each for each in taken if each.set_running()]:
+                if jobs := [each for each in taken if each.start_unless_cancelled()]:
                     yield jobs
             finally:
                 self._subtract_ended_urgent_jobs(urgent)

@@ -65,8 +65,13 @@ class Writer:
         assert isinstance(raw, sqlite3.Connection)
         return raw
 
-    def write(self, work: Callable[[Connection], T], *, durable: bool, urgent: bool) -> T:
-        """Run work in a transaction and wait until it is committed; see `Database.write`."""
+    def run_in_write_transaction(
+        self, work: Callable[[Connection], T], *, durable: bool, urgent: bool
+    ) -> T:
+        """Run work in a transaction and wait until it is committed.
+
+        See `Database.run_in_write_transaction`.
+        """
         if threading.current_thread() is self._thread:
             return self._run_in_transaction(work, durable)
         return self.add_job(lambda: self._run_in_transaction(work, durable), urgent=urgent).result()

@@ -15,7 +15,7 @@ from faithtui.domain.scores import (
     ScoreState,
     ScoringRule,
     make_empty_score,
-    score_corrected_window,
+    score_window_with_human_labels,
 )
 from faithtui.domain.verdicts import ClaimKind
 from faithtui.store.schema.tables import claim, run_item, turn_document, verdict, window
@@ -160,4 +160,4 @@ def score_answer(
         labels = [each for each in labels if each.claim in said]
         why = home.reason or why
     found = [said.get(each.claim, each.label) for each in labels]
-    return score_corrected_window(found, replace(rule, as_peer=False), why_empty=why)
+    return score_window_with_human_labels(found, replace(rule, as_peer=False), why_empty=why)

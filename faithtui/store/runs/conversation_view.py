@@ -11,7 +11,7 @@ from faithtui.domain.scores import ScoreState, make_empty_score, score_conversat
 from faithtui.domain.verdicts import STANCES
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import compute_consensus, read_events, replay_verdicts
-from faithtui.store.annotations.missed_claims import read_missed_claims
+from faithtui.store.annotations.missed_claims import read_missed_claims_and_complete_answers
 from faithtui.store.records import (
     ClaimView,
     DocumentView,
@@ -23,7 +23,7 @@ from faithtui.store.records import (
     WindowRow,
     WindowVerdictView,
 )
-from faithtui.store.runs.list_rows import item_rows, read_run_rows
+from faithtui.store.runs.list_rows import read_item_rows, read_run_rows
 from faithtui.store.runs.rollups import StoredWindow, read_stored_windows
 from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow, images_from_json, span_from_row
@@ -42,10 +42,12 @@ from faithtui.store.schema.tables import (
 )
 
 
-def read_review_view(connection: Connection, item_id: ItemId, reviewer: str) -> ReviewView:
-    """Read a conversation of a run; see `Runs.read_review_view`."""
+def read_conversation_for_review(
+    connection: Connection, item_id: ItemId, reviewer: str
+) -> ReviewView:
+    """Read a conversation of a run; see `Runs.read_conversation_for_review`."""
     reviewer = replace_unstorable_characters(reviewer)
-    items = item_rows(connection, [item_id])
+    items = read_item_rows(connection, [item_id])
     if not items:
         raise StoreError(f"there is no conversation {item_id} in any run; go back to the list")
     (item,) = items
@@ -65,7 +67,7 @@ def read_review_view(connection: Connection, item_id: ItemId, reviewer: str) -> 
         for claim_id, who in list_claim_reviewer_exposures_to_judge(acts)
         if who == reviewer
     }
-    numbers, turns = read_turns(connection, item.conversation)
+    numbers, turns = read_turns_and_document_numbers(connection, item.conversation)
     stored = read_stored_windows(connection, item.id, item.conversation)
     extras = {
         row.position: row
@@ -80,7 +82,7 @@ def read_review_view(connection: Connection, item_id: ItemId, reviewer: str) -> 
     truths = _read_truths(
         connection, item.id, numbers, {at: row.truths for at, row in extras.items()}
     )
-    missed, complete = read_missed_claims(
+    missed, complete = read_missed_claims_and_complete_answers(
         connection, run.id, reviewer, human, {each for row in stored for each in row.claims}
     )
     return ReviewView(
@@ -111,7 +113,7 @@ def read_review_view(connection: Connection, item_id: ItemId, reviewer: str) -> 
             None if exposed else known,
         ),
         truths=truths,
-        reason=_read_conclusion(connection, item.id),
+        reason=_read_final_reason(connection, item.id),
         previous=_find_nearest_item_with_claims(connection, item, ahead=False),
         next=_find_nearest_item_with_claims(connection, item, ahead=True),
         missed=missed,
@@ -134,7 +136,7 @@ def _list_window_claims_once(window: StoredWindow) -> tuple[ClaimId, ...]:
     return tuple(dict.fromkeys(window.claims))
 
 
-def read_turns(
+def read_turns_and_document_numbers(
     connection: Connection, conversation_id: int
 ) -> tuple[dict[int, int], tuple[TurnView, ...]]:
     """Read the turns, and number the documents through the conversation.
@@ -337,7 +339,7 @@ def _make_evidence(
     )
 
 
-def _read_conclusion(connection: Connection, item: ItemId) -> str | None:
+def _read_final_reason(connection: Connection, item: ItemId) -> str | None:
     reason: str | None = connection.execute(
         select(run_item.c.conclusion).where(run_item.c.id == item)
     ).scalar_one()

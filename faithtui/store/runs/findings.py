@@ -78,9 +78,11 @@ class Findings:
         Raises:
             StoreError: It cannot be written; nothing of it was.
         """
-        return self._database.write(lambda connection: _save_findings(connection, checked))
+        return self._database.run_in_write_transaction(
+            lambda connection: _save_findings(connection, checked)
+        )
 
-    def summary(self, run_id: RunId) -> FindingSummary:
+    def summarise_run(self, run_id: RunId) -> FindingSummary:
         """Count the findings of a run by kind, and the conversations that are checked."""
         with self._database.open_reader() as connection:
             waiting = connection.scalars(
@@ -115,8 +117,8 @@ class Findings:
             counts={known[kind]: found[kind] for kind in known if kind in found},
         )
 
-    def ids(self, run_id: RunId, kind: FindingKind) -> tuple[int, ...]:
-        """List the findings of a kind, for paging through them by `rows`."""
+    def list_ids_of_kind(self, run_id: RunId, kind: FindingKind) -> tuple[int, ...]:
+        """List the findings of a kind, for paging through them by `read_rows`."""
         return self._database.read_ids(
             select(finding.c.id)
             .join(run_item, run_item.c.id == finding.c.run_item_id)
@@ -124,7 +126,7 @@ class Findings:
             .order_by(run_item.c.number, finding.c.id)
         )
 
-    def rows(self, ids: Sequence[int]) -> tuple[FindingRow, ...]:
+    def read_rows(self, ids: Sequence[int]) -> tuple[FindingRow, ...]:
         """Read findings, in the order asked; unknown ids are left out."""
         found: dict[int, FindingRow] = {}
         with self._database.open_reader() as connection:
@@ -133,7 +135,9 @@ class Findings:
                     found[row.id] = _finding_from_row(row)
         return tuple(found[each] for each in ids if each in found)
 
-    def claims(self, run_id: RunId, kind: FindingKind) -> tuple[tuple[ItemId, ClaimId], ...]:
+    def list_claims_with_finding(
+        self, run_id: RunId, kind: FindingKind
+    ) -> tuple[tuple[ItemId, ClaimId], ...]:
         """List the claims with a finding of a kind, each once, in the order of the run."""
         with self._database.open_reader() as connection:
             rows = connection.execute(

@@ -152,7 +152,7 @@ def read_scoring_rule(connection: Connection, run_id: RunId) -> ScoringRule:
     return scoring_rule_from_json(rule)
 
 
-def read_claim_labels(
+def read_judge_labels_by_claim(
     connection: Connection, run_id: RunId, claims: Sequence[ClaimId] | None = None
 ) -> dict[ClaimId, str | None]:
     """Read what a run's judge said of each claim in its home window; None: of all claims."""

@@ -32,7 +32,7 @@ from faithtui.store.schema.tables import (
 )
 
 ItemOrder = Literal["number", "score", "corrected", "missing", "overridden", "unlabelled", "recent"]
-"""Orders of a run's conversations; see `Runs.item_ids`."""
+"""Orders of a run's conversations; see `Runs.list_item_ids`."""
 
 
 def read_run_rows(
@@ -45,7 +45,7 @@ def read_run_rows(
     return tuple(run_from_row(row) for row in connection.execute(statement))
 
 
-def select_ordered_items(run_id: RunId, order: ItemOrder) -> Select[Any]:
+def select_ordered_item_ids(run_id: RunId, order: ItemOrder) -> Select[Any]:
     """Select the ids of a run's conversations in an order."""
     labelled = (
         select(claim.c.conversation_id, func.max(human_label.c.created_at).label("at"))
@@ -113,7 +113,7 @@ def count_windowed_scores(connection: Connection, run_id: RunId) -> dict[float, 
     return {score: count for score, count in connection.execute(scores)}
 
 
-def item_rows(connection: Connection, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
+def read_item_rows(connection: Connection, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
     """Read conversations of runs, in the order asked; unknown ids are left out."""
     found: dict[int, ItemRow] = {}
     for some in split_into_chunks(items):
@@ -187,11 +187,11 @@ def count_own_labels(
     return found
 
 
-def read_list_rows(
+def read_item_rows_with_list_marks(
     connection: Connection, items: Sequence[ItemId], reviewer: str
 ) -> tuple[ItemRow, ...]:
     """Read conversations of runs with what a list marks; unknown ids are left out."""
-    rows = item_rows(connection, items)
+    rows = read_item_rows(connection, items)
     own_labels = count_own_labels(connection, items, reviewer)
     reviewers: dict[int, int] = {}
     bare: set[int] = set()

@@ -24,14 +24,14 @@ from faithtui.store.runs.answer_view import (
     read_first_window_scores,
     score_answer,
 )
-from faithtui.store.runs.list_rows import item_rows, read_run_rows
+from faithtui.store.runs.list_rows import read_item_rows, read_run_rows
 from faithtui.store.schema.tables import claim, conversation, run, run_item, turn
 
 
-def compare_view(
+def read_conversation_across_runs(
     connection: Connection, conversation_id: ConversationId, own_run: RunId | None = None
 ) -> ComparisonView:
-    """Read a conversation as all runs see it; see `Runs.compare_view`."""
+    """Read a conversation as all runs see it; see `Runs.read_conversation_across_runs`."""
     named = connection.execute(
         select(conversation.c.source, conversation.c.key).where(
             conversation.c.id == conversation_id
@@ -96,7 +96,7 @@ def _find_newest_runs(
     rows = {
         each.id: each for each in read_run_rows(connection, [RunId(number) for number, _ in found])
     }
-    items = item_rows(connection, [ItemId(item) for _, item in found])
+    items = read_item_rows(connection, [ItemId(item) for _, item in found])
     return [ComparisonRun(rows[item.run], item) for item in items]
 
 
@@ -119,7 +119,7 @@ def _compute_cells_by_run_and_turn(
         whole = {label.kind for found in own.values() for label in found} == {"answer"}
         columns.append(
             {
-                turn_: _make_cell(rule, own.get(turn_, []), home, said)
+                turn_: _make_comparison_cell(rule, own.get(turn_, []), home, said)
                 for (number, turn_), home in homes.items()
                 # An answer of several turns is judged once, at its last.
                 if number == item and not (whole and _is_judged(home) and turn_ not in own)
@@ -132,7 +132,7 @@ def _is_judged(home: Score) -> bool:
     return home.state not in (ScoreState.FAILED, ScoreState.SKIPPED)
 
 
-def _make_cell(
+def _make_comparison_cell(
     rule: ScoringRule, labels: Sequence[HomeLabel], home: Score, consensus: Mapping[Hashable, str]
 ) -> ComparisonCell:
     counts = Counter(each.label for each in labels)

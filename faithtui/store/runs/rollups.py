@@ -182,7 +182,7 @@ def is_score_state_explained_by_labels(state: ScoreState, *, missing: bool) -> b
     )
 
 
-def count_claims_by_label(connection: Connection, item: int) -> dict[str, object]:
+def compute_judge_label_columns(connection: Connection, item: int) -> dict[str, object]:
     """Count the unique claims of a conversation of a run by the judge's label of each.
 
     Returns:
@@ -302,7 +302,9 @@ def update_item_and_run_counters(
     new = _compute_run_counters_of_item({**before, **columns})
     moves = {f"by_{name}": new[name] - old[name] for name in new if new[name] != old[name]}
     if moves:
-        moving = _make_run_counters_update_sql(tuple(name.removeprefix("by_") for name in moves))
+        moving = _make_counter_increment_statement(
+            tuple(name.removeprefix("by_") for name in moves)
+        )
         connection.execute(moving, {**moves, "run_under_way": before["run_id"]})
 
 
@@ -324,7 +326,7 @@ def update_run_counters_from_items(connection: Connection, number: int) -> None:
 
 
 @cache
-def _make_run_counters_update_sql(counters: tuple[str, ...]) -> Update:
+def _make_counter_increment_statement(counters: tuple[str, ...]) -> Update:
     """Make the statement that moves some of a run's counters."""
     return (
         update(run)
@@ -333,7 +335,7 @@ def _make_run_counters_update_sql(counters: tuple[str, ...]) -> Update:
     )
 
 
-def _read_headline_state(scores: Mapping[str, Any] | None) -> ScoreState | None:
+def _read_windowed_score_state(scores: Mapping[str, Any] | None) -> ScoreState | None:
     """Read the state of the headline of stored scores."""
     return None if scores is None else ScoreState(scores["windowed"]["state"])
 
@@ -341,7 +343,7 @@ def _read_headline_state(scores: Mapping[str, Any] | None) -> ScoreState | None:
 def _is_done_with_incomplete_score(row: Mapping[str, Any]) -> bool:
     return (
         row["state"] == ItemState.DONE.value
-        and _read_headline_state(row["scores"]) is ScoreState.INCOMPLETE
+        and _read_windowed_score_state(row["scores"]) is ScoreState.INCOMPLETE
     )
 
 
@@ -362,7 +364,7 @@ def _compute_run_counters_of_item(row: Mapping[str, Any]) -> dict[str, int]:
                 "labelled",
             )
         },
-        "undefined": int(_read_headline_state(row["scores"]) is ScoreState.UNDEFINED),
+        "undefined": int(_read_windowed_score_state(row["scores"]) is ScoreState.UNDEFINED),
         "incomplete": int(_is_done_with_incomplete_score(row)),
         "scored": int(row["score"] is not None),
         "score_sum": convert_score_to_integer_units(row["score"]),

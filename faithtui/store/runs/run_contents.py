@@ -45,7 +45,7 @@ class RunContents:
                 ),
             )
 
-    def list_conversations(self, run_id: RunId) -> frozenset[ConversationId]:
+    def list_conversation_ids(self, run_id: RunId) -> frozenset[ConversationId]:
         """List the conversations of a run."""
         with self._database.open_reader() as connection:
             rows = connection.execute(

@@ -64,7 +64,7 @@ class RunExports:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def read_run(self, run_id: RunId, sample_id: SampleId | None = None) -> ExportRun:
+    def read_run_description(self, run_id: RunId, sample_id: SampleId | None = None) -> ExportRun:
         """Describe a run.
 
         Args:
@@ -128,7 +128,7 @@ class RunExports:
 
         Args:
             run_id: The run.
-            sample_id: As of `read_run`.
+            sample_id: As of `read_run_description`.
             verdict_steps: Steps of the metric whose replies hold verdicts.
             every_window: Read the verdicts and truths of all windows, not of home windows alone.
 
@@ -149,7 +149,7 @@ class RunExports:
             )
             items = connection.execute(make_conversation_sizes_sql(run_id)).all()
             for first, last in split_run_into_number_ranges([tuple(each) for each in items]):
-                yield from reader.read_part(first, last)
+                yield from reader.read_conversations_in_range(first, last)
 
 
 def split_run_into_number_ranges(items: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -300,7 +300,7 @@ class _PartReader:
         self._steps = steps
         self._labels = ExportLabelReader(connection)
 
-    def read_part(self, first: int, last: int) -> Iterator[ExportConversation]:
+    def read_conversations_in_range(self, first: int, last: int) -> Iterator[ExportConversation]:
         """Read the conversations with the numbers `first` to `last`."""
         self._within = and_(
             run_item.c.run_id == self._run, run_item.c.number >= first, run_item.c.number <= last

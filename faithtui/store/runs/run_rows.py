@@ -14,7 +14,7 @@ from faithtui.domain.judging.judge_profile import (
 )
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.records import RunRow, RunSpec, RunState
-from faithtui.store.schema.json_columns import mean_from_units, scoring_rule_from_json
+from faithtui.store.schema.json_columns import mean_from_score_units, scoring_rule_from_json
 
 _FROM_COLUMN: Final[Mapping[object, Callable[[Any], Any]]] = {
     bool: bool,
@@ -55,8 +55,8 @@ def run_from_row(row: Any) -> RunRow:
     return RunRow(
         spec=spec,
         missing_verdicts=row.missing,
-        score=mean_from_units(row.score_sum, row.scored),
-        corrected=mean_from_units(row.corrected_sum, row.corrected_scored),
+        score=mean_from_score_units(row.score_sum, row.scored),
+        corrected=mean_from_score_units(row.corrected_sum, row.corrected_scored),
         integrity=_integrity_from_row(row),
         **{name: read(getattr(row, name)) for name, read in _RUN_READERS.items()},
     )

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, Update, func, insert, select, update
 
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.judging.failure_limit import FailureLimit
@@ -16,7 +16,7 @@ from faithtui.domain.scores import ScoreState, ScoringRule
 from faithtui.domain.verdicts import Assessment
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import read_conversation_events, replay_verdicts
-from faithtui.store.calls.batches import forget_failed_questions
+from faithtui.store.calls.batches import let_failed_questions_be_asked_again
 from faithtui.store.database import Database
 from faithtui.store.records import (
     ComparisonView,
@@ -30,17 +30,20 @@ from faithtui.store.records import (
     RunState,
     TurnView,
 )
-from faithtui.store.runs.conversation_view import read_review_view, read_turns
+from faithtui.store.runs.conversation_view import (
+    read_conversation_for_review,
+    read_turns_and_document_numbers,
+)
 from faithtui.store.runs.findings import replace_conversation_findings
 from faithtui.store.runs.list_rows import (
     ItemOrder,
     count_own_labels,
-    item_rows,
-    read_list_rows,
+    read_item_rows,
+    read_item_rows_with_list_marks,
     read_run_rows,
-    select_ordered_items,
+    select_ordered_item_ids,
 )
-from faithtui.store.runs.metric_comparison import compare_view
+from faithtui.store.runs.metric_comparison import read_conversation_across_runs
 from faithtui.store.runs.rollups import compute_human_columns, update_item_and_run_counters
 from faithtui.store.runs.windows import UNFINISHED, remove_failed_windows, save_window
 from faithtui.store.schema.column_types import replace_unstorable_in_json
@@ -66,16 +69,16 @@ class Runs:
             StoreError: It cannot be written.
         """
         now = self._clock()
-        return self._database.write(
+        return self._database.run_in_write_transaction(
             lambda connection: create_run(connection, now, spec, conversations)
         )
 
-    def rows(self) -> tuple[RunRow, ...]:
+    def list_runs(self) -> tuple[RunRow, ...]:
         """List all runs, the newest first, archived ones too; () when there is none."""
         with self._database.open_reader() as connection:
             return read_run_rows(connection)
 
-    def row(self, run_id: RunId) -> RunRow:
+    def read_run(self, run_id: RunId) -> RunRow:
         """Read one run.
 
         Raises:
@@ -119,8 +122,7 @@ class Runs:
             .where(run.c.id == run_id)
             .values(state=state.value, reason=reason, finished_at=finished_at)
         )
-        if not self._database.write(lambda connection: connection.execute(change).rowcount):
-            raise StoreError(self._describe_missing_run(run_id))
+        self._update_run(run_id, change)
 
     def archive(self, runs: Sequence[RunId]) -> None:
         """Put runs away: lists leave them out, everything else stays as it is.
@@ -145,7 +147,7 @@ class Runs:
                 if not connection.execute(change).rowcount:
                     raise StoreError(self._describe_missing_run(each))
 
-        self._database.write(update_rows, urgent=True)
+        self._database.run_in_write_transaction(update_rows, urgent=True)
 
     def set_budget(self, run_id: RunId, nusd: int | None, tokens: int | None) -> None:
         """Change what a run may spend. None: no limit.
@@ -156,7 +158,12 @@ class Runs:
         change = (
             update(run).where(run.c.id == run_id).values(budget_nusd=nusd, budget_tokens=tokens)
         )
-        if not self._database.write(lambda connection: connection.execute(change).rowcount):
+        self._update_run(run_id, change)
+
+    def _update_run(self, run_id: RunId, change: Update) -> None:
+        if not self._database.run_in_write_transaction(
+            lambda connection: connection.execute(change).rowcount
+        ):
             raise StoreError(self._describe_missing_run(run_id))
 
     def set_max_failures(self, run_id: RunId, limit: FailureLimit) -> None:
@@ -166,8 +173,7 @@ class Runs:
             StoreError: There is none with this number, or it cannot be written.
         """
         change = update(run).where(run.c.id == run_id).values(max_failures=str(limit))
-        if not self._database.write(lambda connection: connection.execute(change).rowcount):
-            raise StoreError(self._describe_missing_run(run_id))
+        self._update_run(run_id, change)
 
     def list_pending_items(
         self, run_id: RunId, *, after: ItemId | None = None, limit: int | None = None
@@ -220,7 +226,9 @@ class Runs:
                 ItemId(row.id) for row in _read_failed_or_incomplete_rows(connection, run_id)
             )
 
-    def reopen_unfinished_items(self, run_id: RunId, items: Sequence[ItemId] | None = None) -> int:
+    def reopen_failed_or_incomplete_items(
+        self, run_id: RunId, items: Sequence[ItemId] | None = None
+    ) -> int:
         """Make conversations pending again that failed or lack a verdict.
 
         Failed windows are taken away. Windows that lack a verdict stay until they are judged again.
@@ -234,7 +242,7 @@ class Runs:
             How many there were.
         """
         only = None if items is None else frozenset(items)
-        return self._database.write(
+        return self._database.run_in_write_transaction(
             lambda connection: _reopen_failed_or_incomplete(connection, run_id, only)
         )
 
@@ -254,7 +262,9 @@ class Runs:
             StoreError: There is no such item, or it cannot be written; nothing of it was.
         """
         now = self._clock()
-        self._database.write(lambda connection: save_window(connection, now, item_id, assessment))
+        self._database.run_in_write_transaction(
+            lambda connection: save_window(connection, now, item_id, assessment)
+        )
 
     def score_and_finish_item(
         self,
@@ -276,14 +286,14 @@ class Runs:
         Raises:
             StoreError: There is no such item, or it cannot be written.
         """
-        self._database.write(
+        self._database.run_in_write_transaction(
             lambda connection: score_and_finish_item(
                 connection, item_id, state, reason, conclusion_reason, checked
             )
         )
 
-    def item_ids(self, run_id: RunId, order: ItemOrder = "number") -> tuple[ItemId, ...]:
-        """List the conversations of a run, for paging through them by `item_rows`.
+    def list_item_ids(self, run_id: RunId, order: ItemOrder = "number") -> tuple[ItemId, ...]:
+        """List the conversations of a run, for paging through them by `read_item_rows`.
 
         Args:
             run_id: The run.
@@ -291,26 +301,26 @@ class Runs:
                 last; `missing`, `overridden` and `unlabelled` most first; `recent` by the last
                 label that was given here, the newest first. Ties by number.
         """
-        return tuple(map(ItemId, self._database.read_ids(select_ordered_items(run_id, order))))
+        return tuple(map(ItemId, self._database.read_ids(select_ordered_item_ids(run_id, order))))
 
-    def item_rows(self, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
+    def read_item_rows(self, items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
         """Read conversations of runs, in the order asked; unknown ids are left out."""
         with self._database.open_reader() as connection:
-            return item_rows(connection, items)
+            return read_item_rows(connection, items)
 
     def read_items_with_list_marks(
         self, items: Sequence[ItemId], reviewer: str
     ) -> tuple[ItemRow, ...]:
-        """Read conversations as `item_rows` does, with what a list marks of them."""
+        """Read conversations as `read_item_rows` does, with what a list marks of them."""
         with self._database.open_reader() as connection:
-            return read_list_rows(connection, items, reviewer)
+            return read_item_rows_with_list_marks(connection, items, reviewer)
 
     def count_own_labels(self, items: Sequence[ItemId], reviewer: str) -> Counter[ItemId]:
         """Count the claims of conversations on which an annotator stands by a verdict."""
         with self._database.open_reader() as connection:
             return count_own_labels(connection, items, reviewer)
 
-    def read_review_view(self, item_id: ItemId, reviewer: str) -> ReviewView:
+    def read_conversation_for_review(self, item_id: ItemId, reviewer: str) -> ReviewView:
         """Read one conversation of a run, complete.
 
         Args:
@@ -321,14 +331,14 @@ class Runs:
             StoreError: There is no such item.
         """
         with self._database.open_reader() as connection:
-            return read_review_view(connection, item_id, reviewer)
+            return read_conversation_for_review(connection, item_id, reviewer)
 
     def read_turns(self, conversation_id: ConversationId) -> tuple[TurnView, ...]:
         """Read what was said in a conversation; () when there is no such conversation."""
         with self._database.open_reader() as connection:
-            return read_turns(connection, conversation_id)[1]
+            return read_turns_and_document_numbers(connection, conversation_id)[1]
 
-    def compare_view(
+    def read_conversation_across_runs(
         self, conversation_id: ConversationId, own_run: RunId | None = None
     ) -> ComparisonView:
         """Read one conversation as the newest run of each metric and judge sees it.
@@ -343,7 +353,7 @@ class Runs:
             StoreError: There is no such conversation.
         """
         with self._database.open_reader() as connection:
-            return compare_view(connection, conversation_id, own_run)
+            return read_conversation_across_runs(connection, conversation_id, own_run)
 
 
 _ITEMS_AT_ONCE: Final = 10_000
@@ -367,11 +377,11 @@ def create_run(
             pending=len(conversations),
         ),
     )
-    insert_items(connection, RunId(run_id), conversations)
+    insert_pending_items(connection, RunId(run_id), conversations)
     return RunId(run_id)
 
 
-def insert_items(
+def insert_pending_items(
     connection: Connection, run_id: RunId, conversations: Sequence[int], *, first: int = 1
 ) -> None:
     """Add pending conversations to a run, numbered from `first`; its counts stay as they are."""
@@ -435,7 +445,7 @@ def _reopen_failed_or_incomplete(
         for row in _read_failed_or_incomplete_rows(connection, run_id)
         if only is None or row.id in only
     ]
-    forget_failed_questions(connection, run_id, [ItemId(row.id) for row in unfinished])
+    let_failed_questions_be_asked_again(connection, run_id, [ItemId(row.id) for row in unfinished])
     for row in unfinished:
         remove_failed_windows(connection, row.id)
         _update_item_state_and_scores(

@@ -5,7 +5,7 @@ from functools import cache, partial
 
 from faithtui.agreement.labelled_units import ScoredUnit, UnitScores
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.scores import Score, ScoreState, average_scores, score_corrected_window
+from faithtui.domain.scores import Score, ScoreState, average_scores, score_window_with_human_labels
 from faithtui.store.records import ItemState
 from faithtui.store.runs.judge_verdicts import JudgedRun, WindowScore
 from faithtui.store.runs.rollups import is_score_state_explained_by_labels
@@ -50,7 +50,7 @@ class _UnitScorer:
         self._judged = judged
         self._said = consensus
         self._labelled = frozenset(consensus)
-        self._score = cache(partial(score_corrected_window, rule=judged.rule))
+        self._score = cache(partial(score_window_with_human_labels, rule=judged.rule))
         """By sorted labels, in which few windows of many differ."""
 
     def compute_human_and_judge_scores(

@@ -16,7 +16,7 @@ from faithtui.domain.ids import ItemId
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth
 from faithtui.errors import StoreError
-from faithtui.store.runs.rollups import count_claims_by_label, update_item_and_run_counters
+from faithtui.store.runs.rollups import compute_judge_label_columns, update_item_and_run_counters
 from faithtui.store.schema.column_types import (
     hash_normalised_claim,
     hash_normalised_statement,
@@ -102,7 +102,7 @@ def save_window(
         {
             "checked": 0,
             **_count_windows_by_state(connection, item),
-            **count_claims_by_label(connection, item),
+            **compute_judge_label_columns(connection, item),
         },
     )
 
@@ -403,7 +403,7 @@ def remove_failed_windows(connection: Connection, item: int) -> None:
         {
             "checked": 0,
             **_count_windows_by_state(connection, item),
-            **count_claims_by_label(connection, item),
+            **compute_judge_label_columns(connection, item),
         },
     )
 

@@ -22,7 +22,7 @@ from faithtui.domain.scores import ScoringRule
 from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
-from faithtui.store.annotations.counted_labels import read_label_log, replay_label_log
+from faithtui.store.annotations.counted_labels import read_label_log, replay_log_into_counted_labels
 from faithtui.store.bundles.bundles import collect_bundle, hash_current_labels, read_claim_names
 from faithtui.store.bundles.foreign_claims import find_or_add_claims
 from faithtui.store.bundles.merge import MergeCounts, match_bundle_conversations, merge_bundle
@@ -93,7 +93,9 @@ class ClaimSets:
         self._database = database
         self._clock = clock
 
-    def make(self, name: str, sample_id: SampleId | None, made_by: str) -> tuple[ClaimSetRow, bool]:
+    def make_version_if_changed(
+        self, name: str, sample_id: SampleId | None, made_by: str
+    ) -> tuple[ClaimSetRow, bool]:
         """Make a version of a set: of a sample, or of the claims it has with their labels now.
 
         Args:
@@ -115,7 +117,7 @@ class ClaimSets:
             )
         now = self._clock()
 
-        def make_version(connection: Connection) -> tuple[ClaimSetId, bool]:
+        def insert_version_if_changed(connection: Connection) -> tuple[ClaimSetId, bool]:
             newest = find_version(connection, name, None)
             if sample_id is not None:
                 columns, claims = read_sample_as_set(connection, sample_id)
@@ -144,17 +146,19 @@ class ClaimSets:
             }
             return insert_version(connection, columns, claims), True
 
-        number, is_new = self._database.write(make_version, durable=True)
-        return self.row(number), is_new
+        number, is_new = self._database.run_in_write_transaction(
+            insert_version_if_changed, durable=True
+        )
+        return self.read_version(number), is_new
 
-    def rows(self) -> tuple[ClaimSetRow, ...]:
+    def list_versions(self) -> tuple[ClaimSetRow, ...]:
         """List all versions of all sets, by name, the newest version first."""
         with self._database.open_reader() as connection:
             order = (claim_set.c.name, claim_set.c.version.desc())
             found = connection.execute(select(claim_set).order_by(*order)).all()
             return tuple(_row_from_columns(connection, each) for each in found)
 
-    def row(self, number: ClaimSetId) -> ClaimSetRow:
+    def read_version(self, number: ClaimSetId) -> ClaimSetRow:
         """Read a version.
 
         Raises:
@@ -163,7 +167,7 @@ class ClaimSets:
         with self._database.open_reader() as connection:
             return _row_from_columns(connection, read_version_row(connection, number))
 
-    def find(self, name: str) -> ClaimSetRow:
+    def find_version_by_name(self, name: str) -> ClaimSetRow:
         """Find a set by its name, `NAME` for the newest version or `NAME@2`.
 
         Raises:
@@ -181,7 +185,9 @@ class ClaimSets:
                 raise StoreError(f"there is no claim set {name}; faithtui claim-set list{meant}")
             return _row_from_columns(connection, found)
 
-    def claims(self, number: ClaimSetId, conversation_id: ConversationId) -> tuple[Claim, ...]:
+    def list_claims_in_conversation(
+        self, number: ClaimSetId, conversation_id: ConversationId
+    ) -> tuple[Claim, ...]:
         """List the claims of a set in a conversation, in the order of its text."""
         with self._database.open_reader() as connection:
             rows = connection.execute(
@@ -196,7 +202,7 @@ class ClaimSets:
             ).all()
         return tuple(Claim(row.turn, row.text, span_from_row(row)) for row in rows)
 
-    def list_conversations(self, number: ClaimSetId) -> frozenset[ConversationId]:
+    def list_conversation_ids(self, number: ClaimSetId) -> frozenset[ConversationId]:
         """List the conversations that have claims of a set."""
         with self._database.open_reader() as connection:
             rows = connection.execute(
@@ -230,7 +236,7 @@ class ClaimSets:
                 connection,
                 make_in_condition(human_label.c.claim_id, [each.claim for each in found.claims]),
             )
-        said = replay_label_log(log, rule, {}, blind_only=False)
+        said = replay_log_into_counted_labels(log, rule, {}, blind_only=False)
         labelled = [
             each
             for each in found.claims
@@ -243,7 +249,10 @@ class ClaimSets:
             weights = dict.fromkeys((each.stratum for each in labelled), 1.0)
         else:
             answered = Counter(each.stratum for each in labelled)
-            weights = {name: frame.populations[name] / count for name, count in answered.items()}
+            weights = {
+                name: frame.claim_counts_by_stratum[name] / count
+                for name, count in answered.items()
+            }
         return {
             each.claim: weights[each.stratum]
             for each in labelled
@@ -342,8 +351,8 @@ class ClaimSets:
                 return ClaimSetId(known.id), False
             return insert_version(connection, _columns_from_bundle(found), rows), True
 
-        number, is_new = self._database.write(insert_set, durable=True)
-        return self.row(number), merged, is_new
+        number, is_new = self._database.run_in_write_transaction(insert_set, durable=True)
+        return self.read_version(number), merged, is_new
 
     def delete(self, name: str) -> int:
         """Delete all versions of a set; claims and labels stay. Say how many there were.
@@ -360,7 +369,7 @@ class ClaimSets:
             delete_claim_sets(connection, numbers)
             return len(numbers)
 
-        count = self._database.write(delete_versions, durable=True)
+        count = self._database.run_in_write_transaction(delete_versions, durable=True)
         if not count:
             raise StoreError(f"there is no claim set {name}; faithtui claim-set list")
         return count

@@ -21,7 +21,7 @@ from faithtui.errors import StoreError
 from faithtui.store.conversation_import import import_batch
 from faithtui.store.records import ItemState, RunSpec, RunState
 from faithtui.store.runs.rollups import update_run_counters_from_items
-from faithtui.store.runs.runs import create_run, insert_items, score_and_finish_item
+from faithtui.store.runs.runs import create_run, insert_pending_items, score_and_finish_item
 from faithtui.store.runs.windows import find_or_insert_claim_ids, save_window
 from faithtui.store.schema.column_types import (
     replace_unstorable_characters,
@@ -154,7 +154,7 @@ def _make_sample_columns(draw: PopulationDraw) -> dict[str, object]:
         "name": replace_unstorable_characters(draw.name),
         "design": draw.design.value,
         "stratified_by": list(draw.stratified_by),
-        "frame": draw.population.claims,
+        "frame": draw.population.claim_count,
         "population": replace_unstorable_in_json(draw.population.to_json()),
     }
 
@@ -174,7 +174,7 @@ def _find_or_create_run(
         "sources": every,
         "state": RunState.DONE.value,
         "reason": replace_unstorable_characters(
-            f"only conversations drawn from {draw.population.claims:,} claims in "
+            f"only conversations drawn from {draw.population.claim_count:,} claims in "
             f"{draw.population.results} are here: the score is of these, the report of all"
         ),
         "finished_at": now,
@@ -200,7 +200,9 @@ def _insert_missing_judged_items(
     ]
     numbers = [ids[each.conversation.source, each.conversation.key] for each in new]
     last = select(func.max(run_item.c.number)).where(run_item.c.run_id == run_id)
-    insert_items(connection, run_id, numbers, first=(connection.execute(last).scalar() or 0) + 1)
+    insert_pending_items(
+        connection, run_id, numbers, first=(connection.execute(last).scalar() or 0) + 1
+    )
     update_run_counters_from_items(connection, run_id)
     items = _read_item_ids_by_conversation(connection, run_id)
     for each in new:
@@ -262,7 +264,7 @@ def _insert_drawn_claims_and_strata(
         if found[0] not in stored
     ]
     strata = _recount_strata_in_store(draw, [each for each, _ in (*kept, *fresh)])
-    probability = {each.name: each.probability for each in strata}
+    probability = {each.name: each.draw_probability for each in strata}
     for each, (claim_id, _) in kept:
         connection.execute(
             update(sample_claim)

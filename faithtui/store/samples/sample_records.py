@@ -89,7 +89,7 @@ class StratumRow:
         return self.stratum.population / self.labelled
 
     @property
-    def weight_after(self) -> float | None:
+    def weight_when_sample_is_done(self) -> float | None:
         """The same at the end of the sample; None where nothing was drawn."""
         return self.stratum.population / self.stratum.drawn if self.stratum.drawn else None
 

@@ -144,7 +144,9 @@ class Samples:
             _add_claims(connection, number, drawn.claims, 0)
             return number
 
-        return self.row(self._database.write(insert_sample, durable=True), reviewer)
+        return self.read_sample(
+            self._database.run_in_write_transaction(insert_sample, durable=True), reviewer
+        )
 
     def extend(self, sample_id: SampleId, reviewer: str, more: int) -> SampleRow:
         """Draw more with the same seed; what was served keeps its place, more comes after it.
@@ -160,7 +162,7 @@ class Samples:
             StoreError: There is no such sample, nothing is left to draw, it is a spot-check or a
                 repeat, or what the run judged changed since it was drawn.
         """
-        before = self.row(sample_id, reviewer)
+        before = self.read_sample(sample_id, reviewer)
         if before.kind is not SampleKind.SAMPLE:
             raise StoreError(f"a {before.kind} is not extended; draw a new sample")
         self._refuse_run_of_drawn_conversations(before.run)
@@ -196,7 +198,7 @@ class Samples:
                     .where(
                         sample_claim.c.sample_id == sample_id, sample_claim.c.stratum == each.name
                     )
-                    .values(probability=each.probability)
+                    .values(probability=each.draw_probability)
                 )
             _add_claims(connection, sample_id, fresh, len(known))
             connection.execute(
@@ -205,8 +207,8 @@ class Samples:
                 .values(**_make_frame_and_strata_columns(drawn), closed_at=None, decision=None)
             )
 
-        self._database.write(insert_more_claims, durable=True)
-        return self.row(sample_id, reviewer)
+        self._database.run_in_write_transaction(insert_more_claims, durable=True)
+        return self.read_sample(sample_id, reviewer)
 
     def add_population_draw(
         self, draw: PopulationDraw, reviewer: str, extends: SampleId | None = None
@@ -223,17 +225,17 @@ class Samples:
                 the draw does not know. Nothing was written.
         """
         now = self._clock()
-        number = self._database.write(
+        number = self._database.run_in_write_transaction(
             lambda connection: import_and_save_population_draw(
                 connection, now, draw, reviewer, extends
             ),
             durable=True,
         )
-        return self.row(number, reviewer)
+        return self.read_sample(number, reviewer)
 
     def find_newest_sample_of_population(self, digest: str, reviewer: str) -> SampleRow | None:
         """Find the newest sample of a population; None: nothing was drawn of it."""
-        rows = (each for each in self.rows(reviewer) if each.population is not None)
+        rows = (each for each in self.list_samples(reviewer) if each.population is not None)
         return next(
             (each for each in rows if each.population and each.population.digest == digest), None
         )
@@ -256,7 +258,7 @@ class Samples:
     def close_sample(self, sample_id: SampleId, decision: str | None) -> None:
         """End a sample: nothing more is to be answered in it."""
         now = self._clock()
-        self._database.write(
+        self._database.run_in_write_transaction(
             lambda connection: connection.execute(
                 update(sample)
                 .where(sample.c.id == sample_id)
@@ -265,7 +267,7 @@ class Samples:
             durable=True,
         )
 
-    def rows(self, reviewer: str, run_id: RunId | None = None) -> tuple[SampleRow, ...]:
+    def list_samples(self, reviewer: str, run_id: RunId | None = None) -> tuple[SampleRow, ...]:
         """List samples, newest first, with one person's progress.
 
         Args:
@@ -281,7 +283,7 @@ class Samples:
                 for row in connection.execute(chosen).all()
             )
 
-    def row(self, sample_id: SampleId, reviewer: str) -> SampleRow:
+    def read_sample(self, sample_id: SampleId, reviewer: str) -> SampleRow:
         """Read one sample with one person's progress.
 
         Raises:
@@ -293,7 +295,9 @@ class Samples:
                 raise StoreError(f"there is no sample {sample_id}")
             return _sample_from_row(connection, found, replace_unstorable_characters(reviewer))
 
-    def entries(self, sample_id: SampleId, reviewer: str) -> tuple[SampleEntry, ...]:
+    def list_claims_in_served_order(
+        self, sample_id: SampleId, reviewer: str
+    ) -> tuple[SampleEntry, ...]:
         """List the claims of a sample in the order in which they are served."""
         with self._database.open_reader() as connection:
             stand, _ = _read_sample_progress(
@@ -324,15 +328,17 @@ class Samples:
         Raises:
             StoreError: There is no such sample.
         """
-        row = self.row(sample_id, reviewer)
+        row = self.read_sample(sample_id, reviewer)
         sizes: Counter[str] = Counter()
         labelled: Counter[str] = Counter()
-        for each in self.entries(sample_id, reviewer):
+        for each in self.list_claims_in_served_order(sample_id, reviewer):
             sizes[each.stratum] += 1
             labelled[each.stratum] += each.answered
         return tuple(StratumRow(each, sizes[each.name], labelled[each.name]) for each in row.strata)
 
-    def read_labels(self, sample_id: SampleId, reviewer: str) -> tuple[SampleLabel, ...]:
+    def read_human_and_judge_labels(
+        self, sample_id: SampleId, reviewer: str
+    ) -> tuple[SampleLabel, ...]:
         """Read what a person said in a sample beside what the judge said, in the drawn order.
 
         Of a repeat, what was said this time.

@@ -64,13 +64,15 @@ def read_frame(
         .order_by(run_item.c.number, claim.c.turn, verdict.c.position, claim.c.id)
     )
 
-    def read_parts() -> Iterator[tuple[tuple[ItemId, ...], tuple[ClaimId, ...], Sequence[str]]]:
+    def read_column_chunks() -> Iterator[
+        tuple[tuple[ItemId, ...], tuple[ClaimId, ...], Sequence[str]]
+    ]:
         for part in rows.partitions(_AT_ONCE):
             # Column by column: a million rows are too many to call a function for each.
             columns = FrameColumns(*zip(*part, strict=True))
             yield columns.items, columns.claims, strata_of(columns)
 
-    return SamplingFrame.from_columns(read_parts())
+    return SamplingFrame.from_columns(read_column_chunks())
 
 
 def name_verdict_stratum(label: str | None) -> str:
@@ -82,7 +84,9 @@ def _make_strata_namer(
     connection: Connection, run_id: RunId, stratified_by: Sequence[str], drawn_at: datetime | None
 ) -> Callable[[FrameColumns], Sequence[str]]:
     """Read what is needed to name the strata of rows."""
-    values = [_make_value_reader(connection, run_id, name, drawn_at) for name in stratified_by]
+    values = [
+        _make_stratum_value_reader(connection, run_id, name, drawn_at) for name in stratified_by
+    ]
     names: dict[tuple[str, ...], str] = {}
 
     def name_strata(columns: FrameColumns) -> Sequence[str]:
@@ -96,7 +100,7 @@ def _make_strata_namer(
     return name_strata
 
 
-def _make_value_reader(
+def _make_stratum_value_reader(
     connection: Connection, run_id: RunId, name: str, drawn_at: datetime | None
 ) -> ValueReader:
     """Read what is needed to tell the values of one of `STRATA`."""

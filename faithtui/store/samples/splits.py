@@ -55,12 +55,12 @@ class Splits:
         self._database = database
         self._clock = clock
 
-    def read_split(self) -> StoredSplit | None:
+    def read_split_rule(self) -> StoredSplit | None:
         """Give the rule; None while there is none."""
         with self._database.open_reader() as connection:
             return _read_split(connection)
 
-    def make(self, rule: SplitRule, made_by: str) -> StoredSplit:
+    def set_split_rule_once(self, rule: SplitRule, made_by: str) -> StoredSplit:
         """Split the conversations, those that will be imported included, once and for all.
 
         The same rule again changes nothing.
@@ -93,7 +93,7 @@ class Splits:
                 )
             return stands
 
-        return self._database.write(insert_rule, durable=True)
+        return self._database.run_in_write_transaction(insert_rule, durable=True)
 
     def map_conversations_to_splits(self) -> Mapping[ConversationId, Split]:
         """Name the part of every conversation; nothing while there is no rule."""
@@ -104,7 +104,7 @@ class Splits:
             rows = connection.execute(select(conversation.c.id, conversation.c.group))
             return {ConversationId(row.id): made.rule.get_split_of_group(row.group) for row in rows}
 
-    def count_conversations(self, rule: SplitRule) -> dict[Split, SplitCount]:
+    def count_conversations_per_split(self, rule: SplitRule) -> dict[Split, SplitCount]:
         """Count what a rule puts, or would put, into each part."""
         with self._database.open_reader() as connection:
             groups = connection.execute(select(conversation.c.group)).scalars()
@@ -135,7 +135,7 @@ class Splits:
             "opened_by": replace_unstorable_characters(opened_by),
             "created_at": self._clock(),
         }
-        self._database.write(
+        self._database.run_in_write_transaction(
             lambda connection: connection.execute(insert(test_opening).values(row)), durable=True
         )
         return len(self.list_test_openings())

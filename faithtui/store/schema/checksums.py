@@ -96,28 +96,28 @@ FIGURE_TABLES: Final = (*LABEL_TABLES, "verdict")
 """What figures and exports are made of."""
 
 
-def refuse_changed_rows(connection: Connection, tables: Sequence[str]) -> None:
+def refuse_corrupted_rows(connection: Connection, tables: Sequence[str]) -> None:
     """Keep labels that nobody gave, and verdicts that no judge gave, from figures and files.
 
     Raises:
         StoreError: A row of these tables is not what was written.
     """
-    for sentence in describe_changed_rows(connection, tables):
+    for sentence in describe_corrupted_rows(connection, tables):
         raise StoreError(
             f"{sentence}; `faithtui doctor` names all of them, and --salvage takes the others over"
         )
 
 
-def describe_changed_rows(
+def describe_corrupted_rows(
     connection: Connection, tables: Sequence[str] = tuple(CHECKED_COLUMNS)
 ) -> Iterator[str]:
     """Name the rows that are not what was written, one sentence each."""
     raw = connection.connection.driver_connection
     assert isinstance(raw, sqlite3.Connection)
-    return describe_changed_rows_by_driver(raw, tables)
+    return describe_corrupted_rows_by_driver(raw, tables)
 
 
-def describe_changed_rows_by_driver(
+def describe_corrupted_rows_by_driver(
     raw: sqlite3.Connection, tables: Sequence[str] = tuple(CHECKED_COLUMNS)
 ) -> Iterator[str]:
     """Do the same by a connection of the driver."""
@@ -126,12 +126,12 @@ def describe_changed_rows_by_driver(
     raw.text_factory = lambda text: text.decode("utf-8", "replace")
     try:
         for table in tables:
-            yield from _describe_changed_rows_of_table(raw, table)
+            yield from _describe_corrupted_rows_of_table(raw, table)
     finally:
         raw.text_factory = before
 
 
-def _describe_changed_rows_of_table(raw: sqlite3.Connection, table: str) -> Iterator[str]:
+def _describe_corrupted_rows_of_table(raw: sqlite3.Connection, table: str) -> Iterator[str]:
     noun, about = _ROW_DESCRIPTIONS[table]
     if not raw.execute(f"PRAGMA table_info({table})").fetchall():
         return  # A store of an older version, which has no such table.

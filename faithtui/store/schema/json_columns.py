@@ -28,7 +28,7 @@ def convert_score_to_integer_units(score: float | None) -> int:
     return 0 if score is None else round(score * _UNIT)
 
 
-def mean_from_units(total: int, count: int) -> float | None:
+def mean_from_score_units(total: int, count: int) -> float | None:
     """Turn a sum of units into a mean; None of nothing."""
     return total / _UNIT / count if count else None
 

@@ -45,12 +45,12 @@ from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.annotations.labels_by_reviewer import (
     VerdictCache,
-    find_claims_by_label_terms,
+    find_claims_meeting_label_term,
     make_label_log_sql_condition,
 )
 from faithtui.store.database import Database
 from faithtui.store.file.readers import read_id_column
-from faithtui.store.runs.list_rows import ItemOrder, select_ordered_items
+from faithtui.store.runs.list_rows import ItemOrder, select_ordered_item_ids
 from faithtui.store.schema.json_columns import scoring_rule_from_json
 from faithtui.store.schema.tables import (
     claim,
@@ -152,7 +152,7 @@ class Search:
         Args:
             run_id: The run.
             wanted: Read for conversations of the run.
-            order: See `Runs.item_ids`.
+            order: See `Runs.list_item_ids`.
             stop: Ends it from another thread.
 
         Raises:
@@ -160,7 +160,7 @@ class Search:
         """
         with self._open_stoppable_reader(stop) as connection:
             where = self._make_conditions(connection, run_id, wanted)
-            found = read_id_column(connection, select_ordered_items(run_id, order).where(*where))
+            found = read_id_column(connection, select_ordered_item_ids(run_id, order).where(*where))
         return tuple(map(ItemId, found))
 
     def count_matching_items(self, run_id: RunId, wanted: Filter) -> int:
@@ -203,7 +203,7 @@ class Search:
             conditions += [
                 self._make_claim_condition(connection, place, term) for term in wanted.claim_terms
             ]
-            within = select_ordered_items(run_id, order).where(
+            within = select_ordered_item_ids(run_id, order).where(
                 *self._make_item_conditions(
                     connection, run_id, Filter(_drop_positive_text_terms(wanted))
                 )
@@ -233,7 +233,7 @@ class Search:
         """Say which conversations of a run a filter finds."""
         return [
             *self._make_item_conditions(connection, run_id, wanted),
-            *self._make_claims_conditions(
+            *self._make_item_conditions_from_claim_terms(
                 connection, _RunScope.from_run(connection, run_id), wanted
             ),
         ]
@@ -277,7 +277,7 @@ class Search:
             conditions.append(~found if term.negated else found)
         return conditions
 
-    def _make_claims_conditions(
+    def _make_item_conditions_from_claim_terms(
         self, connection: Connection, place: "_RunScope", wanted: Filter
     ) -> list[ColumnElement[bool]]:
         """Say which conversations have a claim that meets all terms about claims."""
@@ -305,7 +305,7 @@ class Search:
         judged = place.read_judge_labels_of_logged_claims(
             connection, make_label_log_sql_condition(term)
         )
-        found = find_claims_by_label_terms(
+        found = find_claims_meeting_label_term(
             term, self._verdict_cache.read_verdicts(connection, judged), place.rule, judged
         )
         within = verdict.c.claim_id.in_(_make_number_subquery(found))

@@ -49,11 +49,13 @@ class SavedViews:
             if not connection.execute(update(saved_view).where(*same).values(columns)).rowcount:
                 connection.execute(insert(saved_view).values(screen=screen, name=name, **columns))
 
-        self._database.write(write, urgent=True)
+        self._database.run_in_write_transaction(write, urgent=True)
 
     def delete(self, screen: str, name: str) -> None:
         """Take a view away; nothing when there is none with this name."""
         statement = delete(saved_view).where(
             saved_view.c.screen == screen, saved_view.c.name == replace_unstorable_characters(name)
         )
-        self._database.write(lambda connection: connection.execute(statement), urgent=True)
+        self._database.run_in_write_transaction(
+            lambda connection: connection.execute(statement), urgent=True
+        )

@@ -200,7 +200,7 @@ def claim_line(
     if width >= JUDGES_FROM:
         for run in choose_judge_columns(compared):
             right.append(Piece("   "))
-            if claim.is_open:
+            if claim.is_undecided:
                 right.append(Piece(fmt.HIDDEN_CELL, "quiet"))
             elif run in claim.judges:
                 label = claim.judges[run]
@@ -212,7 +212,7 @@ def claim_line(
     right.append(Piece(" "))
     room = width - count_cells_of_pieces(right) - 4
     text = fit_text(escape_line(row.text).text, room)
-    look = "" if claim.is_open else "quiet"
+    look = "" if claim.is_undecided else "quiet"
     return make_line(Piece(" "), mark, Piece(" "), Piece(f"{text} ", look), *right)
 
 
@@ -276,7 +276,7 @@ def _opinion_pieces(letter: str, opinion: HumanVerdict, labels: LabelSet) -> lis
 
 
 def _make_judge_verdict_pieces(found: FinalVerdictView, claim: ClaimOpinions) -> list[Piece]:
-    if claim.is_open:
+    if claim.is_undecided:
         return [Piece("judges: ", "quiet"), Piece("hidden until you decide", "quiet")]
     pieces = [Piece("judges: ", "quiet")]
     for run in found.compared.runs[:8]:

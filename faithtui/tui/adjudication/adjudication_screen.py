@@ -72,7 +72,7 @@ class AdjudicateScreen(FaithScreen):
         *FinalNotes.BINDINGS,
         Binding(
             "s",
-            "discuss",
+            "toggle_discussion_flag",
             "discuss",
             tooltip="Flag the claim for a talk and go on; again takes the flag away",
             id="adjudicate.discuss",
@@ -88,7 +88,7 @@ class AdjudicateScreen(FaithScreen):
         ),
         Binding(
             "f",
-            "filter",
+            "next_filter",
             "list other",
             tooltip="List where annotators differ, where the judge differs from the human "
             "label, or where judges differ",
@@ -96,7 +96,7 @@ class AdjudicateScreen(FaithScreen):
         ),
         Binding(
             "d",
-            "raters",
+            "zoom_raters",
             "raters",
             tooltip="Zoom the table of judges and annotators on the same claims, or close it",
             id="adjudicate.raters",
@@ -129,12 +129,12 @@ class AdjudicateScreen(FaithScreen):
             VirtualList[ClaimRow](
                 id="claims",
                 title="Claims",
-                draw=self._draw_row,
-                head=self._draw_head,
+                draw=self._draw_row_recording_exposure,
+                head=self._draw_column_headings,
                 empty=lambda width: draw.empty_list_lines(
                     self.compared, self.filter, self.spec, width
                 ),
-                moved=self.follow_cursor,
+                moved=self.show_claim_under_cursor,
             ),
             Pane(id="evidence", title="Evidence"),
             Pane(id="decide", title="Adjudicate · names hidden"),
@@ -171,23 +171,23 @@ class AdjudicateScreen(FaithScreen):
         """Read everything again, but not over what is on its way to the store."""
         if self.labels.in_flight:
             return
-        reading = self.load()
+        reading = self.load_and_show_comparison()
         # Also where this reading takes the place of the one that keys waited for, and before the
         # first list is read: what is typed meanwhile is about its claims.
         if self._claim_to_select is not None or self.compared is None:
             self.input_queue.hold_keys_for(reading, can_give_up=True)
 
     @work(exclusive=True, group="compared", exit_on_error=False)
-    async def load(self) -> None:
+    async def load_and_show_comparison(self) -> None:
         """Read and compute what is compared."""
         store = self.session.store
         wanted = self._claim_to_select
-        run = self.session.run or await self.read(store.runs.find_newest_run_id)
+        run = self.session.run or await self.read_in_thread(store.runs.find_newest_run_id)
         if run is None:
             self.call_later(self.show_loaded, LoadedComparison(), None)
             return
         self.session.switch_run(run)
-        loaded = await self.read(self._read_comparison, run, self.filter)
+        loaded = await self.read_in_thread(self._read_comparison, run, self.filter)
         self.call_later(self.show_loaded, loaded, wanted)
 
     def _read_comparison(self, run: RunId, chosen: ComparisonFilter) -> LoadedComparison:
@@ -225,30 +225,30 @@ class AdjudicateScreen(FaithScreen):
         if wanted == self._claim_to_select:
             self._claim_to_select = None
         ids = tuple(self.listed_entries)
-        self.pager = Pager(ids, self.session.store.raters.rows, lambda row: row.id)
+        self.pager = Pager(ids, self.session.store.raters.read_claim_rows, lambda row: row.id)
         at = None if here is None else self.pager.find_index(here)
         if at is None:
-            still_open = (number for number, each in enumerate(loaded.listed) if each.is_open)
+            still_open = (number for number, each in enumerate(loaded.listed) if each.is_undecided)
             at = next(still_open, 0)
         self.claims.show(self.pager, at, title=f"{self._units_title()} · {self.filter} {len(ids)}")
-        self.query_one(Panes).update_plan()
+        self.query_one(Panes).place_panes_anew()
         self._draw_rater_figures()
         self._update_title()
-        self._follow_row()
+        self._show_or_read_claim_under_cursor()
         if is_first or wanted in self.listed_entries:
-            self.reader.hold_keys()
+            self.reader.hold_keys_while_reading()
 
-    def follow_cursor(self) -> None:
+    def show_claim_under_cursor(self) -> None:
         """Show the chosen claim."""
-        self._follow_row()
+        self._show_or_read_claim_under_cursor()
 
     @on(VirtualList.Chosen)
-    def open_chosen(self) -> None:
+    def review_chosen_claim(self) -> None:
         """Open the chosen claim in review."""
         self.reader.action_review()
 
-    def _follow_row(self) -> None:
-        self.reader.follow_claim(self.claim_at_cursor())
+    def _show_or_read_claim_under_cursor(self) -> None:
+        self.reader.show_or_read_claim(self.claim_at_cursor())
 
     # Drawing
 
@@ -267,20 +267,20 @@ class AdjudicateScreen(FaithScreen):
         self.claims.refresh()
         self.reader.update_claim(claim)
 
-    def _count_opinion_columns(self) -> int:
+    def _count_opinion_columns_needed(self) -> int:
         most = max((len(each.opinions) for each in self.listed_entries.values()), default=2)
         return max(2, min(len(draw.LETTERS), most))
 
-    def _draw_row(self, row: ClaimRow, width: int, here: bool) -> Line:
+    def _draw_row_recording_exposure(self, row: ClaimRow, width: int, here: bool) -> Line:
         claim = self.listed_entries.get(row.id)
         if claim is None or self.compared is None or self.spec is None:
             return BLANK
-        if not claim.is_open and claim.judges and width >= draw.JUDGES_FROM:
+        if not claim.is_undecided and claim.judges and width >= draw.JUDGES_FROM:
             if not self._drawn_with_judge:
                 self.call_later(self._record_judge_exposure)
             self._drawn_with_judge.append(claim.item)
         return draw.claim_line(
-            row, claim, self.compared, self._count_opinion_columns(), self.spec.labels, width
+            row, claim, self.compared, self._count_opinion_columns_needed(), self.spec.labels, width
         )
 
     def _record_judge_exposure(self) -> None:
@@ -288,11 +288,11 @@ class AdjudicateScreen(FaithScreen):
         self.session.record_exposure(self._drawn_with_judge, in_all_runs=True)
         self._drawn_with_judge.clear()
 
-    def _draw_head(self, width: int) -> Line:
+    def _draw_column_headings(self, width: int) -> Line:
         if self.compared is None or self.spec is None:
             return BLANK
         return draw.format_claim_list_heading(
-            self.compared, self._count_opinion_columns(), self.spec, width
+            self.compared, self._count_opinion_columns_needed(), self.spec, width
         )
 
     def _draw_rater_figures(self) -> None:
@@ -310,7 +310,7 @@ class AdjudicateScreen(FaithScreen):
             self.set_title([Piece("  no run", "quiet")])
             return
         differ = [each for each in self.compared.claims if each.has_disagreement]
-        left = sum(each.is_open for each in differ)
+        left = sum(each.is_undecided for each in differ)
         self.set_title(
             run_title_pieces(self.compared.run),
             [
@@ -321,14 +321,14 @@ class AdjudicateScreen(FaithScreen):
 
     # Keys
 
-    def action_filter(self) -> None:
+    def action_next_filter(self) -> None:
         """List something else."""
         self.filter = FILTERS[(FILTERS.index(self.filter) + 1) % len(FILTERS)]
         self.reader.clear()
         self.show_message(Piece(f"listing: {self.filter}", "quiet"))
         self.reload()
 
-    def action_raters(self) -> None:
+    def action_zoom_raters(self) -> None:
         """Enlarge the table of raters, or give each pane its place again."""
         panes = self.query_one(Panes)
         panes.zoom_pane(None if panes.zoomed_id == "raters" else "raters")
@@ -349,4 +349,4 @@ class AdjudicateScreen(FaithScreen):
         """Let escape close the line for notes."""
         if event.key == "escape" and self.note.has_focus:
             event.stop()
-            self.notes.close_line()
+            self.notes.drop_note_and_close_line()

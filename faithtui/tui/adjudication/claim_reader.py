@@ -53,7 +53,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "left_square_bracket",
-            "passage(-1)",
+            "choose_passage(-1)",
             "passage before",
             group=PASSAGE,
             key_display="[",
@@ -62,7 +62,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         ),
         Binding(
             "right_square_bracket",
-            "passage(1)",
+            "choose_passage(1)",
             "next passage",
             group=PASSAGE,
             key_display="]",
@@ -70,7 +70,11 @@ class ClaimReader(Controller["AdjudicateScreen"]):
             id="adjudicate.next-passage",
         ),
         Binding(
-            "t", "source", "source", tooltip="Read the passage in full", id="adjudicate.source"
+            "t",
+            "show_full_passage",
+            "source",
+            tooltip="Read the passage in full",
+            id="adjudicate.source",
         ),
         Binding(
             "v",
@@ -95,13 +99,13 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         """Forget the claim: another list is read."""
         self.selection = None
 
-    def follow_claim(self, claim: ClaimOpinions | None) -> None:
+    def show_or_read_claim(self, claim: ClaimOpinions | None) -> None:
         """Show the claim under the cursor: drawn anew if it is painted already, else read."""
         if claim is None:
             self.selection = None
             self.draw_evidence_and_choices()
         elif self.selection is not None and self.selection.claim.claim == claim.claim:
-            masked = self.selection.claim.is_open != claim.is_open
+            masked = self.selection.claim.is_undecided != claim.is_undecided
             self.update_claim(claim)
             if masked:
                 self._begin_reading(claim)
@@ -110,7 +114,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
             self._begin_reading(claim)
         self.screen.refresh_bindings()
 
-    def hold_keys(self) -> None:
+    def hold_keys_while_reading(self) -> None:
         """Let keys wait for the claim that is being read: what is typed ahead is about that."""
         if self._reading is not None and not self._reading.is_finished:
             self._keys_wait = True
@@ -118,9 +122,9 @@ class ClaimReader(Controller["AdjudicateScreen"]):
 
     def _begin_reading(self, claim: ClaimOpinions) -> None:
         """Read a claim in place of the one before; keys that waited for that wait for this."""
-        self._reading = self.read_claim(claim)
+        self._reading = self.load_and_show_claim(claim)
         if self._keys_wait:
-            self.hold_keys()
+            self.hold_keys_while_reading()
 
     def update_claim(self, claim: ClaimOpinions) -> None:
         """Draw what is known of the painted claim by now; another one changes nothing."""
@@ -129,10 +133,10 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         self.draw_evidence_and_choices()
 
     @run_in_worker("claim")
-    async def read_claim(self, claim: ClaimOpinions) -> None:
+    async def load_and_show_claim(self, claim: ClaimOpinions) -> None:
         """Read the conversation of a claim; a cursor that runs on cancels this."""
         self.screen.call_later(
-            self.show_claim, await self.read(read_selected_claim, self.session, claim)
+            self.show_claim, await self.read_in_thread(read_selected_claim, self.session, claim)
         )
 
     def show_claim(self, read: SelectedClaim) -> None:
@@ -140,12 +144,12 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         now = self.screen.claim_at_cursor()
         if now is None or now.claim != read.claim.claim:
             return
-        if now.is_open and not read.claim.is_open:
+        if now.is_undecided and not read.claim.is_undecided:
             self._begin_reading(now)
             return
         self._keys_wait = False
         self.selection = replace(read, claim=now)
-        if not now.is_open:
+        if not now.is_undecided:
             self.session.record_exposure([now.item], in_all_runs=True)
         self.draw_evidence_and_choices(moved=True)
         self.screen.refresh_bindings()
@@ -210,7 +214,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
             above, below = card[:at], card[at:]
         return [*above, *lines, *below], [len(above) + start for start in starts]
 
-    def action_passage(self, by: int) -> None:
+    def action_choose_passage(self, by: int) -> None:
         """Choose another passage and show where it begins."""
         chosen, spec = self.selection, self.screen.spec
         if chosen is None or not chosen.passages or spec is None:
@@ -225,7 +229,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
             end = starts[number + 1] - 1 if number + 1 < len(starts) else len(lines) - 1
             pane.scroll_to_lines(starts[number], end)
 
-    def action_source(self) -> None:
+    def action_show_full_passage(self) -> None:
         """Show the chosen passage in full."""
         chosen = self.selection
         if chosen is None or not chosen.passages:
@@ -246,7 +250,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         if claim is None:
             self.refuse("there is nothing in this list")
             return
-        if claim.is_open:
+        if claim.is_undecided:
             self.refuse(
                 "review shows annotators' names and the judge's verdict: settle the claim first"
             )
@@ -261,13 +265,15 @@ class ClaimReader(Controller["AdjudicateScreen"]):
 
 def read_selected_claim(session: Session, claim: ClaimOpinions) -> SelectedClaim:
     """Read the conversation of a claim, as far as it may be seen. Meant for a thread."""
-    view = session.store.runs.read_review_view(claim.item, session.reviewer)
+    view = session.store.runs.read_conversation_for_review(claim.item, session.reviewer)
     own = position.find_claim(view, claim.claim)
-    if claim.is_open:
+    if claim.is_undecided:
         # Whoever adjudicates may have answered before, which would count as an answer.
         view = replace(view, claims=tuple(replace(each, mine=None) for each in view.claims))
         view = hide_judge_verdicts(view)
     read = draw_evidence.tokenise_view(view)
     shown = position.find_claim(view, claim.claim)
-    passages = () if shown is None else draw_evidence.rank_claim_passages(view, shown, None, read)
+    passages = (
+        () if shown is None else draw_evidence.find_and_rank_claim_passages(view, shown, None, read)
+    )
     return SelectedClaim(claim, view, read, passages, seen=own is not None and own.seen)

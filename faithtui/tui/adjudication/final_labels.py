@@ -38,7 +38,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "a",
-            "take(0)",
+            "take_over_annotators_verdict(0)",
             "take A",
             group=TAKE,
             tooltip="The final label is A's",
@@ -46,7 +46,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         ),
         Binding(
             "b",
-            "take(1)",
+            "take_over_annotators_verdict(1)",
             "take B",
             group=TAKE,
             tooltip="The final label is B's",
@@ -55,7 +55,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         *(
             Binding(
                 key,
-                f"final({number})",
+                f"give_final_label({number})",
                 "final",
                 group=FINAL,
                 tooltip=f"The final label is the metric's {words} label",
@@ -67,7 +67,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         ),
         Binding(
             UNFAIR_KEY,
-            "final(-1)",
+            "give_final_label(-1)",
             "final",
             group=FINAL,
             tooltip="Final label x: not a fair claim",
@@ -100,7 +100,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             return None
         return painted
 
-    def action_take(self, side: int) -> None:
+    def action_take_over_annotators_verdict(self, side: int) -> None:
         """Take over what A or B says."""
         chosen = self.get_painted_claim_or_refuse()
         if chosen is None:
@@ -112,7 +112,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             return
         self._save_final_label_and_go_on(chosen, opinions[side].verdict or NOT_A_CLAIM)
 
-    def action_final(self, number: int) -> None:
+    def action_give_final_label(self, number: int) -> None:
         """Give a final word by its key."""
         chosen = self.get_painted_claim_or_refuse()
         if chosen is None or self.screen.spec is None:
@@ -151,11 +151,11 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             judge=None
             if self.screen.compared is None
             else claim.judges.get(self.screen.compared.run.id),
-            saw=chosen.seen or not claim.is_open,
+            saw=chosen.seen or not claim.is_undecided,
             seconds=max(0.0, self.session.seconds() - self._claim_shown_s),
         )
 
-    def action_discuss(self) -> None:
+    def action_toggle_discussion_flag(self) -> None:
         """Flag the claim for a talk, or take the flag away."""
         chosen = self.get_painted_claim_or_refuse()
         if chosen is None:
@@ -167,7 +167,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             Action.MARKED,
             "no longer to be discussed" if claim.flagged else "to be discussed",
             mark=LabelMark.UNFLAG if claim.flagged else LabelMark.FLAG,
-            saw=chosen.seen or not claim.is_open,
+            saw=chosen.seen or not claim.is_undecided,
         )
         if not claim.flagged:
             self._go_to_next_undecided_claim(claim.claim)
@@ -177,11 +177,11 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         ids = list(self.screen.listed_entries)
         here = ids.index(after)
         order = [*ids[here + 1 :], *ids[:here]]
-        fresh = [each for each in order if self.screen.listed_entries[each].is_open]
+        fresh = [each for each in order if self.screen.listed_entries[each].is_undecided]
         found = next((each for each in fresh if not self.screen.listed_entries[each].flagged), None)
         if found is not None:
             self.screen.claims.cursor = ids.index(found)
-            self.screen.reader.hold_keys()
+            self.screen.reader.hold_keys_while_reading()
 
     def _save_event(
         self,
@@ -201,7 +201,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         self.in_flight += 1
         self.show_message(Piece(f"saving {words} …", "quiet"))
         future: Future[LabelEvent] = store.submit(
-            store.reviews.record,
+            store.reviews.append_label_event,
             claim.claim,
             self.session.reviewer,
             action,
@@ -215,10 +215,10 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             urgent=True,
             durable=True,
         )
-        self._wait_until_saved(future, words)
+        self._wait_until_saved_and_report(future, words)
 
     @run_in_worker("save", exclusive=False)
-    async def _wait_until_saved(self, future: Future[LabelEvent], words: str) -> None:
+    async def _wait_until_saved_and_report(self, future: Future[LabelEvent], words: str) -> None:
         """Wait for the disk and say so."""
         try:
             await asyncio.wrap_future(future)
@@ -263,6 +263,6 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         """Hide what needs a claim while there is none."""
         if self.screen.reader.selection is None:
             return False
-        number = parameters[0] if action == "final" else -1
+        number = parameters[0] if action == "give_final_label" else -1
         labels = len(self.screen.spec.labels.names) if self.screen.spec is not None else 0
         return isinstance(number, int) and number < labels

@@ -20,7 +20,7 @@ class FinalNotes(Controller["AdjudicateScreen"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "e",
-            "note",
+            "open_note_line",
             "note",
             tooltip="Write a note that goes with the final label",
             id="adjudicate.note",
@@ -32,7 +32,7 @@ class FinalNotes(Controller["AdjudicateScreen"]):
         self._noted: SelectedClaim | None = None
         """The claim that the line for a note was opened on; None: nobody is typing a note."""
 
-    def action_note(self) -> None:
+    def action_open_note_line(self) -> None:
         """Open the line for a note, with the one that is there."""
         chosen = self.screen.labels.get_painted_claim_or_refuse()
         if chosen is None:
@@ -55,7 +55,7 @@ class FinalNotes(Controller["AdjudicateScreen"]):
     def submit_note(self, text: str) -> None:
         """Keep the note for the final word, or give that word again with it."""
         chosen = self._noted or self.screen.reader.selection
-        self.close_line()
+        self.drop_note_and_close_line()
         if chosen is not None:
             self._save_note(chosen, text)
 
@@ -64,7 +64,7 @@ class FinalNotes(Controller["AdjudicateScreen"]):
         chosen, self._noted = self._noted, None
         if chosen is None:
             return
-        self.screen.close_line(self.screen.note)
+        self.screen.close_input_line(self.screen.note)
         if self.screen.note.value != self._find_note(chosen):
             self._save_note(chosen, self.screen.note.value)
 
@@ -77,10 +77,10 @@ class FinalNotes(Controller["AdjudicateScreen"]):
             self.session.final_notes[chosen.claim.claim] = text
             self.show_message(Piece("the note is kept, and goes with the final label", "quiet"))
 
-    def close_line(self) -> None:
+    def drop_note_and_close_line(self) -> None:
         """Drop what was typed, and show the status line again."""
         self._noted = None
-        self.screen.close_line(self.screen.note)
+        self.screen.close_input_line(self.screen.note)
         self.screen.claims.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

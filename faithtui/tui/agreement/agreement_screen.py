@@ -94,7 +94,7 @@ class AgreementScreen(FaithScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "m",
-            "level",
+            "switch_report_level",
             "units/answers",
             tooltip="Switch between what the metric judges and whole answers",
             id="agreement.level",
@@ -109,7 +109,7 @@ class AgreementScreen(FaithScreen):
         Binding("v", "review", "review", tooltip="Review this run", id="agreement.review"),
         Binding(
             "0",
-            "parts",
+            "choose_report_pane",
             "parts",
             group=PART,
             tooltip="Choose from a list what is enlarged",
@@ -118,7 +118,7 @@ class AgreementScreen(FaithScreen):
         *(
             Binding(
                 key,
-                f"part('{pane}')",
+                f"zoom_report_pane('{pane}')",
                 words,
                 group=PART,
                 tooltip=tooltip,
@@ -128,7 +128,7 @@ class AgreementScreen(FaithScreen):
         ),
         Binding(
             "i",
-            "idk",
+            "next_idk_rule",
             "how idk counts",
             tooltip="Treat idk as a label of its own, as pass, as fail, as the run's score "
             "treats it, or leave it out; nobody labels again",
@@ -136,7 +136,7 @@ class AgreementScreen(FaithScreen):
         ),
         Binding(
             "b",
-            "blind_only",
+            "toggle_blind_labels_only",
             "blind only",
             tooltip="Count only labels that were given blind, or all labels",
             id="agreement.blind-only",
@@ -165,7 +165,7 @@ class AgreementScreen(FaithScreen):
 
     def reload(self) -> None:
         """Compute agreement again; keys that come before the first figures are meant for them."""
-        self._reading = worker = self.load()
+        self._reading = worker = self.compute_and_show_agreement()
         if self.agreement is None or self.agreement.row.id != self.session.run:
             self._show_instead_of_figures("Computing agreement …")
             self.input_queue.hold_keys_for(worker, can_give_up=True)
@@ -184,10 +184,10 @@ class AgreementScreen(FaithScreen):
             self._show_pieces_instead_of_figures([escape_text(str(event.worker.error), "warn")])
 
     @work(exclusive=True, group="agreement", exit_on_error=False)
-    async def load(self) -> None:
+    async def compute_and_show_agreement(self) -> None:
         """Compute agreement from what is stored now."""
         store = self.session.store
-        run = self.session.run or await self.read(store.runs.find_newest_run_id)
+        run = self.session.run or await self.read_in_thread(store.runs.find_newest_run_id)
         if run is None:
             self.call_later(self.show_loaded, None, None)
             return
@@ -206,11 +206,11 @@ class AgreementScreen(FaithScreen):
             and known.report_of_readings.settings == self.settings
         ):
             # What a label changes is seen at once; intervals take longer.
-            points = await self.read(refresh_agreement_without_intervals, store, known)
+            points = await self.read_in_thread(refresh_agreement_without_intervals, store, known)
             if points is not None:
                 self.call_later(self.show_loaded, points, self.spec)
-        agreement = await self.read(compute_run_agreement, store, run, self.settings)
-        spec = await self.read(get_metric_spec, agreement.row.spec)
+        agreement = await self.read_in_thread(compute_run_agreement, store, run, self.settings)
+        spec = await self.read_in_thread(get_metric_spec, agreement.row.spec)
         self.call_later(self.show_loaded, agreement, spec)
 
     def show_loaded(self, found: "RunAgreement | None", spec: "MetricSpec | None") -> None:
@@ -221,7 +221,7 @@ class AgreementScreen(FaithScreen):
             self.show_message()
         self.agreement, self.spec = found, spec
         if found is not None and self.level is None:
-            self.level = found.report.primary_level.level
+            self.level = found.report.primary_level_report.level
         self._draw()
         self.refresh_bindings()
 
@@ -229,7 +229,7 @@ class AgreementScreen(FaithScreen):
         self._show_pieces_instead_of_figures(self.keys.fill_in_keys_as_pieces(words, "strong"))
 
     def _show_pieces_instead_of_figures(self, pieces: Sequence[Piece]) -> None:
-        self.matrix.forget_level()
+        self.matrix.clear_matrix()
         for pane in self.query_one(AgreementPanes).query(Pane):
             pane.show(lambda _width: [])
         warnings = self.query_one("#warnings", Pane)
@@ -272,7 +272,7 @@ class AgreementScreen(FaithScreen):
             ],
         )
 
-    def action_level(self) -> None:
+    def action_switch_report_level(self) -> None:
         """Switch between what the metric judges and whole answers."""
         if self.level is not None:
             self.level = (
@@ -280,7 +280,7 @@ class AgreementScreen(FaithScreen):
             )
             self._draw()
 
-    def action_parts(self) -> None:
+    def action_choose_report_pane(self) -> None:
         """Let a part be chosen from a list."""
         keys = {each.binding.id: each.binding for each in self.active_bindings.values()}
         entries = [
@@ -289,17 +289,17 @@ class AgreementScreen(FaithScreen):
             if f"agreement.{pane}" in keys
         ]
         parts = [pane for _, pane, _, _ in PARTS if f"agreement.{pane}" in keys]
-        choose = make_chosen_row_callback(lambda row: self.action_part(parts[row]))
+        choose = make_chosen_row_callback(lambda row: self.action_zoom_report_pane(parts[row]))
         self.input_queue.open_window(KeyListDialog("Parts", entries), choose)
 
-    def action_part(self, pane: str) -> None:
+    def action_zoom_report_pane(self, pane: str) -> None:
         """Enlarge a pane, or give each its place again."""
         panes = self.query_one(Panes)
         panes.zoom_pane(None if panes.zoomed_id == pane else pane)
         if panes.zoomed_id == pane:
             self.query_one(f"#{pane}").focus()
 
-    def action_idk(self) -> None:
+    def action_next_idk_rule(self) -> None:
         """Treat `idk` in another way."""
         rules = list(IdkRule)
         rule = rules[(rules.index(self.settings.idk) + 1) % len(rules)]
@@ -309,7 +309,7 @@ class AgreementScreen(FaithScreen):
         )
         self.reload()
 
-    def action_blind_only(self) -> None:
+    def action_toggle_blind_labels_only(self) -> None:
         """Count only blind verdicts, or all."""
         self.settings = replace(self.settings, blind_only=not self.settings.blind_only)
         words = "only blind verdicts count" if self.settings.blind_only else "all verdicts count"
@@ -317,14 +317,14 @@ class AgreementScreen(FaithScreen):
         self.reload()
 
     @on(MatrixPane.CellOpened)
-    def open_cell(self, event: MatrixPane.CellOpened) -> None:
+    def list_units_of_cell(self, event: MatrixPane.CellOpened) -> None:
         """List what a cell counts."""
-        self.units.open_cell(event.row, event.column)
+        self.units.list_units_of_cell(event.row, event.column)
 
     @on(ExposurePane.RowsSeen, "#differences")
-    def record_seen_differences(self, event: ExposurePane.RowsSeen) -> None:
+    def record_exposure_to_disagreements(self, event: ExposurePane.RowsSeen) -> None:
         """Remember whose judge was in view."""
-        self.units.record_seen_differences(event.rows)
+        self.units.record_exposure_to_disagreements(event.rows)
 
     @on(RowPane.Chosen, "#differences")
     def open_disagreement_in_review(self, event: RowPane.Chosen) -> None:
@@ -341,12 +341,12 @@ class AgreementScreen(FaithScreen):
         if self.agreement is None or self.units.refuse_while_blind("the report"):
             return
         run = self.agreement.row.id
-        directory = await self.read(write_run_report, self.session, run, self.settings)
+        directory = await self.read_in_thread(write_run_report, self.session, run, self.settings)
         self.show_message(*describe_report_paths(directory))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run while there is none."""
-        if action == "level":
+        if action == "switch_report_level":
             # Whole answers are something else only where parts of them are judged.
             return self.is_mounted and self.spec is not None and self.spec.judges == "claim"
         if action in ("export", "review"):

@@ -30,7 +30,11 @@ def format_run_comparison_lines(change: RunComparison, width: int) -> list[Line]
             "conversations, judged by both and labelled by annotators",
             width,
         ),
-        *([] if not change.weighting else _format_escaped_lines(change.weighting, width)),
+        *(
+            []
+            if not change.weighting_sentence
+            else _format_escaped_lines(change.weighting_sentence, width)
+        ),
         BLANK,
         *_format_estimates_of_both_runs(
             "accuracy", report.accuracy_a, report.accuracy_b, report.difference, width

@@ -36,7 +36,7 @@ def write_run_report(
     from faithtui.engine.review.reports.agreement_report import write_report
 
     refuse_disallowed_act_in_browser(FILES, os.environ)
-    session.store.refuse_changed_rows()
+    session.store.refuse_corrupted_rows()
     directory = session.report_directory / f"faithtui-report-{run}-{session.now():%Y%m%d-%H%M%S}"
     write_report(session.store, run, tuple(FORMATS), directory, settings=settings)
     return directory

@@ -23,14 +23,14 @@ class MatrixPane(Pane):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "enter",
-            "open",
+            "list_units_of_cell",
             "list units",
             tooltip="List what the cell counts",
             id="agreement.open-cell",
         ),
         Binding(
             "left",
-            "cell(0,-1)",
+            "move_cell(0,-1)",
             "left",
             group=CELL,
             key_display="←",
@@ -39,7 +39,7 @@ class MatrixPane(Pane):
         ),
         Binding(
             "right",
-            "cell(0,1)",
+            "move_cell(0,1)",
             "right",
             group=CELL,
             key_display="→",
@@ -48,7 +48,7 @@ class MatrixPane(Pane):
         ),
         Binding(
             "up,k",
-            "cell(-1,0)",
+            "move_cell(-1,0)",
             "up",
             group=CELL,
             key_display="↑",
@@ -57,7 +57,7 @@ class MatrixPane(Pane):
         ),
         Binding(
             "down,j",
-            "cell(1,0)",
+            "move_cell(1,0)",
             "down",
             group=CELL,
             key_display="↓",
@@ -79,7 +79,7 @@ class MatrixPane(Pane):
         self._level: LevelReport | None = None
         self._spec: MetricSpec | None = None
 
-    def show_level(self, level: LevelReport, spec: "MetricSpec") -> None:
+    def show_matrix_of_report_level(self, level: LevelReport, spec: "MetricSpec") -> None:
         """Draw the matrix of a level."""
         last = len(level.table.categories) - 1
         self.cell = (min(self.cell[0], last), min(self.cell[1], last))
@@ -91,7 +91,7 @@ class MatrixPane(Pane):
             title=f"Confusion · {name_units_at_level(level.level, spec)[1]}",
         )
 
-    def forget_level(self) -> None:
+    def clear_matrix(self) -> None:
         """Have no cells until a level is shown."""
         self._level = self._spec = None
 
@@ -103,7 +103,7 @@ class MatrixPane(Pane):
         """Draw the chosen cell quietly; Textual notes the lost focus after this."""
         self.call_later(self._redraw)
 
-    def action_cell(self, down: int, right: int) -> None:
+    def action_move_cell(self, down: int, right: int) -> None:
         """Choose a cell beside."""
         if self._level is not None:
             last = len(self._level.table.categories) - 1
@@ -115,13 +115,13 @@ class MatrixPane(Pane):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide keys of cells while there are none."""
-        return self._level is not None if action in ("cell", "open") else True
+        return self._level is not None if action in ("move_cell", "list_units_of_cell") else True
 
-    def action_open(self) -> None:
+    def action_list_units_of_cell(self) -> None:
         """Ask for what the cell counts."""
         if self._level is not None:
             self.post_message(self.CellOpened(*self.cell))
 
     def _redraw(self) -> None:
         if self._level is not None and self._spec is not None:
-            self.show_level(self._level, self._spec)
+            self.show_matrix_of_report_level(self._level, self._spec)

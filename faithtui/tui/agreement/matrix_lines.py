@@ -8,9 +8,9 @@ from faithtui.agreement.idk_recoding import recode_label
 from faithtui.agreement.labelled_units import (
     ClaimUnit,
     RunUnits,
-    count_votes,
+    count_votes_or_final_verdict,
     decide_answer_by_majority,
-    list_majority_labels,
+    list_most_voted_labels,
 )
 from faithtui.agreement.report.headline import choose_unfaithful_detection, format_headline
 from faithtui.agreement.report.missing_figures import (
@@ -102,8 +102,8 @@ def list_cell_units(
 def _get_consensus_label(claim: ClaimUnit, words: Mapping[str, str]) -> str | None:
     """Read what people say of a claim by a rule for `idk`; None for a tie."""
     if claim.reviewers > 1:
-        winners = list_majority_labels(
-            count_votes(claim.opinions, {**words, NOT_A_CLAIM: NOT_A_CLAIM})
+        winners = list_most_voted_labels(
+            count_votes_or_final_verdict(claim.opinions, {**words, NOT_A_CLAIM: NOT_A_CLAIM})
         )
         if winners:
             return winners[0] if len(winners) == 1 else None
@@ -119,7 +119,7 @@ def _plan_column_widths(level: LevelReport, width: int) -> tuple[int, int, int, 
     """
     names, ends = level.table.categories, 2 if any(level.unjudged) else 1
     longest = max(5, *(len(name) + 2 for name in names))
-    largest, n = len(str(max(level.table.columns, default=0))), len(str(level.table.n))
+    largest, n = len(str(max(level.table.judge_totals, default=0))), len(str(level.table.n))
     found = (0, 0, 0, False)
     for whole, named in ((True, longest), (True, 7), (False, longest), (False, 7)):
         digits, total = (largest, n) if whole else (min(largest, 4), min(n, 4))
@@ -184,7 +184,7 @@ def format_confusion_matrix_lines(
     pieces = [Piece(f" {'all':<{head}}", "quiet")]
     pieces += [
         Piece(fit_text(f"{format_count(total)} ", size, right=True))
-        for total in level.table.columns
+        for total in level.table.judge_totals
     ]
     lines.append(Line((*pieces, *sum_pieces(level.table.n, sum(level.unjudged)))))
     if missing:
@@ -197,7 +197,7 @@ def format_confusion_matrix_lines(
 def coefficient_lines(report: AgreementReport, level: LevelReport, width: int) -> list[Line]:
     """Draw the coefficients."""
     lines = [
-        *format_estimate_lines("agreement", level.percent, width, name_width=9),
+        *format_estimate_lines("agreement", level.percent_agreement, width, name_width=9),
         *format_estimate_lines(
             "kappa",
             level.cohen_kappa,
@@ -208,10 +208,10 @@ def coefficient_lines(report: AgreementReport, level: LevelReport, width: int) -
         *format_estimate_lines("AC1", level.gwet_ac1, width, name_width=9),
         *format_estimate_lines("alpha", level.krippendorff_alpha, width, name_width=9),
     ]
-    if level.chance is not None:
-        words = f"{level.chance:.3f} agreement would come by chance"
+    if level.chance_agreement is not None:
+        words = f"{level.chance_agreement:.3f} agreement would come by chance"
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
-    humans = report.get_human_report(level.level)
+    humans = report.get_human_agreement_at_level(level.level)
     if humans is not None:
         lines += format_estimate_lines("human α", humans.krippendorff_alpha, width, name_width=9)
     groups = fmt.format_count_with_noun(level.agreement.clusters, "group")

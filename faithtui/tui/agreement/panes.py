@@ -75,7 +75,7 @@ class AgreementPanes(Panes):
         """
         labels, units = spec.labels, name_units_at_level(kind, spec)
         level = report.get_level(kind)
-        self.matrix.show_level(level, spec)
+        self.matrix.show_matrix_of_report_level(level, spec)
         interval = f" · {report.confidence_level:.0%} interval"
         wide, narrow = width >= layouts.WIDE_FROM, width < layouts.NARROW_BELOW
         # Only what is judged is broken down by people, parts and labels.
@@ -143,7 +143,7 @@ class AgreementPanes(Panes):
             "people": (lambda w: parts.format_annotator_agreement_lines(report, w), "Annotators"),
             "scores": (
                 lambda w: [
-                    *parts.unit_score_lines(report, w),
+                    *parts.format_window_and_conversation_score_lines(report, w),
                     *draw.add_heading_if_wanted(
                         "answers as a whole",
                         draw.format_score_against_rating_lines(report, w),
@@ -175,7 +175,7 @@ class AgreementPanes(Panes):
             "warnings": (
                 lambda w: (
                     draw.format_headline_and_warning_lines(report, kind, w)
-                    if report.primary_level.coverage.compared
+                    if report.primary_level_report.coverage.compared
                     else draw.nothing_labelled_lines(report, spec, w)
                 ),
                 draw.make_summary_title(report, kind),

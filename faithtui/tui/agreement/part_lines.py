@@ -119,7 +119,7 @@ def format_pass_rate_lines(level: LevelReport, width: int) -> list[Line]:
     ]
     if rate.bounds is not None:
         low, high = rate.bounds
-        words = f"{level.design.whole} lies between {low:.1%} and {high:.1%}, "
+        words = f"{level.design.run_or_population_words} lies between {low:.1%} and {high:.1%}, "
         words += "whatever the other labels are"
         lines += wrap([Piece(words)], width - 1, first=PAD)
     gap = _describe_bias(level)
@@ -167,8 +167,8 @@ def format_annotator_agreement_lines(report: AgreementReport, width: int) -> lis
             counts += f", {each.median_seconds:.0f} s each"
         lines += wrap([name, Piece(counts, "quiet")], width - 1, first=PAD)
         lines += format_estimate_lines("  kappa", each.agreement.cohen_kappa, width, name_width=9)
-    for level in report.levels:
-        humans = report.get_human_report(level.level)
+    for level in report.level_reports:
+        humans = report.get_human_agreement_at_level(level.level)
         if humans is None:
             if level.coverage.reviewed:
                 words = f"no {level.unit[0]} has labels of two annotators: how far they agree, "
@@ -251,18 +251,18 @@ def _format_one_breakdown_lines(found: Breakdown, width: int) -> list[Line]:
     return lines
 
 
-def unit_score_lines(report: AgreementReport, width: int) -> list[Line]:
+def format_window_and_conversation_score_lines(report: AgreementReport, width: int) -> list[Line]:
     """Draw scores of windows and conversations, and what another threshold would do."""
     lines: list[Line] = []
     for each in report.unit_scores:
         lines += [BLANK] if lines else []
-        lines += _format_unit_score_lines(each, width)
+        lines += _format_score_level_lines(each, width)
     if not lines:
         return wrap([Piece("no window has a score of both", "quiet")], width - 1, first=PAD)
     return lines
 
 
-def _format_unit_score_lines(found: UnitScoreReport, width: int) -> list[Line]:
+def _format_score_level_lines(found: UnitScoreReport, width: int) -> list[Line]:
     name = found.level.value
     words = f"{fmt.format_count_with_noun(found.n, name)} with both scores"
     left_out = [

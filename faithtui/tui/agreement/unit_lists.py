@@ -9,7 +9,7 @@ from faithtui.tui.agreement.export import explain_blind_refusal
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import name_units_at_level
-from faithtui.tui.samples.queue import find_conversation_in_run
+from faithtui.tui.samples.queue import find_item_id_of_conversation
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.theme import format as fmt
@@ -24,7 +24,7 @@ class UnitLists(Controller["AgreementScreen"]):
 
     screen: "AgreementScreen"
 
-    def open_cell(self, row: int, column: int) -> None:
+    def list_units_of_cell(self, row: int, column: int) -> None:
         """List what a cell counts; the chosen one opens in review."""
         if self.refuse_while_blind("the list"):
             return
@@ -49,7 +49,7 @@ class UnitLists(Controller["AgreementScreen"]):
 
         def open_unit_row(chosen: str | None) -> None:
             if chosen is not None:
-                self.open_unit(units[int(chosen)])
+                self.open_unit_in_review(units[int(chosen)])
 
         self.input_queue.open_window(
             PickDialog(
@@ -60,7 +60,7 @@ class UnitLists(Controller["AgreementScreen"]):
             open_unit_row,
         )
 
-    def record_seen_differences(self, rows: Sequence[int]) -> None:
+    def record_exposure_to_disagreements(self, rows: Sequence[int]) -> None:
         """Remember whose judge was in view."""
         if self.session.is_blind or self.screen.agreement is None or self.screen.level is None:
             return
@@ -80,19 +80,19 @@ class UnitLists(Controller["AgreementScreen"]):
             return
         if self.screen.agreement is not None and self.screen.level is not None:
             each = self.screen.agreement.report.get_level(self.screen.level).disagreements[row]
-            self.open_unit(
+            self.open_unit_in_review(
                 draw.ListedUnit(each.claim, each.conversation, each.key, each.turn, each.text)
             )
 
     @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("open")
-    async def open_unit(self, unit: draw.ListedUnit) -> None:
+    async def open_unit_in_review(self, unit: draw.ListedUnit) -> None:
         """Find the conversation of a unit in the run and review it."""
         session = self.session
         if session.run is None:
             return
-        item = await self.read(
-            find_conversation_in_run, session.store, session.run, unit.conversation
+        item = await self.read_in_thread(
+            find_item_id_of_conversation, session.store, session.run, unit.conversation
         )
         if item is not None:
             session.open_conversation(item, unit.claim)

@@ -32,9 +32,9 @@ class ConversationPreview(Controller["ConversationsScreen"]):
         """What the calls for it came to."""
 
     @run_in_worker("preview")
-    async def load(self, row: ItemRow) -> None:
+    async def load_and_show_conversation(self, row: ItemRow) -> None:
         """Read the chosen conversation; a cursor that runs on cancels this."""
-        turns, calls = await self.read(self._read_conversation, row)
+        turns, calls = await self.read_in_thread(self._read_conversation, row)
         self.screen.call_later(self._show_conversation, row.id, turns, calls)
 
     def _read_conversation(self, row: ItemRow) -> tuple[Sequence[TurnView], RunTotals]:
@@ -48,7 +48,11 @@ class ConversationPreview(Controller["ConversationsScreen"]):
 
     def show(self) -> None:
         """Draw the chosen conversation, with its texts if they were read."""
-        row, spec, wanted = self.screen.selection, self.screen.spec, self.screen.shown_filter
+        row, spec, wanted = (
+            self.screen.conversation_at_cursor,
+            self.screen.spec,
+            self.screen.shown_filter,
+        )
         known = row is not None and row.id == self.item
         turns, calls = (self.turns, self.calls) if known else (None, None)
         blind = self.session.is_blind
@@ -67,5 +71,5 @@ class ConversationPreview(Controller["ConversationsScreen"]):
 
     def list_images(self) -> tuple[NumberedImage, ...]:
         """Give the images of the conversation beside the list."""
-        row = self.screen.selection
+        row = self.screen.conversation_at_cursor
         return () if row is None or row.id != self.item else number_images(self.turns)

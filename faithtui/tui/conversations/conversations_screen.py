@@ -74,26 +74,25 @@ class ConversationsScreen(FilteredListScreen):
     TITLE_WORDS: ClassVar[str] = "CONVERSATIONS"
     LIST: ClassVar[str] = "conversations"
     HELP_WORDS: ClassVar[str] = (
-        "Each row is one conversation of the run: how it begins, how often the judge gave each "
-        "of the metric's labels, its score: the mean of its windows (* means with overrides: "
-        "human labels changed it; in the order of the judge's score it is the judge's; in colour "
-        "below the threshold), what annotators said of its answers where the data came with that "
-        "(human), and how much of what was judged has a label of yours (by "
-        "you); the title counts what has a label of anyone. "
-        "Marks: 2x two annotators labelled it, ∅ an answer has no passages, ! something failed or "
-        "has no verdict. What all ids begin with is left out. The digits above the list are "
-        "filters with what they find. {list.open} reviews it. "
+        "Each row is one conversation of the run: how it begins, how often the judge gave each of"
+        " the metric's labels, its score: the mean of its windows (* means with overrides: human "
+        "labels changed it; in the order of the judge's score it is the judge's; in colour below "
+        "the threshold), what annotators said of its answers where the data came with that "
+        "(human), and how much of what was judged has a label of yours (by you); the title counts"
+        " what has a label of anyone. Marks: 2x two annotators labelled it, ∅ an answer has no "
+        "passages, ! something failed or has no verdict. What all ids begin with is left out. The"
+        " digits above the list are filters with what they find. {list.open} reviews it. "
         "{list.filter} finds conversations by words and terms such as verdict:no or "
-        "is:unlabelled; "
-        "{conversations.queue} reviews just the claims found, or those of the marked "
-        "conversations. Verdicts advance through the conversations in the order of this list."
+        "is:unlabelled; {conversations.queue} reviews just the claims found, or those of the "
+        "marked conversations. Verdicts advance through the conversations in the order of this "
+        "list."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *RawReplies.BINDINGS,
         Binding(
             "v",
-            "open",
+            "review_chosen",
             "review",
             show=False,
             tooltip="Review the chosen conversation",
@@ -113,7 +112,7 @@ class ConversationsScreen(FilteredListScreen):
         self.preview = ConversationPreview(self)
         self.quick_filters = QuickFilters(self)
         self.images = ImageOpener(self, self.preview.list_images)
-        self.replies = RawReplies(self, self.find_item)
+        self.replies = RawReplies(self, self.get_item_id_at_cursor)
         self.blind_mode = BlindMode(self, self.actions.refresh_after_blind_change)
         self.add_controllers(
             self.actions, self.images, self.replies, self.quick_filters, self.blind_mode
@@ -130,11 +129,11 @@ class ConversationsScreen(FilteredListScreen):
                 id="list",
                 title="Conversations",
                 draw=self._draw_row,
-                head=self._draw_head,
+                head=self._draw_column_headings,
                 empty=self._draw_empty_list,
                 moved=self._follow_row,
                 identity=lambda row: row.id,
-                empty_chosen=self.take_suggestion,
+                empty_chosen=self.apply_first_filter_suggestion,
             ),
             Pane(id="detail", title="Conversation"),
             planner=layouts.plan_list_and_text,
@@ -155,7 +154,7 @@ class ConversationsScreen(FilteredListScreen):
         self.items.focus()
 
     @property
-    def marks_key(self) -> str:
+    def marks_storage_key(self) -> str:
         """Keep the marks of each run by themselves."""
         return f"{self.LIST} of {None if self.run_row is None else self.run_row.id}"
 
@@ -181,92 +180,94 @@ class ConversationsScreen(FilteredListScreen):
         return cast(ItemOrder, self.state.sort if self.state.sort in self.sort_orders else "number")
 
     @property
-    def listed_entries(self) -> Sequence[ItemId]:
+    def listed_ids(self) -> Sequence[ItemId]:
         """Ids of the conversations that the filter finds."""
         return () if self.pager is None else self.pager.ids
 
     @property
-    def selection(self) -> ItemRow | None:
+    def conversation_at_cursor(self) -> ItemRow | None:
         """The conversation under the cursor."""
         if self.pager is None or not len(self.pager):
             return None
-        return self.pager.row(min(self.items.cursor, len(self.pager) - 1))
+        return self.pager.fetch_row(min(self.items.cursor, len(self.pager) - 1))
 
-    def find_item(self) -> ItemId | None:
+    def get_item_id_at_cursor(self) -> ItemId | None:
         """Give the conversation under the cursor; None: there is none."""
-        row = self.selection
+        row = self.conversation_at_cursor
         return None if row is None else row.id
 
     def reload(self) -> None:
         """Read the ids again; rows follow as they are drawn."""
-        self.search()
+        self.show_matching_rows()
 
-    def handle_store_change(self) -> None:
+    def reload_after_store_change(self) -> None:
         """Follow a change of the store, as far as it is one of this run."""
         if self.mark is None:
             self.reload()
         else:
-            self.look_for_changes()
+            self.refresh_if_run_changed()
 
     @work(exclusive=True, group="follow", exit_on_error=False)
-    async def look_for_changes(self) -> None:
+    async def refresh_if_run_changed(self) -> None:
         """Look whether anything of the run changed, which costs little however long the list is."""
         if self.session.run is None:
             return
-        row, mark = await self.read(read_run_and_change_stamp, self.session.store, self.session.run)
+        row, mark = await self.read_in_thread(
+            read_run_and_change_stamp, self.session.store, self.session.run
+        )
         if mark != self.mark:
             self.call_later(self._refresh_after_store_change, row, mark)
 
     def _refresh_after_store_change(self, run: RunRow, mark: ListMark) -> None:
         """Read the rows that are seen again, and the order only where it may be another one."""
         if self.run_row is None or run.id != self.run_row.id or self.pager is None:
-            self.search()
+            self.show_matching_rows()
         elif self.list_order != "number" or self.state.filter:
-            self.search_soon()
+            self.show_matching_rows_soon()
         else:
-            before = self.selection, None if self.mark is None else self.mark[1]
+            before = self.conversation_at_cursor, None if self.mark is None else self.mark[1]
             self.run_row, self.mark = run, mark
             self.pager.forget_pages()
             self.items.refresh()
             self._show_title(run)
             self.quick_filters.refresh()
-            if before != (self.selection, mark[1]):
+            if before != (self.conversation_at_cursor, mark[1]):
                 self._follow_row()
 
-    def search_soon(self) -> None:
+    def show_matching_rows_soon(self) -> None:
         """Read the ids again, but most of the time leave the processor to whoever types."""
         rest = self.reread_after_s - self.session.seconds()
         if rest <= 0:
-            self.search()
+            self.show_matching_rows()
         elif self.reread_timer is None:
-            self.reread_timer = self.set_timer(rest, self.search)
+            self.reread_timer = self.set_timer(rest, self.show_matching_rows)
 
-    def search(self) -> None:
+    def show_matching_rows(self) -> None:
         """Read the ids again, and stop the search that is under way."""
         if self.reread_timer is not None:
             self.reread_timer.stop()
             self.reread_timer = None
         self.stop.stop()
         self.stop = SearchStop()
-        self.hold_keys_until_first_rows(self.load(self.stop))
+        self.hold_keys_until_first_rows(self.search_and_show_list(self.stop))
 
     @work(exclusive=True, group="items", exit_on_error=False)
-    async def load(self, stop: SearchStop) -> None:
+    async def search_and_show_list(self, stop: SearchStop) -> None:
         """Read the order of the list."""
         runs = self.session.store.runs
-        run = self.session.run or await self.read(runs.find_newest_run_id)
+        run = self.session.run or await self.read_in_thread(runs.find_newest_run_id)
         if run is None:
             self.call_later(self.show_list, LoadedList(None, None, ()))
             return
-        row, mark = await self.read(read_run_and_change_stamp, self.session.store, run)
+        row, mark = await self.read_in_thread(read_run_and_change_stamp, self.session.store, run)
         facts = self.facts
         if facts.run != run:
-            facts = await self.read(read_facts, self.session.store, run)
-        spec = await self.read(get_metric_spec, row.spec)
+            facts = await self.read_in_thread(read_facts, self.session.store, run)
+        spec = await self.read_in_thread(get_metric_spec, row.spec)
         self.run_row = row
         began = self.session.seconds()
         try:
-            ids = await self.read(
+            ids = await self.read_in_thread(
                 self.session.store.search.list_matching_items,
                 run,
                 self.active_filter,
@@ -317,24 +318,24 @@ class ConversationsScreen(FilteredListScreen):
             self.set_title(*list_title_pieces(run, self.facts, self.spec, blind=blind))
 
     @on(VirtualList.Chosen)
-    def open_chosen(self) -> None:
+    def review_chosen_conversation(self) -> None:
         """Review the chosen conversation."""
-        self.action_open()
+        self.action_review_chosen()
 
     def clear_content(self) -> None:
         """Forget the conversation that was read."""
         super().clear_content()
         self.preview.clear()
 
-    def action_open(self) -> None:
+    def action_review_chosen(self) -> None:
         """Review the chosen conversation."""
-        row = self.selection
+        row = self.conversation_at_cursor
         if row is not None:
             self.actions.open_at_found_claim(row)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a conversation while there is none."""
-        if action == "open":
+        if action == "review_chosen":
             return self.is_mounted and self.pager is not None and len(self.pager) > 0
         return super().check_action(action, parameters)
 
@@ -351,7 +352,7 @@ class ConversationsScreen(FilteredListScreen):
         )
         return format_conversation_row(row, options, width, here)
 
-    def _draw_head(self, width: int) -> Line:
+    def _draw_column_headings(self, width: int) -> Line:
         return BLANK if self.spec is None else format_list_heading(self.spec, width)
 
     def _draw_empty_list(self, width: int) -> list[Line]:
@@ -360,10 +361,10 @@ class ConversationsScreen(FilteredListScreen):
         return empty_list_lines(width, self.session.run is not None, self.keys)
 
     def _follow_row(self) -> None:
-        row = self.selection
+        row = self.conversation_at_cursor
         if row is None:
             self.preview.show()
             return
         if self.session.item != row.id:
             self.session.choose_conversation(row.id)
-        self.preview.load(row)
+        self.preview.load_and_show_conversation(row)

@@ -40,14 +40,14 @@ class ConversationActions(Controller["ConversationsScreen"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "N",
-            "next_open",
+            "go_to_next_unlabelled",
             "next unlabelled",
             tooltip="Go to the next conversation with something without a verdict",
             id="conversations.next-unlabelled",
         ),
         Binding(
             "Q",
-            "queue",
+            "review_claims_as_queue",
             "queue of claims",
             tooltip="Review the claims of the marked conversations, or those that the filter "
             "finds, and no others",
@@ -76,14 +76,14 @@ class ConversationActions(Controller["ConversationsScreen"]):
         self.screen.items.refresh()
         self.screen.preview.show()
         self.screen.quick_filters.refresh()
-        self.screen.search()
+        self.screen.show_matching_rows()
 
     @run_in_worker("next")
-    async def action_next_open(self) -> None:
+    async def action_go_to_next_unlabelled(self) -> None:
         """Choose the next conversation with something without a verdict."""
-        listed, entry = self.screen.listed_entries, self.screen.entry_at_cursor
+        listed, entry = self.screen.listed_ids, self.screen.id_at_cursor
         here = None if entry is None else ItemId(entry)
-        item = await self.read(
+        item = await self.read_in_thread(
             find_nearest_open_conversation,
             self.session.store,
             self.session.reviewer,
@@ -106,22 +106,24 @@ class ConversationActions(Controller["ConversationsScreen"]):
         wanted, store = self.screen.active_filter, self.session.store
         claim: ClaimId | None = None
         if wanted.claim_terms or wanted.list_terms_with_names(TermName.TEXT):
-            entries = await self.read(store.search.find_claims, row.run, wanted, item=row.id)
+            entries = await self.read_in_thread(
+                store.search.find_claims, row.run, wanted, item=row.id
+            )
             found = ClaimQueue("", row.run, entries)
-            found = await self.read(make_found_queue, store, self.session.reviewer, found)
+            found = await self.read_in_thread(make_found_queue, store, self.session.reviewer, found)
             claim = found.first_open_claim
         self.session.open_conversation(row.id, claim)
         self.screen.post_message(ShowScreen("review"))
 
     @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("gather")
-    async def action_queue(self) -> None:
+    async def action_review_claims_as_queue(self) -> None:
         """Read the claims of what is marked, else those that the filter finds."""
         row, blind = self.screen.run_row, self.session.is_blind
         if row is None:
             return
         marks = frozenset(self.screen.marks)
-        found = await self.read(
+        found = await self.read_in_thread(
             self.session.store.search.find_claims,
             row.id,
             self.screen.active_filter,
@@ -135,7 +137,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
         tells = self.screen.active_filter.reveals_judge
         queue = ClaimQueue(title, row.id, found, blind=blind, reveals_judge=tells)
         store, reviewer = self.session.store, self.session.reviewer
-        queue = await self.read(make_found_queue, store, reviewer, queue)
+        queue = await self.read_in_thread(make_found_queue, store, reviewer, queue)
         self.screen.call_later(self._review_claims, queue)
 
     def _review_claims(self, queue: ClaimQueue) -> None:
@@ -162,16 +164,16 @@ class ConversationActions(Controller["ConversationsScreen"]):
             return
         if not self.screen.marks and not self.screen.state.filter:
             self.show_message(Piece("writing the report …", "quiet"))
-            paths = await self.read(write_run_report, session, row.id)
+            paths = await self.read_in_thread(write_run_report, session, row.id)
             self.show_message(*describe_report_paths(paths))
             return
-        items = [ItemId(item) for item in self.screen.marks or self.screen.listed_entries]
+        items = [ItemId(item) for item in self.screen.marks or self.screen.listed_ids]
         count = fmt.format_count_with_noun(len(items), "conversation")
         self.show_message(Piece(f"writing {count} …", "quiet"))
         # The thread goes on when the app is left, so it is told to stop.
         left = threading.Event()
         try:
-            path = await self.read(self._export_conversations_json, row.id, items, left)
+            path = await self.read_in_thread(self._export_conversations_json, row.id, items, left)
         finally:
             left.set()
         where = make_visible_line(str(path))
@@ -201,7 +203,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
     @run_in_worker("retry")
     async def action_retry(self) -> None:
         """Ask again what failed or lacks a verdict."""
-        row, chosen = self.screen.run_row, self.screen.selection
+        row, chosen = self.screen.run_row, self.screen.conversation_at_cursor
         if row is None or chosen is None:
             return
         mine = self.session.find_background_run(row.id)
@@ -214,7 +216,9 @@ class ConversationActions(Controller["ConversationsScreen"]):
             self.refuse("nothing failed or lacks a verdict in the chosen conversation")
             return
         items = [ItemId(item) for item in self.screen.marks] or [chosen.id]
-        count = await self.read(self.session.store.runs.reopen_unfinished_items, row.id, items)
+        count = await self.read_in_thread(
+            self.session.store.runs.reopen_failed_or_incomplete_items, row.id, items
+        )
         if count:
             self.screen.post_message(ResumeRequested(row.id))
         else:
@@ -222,11 +226,11 @@ class ConversationActions(Controller["ConversationsScreen"]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a conversation while there is none."""
-        if action in ("export", "retry", "next_open"):
-            return len(self.screen.listed_entries) > 0
-        if action == "queue":
+        if action in ("export", "retry", "go_to_next_unlabelled"):
+            return len(self.screen.listed_ids) > 0
+        if action == "review_claims_as_queue":
             narrowed = bool(self.screen.state.filter or self.screen.marks)
-            return len(self.screen.listed_entries) > 0 and narrowed
+            return len(self.screen.listed_ids) > 0 and narrowed
         return True
 
 

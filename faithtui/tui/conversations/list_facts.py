@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.filters import TermName
 from faithtui.domain.ids import ItemId, LabelId, RunId
-from faithtui.engine.runs.run_liveness import read_run
+from faithtui.engine.runs.run_liveness import read_run_marking_interrupted
 from faithtui.store.records import RunRow
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class LoadedList:
 def read_run_and_change_stamp(store: "Store", run: RunId) -> tuple[RunRow, ListMark]:
     """Read a run, and what tells whether anything of it changed."""
     newest = store.reviews.read_newest_event_id()
-    row = read_run(store, run)
+    row = read_run_marking_interrupted(store, run)
     return row, (_clear_call_counters(row), newest)
 
 

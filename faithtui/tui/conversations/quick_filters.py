@@ -64,7 +64,7 @@ class QuickFilters(Controller["ConversationsScreen"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             str(number + 1),
-            f"quick_filter({number})",
+            f"toggle_quick_filter({number})",
             "filters",
             show=False,
             tooltip=f"Take filter {number + 1} of the line above the list, or take it away",
@@ -92,7 +92,7 @@ class QuickFilters(Controller["ConversationsScreen"]):
         rest = self._rest_until_s - self.session.seconds() if self._counts else 0.0
         if rest <= 0:
             self._is_counting = True
-            self._count(run.id, spec, mark)
+            self._count_and_show_matches(run.id, spec, mark)
         elif self._timer is None:
             # The last change of a run may come while this rests.
             self._timer = self.screen.set_timer(rest, self._refresh_after_delay)
@@ -102,10 +102,10 @@ class QuickFilters(Controller["ConversationsScreen"]):
         self.refresh()
 
     @run_in_worker("quick filters", exclusive=False)
-    async def _count(self, run: RunId, spec: "MetricSpec", mark: object) -> None:
+    async def _count_and_show_matches(self, run: RunId, spec: "MetricSpec", mark: object) -> None:
         try:
             began = self.session.seconds()
-            counts = await self.read(self._read_counts, run, spec)
+            counts = await self.read_in_thread(self._read_counts, run, spec)
             self._counts, self._counted = counts, mark
             ended = self.session.seconds()
             self._rest_until_s = ended + REREAD_FACTOR * (ended - began)
@@ -144,7 +144,7 @@ class QuickFilters(Controller["ConversationsScreen"]):
             hints.append((Piece("["), key, Piece(f"] {each.words} {found}", look)))
         line.hints = tuple(hints)
 
-    def action_quick_filter(self, number: int) -> None:
+    def action_toggle_quick_filter(self, number: int) -> None:
         """Take a filter, or take it away where it is in force."""
         spec = self.screen.spec
         if spec is None:

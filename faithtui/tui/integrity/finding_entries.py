@@ -35,8 +35,8 @@ class FindingEntries(Controller["IntegrityScreen"]):
     async def load_and_offer_entries_of_kind(self, run: RunId, kind: FindingKind) -> None:
         """Read the entries of a kind for choosing one."""
         findings = self.session.store.findings
-        ids = await self.read(findings.ids, run, kind)
-        rows = await self.read(findings.rows, ids[:MOST_LISTED])
+        ids = await self.read_in_thread(findings.list_ids_of_kind, run, kind)
+        rows = await self.read_in_thread(findings.read_rows, ids[:MOST_LISTED])
         self.screen.call_later(self._open_entry_picker, kind, rows, len(ids))
 
     @hold_keys_during_worker(can_give_up=True)
@@ -48,14 +48,16 @@ class FindingEntries(Controller["IntegrityScreen"]):
         findings = self.session.store.findings
         entries: tuple[tuple[ItemId, ClaimId], ...]
         if kind is None:
-            entries = await self.read(findings.list_suspicious_claims, run, MOST_SUSPICIOUS)
+            entries = await self.read_in_thread(
+                findings.list_suspicious_claims, run, MOST_SUSPICIOUS
+            )
             title = "suspicious first"
         else:
-            entries = await self.read(findings.claims, run, kind)
+            entries = await self.read_in_thread(findings.list_claims_with_finding, run, kind)
             title = EXPLANATIONS[kind].title
         queue = ClaimQueue(title, run, entries, reveals_judge=True)
         store, reviewer = self.session.store, self.session.reviewer
-        queue = await self.read(make_found_queue, store, reviewer, queue)
+        queue = await self.read_in_thread(make_found_queue, store, reviewer, queue)
         self.screen.call_later(self._review_queue, queue, start)
 
     def _review_queue(self, queue: ClaimQueue, start: ClaimId | None) -> None:

@@ -57,21 +57,21 @@ class IntegrityScreen(FaithScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "l",
-            "entries",
+            "list_entries_of_kind",
             "entries",
             tooltip="List the entries of the chosen kind",
             id="integrity.entries",
         ),
         Binding(
             "s",
-            "suspicious",
+            "review_suspicious_claims",
             "suspicious first",
             tooltip="Review the most suspicious claims first: not a random sample",
             id="integrity.suspicious",
         ),
         Binding(
             "c",
-            "check",
+            "start_or_stop_checks",
             "check/stop",
             tooltip="Check what is not checked yet, or stop that",
             id="integrity.check",
@@ -104,7 +104,7 @@ class IntegrityScreen(FaithScreen):
     def on_mount(self) -> None:
         """Begin in the list."""
         self.kinds.focus()
-        self.set_interval(CHECKS_POLL_S, self.follow_checks)
+        self.set_interval(CHECKS_POLL_S, self.show_check_progress)
         super().on_mount()
 
     def on_unmount(self) -> None:
@@ -132,20 +132,24 @@ class IntegrityScreen(FaithScreen):
 
     def reload(self) -> None:
         """Read the counts again."""
-        self.load()
+        self.load_and_show_summary()
 
     @work(exclusive=True, group="summary", exit_on_error=False)
-    async def load(self) -> None:
+    async def load_and_show_summary(self) -> None:
         """Read the counts of the run."""
         store = self.session.store
-        run = self.session.run or await self.read(store.runs.find_newest_run_id)
+        run = self.session.run or await self.read_in_thread(store.runs.find_newest_run_id)
         if run is None:
-            self.call_later(self.show_loaded, None, FindingSummary(0, 0, {}))
+            self.call_later(self.show_summary_and_start_checks, None, FindingSummary(0, 0, {}))
             return
-        row = await self.read(store.runs.row, run)
-        self.call_later(self.show_loaded, row, await self.read(store.findings.summary, run))
+        row = await self.read_in_thread(store.runs.read_run, run)
+        self.call_later(
+            self.show_summary_and_start_checks,
+            row,
+            await self.read_in_thread(store.findings.summarise_run, run),
+        )
 
-    def show_loaded(self, run: RunRow | None, summary: FindingSummary) -> None:
+    def show_summary_and_start_checks(self, run: RunRow | None, summary: FindingSummary) -> None:
         """Draw the counts; check a few conversations without being asked."""
         before = self.run_id
         self.run_row, self.summary = run, summary
@@ -158,21 +162,23 @@ class IntegrityScreen(FaithScreen):
         self._draw(fresh=fresh)
 
     @work(exclusive=True, group="entries", exit_on_error=False)
-    async def read_preview(self, run: RunId, choice: KindRow, kind: FindingKind) -> None:
+    async def load_and_show_kind_preview(
+        self, run: RunId, choice: KindRow, kind: FindingKind
+    ) -> None:
         """Read the first entries of a kind."""
         findings = self.session.store.findings
-        ids = await self.read(findings.ids, run, kind)
-        rows = await self.read(findings.rows, ids[:PREVIEWED_ENTRIES])
+        ids = await self.read_in_thread(findings.list_ids_of_kind, run, kind)
+        rows = await self.read_in_thread(findings.read_rows, ids[:PREVIEWED_ENTRIES])
         self.call_later(self.show_kind_preview, choice, rows)
 
     def show_kind_preview(self, choice: KindRow, rows: Sequence[FindingRow]) -> None:
         """Draw entries, unless another kind was chosen meanwhile."""
         if choice == self.selected_kind:
-            self._draw_detail(choice, rows)
+            self._draw_kind_explanation(choice, rows)
 
     # Checks
 
-    def action_check(self) -> None:
+    def action_start_or_stop_checks(self) -> None:
         """Check what is unchecked, or stop that."""
         if self.checks is not None and not self.checks.snapshot().finished:
             self.checks.cancel()
@@ -190,7 +196,7 @@ class IntegrityScreen(FaithScreen):
             self.checks = BackgroundCheck(self.session.store, self.run_id)
             self.checks.start()
 
-    def follow_checks(self) -> None:
+    def show_check_progress(self) -> None:
         """Show how the checks go on."""
         checks = self.checks
         if checks is None:
@@ -207,13 +213,13 @@ class IntegrityScreen(FaithScreen):
     # Choosing
 
     @on(RowPane.Moved, "#list")
-    def follow_cursor(self) -> None:
+    def explain_kind_under_cursor(self) -> None:
         """Explain the kind that was chosen."""
         self._explain_kind()
         self.refresh_bindings()
 
     @on(RowPane.Chosen, "#list")
-    def open_selected_kind(self) -> None:
+    def review_or_list_selected_kind(self) -> None:
         """Review the claims of the chosen kind, or list what is not about claims."""
         if self.hides_findings:
             self._ask_to_show_findings_while_blind()
@@ -226,13 +232,13 @@ class IntegrityScreen(FaithScreen):
         else:
             self.entries.load_and_offer_entries_of_kind(self.run_id, choice.kind)
 
-    def action_entries(self) -> None:
+    def action_list_entries_of_kind(self) -> None:
         """List the entries of the chosen kind."""
         choice = self.selected_kind
         if choice is not None and choice.kind is not None and self.run_id is not None:
             self.entries.load_and_offer_entries_of_kind(self.run_id, choice.kind)
 
-    def action_suspicious(self) -> None:
+    def action_review_suspicious_claims(self) -> None:
         """Review the most suspicious claims first."""
         if self.hides_findings:
             self._ask_to_show_findings_while_blind()
@@ -287,10 +293,10 @@ class IntegrityScreen(FaithScreen):
         choice = self.selected_kind
         if choice is not None and choice == self._explained_kind:
             return
-        self._draw_detail(choice, ())
+        self._draw_kind_explanation(choice, ())
         self._explained_kind = choice
         if choice is not None and choice.kind is not None and self.run_id is not None:
-            self.read_preview(self.run_id, choice, choice.kind)
+            self.load_and_show_kind_preview(self.run_id, choice, choice.kind)
 
     @on(ExposurePane.RowsSeen, "#detail")
     def record_seen_entries(self, event: ExposurePane.RowsSeen) -> None:
@@ -299,7 +305,7 @@ class IntegrityScreen(FaithScreen):
             [self._preview_rows[row] for row in event.rows if row < len(self._preview_rows)]
         )
 
-    def _draw_detail(self, choice: KindRow | None, rows: Sequence[FindingRow]) -> None:
+    def _draw_kind_explanation(self, choice: KindRow | None, rows: Sequence[FindingRow]) -> None:
         title = "What it means"
         self._preview_rows = rows
         if choice is not None:
@@ -312,11 +318,14 @@ class IntegrityScreen(FaithScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done now."""
-        if action in ("entries", "suspicious") and not self.summary.counts:
+        if (
+            action in ("list_entries_of_kind", "review_suspicious_claims")
+            and not self.summary.counts
+        ):
             return False
-        if action == "entries":
+        if action == "list_entries_of_kind":
             # The first row stands for the suspicious claims of all kinds: it has no list.
             return self.selected_kind is not None and self.selected_kind.kind is not None
-        if action == "suspicious":
+        if action == "review_suspicious_claims":
             return not self.hides_findings
         return super().check_action(action, parameters)

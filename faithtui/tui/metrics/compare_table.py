@@ -19,7 +19,7 @@ class CompareTable(RowPane):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "left,h",
-            "column(-1)",
+            "move_column(-1)",
             "metric before",
             group=COLUMN,
             key_display="←",
@@ -28,7 +28,7 @@ class CompareTable(RowPane):
         ),
         Binding(
             "right,l",
-            "column(1)",
+            "move_column(1)",
             "next metric",
             group=COLUMN,
             key_display="→",
@@ -51,7 +51,7 @@ class CompareTable(RowPane):
         self._head = 0
 
     @property
-    def selected_column(self) -> int:
+    def selected_column_index(self) -> int:
         """Index of the run whose column is chosen."""
         return self._column
 
@@ -66,7 +66,7 @@ class CompareTable(RowPane):
         # The headings may change while lines below them are looked at.
         self.refresh()
 
-    def action_column(self, by: int) -> None:
+    def action_move_column(self, by: int) -> None:
         """Choose a column beside."""
         if self._compared is not None and self._compared.view.runs:
             last = len(self._compared.view.runs) - 1
@@ -88,7 +88,7 @@ class CompareTable(RowPane):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide keys of cells while there are none."""
-        if action in ("column", "choose"):
+        if action in ("move_column", "choose"):
             return self._compared is not None and bool(self._compared.view.runs)
         return True
 

@@ -229,7 +229,7 @@ def _pad_pieces(pieces: Sequence[Piece], size: int) -> list[Piece]:
     return [*kept, Piece(" " * max(0, size - count_cells_of_pieces(kept)))]
 
 
-def answer_lines(compared: MetricComparison, width: int) -> list[Line]:
+def format_verdicts_and_answer_lines(compared: MetricComparison, width: int) -> list[Line]:
     """Tell in words what the chosen run says, then the answer in full, then the other runs."""
     answer = compared.answer
     if answer is None:

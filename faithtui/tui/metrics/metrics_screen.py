@@ -11,7 +11,7 @@ from faithtui.tui.metric_view import get_metric_spec
 from faithtui.tui.metrics.compare_table import CompareTable
 from faithtui.tui.metrics.metric_lines import (
     MetricComparison,
-    answer_lines,
+    format_verdicts_and_answer_lines,
     nothing_to_compare_lines,
 )
 from faithtui.tui.screen.main_screen import FaithScreen, conversation_tab_pieces
@@ -40,7 +40,7 @@ class MetricsScreen(FaithScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "M,escape",
-            "back",
+            "unzoom_or_go_back",
             "back to review",
             key_display="M/esc",
             tooltip="Back to the review of this conversation",
@@ -65,19 +65,19 @@ class MetricsScreen(FaithScreen):
 
     def reload(self) -> None:
         """Read the conversation again, or the one that was chosen elsewhere."""
-        self.load()
+        self.load_and_show_comparison()
 
     @work(exclusive=True, group="compare", exit_on_error=False)
-    async def load(self) -> None:
+    async def load_and_show_comparison(self) -> None:
         """Read the conversation."""
-        self.call_later(self.show_loaded, await self.read(self._read_comparison))
+        self.call_later(self.show_loaded, await self.read_in_thread(self._read_comparison))
 
     def _read_comparison(self) -> MetricComparison | None:
         runs, item = self.session.store.runs, self.session.item
-        rows = () if item is None else runs.item_rows([item])
+        rows = () if item is None else runs.read_item_rows([item])
         if not rows:
             return None
-        view = runs.compare_view(rows[0].conversation, rows[0].run)
+        view = runs.read_conversation_across_runs(rows[0].conversation, rows[0].run)
         specs = tuple(get_metric_spec(each.run.spec) for each in view.runs)
         column = next((at for at, each in enumerate(view.runs) if each.item.id == item), 0)
         return MetricComparison(view, specs, 0, column)
@@ -100,14 +100,16 @@ class MetricsScreen(FaithScreen):
         self.refresh_bindings()
 
     @on(RowPane.Moved, "#metrics")
-    def follow_cursor(self, event: RowPane.Moved) -> None:
+    def show_answer_of_cell(self, event: RowPane.Moved) -> None:
         """Show the answer of the chosen cell."""
         if self.compared is not None:
-            self.compared = replace(self.compared, row=event.row, column=self.table.selected_column)
+            self.compared = replace(
+                self.compared, row=event.row, column=self.table.selected_column_index
+            )
             self._draw()
 
     @on(RowPane.Chosen, "#metrics")
-    def open_cell(self) -> None:
+    def review_answer_of_cell(self) -> None:
         """Review the answer under the metric of the column."""
         found = self.compared
         if found is None or found.run is None or found.answer is None:
@@ -117,7 +119,7 @@ class MetricsScreen(FaithScreen):
         session.open_conversation(found.run.item.id, turn=found.answer.turn)
         self.post_message(ShowScreen("review", back=True))
 
-    def action_back(self) -> None:
+    def action_unzoom_or_go_back(self) -> None:
         """Go back to the review; first give each pane its place again."""
         panes = self.query_one(Panes)
         if panes.zoomed_id is not None:
@@ -141,7 +143,9 @@ class MetricsScreen(FaithScreen):
             self.table.hint = self.keys.fill_in_keys("{metrics.back} goes back to the review")
         answer = found.answer
         title = "Answer" if answer is None else f"Answer · turn {answer.turn + 1}"
-        self.answer.show(lambda width: answer_lines(found, width), title=title, keep=False)
+        self.answer.show(
+            lambda width: format_verdicts_and_answer_lines(found, width), title=title, keep=False
+        )
         run = found.run
         crumbs = [Piece(" > ", "quiet"), escape_line(found.view.key, limit=60)]
         right = [] if run is None else [Piece(found.specs[found.column].title, "strong")]

@@ -38,7 +38,7 @@ class FormOpener:
 
     async def _read_and_open(self) -> None:
         session = self.app.session
-        sources = await asyncio.to_thread(session.store.conversations.sources)
+        sources = await asyncio.to_thread(session.store.conversations.list_sources)
         if not sources:
             self.app.notify(
                 "There are no conversations yet: faithtui import FILE.jsonl",
@@ -53,8 +53,8 @@ class FormOpener:
         from faithtui.tui.new_run.run_fields import RunFields
 
         actions = NewRunActions(
-            start=self.app.background_runs.start_all,
-            preview=partial(_preview, session),
+            start=self.app.background_runs.plan_all_and_begin_first,
+            preview=partial(_preview_runs, session),
             find_judges=partial(_discover_judges, session),
             test_judge=partial(_test_judge, session),
         )
@@ -95,7 +95,7 @@ def _read_last_options(store: "Store") -> dict[str, dict[str, str]]:
 
     known = {each.spec.key for each in registry.METRICS}
     found: dict[str, dict[str, str]] = {}
-    for row in sorted(store.runs.rows(), key=lambda each: -each.id):
+    for row in sorted(store.runs.list_runs(), key=lambda each: -each.id):
         key = row.spec.metric
         if key in known and key not in found:
             changed = registry.drop_default_options(key, row.spec.options)
@@ -109,7 +109,7 @@ def _read_last_options(store: "Store") -> dict[str, dict[str, str]]:
     return found
 
 
-async def _preview(session: Session, requests: Sequence[RunRequest]) -> "OrderPreview":
+async def _preview_runs(session: Session, requests: Sequence[RunRequest]) -> "OrderPreview":
     """Say what runs would judge, ask and cost; nothing is planned.
 
     Raises:
@@ -149,7 +149,7 @@ def _list_judges(
 
     defaults = session.defaults
     return list_judge_choices(
-        session.store.runs.rows(),
+        session.store.runs.list_runs(),
         (defaults.judge, defaults.base_url),
         session.get_run_environment().prices,
         session.environ,

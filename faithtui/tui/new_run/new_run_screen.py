@@ -112,7 +112,7 @@ class NewRunScreen(ModalWindow[None]):
         ),
         Binding(
             "escape",
-            "close",
+            "cancel_test_or_close",
             "close",
             tooltip="Close the form without starting a run; a test of the judge is cancelled first",
             id="new-run.close",
@@ -143,7 +143,7 @@ class NewRunScreen(ModalWindow[None]):
             yield KeyBar(id="keys")
 
     @property
-    def outlook(self) -> OutlookPane:
+    def outlook_pane(self) -> OutlookPane:
         """Where trial and preview are drawn."""
         return self.query_one("#outlook", OutlookPane)
 
@@ -151,7 +151,7 @@ class NewRunScreen(ModalWindow[None]):
         """Look for judges, and count what the form begins with."""
         self.show_hint("metrics")
         self.update_preview()
-        self.find_judges()
+        self.find_and_show_judges()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Let the app say what failed."""
@@ -166,7 +166,7 @@ class NewRunScreen(ModalWindow[None]):
         self.show_hint(event.widget.id or "")
 
     @on(RowPane.Moved)
-    def follow_cursor(self, event: RowPane.Moved) -> None:
+    def show_hint_of_entry(self, event: RowPane.Moved) -> None:
         """Say what the entry is that is gone to."""
         if event.pane.has_focus:
             self.show_hint(event.pane.id or "")
@@ -179,15 +179,15 @@ class NewRunScreen(ModalWindow[None]):
     # Judges
 
     @work(exclusive=True, group="judges", exit_on_error=False)
-    async def find_judges(self) -> None:
+    async def find_and_show_judges(self) -> None:
         """Look for keys and servers, which takes a while."""
         self.fields.show_judges(await self.actions.find_judges())
 
     @on(Input.Changed, "#judge, #server, #parameters")
-    def forget_judge_test(self) -> None:
+    def cancel_and_clear_judge_test(self) -> None:
         """Forget what was found out of another judge."""
         self.cancel_test()
-        self.outlook.show_judge_test(None)
+        self.outlook_pane.show_judge_test(None)
 
     def action_test_judge(self) -> None:
         """Try the judge."""
@@ -197,37 +197,39 @@ class NewRunScreen(ModalWindow[None]):
         except ConfigError as error:
             self.show_problem(str(error))
             return
-        if not self.outlook.is_testing:
+        if not self.outlook_pane.is_testing:
             self.show_problem("")
-            self.outlook.show_judge_test(JudgeTrial(judge))
+            self.outlook_pane.show_judge_test(JudgeTrial(judge))
             self.refresh_bindings()
-            self.test_judge(judge, base_url, profile)
+            self.test_judge_and_show_result(judge, base_url, profile)
 
     @work(exclusive=True, group="test", exit_on_error=False)
-    async def test_judge(self, judge: str, base_url: str | None, profile: JudgeProfile) -> None:
+    async def test_judge_and_show_result(
+        self, judge: str, base_url: str | None, profile: JudgeProfile
+    ) -> None:
         """Ask the judge beside the keys, and say how it did."""
         try:
             result = await self.actions.test_judge(judge, base_url, profile)
         except FaithtuiError as error:
-            self.outlook.show_judge_test(None)
+            self.outlook_pane.show_judge_test(None)
             self.show_problem(str(error))
         else:
-            self.outlook.show_judge_test(JudgeTrial(judge, result))
+            self.outlook_pane.show_judge_test(JudgeTrial(judge, result))
         self.refresh_bindings()
 
     def cancel_test(self) -> bool:
         """Give up trying the judge; says whether it was being tried."""
-        trial = self.outlook.trial
-        if trial is None or not self.outlook.is_testing:
+        trial = self.outlook_pane.trial
+        if trial is None or not self.outlook_pane.is_testing:
             return False
         self.workers.cancel_group(self, "test")
-        self.outlook.show_judge_test(replace(trial, is_cancelled=True))
+        self.outlook_pane.show_judge_test(replace(trial, is_cancelled=True))
         self.refresh_bindings()
         return True
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the key that tries the judge while it is tried."""
-        return action != "test_judge" or not (self.is_mounted and self.outlook.is_testing)
+        return action != "test_judge" or not (self.is_mounted and self.outlook_pane.is_testing)
 
     # Preview
 
@@ -244,9 +246,9 @@ class NewRunScreen(ModalWindow[None]):
             self._preview_timer.stop()
         form = self._read_form()
         if form == self._shown[0]:
-            self.outlook.show_preview(self._shown[1].parts)
+            self.outlook_pane.show_preview(self._shown[1].parts)
         elif form != self._previewed:
-            self.outlook.mark_stale()
+            self.outlook_pane.mark_stale()
             self._preview_timer = self.set_timer(PREVIEW_DELAY_S, self.update_preview)
 
     @work(exclusive=True, group="preview", exit_on_error=False)
@@ -264,12 +266,12 @@ class NewRunScreen(ModalWindow[None]):
             self._previewed = None  # changed meanwhile: the next one is about to be made
             return
         self._shown = (wanted, found)
-        self.outlook.show_preview(found.parts)
+        self.outlook_pane.show_preview(found.parts)
 
     # Start
 
     @on(Input.Submitted)
-    def start_from_input(self) -> None:
+    def start_runs_on_enter(self) -> None:
         """Start on enter in a text field."""
         self.action_start()
 
@@ -310,7 +312,7 @@ class NewRunScreen(ModalWindow[None]):
             return
         self.dismiss(None)
 
-    def action_close(self) -> None:
+    def action_cancel_test_or_close(self) -> None:
         """Close without a run; the first time, give up trying the judge."""
         if not self.cancel_test():
             self.dismiss(None)

@@ -35,7 +35,7 @@ class OptionRow:
     """All of the chosen metrics have it."""
 
     @property
-    def words(self) -> str:
+    def name_in_words(self) -> str:
         """Its name in words."""
         return self.option.name.replace("_", " ")
 
@@ -123,7 +123,7 @@ class OptionPane(RowPane):
             self.post_message(self.OptionChosen(self, row))
 
     def _row_lines(self, width: int) -> Sequence[Line]:
-        longest = max((len(each.words) for each in self._rows), default=0)
+        longest = max((len(each.name_in_words) for each in self._rows), default=0)
         name = min(longest, _WIDEST_NAME)
         return [self._draw_row(number, each, name, width) for number, each in enumerate(self._rows)]
 
@@ -134,7 +134,7 @@ class OptionPane(RowPane):
         value = fit_text(escape_line(shown).text, _WIDEST_VALUE)
         meaning = row.option.meaning.replace("`", "")
         return make_line(
-            Piece(f" {fit_text(row.words, name)}  "),
+            Piece(f" {fit_text(row.name_in_words, name)}  "),
             Piece(value, "quiet" if typed is None else "human strong"),
             Piece(f" {fit_text(meaning, width - name - _WIDEST_VALUE - 5).rstrip()}", "quiet"),
             row=number,

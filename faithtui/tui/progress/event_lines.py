@@ -53,7 +53,7 @@ class EventGroup:
     """Newest first; never empty."""
 
     @property
-    def item(self) -> ItemId | None:
+    def item_id(self) -> ItemId | None:
         """The conversation they are about; None: the run."""
         event = self.events[0]
         if isinstance(event, ItemFinished | WindowAssessed | WindowFailed):

@@ -33,16 +33,16 @@ class EventList(Controller["ProgressScreen"]):
         self.recent: Sequence[tuple[float, RunEvent]] = ()
         self.entries: Sequence[draw_events.EventGroup] = ()
 
-    def begin_attempt(self, elapsed_s: float) -> None:
+    def set_attempt_start(self, elapsed_s: float) -> None:
         """Begin with another attempt of the run, which has been on for some seconds."""
         self.began = self.session.now() - timedelta(seconds=elapsed_s)
 
     @run_in_worker("all names")
     async def read_conversation_names_ahead(self, run: RunId) -> None:
         """Read the names of a run's conversations ahead: the newest event is named at once."""
-        ids = await self.read(self.session.store.runs.item_ids, run)
+        ids = await self.read_in_thread(self.session.store.runs.list_item_ids, run)
         some = tuple(ids[:MOST_NAMED])
-        rows = await self.read(self.session.store.runs.item_rows, some)
+        rows = await self.read_in_thread(self.session.store.runs.read_item_rows, some)
         self._asked |= set(some)
         self.screen.call_later(self._draw_with_names, {row.id: row.key for row in rows})
 
@@ -78,13 +78,13 @@ class EventList(Controller["ProgressScreen"]):
         }
         if unknown:
             self._asked |= unknown
-            self._read_names(tuple(unknown))
+            self._read_and_draw_names(tuple(unknown))
 
     # Not exclusive: where events come faster than names are read, none would ever be.
     @run_in_worker("names", exclusive=False)
-    async def _read_names(self, items: tuple[ItemId, ...]) -> None:
+    async def _read_and_draw_names(self, items: tuple[ItemId, ...]) -> None:
         """Read names of conversations."""
-        rows = await self.read(self.session.store.runs.item_rows, items)
+        rows = await self.read_in_thread(self.session.store.runs.read_item_rows, items)
         self.screen.call_later(self._draw_with_names, {row.id: row.key for row in rows})
 
     def _draw_with_names(self, names: dict[ItemId, str]) -> None:

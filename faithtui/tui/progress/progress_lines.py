@@ -84,7 +84,7 @@ class RunView:
     """Runs that go before it, in words; "" when it does not wait for any."""
 
     @property
-    def incomplete(self) -> int:
+    def incomplete_conversation_count(self) -> int:
         """Conversations that lack a verdict."""
         return self.row.incomplete if self.snapshot is None else self.snapshot.progress.incomplete
 
@@ -93,7 +93,7 @@ class RunView:
         """Where it stands."""
         now = self.snapshot
         state = self.row.state if now is None else now.state
-        if state is RunState.DONE and self.incomplete:
+        if state is RunState.DONE and self.incomplete_conversation_count:
             return RunStatus.INCOMPLETE
         if state in _STATUS_OF_ENDED:
             return _STATUS_OF_ENDED[state]

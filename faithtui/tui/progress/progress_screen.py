@@ -65,7 +65,7 @@ class ProgressScreen(FaithScreen):
         ),
         Binding(
             "f",
-            "failed",
+            "toggle_failed_list",
             "failed",
             tooltip="List the conversations that failed, or the events again",
             id="progress.failed",
@@ -81,7 +81,7 @@ class ProgressScreen(FaithScreen):
         super().__init__(session)
         self.run_keys = RunControls(self)
         self.event_list = EventList(self)
-        self.replies = RawReplies(self, self.find_item)
+        self.replies = RawReplies(self, self.get_item_id_at_cursor)
         self.add_controllers(self.run_keys, self.replies)
         self.row: RunRow | None = None
         """The run; None: there is none, or it was not read yet."""
@@ -117,7 +117,7 @@ class ProgressScreen(FaithScreen):
     def on_mount(self) -> None:
         """Look at the run ten times a second."""
         self.set_interval(LOOK_EVERY_S, self.update_view)
-        self.set_interval(READ_EVERY_S, self.read_again)
+        self.set_interval(READ_EVERY_S, self.reload_if_judged_elsewhere)
         self.events.focus()
         super().on_mount()
 
@@ -125,26 +125,26 @@ class ProgressScreen(FaithScreen):
 
     def reload(self) -> None:
         """Read the run."""
-        self.load()
+        self.load_and_show_run()
 
     @work(exclusive=True, group="row", exit_on_error=False)
-    async def load(self) -> None:
+    async def load_and_show_run(self) -> None:
         """Read the run from the store."""
         runs = self.session.store.runs
-        run = self.session.run or await self.read(runs.find_newest_run_id)
+        run = self.session.run or await self.read_in_thread(runs.find_newest_run_id)
         if run is None:
             self.call_later(self.show_loaded, None)
             return
         # Asked before the row is read: a run that ends meanwhile is none of another process.
         mine = self.session.find_background_run(run)
         is_over = mine is None or mine.is_finished
-        row = await self.read(_read_run, self.session, run)
+        row = await self.read_in_thread(_read_run, self.session, run)
         # An interrupted one may be taken up elsewhere at any moment.
         elsewhere = is_over and row.state in (RunState.RUNNING, RunState.INTERRUPTED)
         failed = await self._read_failed_items(row)
         self.call_later(self.show_loaded, row, failed, elsewhere=elsewhere)
         if is_over and row.state is not RunState.RUNNING and (row != self.row or not self.history):
-            history = await self.read(_read_history, self.session, row)
+            history = await self.read_in_thread(_read_history, self.session, row)
             self.call_later(self.show_history, row, history)
 
     async def _read_failed_items(self, row: RunRow) -> Sequence[ItemRow]:
@@ -154,7 +154,7 @@ class ProgressScreen(FaithScreen):
         before = self.row
         if before is not None and (before.id, before.failed) == (row.id, row.failed):
             return self.failed_rows
-        return await self.read(_read_failed_items, self.session, row.id)
+        return await self.read_in_thread(_read_failed_items, self.session, row.id)
 
     def show_loaded(
         self, row: RunRow | None, failed: Sequence[ItemRow] = (), *, elsewhere: bool = False
@@ -168,7 +168,7 @@ class ProgressScreen(FaithScreen):
         """
         if row is not None and self.session.run not in (None, row.id):
             # Another run was chosen while this one was read.
-            self.load()
+            self.load_and_show_run()
             return
         if row is not None and (self.row is None or self.row.id != row.id):
             self._forget_run()
@@ -184,17 +184,17 @@ class ProgressScreen(FaithScreen):
             self.history = history
             self.redraw()
             self.refresh_bindings()
-            self.query_one(Panes).update_plan()
+            self.query_one(Panes).place_panes_anew()
 
     def _forget_run(self) -> None:
         """Begin with another run."""
         self.event_list.clear()
         self.history = self.attempt = self.state = None
 
-    def read_again(self) -> None:
+    def reload_if_judged_elsewhere(self) -> None:
         """Follow a run of another process."""
         if self.is_current and self.session.is_open and self.elsewhere:
-            self.load()
+            self.load_and_show_run()
 
     # Drawing
 
@@ -224,7 +224,7 @@ class ProgressScreen(FaithScreen):
         self._drawn_snapshot = snapshot
         if snapshot is not None:
             if run is not self.attempt:
-                self._start_attempt(run, snapshot)
+                self._reset_for_new_attempt(run, snapshot)
             self.event_list.add_events(snapshot.recent)
         shown = draw.RunView(
             row,
@@ -237,16 +237,16 @@ class ProgressScreen(FaithScreen):
         before, self.state = self.state, None if snapshot is None else snapshot.state
         if before is RunState.RUNNING and self.state is not RunState.RUNNING:
             self.run_keys.show_cancelled_end()
-            self.load()
+            self.load_and_show_run()
 
-    def _start_attempt(self, run: "BackgroundRun | None", snapshot: RunSnapshot) -> None:
+    def _reset_for_new_attempt(self, run: "BackgroundRun | None", snapshot: RunSnapshot) -> None:
         """Begin with another attempt of the run: what was said of the one before is over."""
         if self.attempt is not None:
             self.show_message()
         self.attempt, self.pace, self.history = run, PaceMeter(), None
-        self.query_one(Panes).update_plan()
-        self.run_keys.begin_attempt()
-        self.event_list.begin_attempt(snapshot.elapsed_s)
+        self.query_one(Panes).place_panes_anew()
+        self.run_keys.reset_for_new_attempt()
+        self.event_list.set_attempt_start(snapshot.elapsed_s)
         self.event_list.read_conversation_names_ahead(snapshot.run)
 
     def _draw(self, run: draw.RunView) -> None:
@@ -301,24 +301,24 @@ class ProgressScreen(FaithScreen):
 
     @on(RowPane.Chosen, "#events")
     @on(RowPane.Chosen, "#failed")
-    def open_chosen(self) -> None:
+    def review_conversation_of_entry(self) -> None:
         """Open the conversation that an entry is about."""
-        item = self.find_item()
+        item = self.get_item_id_at_cursor()
         if item is None:
             self.refuse("this is about the run; entries that name a conversation open it")
             return
         self.session.open_conversation(item)
         self.post_message(ShowScreen("review"))
 
-    def find_item(self) -> ItemId | None:
+    def get_item_id_at_cursor(self) -> ItemId | None:
         """Give the conversation of the chosen entry; None: it names none."""
         if self.focused is self.failed:
             at = self.failed.cursor
             return self.failed_rows[at].id if at < len(self.failed_rows) else None
         at = self.events.cursor
-        return self.event_list.entries[at].item if at < len(self.event_list.entries) else None
+        return self.event_list.entries[at].item_id if at < len(self.event_list.entries) else None
 
-    def action_failed(self) -> None:
+    def action_toggle_failed_list(self) -> None:
         """Go to what failed; from there, back to the events."""
         back = self.focused is self.failed
         self.below = "events" if back else "failed"
@@ -336,7 +336,7 @@ class ProgressScreen(FaithScreen):
         """Hide what cannot be done with this run now."""
         if action == "review":
             return self.is_mounted and self.row is not None
-        if action == "failed":
+        if action == "toggle_failed_list":
             failed = self.row is not None and self.row.failed > 0
             return self.is_mounted and (failed or self.focused is self.failed)
         return super().check_action(action, parameters)
@@ -344,16 +344,16 @@ class ProgressScreen(FaithScreen):
 
 def _read_run(session: Session, run: RunId) -> RunRow:
     """Read a run. Imports what is slow: meant for a thread."""
-    from faithtui.engine.runs.run_liveness import read_run
+    from faithtui.engine.runs.run_liveness import read_run_marking_interrupted
 
-    return read_run(session.store, run)
+    return read_run_marking_interrupted(session.store, run)
 
 
 def _read_failed_items(session: Session, run: RunId) -> Sequence[ItemRow]:
     """Read the first conversations that failed: meant for a thread."""
     wanted = parse_filter("state:failed", FilterContext(Scope.CONVERSATIONS)).filter
     items = session.store.search.list_matching_items(run, wanted, "number")
-    return session.store.runs.item_rows(items[:MAX_FAILED_LISTED])
+    return session.store.runs.read_item_rows(items[:MAX_FAILED_LISTED])
 
 
 def _read_history(session: Session, row: RunRow) -> RunHistory:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WORKERS = Binding.Group("workers", compact=True)
 
-_ACTIVE_RUN_ACTIONS = ("pause", "workers", "cancel")
+_ACTIVE_RUN_ACTIONS = ("pause", "change_worker_count", "cancel")
 """Actions on a run that is on in this process."""
 
 
@@ -40,7 +40,7 @@ class RunControls(Controller["ProgressScreen"]):
         ),
         Binding(
             "plus",
-            "workers(1)",
+            "change_worker_count(1)",
             "more workers",
             group=WORKERS,
             key_display="+",
@@ -49,7 +49,7 @@ class RunControls(Controller["ProgressScreen"]):
         ),
         Binding(
             "minus",
-            "workers(-1)",
+            "change_worker_count(-1)",
             "fewer workers",
             group=WORKERS,
             key_display="-",
@@ -73,7 +73,7 @@ class RunControls(Controller["ProgressScreen"]):
         ),
         Binding(
             "b",
-            "budget",
+            "ask_for_budget",
             "budget",
             tooltip="Change what this run may cost",
             id="progress.budget",
@@ -95,7 +95,7 @@ class RunControls(Controller["ProgressScreen"]):
         self._question: ConfirmDialog | None = None
         """The question whether it is to end, asked last."""
 
-    def begin_attempt(self) -> None:
+    def reset_for_new_attempt(self) -> None:
         """Begin with another attempt of the run."""
         self._is_cancelling = False
 
@@ -127,12 +127,12 @@ class RunControls(Controller["ProgressScreen"]):
         self.show_message(Piece("paused", "warn"), Piece(": replies in flight are still kept"))
         self.screen.refresh_bindings()
 
-    def action_workers(self, direction: int) -> None:
+    def action_change_worker_count(self, direction: int) -> None:
         """Let more or fewer questions be in flight."""
         run = self.active_run
         if run is None:
             return
-        before = run.control.workers
+        before = run.control.max_in_flight
         now = run.control.set_max_in_flight(before + direction * max(1, before // 8))
         if now == before:
             self.refuse(f"{fmt.format_count_with_noun(now, 'worker')}: there can be 1 to 256")
@@ -195,17 +195,19 @@ class RunControls(Controller["ProgressScreen"]):
         elif not (row.failed or row.incomplete):
             self.refuse(f"nothing failed or lacks a verdict in run #{row.id}")
         else:
-            self.reopen_unfinished_items(row.id)
+            self.reopen_failed_items_and_resume(row.id)
 
     @hold_keys_during_worker(can_give_up=False)
     @run_in_worker("retry")
-    async def reopen_unfinished_items(self, run: RunId) -> None:
+    async def reopen_failed_items_and_resume(self, run: RunId) -> None:
         """Make what failed or lacks a verdict wait again."""
-        count = await self.read(self.session.store.runs.reopen_unfinished_items, run)
+        count = await self.read_in_thread(
+            self.session.store.runs.reopen_failed_or_incomplete_items, run
+        )
         if count:
             self.screen.post_message(ResumeRequested(run))
 
-    def action_budget(self) -> None:
+    def action_ask_for_budget(self) -> None:
         """Ask for the budget."""
         row = self.screen.row
         if row is None:
@@ -220,13 +222,13 @@ class RunControls(Controller["ProgressScreen"]):
     @run_in_worker("budget")
     async def set_budget(self, row: RunRow, wanted: BudgetCaps) -> None:
         """Write the budget down, and let a run that is on keep to it."""
-        await self.read(_write_budget, self.session, row, wanted)
+        await self.read_in_thread(_write_budget, self.session, row, wanted)
         mine = self.session.find_background_run(row.id)
         if mine is not None and not mine.is_finished:
             mine.control.set_budget(wanted.nusd, wanted.tokens)
-        self.screen.call_later(self.show_budget, wanted)
+        self.screen.call_later(self.show_changed_budget_and_reload, wanted)
 
-    def show_budget(self, wanted: BudgetCaps) -> None:
+    def show_changed_budget_and_reload(self, wanted: BudgetCaps) -> None:
         """Say what the budget is now."""
         parts = [] if wanted.nusd is None else [fmt.format_money(wanted.nusd)]
         if wanted.tokens is not None:
@@ -249,7 +251,7 @@ class RunControls(Controller["ProgressScreen"]):
             return self._can_resume()
         if action == "retry":
             return row is not None and row.failed + row.incomplete > 0
-        if action == "budget":
+        if action == "ask_for_budget":
             return row is not None and (
                 row.state is not RunState.DONE or self.active_run is not None
             )

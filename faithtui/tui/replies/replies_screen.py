@@ -55,14 +55,14 @@ class RepliesScreen(ModalWindow[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "tab",
-            "other",
+            "go_to_next_pane",
             "pane",
             tooltip="Go to the next pane: calls, question, reply",
             id="replies.pane",
         ),
         Binding(
             "C",
-            "copy",
+            "copy_reply",
             "copy reply",
             tooltip="Copy the reply to the clipboard, where the terminal allows it",
             id="replies.copy",
@@ -169,7 +169,7 @@ class RepliesScreen(ModalWindow[None]):
         self._go_to_pane(self.reply)
 
     @on(events.DescendantFocus)
-    def follow_focus(self) -> None:
+    def show_focused_question_or_reply(self) -> None:
         """Show question or reply, where there is room for one, and say what the next key shows."""
         panes = (self.calls, self.question, self.reply)
         at = next((place for place, pane in enumerate(panes) if pane.has_focus), None)
@@ -181,13 +181,13 @@ class RepliesScreen(ModalWindow[None]):
             following = str(panes[(place + 1) % len(panes)].id)
             pane.hint = f"{key}: {following}" if place == at else ""
 
-    def action_other(self) -> None:
+    def action_go_to_next_pane(self) -> None:
         """Go to the next pane."""
         panes = (self.calls, self.question, self.reply)
         at = next((place for place, pane in enumerate(panes) if pane.has_focus), -1)
         self._go_to_pane(panes[(at + 1) % len(panes)])
 
-    def action_copy(self) -> None:
+    def action_copy_reply(self) -> None:
         """Copy the reply, control characters made visible: what is pasted does nothing."""
         call = self.selected_call
         if call is not None:
@@ -201,7 +201,7 @@ class RepliesScreen(ModalWindow[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a reply while there is none."""
-        return bool(self._replies.calls) if action == "copy" else True
+        return bool(self._replies.calls) if action == "copy_reply" else True
 
     def _go_to_pane(self, pane: Pane) -> None:
         self._set_layout_for_pane(pane)

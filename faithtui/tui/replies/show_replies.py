@@ -48,7 +48,7 @@ class RawReplies(Controller[FaithScreen]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "W",
-            "replies",
+            "show_replies",
             "raw replies",
             tooltip="Read what the judge was asked and what it answered, call by call",
             id="replies.open",
@@ -69,28 +69,28 @@ class RawReplies(Controller[FaithScreen]):
         """Name the key beside a claim whose judge is shown: there it explains the verdict."""
         return not self.session.is_blind and self.find_claim() is not None
 
-    def action_replies(self) -> None:
+    def action_show_replies(self) -> None:
         """Read the calls."""
         item = self.find_item()
         if item is None:
             self.refuse("no conversation is chosen whose replies could be read")
         else:
-            self.read_replies(item)
+            self.load_and_show_replies(item)
 
     @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("replies")
-    async def read_replies(self, item: ItemId) -> None:
+    async def load_and_show_replies(self, item: ItemId) -> None:
         """Read the calls of a conversation, if they may be seen."""
         terms, claim = self.session.hiding_terms, self.find_claim()
         hidden = (
-            await self.read(count_verdicts_left_to_give, self.session, item)
+            await self.read_in_thread(count_verdicts_left_to_give, self.session, item)
             if self.session.is_blind
             else 0
         )
         replies = (
             None
             if hidden
-            else await self.read(read_conversation_replies, self.session, item, claim)
+            else await self.read_in_thread(read_conversation_replies, self.session, item, claim)
         )
         self.screen.call_later(self.show_replies_and_record_exposure, replies, hidden, terms)
 
@@ -130,7 +130,7 @@ def count_verdicts_left_to_give(session: "Session", item: ItemId) -> int:
     Where one is not judged to its end, replies are there before their claims: at least one is
     still to come then.
     """
-    view = session.store.runs.read_review_view(item, session.reviewer)
+    view = session.store.runs.read_conversation_for_review(item, session.reviewer)
     queue = session.claim_queue
     revealed = session.revealed | (queue.shown if queue is not None else set())
     sample = queue.sample if queue is not None else None
@@ -145,7 +145,7 @@ def read_conversation_replies(
     from faithtui.engine.review.stored_questions import rebuild_questions
 
     store = session.store
-    rows = store.runs.item_rows([item])
+    rows = store.runs.read_item_rows([item])
     key = rows[0].key if rows else f"conversation {item}"
     calls = store.calls.list_item_calls(item)
     questions = rebuild_questions(store, item, calls)

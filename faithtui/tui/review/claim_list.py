@@ -43,7 +43,7 @@ class ClaimList(RowPane):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "space",
-            "want('later')",
+            "request_act_on_claim('later')",
             "skip",
             show=False,
             tooltip="Skip the claim and go on; it comes again at the end",
@@ -192,7 +192,7 @@ class ClaimList(RowPane):
         self._current = self._painted_claim = None
         self.is_waiting = False
 
-    def action_verdict(self, key: str) -> None:
+    def action_give_verdict(self, key: str) -> None:
         """Give the verdict of a key, on the claim that is on screen."""
         claim = self._require_drawn_claim()
         if self._spec is None or claim is None:
@@ -205,7 +205,7 @@ class ClaimList(RowPane):
             # A key that is typed ahead would mean the same claim once more.
             self.block_keys_until_redraw()
 
-    def action_want(self, what: str) -> None:
+    def action_request_act_on_claim(self, what: str) -> None:
         """Ask for something else to be done with the claim that is on screen."""
         current = self._current
         if current is not None and (what == "unsure" or what.startswith("code")):
@@ -230,7 +230,7 @@ class ClaimList(RowPane):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide keys for labels that the metric does not have."""
-        if action == "verdict" and self._spec is not None:
+        if action == "give_verdict" and self._spec is not None:
             return parameters[0] in (
                 UNFAIR_KEY,
                 *(key for key, _, _ in list_verdict_choices(self._spec)),

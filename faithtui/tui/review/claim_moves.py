@@ -25,11 +25,16 @@ class ClaimMoves(Controller["ReviewScreen"]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
-            "j", "claim(1)", "next claim", group=CLAIM, tooltip="Next claim", id="review.next-claim"
+            "j",
+            "move_to_claim(1)",
+            "next claim",
+            group=CLAIM,
+            tooltip="Next claim",
+            id="review.next-claim",
         ),
         Binding(
             "k",
-            "claim(-1)",
+            "move_to_claim(-1)",
             "claim before",
             group=CLAIM,
             tooltip="Claim before",
@@ -37,7 +42,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
         ),
         Binding(
             "J",
-            "window(1)",
+            "limit_to_window(1)",
             "next window",
             group=WINDOW,
             tooltip="Limit the claims to the next window",
@@ -45,7 +50,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
         ),
         Binding(
             "K",
-            "window(-1)",
+            "limit_to_window(-1)",
             "window before",
             group=WINDOW,
             tooltip="Limit the claims to the window before; before the first: all of them",
@@ -53,7 +58,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
         ),
         Binding(
             "N",
-            "unlabelled(1)",
+            "go_to_unlabelled(1)",
             "next unlabelled",
             group=OPEN,
             tooltip="Next claim without a verdict, also in a later conversation",
@@ -61,7 +66,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
         ),
         Binding(
             "P",
-            "unlabelled(-1)",
+            "go_to_unlabelled(-1)",
             "unlabelled before",
             group=OPEN,
             tooltip="Claim before without a verdict, also in an earlier conversation",
@@ -69,11 +74,11 @@ class ClaimMoves(Controller["ReviewScreen"]):
         ),
     ]
 
-    def find_item(self) -> ItemId | None:
+    def get_shown_item_id(self) -> ItemId | None:
         """Give the conversation of the run; None: none is shown."""
         return None if self.screen.view is None else self.screen.view.item.id
 
-    def find_claim_in_window(self) -> ClaimInWindow | None:
+    def get_chosen_claim(self) -> ClaimInWindow | None:
         """Give the chosen claim with the window whose verdict is shown."""
         view, claim, here = self.screen.view, self.screen.claim, self.screen.review_position
         if view is None or claim is None:
@@ -94,7 +99,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
             claims = position.list_claims(self.screen.view, self.screen.review_position.window)
             if row < len(claims):
                 self.screen.verdicts.forget_last_verdict()
-                self.screen.update_view(
+                self.screen.draw_at_position(
                     ReviewPosition(self.screen.review_position.window, claims[row].id)
                 )
                 self.screen.queue_navigator.warn_if_outside(claims[row].id)
@@ -103,7 +108,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
         """Limit the claims to the window of a row; the first row is all of them."""
         if self.screen.view is not None:
             window = None if row == 0 else row - 1
-            self.screen.update_view(
+            self.screen.draw_at_position(
                 position.fit_position(
                     self.screen.view, ReviewPosition(window, self.screen.review_position.claim)
                 )
@@ -117,9 +122,9 @@ class ClaimMoves(Controller["ReviewScreen"]):
         if self.screen.queue_navigator.cursor is not None:
             self.screen.queue_navigator.mark_claim_done_and_advance(claim, later=later)
         elif not self.session.preferences.auto_advance:
-            self.screen.update_view(state.position)
+            self.screen.draw_at_position(state.position)
         else:
-            ahead = position.overlay_pending(
+            ahead = position.overlay_pending_verdicts(
                 state.view, self.session.reviewer, self.screen.writer.pending_verdicts
             )
             at = position.find_position_after_verdict(ahead, state.position)
@@ -127,27 +132,27 @@ class ClaimMoves(Controller["ReviewScreen"]):
                 self.screen.writer.open_next_conversation_when_saved()
             else:
                 self.screen.writer.cancel_opening_next_conversation()
-            self.screen.update_view(at or state.position)
+            self.screen.draw_at_position(at or state.position)
             if at is None:
                 self.screen.panes.claims.block_keys_until_redraw()
 
-    def action_claim(self, by: int) -> None:
+    def action_move_to_claim(self, by: int) -> None:
         """Choose another claim from any pane; in a queue, another one of it."""
         if self.screen.view is None or self.screen.queue_navigator.go_to_neighbour_claim(by):
             return
         self.screen.verdicts.forget_last_verdict()
-        self.screen.update_view(
+        self.screen.draw_at_position(
             position.move_by_claims(self.screen.view, self.screen.review_position, by)
         )
 
-    def action_window(self, by: int) -> None:
+    def action_limit_to_window(self, by: int) -> None:
         """Limit the claims to another window."""
         if self.screen.view is not None:
-            self.screen.update_view(
+            self.screen.draw_at_position(
                 position.move_by_windows(self.screen.view, self.screen.review_position, by)
             )
 
-    def action_unlabelled(self, direction: int) -> None:
+    def action_go_to_unlabelled(self, direction: int) -> None:
         """Go to a claim without a verdict; in a queue, to the next one of it."""
         if self.screen.view is None:
             return
@@ -161,6 +166,6 @@ class ClaimMoves(Controller["ReviewScreen"]):
             self.screen.view, self.screen.review_position, direction
         )
         if at is not None:
-            self.screen.update_view(at)
+            self.screen.draw_at_position(at)
         else:
             self.screen.loader.load_next_conversation_with_open_claim(direction)

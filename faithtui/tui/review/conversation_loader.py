@@ -74,24 +74,27 @@ class ConversationLoader(Controller["ReviewScreen"]):
     def reload_if_changed(self) -> None:
         """Read again if it was this conversation that changed."""
         if self.mark is None:
-            self.read_again()
+            self.reread_now_or_after_jump()
         else:
-            self.look_for_changes()
+            self.reread_if_changed()
 
     @run_in_worker("follow")
-    async def look_for_changes(self) -> None:
+    async def reread_if_changed(self) -> None:
         """Look whether anything of the conversation changed, which costs little."""
         item = self.session.item
-        if item is not None and await self.read(self._read_change_mark, item) != self.mark:
-            self.read_again()
+        if (
+            item is not None
+            and await self.read_in_thread(self._read_change_stamp, item) != self.mark
+        ):
+            self.reread_now_or_after_jump()
 
-    def _read_change_mark(self, item: ItemId) -> ConversationMark | None:
+    def _read_change_stamp(self, item: ItemId) -> ConversationMark | None:
         store = self.session.store
         newest = store.reviews.read_newest_event_id()
-        rows = store.runs.item_rows([item])
+        rows = store.runs.read_item_rows([item])
         return (rows[0], newest) if rows else None
 
-    def read_again(self) -> None:
+    def reread_now_or_after_jump(self) -> None:
         """Read again, but never in the way of a jump to another conversation."""
         if any(each.group == "view" and not each.is_finished for each in self.screen.workers):
             self.must_reread = True
@@ -110,12 +113,12 @@ class ConversationLoader(Controller["ReviewScreen"]):
         # Kept until it is shown: what is being read may be read again before that.
         wanted, turn, item = session.claim, session.turn, session.item
         if item is None:
-            self._hold_keys_while_waiting(self.choose_conversation_to_review())
+            self._hold_keys_while_waiting(self.find_and_show_conversation_to_review())
         else:
             known = self.screen.view is not None and item == self.screen.view.item.id
-            self.load(item, wanted, 0 if known or wanted else 1, turn=turn)
+            self.load_and_show_conversation(item, wanted, 0 if known or wanted else 1, turn=turn)
 
-    def load(
+    def load_and_show_conversation(
         self,
         item: ItemId,
         claim: ClaimId | None,
@@ -127,14 +130,16 @@ class ConversationLoader(Controller["ReviewScreen"]):
 
         While the list of claims waits for it, keys do too: they are meant for what comes.
         """
-        self._hold_keys_while_waiting(self._load_conversation(item, claim, edge, after, turn))
+        self._hold_keys_while_waiting(
+            self._read_and_show_conversation(item, claim, edge, after, turn)
+        )
 
     def _hold_keys_while_waiting(self, worker: Worker[None]) -> None:
         if self.screen.panes.claims.is_waiting:
             self.input_queue.hold_keys_for(worker, can_give_up=False)
 
     @run_in_worker("view")
-    async def _load_conversation(
+    async def _read_and_show_conversation(
         self,
         item: ItemId,
         claim: ClaimId | None,
@@ -143,7 +148,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         turn: int | None,
     ) -> None:
         try:
-            loaded = await self.read(self.read_conversation, item, claim, edge)
+            loaded = await self.read_in_thread(self.read_conversation, item, claim, edge)
         except Exception:
             # The app says what failed; a list that waits for this takes keys again.
             self.screen.call_later(self.screen.redraw)
@@ -154,17 +159,17 @@ class ConversationLoader(Controller["ReviewScreen"]):
         self.screen.call_later(self.show_loaded, replace(loaded, undone=after))
 
     @run_in_worker("view")
-    async def choose_conversation_to_review(self) -> None:
+    async def find_and_show_conversation_to_review(self) -> None:
         """Find a conversation to review when none was chosen."""
         store = self.session.store
-        run = self.session.run or await self.read(store.runs.find_newest_run_id)
+        run = self.session.run or await self.read_in_thread(store.runs.find_newest_run_id)
         if run is None:
             words = "There is no run yet: {go.runs}, then {runs.new} starts one."
             self.screen.call_later(self.explain_nothing_to_review, self.keys.fill_in_keys(words))
             return
         self.session.switch_run(run)
-        queue = await self.read(store.runs.item_ids, run, "number")
-        item = await self.read(
+        queue = await self.read_in_thread(store.runs.list_item_ids, run, "number")
+        item = await self.read_in_thread(
             find_nearest_open_conversation, store, self.session.reviewer, queue, None, 1
         )
         if item is None and queue:
@@ -174,7 +179,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             return
         self.session.choose_conversation(item)
         self.screen.call_later(
-            self.show_loaded, await self.read(self.read_conversation, item, None, 1)
+            self.show_loaded, await self.read_in_thread(self.read_conversation, item, None, 1)
         )
 
     @hold_keys_during_worker(can_give_up=True)
@@ -187,8 +192,10 @@ class ConversationLoader(Controller["ReviewScreen"]):
         store, run = self.session.store, self.session.run
         if run is None or here is None:
             return
-        queue = self.session.item_queue or await self.read(store.runs.item_ids, run, "number")
-        item = await self.read(
+        queue = self.session.item_queue or await self.read_in_thread(
+            store.runs.list_item_ids, run, "number"
+        )
+        item = await self.read_in_thread(
             find_nearest_open_conversation, store, self.session.reviewer, queue, here, direction
         )
         if item is None:
@@ -207,7 +214,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         self.session.choose_conversation(item)
         edge = 0 if item == here else direction
         self.screen.call_later(
-            self.show_loaded, await self.read(self.read_conversation, item, None, edge)
+            self.show_loaded, await self.read_in_thread(self.read_conversation, item, None, edge)
         )
 
     def read_conversation(
@@ -216,8 +223,8 @@ class ConversationLoader(Controller["ReviewScreen"]):
         """Read a conversation, without what is hidden. Meant for a thread."""
         session = self.session
         terms = session.hiding_terms
-        mark = self._read_change_mark(item)
-        view = session.store.runs.read_review_view(item, session.reviewer)
+        mark = self._read_change_stamp(item)
+        view = session.store.runs.read_conversation_for_review(item, session.reviewer)
         queue, position = session.claim_queue, self.screen.queue_navigator.cursor
         if queue is None:
             position = None
@@ -258,7 +265,9 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if loaded.hiding_terms != self.session.hiding_terms:
             # Something is to be hidden by now that was not when this was read, or the other way.
             if all(each.is_finished for each in self.screen.workers if each.group == "view"):
-                self.load(loaded.view.item.id, loaded.claim, loaded.edge, loaded.undone)
+                self.load_and_show_conversation(
+                    loaded.view.item.id, loaded.claim, loaded.edge, loaded.undone
+                )
             return
         self.session.choose_conversation(loaded.view.item.id)
         if not self.screen.writer.in_flight:
@@ -266,7 +275,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.screen.marking.drop_unsaved_marks()
         self.mark = loaded.mark
         self.screen.queue_navigator.switch_queue(loaded.queue_position)
-        view = position.overlay_pending(
+        view = position.overlay_pending_verdicts(
             loaded.view, self.session.reviewer, self.screen.writer.pending_verdicts
         )
         same = self.screen.view is not None and self.screen.view.item.id == view.item.id
@@ -303,7 +312,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
                 after, self.compare_rest_of_long_texts, loaded.tokenised
             )
         self.screen.queue_navigator.read_ahead()
-        self.screen.session_line.read_again()
+        self.screen.session_line.load_and_show_progress()
         if not same:
             self.screen.refresh_bindings()
         if loaded.undone is not None:
@@ -317,7 +326,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
     @run_in_worker("rest")
     async def compare_rest_of_long_texts(self, tokenised: draw_evidence.TokenisedView) -> None:
         """Compare the rest of a long conversation beside the keys, and show what it adds."""
-        await self.read(tokenised.compute_lazy_parts)
+        await self.read_in_thread(tokenised.compute_lazy_parts)
         self.screen.call_later(self._redraw_after_comparing_rest, tokenised)
 
     def _redraw_after_comparing_rest(self, tokenised: draw_evidence.TokenisedView) -> None:
@@ -332,4 +341,4 @@ class ConversationLoader(Controller["ReviewScreen"]):
     def explain_nothing_to_review(self, words: str) -> None:
         """Say why there is nothing to review."""
         self.force_reload_at_next_change()
-        self.screen.show_empty(words)
+        self.screen.show_nothing_to_review(words)

@@ -23,7 +23,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "v",
-            "reveal",
+            "toggle_judge_verdict",
             "reveal",
             tooltip="Blind: show the judge's verdict on this claim, or hide it again; that it "
             "was revealed is recorded",
@@ -31,7 +31,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         ),
         Binding(
             "T",
-            "truths",
+            "show_hidden_truths",
             "truths",
             show=False,
             tooltip="Blind: show the truths the judge drew, but no verdict; recorded as revealed",
@@ -39,7 +39,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         ),
     ]
 
-    def action_reveal(self) -> None:
+    def action_toggle_judge_verdict(self) -> None:
         """Show the judge's verdict on the chosen claim, or hide it again."""
         claim, view = self.screen.claim, self.screen.view
         if claim is None or view is None:
@@ -52,7 +52,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         elif claim.id in self.session.revealed:
             self.session.revealed.discard(claim.id)
             self.show_message(Piece("hidden again; that it was looked at stays on record", "quiet"))
-            self.read_again()
+            self.reload_under_new_hiding_terms()
         else:
             self.refuse(self._explain_nothing_to_reveal())
 
@@ -62,7 +62,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
             return "nothing is hidden here: you have answered, or it is served with the judge"
         return f"the judge is shown: {self.keys('review.blind')} hides it"
 
-    def action_truths(self) -> None:
+    def action_show_hidden_truths(self) -> None:
         """Show the truths of the conversation while verdicts stay hidden."""
         view = self.screen.view
         if view is None or not view.is_blind:
@@ -71,7 +71,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         if view.item.id in self.session.revealed_truths:
             self.session.revealed_truths.discard(view.item.id)
             self.show_message(Piece("truths hidden again; that they were revealed stays recorded"))
-            self.read_again()
+            self.reload_under_new_hiding_terms()
             return
         self.session.revealed_truths.add(view.item.id)
         hidden = [claim for claim in view.claims if claim.id in view.hidden]
@@ -79,7 +79,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         self.screen.writer.submit_event(
             [(self.screen.claim or hidden[0]).id],
             words,
-            self.session.store.reviews.record_many,
+            self.session.store.reviews.append_label_events_as_one_step,
             [
                 Event(
                     None,
@@ -110,15 +110,15 @@ class JudgeReveal(Controller["ReviewScreen"]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done without a conversation."""
-        if action == "truths":
+        if action == "show_hidden_truths":
             return self.screen.view is not None and self.screen.view.is_blind
         return self.screen.claim is not None
 
     def is_key_shown(self, action: str) -> bool:
         """Name the key only to whoever works blind; to others it says why it does nothing."""
-        return action != "reveal" or self.session.is_blind
+        return action != "toggle_judge_verdict" or self.session.is_blind
 
-    def read_again(self) -> None:
+    def reload_under_new_hiding_terms(self) -> None:
         """Read what is shown under the new terms; keys typed ahead are meant for that."""
         self.screen.queue_navigator.forget_read_ahead()
         self.screen.panes.claims.block_keys_until_redraw()

@@ -68,7 +68,7 @@ class ReviewState:
     """What says how to judge."""
 
     @property
-    def labels(self) -> LabelSet:
+    def label_set(self) -> LabelSet:
         """What judge and people can say."""
         return self.spec.labels
 
@@ -114,13 +114,13 @@ class ReviewPanes(Panes):
         self._content: ReviewContent | None = ReviewContent()
         """What the panes were placed for; None: there is nothing to review."""
 
-    def action_verdict(self, key: str) -> None:
+    def action_give_verdict(self, key: str) -> None:
         """Give the verdict of a key on the claim that is painted, whichever pane has the focus."""
-        self.claims.action_verdict(key)
+        self.claims.action_give_verdict(key)
 
-    def action_want(self, what: str) -> None:
+    def action_request_act_on_claim(self, what: str) -> None:
         """Ask for something else to be done with that claim."""
-        self.claims.action_want(what)
+        self.claims.action_request_act_on_claim(what)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide keys for labels that the metric does not have."""
@@ -291,7 +291,7 @@ class ReviewPanes(Panes):
             above += len(self._message_lines_above_passages(state, width))
             self.evidence.scroll_to_lines(above + starts[chosen], above + end)
 
-    def show_empty(self, words: str) -> None:
+    def show_nothing_to_review(self, words: str) -> None:
         """Show why there is nothing to review, with all the room, and accept no verdict."""
         self._content = None
         self.set_planner(plan_empty_review, lambda _pane: plan_empty_review)

@@ -42,7 +42,7 @@ def get_judge_verdict(claim: ClaimView, window: int | None) -> WindowVerdictView
     for verdict in claim.verdicts:
         if verdict.window == window:
             return verdict
-    return claim.home_verdict
+    return claim.first_window_verdict
 
 
 def translate_label(view: ReviewView, verdict: str | None) -> str | None:
@@ -51,7 +51,7 @@ def translate_label(view: ReviewView, verdict: str | None) -> str | None:
     Returns:
         A label of the metric or `x`; None for no word, and for one without a meaning here.
     """
-    return None if verdict is None else view.run.spec.rule.translate_label(verdict)
+    return None if verdict is None else view.run.spec.rule.translate_word_to_label(verdict)
 
 
 def fit_position(view: ReviewView, focus: ReviewPosition) -> ReviewPosition:
@@ -128,7 +128,9 @@ def find_first_or_last_open_claim(view: ReviewView, direction: int) -> ReviewPos
     return ReviewPosition(None, found.id) if found else None
 
 
-def overlay_pending(view: ReviewView, reviewer: str, pending: dict[ClaimId, str]) -> ReviewView:
+def overlay_pending_verdicts(
+    view: ReviewView, reviewer: str, pending: dict[ClaimId, str]
+) -> ReviewView:
     """Show verdicts that are on their way to the store as if they were there."""
     if not pending:
         return view
@@ -166,7 +168,7 @@ def restore_human_labels(view: ReviewView, before: Sequence[ClaimView]) -> Revie
 def get_verdict_action(verdict: str, view: ReviewView, claim: ClaimView) -> Action:
     """Name the act of giving a verdict, as far as the screen knows what was seen."""
     saw = claim.seen or claim.id not in view.hidden
-    return choose_action_of_verdict_event(verdict, claim.home_verdict.label, saw_judge=saw)
+    return choose_action_of_verdict_event(verdict, claim.first_window_verdict.label, saw_judge=saw)
 
 
 def list_claims_in_range(

@@ -60,30 +60,30 @@ class QueueNavigator(Controller["ReviewScreen"]):
             escape_line(queue.title, limit=40),
             Piece(self.keys.fill_in_keys(hidden)),
         )
-        self.screen.reveal.read_again()
+        self.screen.reveal.reload_under_new_hiding_terms()
         self.screen.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the key without a queue."""
         return self.session.claim_queue is not None
 
-    def go_to_entry(self, entry: tuple[ItemId, ClaimId]) -> None:
+    def go_to_queued_claim(self, entry: tuple[ItemId, ClaimId]) -> None:
         """Show a claim of the queue, at once where it was read ahead."""
         item, claim = entry
         self.session.choose_conversation(item)
         if self.screen.view is not None and self.screen.view.item.id == item:
-            self.screen.update_view(ReviewPosition(None, claim), fresh=True)
+            self.screen.draw_at_position(ReviewPosition(None, claim), fresh=True)
             return
         ready = self.conversations_ahead.pop(item, None)
         if ready is None or ready.hiding_terms != self.session.hiding_terms:
             self.screen.panes.claims.block_keys_until_redraw()
             # A save that ends meanwhile reads again, and must come to the same claim.
             self.session.choose_conversation(item, claim)
-            self.screen.loader.load(item, claim, 0)
+            self.screen.loader.load_and_show_conversation(item, claim, 0)
             return
         self.screen.loader.show_loaded(replace(ready, claim=claim))
         if not self.screen.writer.in_flight:
-            self.screen.handle_store_change()
+            self.screen.reload_after_store_change()
 
     @run_in_worker("ahead")
     async def read_ahead(self) -> None:
@@ -96,7 +96,9 @@ class QueueNavigator(Controller["ReviewScreen"]):
         ):
             if item != here and item not in self.conversations_ahead:
                 read = self.screen.loader.read_conversation
-                self.screen.call_later(self.keep_read_ahead, await self.read(read, item, None, 0))
+                self.screen.call_later(
+                    self.keep_read_ahead, await self.read_in_thread(read, item, None, 0)
+                )
 
     def keep_read_ahead(self, loaded: "LoadedConversation") -> None:
         """Keep what was read ahead, as long as it is ahead and may still be shown."""
@@ -134,7 +136,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
             return
         following = self.cursor.list_next_open_claims(1)
         if following:
-            self.go_to_entry(following[0])
+            self.go_to_queued_claim(following[0])
         else:
             self.screen.redraw()
             self.screen.panes.claims.block_keys_until_redraw()
@@ -183,7 +185,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
             return
         following = self.cursor.list_next_open_claims(1)
         entry = (
-            self.cursor.find_previous_open()
+            self.cursor.find_previous_open_claim()
             if direction < 0
             else following[0]
             if following
@@ -192,7 +194,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         if entry is None:
             self.show_message(Piece("nothing open in the queue on that side", "warn"))
         else:
-            self.go_to_entry(entry)
+            self.go_to_queued_claim(entry)
 
     def warn_if_outside(self, claim: ClaimId) -> None:
         """Say that a claim is not one of the queue, and how to go on with it."""
@@ -213,7 +215,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         self.screen.verdicts.forget_last_verdict()
         place = cursor.current_place + by
         if 0 <= place < len(cursor.queue.entries):
-            self.go_to_entry(cursor.queue.entries[place])
+            self.go_to_queued_claim(cursor.queue.entries[place])
         else:
             end = "last" if by > 0 else "first"
             title = escape_line(cursor.queue.title, limit=40)
@@ -232,7 +234,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
             return  # The last verdict could not be saved, or was taken back.
         end = None
         if queue.sample is not None:
-            end = await self.read(
+            end = await self.read_in_thread(
                 read_outcome_and_close_spot_check,
                 self.session.store,
                 queue.sample,
@@ -251,8 +253,8 @@ class QueueNavigator(Controller["ReviewScreen"]):
             return
         from faithtui.tui.samples.queue_end import QueueEndDialog
 
-        def go_to_answer(screen: str | None) -> None:
+        def go_to_chosen_screen(screen: str | None) -> None:
             if screen is not None:
                 self.screen.post_message(ShowScreen(screen))
 
-        self.input_queue.open_window(QueueEndDialog(queue, outcome), go_to_answer)
+        self.input_queue.open_window(QueueEndDialog(queue, outcome), go_to_chosen_screen)

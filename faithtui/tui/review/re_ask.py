@@ -80,7 +80,7 @@ class ReAsk(Controller["ReviewScreen"]):
     @run_in_worker("price")
     async def estimate_and_confirm_call_cost(self, claim: ClaimView, view: ReviewView) -> None:
         """Find out what a call costs."""
-        cost = await self.read(estimate_call_cost, self.session, view.run, view.item.id)
+        cost = await self.read_in_thread(estimate_call_cost, self.session, view.run, view.item.id)
         self.screen.call_later(self.confirm_cost_and_ask_again, claim.id, cost)
 
     def confirm_cost_and_ask_again(self, about: ClaimId, cost: CallCost) -> None:
@@ -112,7 +112,7 @@ class ReAsk(Controller["ReviewScreen"]):
         self.show_message(Piece(f"asking the judge again about {name} …", "quiet"))
         session = self.session
         try:
-            environment = await self.read(session.get_run_environment)
+            environment = await self.read_in_thread(session.get_run_environment)
             store, reviewer = session.store, session.reviewer
             fresh = await run_in_own_loop(
                 lambda: _ask_judge(store, item, claim, reviewer, environment)
@@ -135,10 +135,10 @@ class ReAsk(Controller["ReviewScreen"]):
                 Piece("asked again; the answer is hidden like the first one", "quiet")
             )
         else:
-            word = fmt.describe_label(fresh.label, state.labels)
-            look = fmt.get_label_look(fresh.label, state.labels)
+            word = fmt.describe_label(fresh.label, state.label_set)
+            look = fmt.get_label_look(fresh.label, state.label_set)
             self.show_message(Piece("asked again: "), Piece(word, f"strong {look}"))
-        self.screen.loader.read_again()
+        self.screen.loader.reread_now_or_after_jump()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the key without a claim."""
@@ -151,7 +151,7 @@ def estimate_call_cost(session: Session, run: RunRow, item: ItemId) -> CallCost:
 
     table = session.get_run_environment().prices
     prices = TablePrices(table, run.spec.judge, run.spec.base_url)
-    if prices.worst_nusd(_TOKENS, _TOKENS) == 0:
+    if prices.compute_max_cost_nusd(_TOKENS, _TOKENS) == 0:
         return CallCost(True, 0, "the price table")
     own = session.store.calls.sum_item_costs(item).total
     for calls, nusd, basis in (
@@ -166,6 +166,8 @@ def estimate_call_cost(session: Session, run: RunRow, item: ItemId) -> CallCost:
 def _ask_judge(
     store: "Store", item: ItemId, claim: ClaimId, reviewer: str, environment: "RunEnvironment"
 ) -> Coroutine[object, object, FreshVerdict]:
-    from faithtui.engine.review.re_ask import re_ask_claim
+    from faithtui.engine.review.re_ask import re_ask_claim_and_store_verdict
 
-    return re_ask_claim(store, item, claim, asked_by=reviewer, environment=environment)
+    return re_ask_claim_and_store_verdict(
+        store, item, claim, asked_by=reviewer, environment=environment
+    )

@@ -83,7 +83,7 @@ class ReviewScreen(FaithScreen):
         *QueueNavigator.BINDINGS,
         Binding(
             "M",
-            "metrics",
+            "show_metrics_screen",
             "metrics",
             tooltip="All metrics side by side on this conversation; M comes back",
             id="review.metrics",
@@ -104,7 +104,7 @@ class ReviewScreen(FaithScreen):
         self.verdicts = Verdicts(self)
         self.claim_range = ClaimRange(self)
         self.reveal = JudgeReveal(self)
-        self.blind_mode = BlindMode(self, self.reveal.read_again)
+        self.blind_mode = BlindMode(self, self.reveal.reload_under_new_hiding_terms)
         self.undo = ReviewUndo(self)
         self.notes = Notes(self)
         self.guideline = GuidelineOpener(
@@ -118,7 +118,7 @@ class ReviewScreen(FaithScreen):
         self.queue_navigator = QueueNavigator(self)
         self.session_line = SessionLine(self)
         self.re_ask = ReAsk(self)
-        self.replies = RawReplies(self, self.moves.find_item, self.moves.find_claim_in_window)
+        self.replies = RawReplies(self, self.moves.get_shown_item_id, self.moves.get_chosen_claim)
         self.add_controllers(self.reveal, self.blind_mode, self.undo, self.notes, self.guideline)
         self.add_controllers(
             self.verdicts,
@@ -185,7 +185,7 @@ class ReviewScreen(FaithScreen):
         """Read the conversation again, or the one that was chosen elsewhere."""
         self.loader.reload()
 
-    def handle_store_change(self) -> None:
+    def reload_after_store_change(self) -> None:
         """Read again if it was this conversation that changed."""
         self.loader.reload_if_changed()
 
@@ -200,23 +200,23 @@ class ReviewScreen(FaithScreen):
         self.claim_range.clear()
         self.loader.force_reload_at_next_change()
         self.search.clear()
-        self.writer.clear()
+        self.writer.clear_messages_and_cancel_leaving()
 
-    def show_empty(self, words: str) -> None:
+    def show_nothing_to_review(self, words: str) -> None:
         """Say why there is nothing to review."""
         self.review_state = None
-        self.panes.show_empty(words)
+        self.panes.show_nothing_to_review(words)
         self.set_title()
 
     def make_idle_status(self) -> tuple[Piece, ...]:
         """Say how the session goes on."""
-        words = self.session_line.words
+        words = self.session_line.progress_words
         return (Piece(words, "quiet"),) if words else ()
 
     def show_conversation(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:
         """Show a conversation as it was read; `fresh`: it is another one."""
         self.review_state = state
-        self.update_view(at, fresh=fresh)
+        self.draw_at_position(at, fresh=fresh)
 
     def choose_passage(self, passage: int) -> None:
         """Choose a passage by its place in the ranking, and show where it begins."""
@@ -228,14 +228,14 @@ class ReviewScreen(FaithScreen):
 
     def redraw(self) -> None:
         """Draw what is looked at anew."""
-        self.update_view(self.review_position)
+        self.draw_at_position(self.review_position)
 
-    def update_view(self, at: ReviewPosition, *, fresh: bool = False) -> None:
+    def draw_at_position(self, at: ReviewPosition, *, fresh: bool = False) -> None:
         """Choose what is looked at and draw everything in one go."""
         before = self.review_state
         if before is None:
             return
-        view = position.overlay_pending(
+        view = position.overlay_pending_verdicts(
             before.view, self.session.reviewer, self.writer.pending_verdicts
         )
         moved = fresh or at.claim != before.position.claim
@@ -296,7 +296,7 @@ class ReviewScreen(FaithScreen):
     @on(RowPane.Chosen, "#claims")
     def show_claim_in_all_windows(self) -> None:
         """Show the judge's verdict in every window."""
-        self.evidence.action_occurrences()
+        self.evidence.action_list_windows_of_claim()
 
     @on(Input.Submitted, "#note")
     def save_typed_note(self, event: Input.Submitted) -> None:
@@ -312,12 +312,12 @@ class ReviewScreen(FaithScreen):
     @on(NoteLine.Dropped)
     def drop_note(self) -> None:
         """Leave the note as it was."""
-        self.notes.close_line()
+        self.notes.drop_note_and_close_line()
 
     @on(FilterBar.FilterChanged)
-    def apply_filter(self, event: FilterBar.FilterChanged) -> None:
+    def highlight_filter_matches(self, event: FilterBar.FilterChanged) -> None:
         """Let what a filter finds stand out."""
-        self.search.apply_filter(event)
+        self.search.highlight_and_go_to_matches(event)
 
     @on(FilterBar.FilterCancelled)
     def restore_previous_filter(self) -> None:
@@ -332,7 +332,7 @@ class ReviewScreen(FaithScreen):
 
     # Other screens and windows
 
-    def action_metrics(self) -> None:
+    def action_show_metrics_screen(self) -> None:
         """Show what every metric says about the answers of this conversation."""
         if self.session.is_blind:
             self.refuse(f"the metrics would show the judge: {self.reveal.describe_unhide_keys()}")
@@ -345,6 +345,6 @@ class ReviewScreen(FaithScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done without a conversation."""
-        if action == "metrics":
+        if action == "show_metrics_screen":
             return self.view is not None
         return super().check_action(action, parameters)

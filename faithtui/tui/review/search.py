@@ -27,7 +27,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "slash",
-            "find",
+            "type_filter",
             "find",
             tooltip="Find claims of this conversation by words or terms; "
             "{review.next-unlabelled} and {review.previous-unlabelled} go through them",
@@ -46,7 +46,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
     def clear(self) -> None:
         """Search for nothing any more."""
         self.filter_text = ""
-        self.screen.bar.show("")
+        self.screen.bar.show_filter_text("")
 
     @property
     def context(self) -> FilterContext:
@@ -79,13 +79,13 @@ class ClaimSearch(Controller["ReviewScreen"]):
         # Not copied: a queue may hold a hundred thousand claims, and lines are kept while it stays.
         return None if cursor is None else cursor.queue.place
 
-    def action_find(self) -> None:
+    def action_type_filter(self) -> None:
         """Let somebody type a filter."""
         self._previous_filter = self.filter_text
         self.screen.bar.start_typing(self.filter_text)
         self._show_found_count(is_typing=True)
 
-    def apply_filter(self, event: FilterBar.FilterChanged) -> None:
+    def highlight_and_go_to_matches(self, event: FilterBar.FilterChanged) -> None:
         """Let what a filter finds stand out, and go to the first of it."""
         self.filter_text = event.text.strip()
         self._show_found_count(is_typing=not event.is_final)
@@ -95,19 +95,19 @@ class ClaimSearch(Controller["ReviewScreen"]):
             order = [claim.id for claim in self.screen.view.claims] if self.screen.view else []
             at = order.index(here) if here in order else 0
             ahead = next((each for each in found if order.index(each) >= at), found[0])
-            self.screen.update_view(
+            self.screen.draw_at_position(
                 replace(self.screen.review_position, window=None, claim=ahead, passage=0)
             )
         else:
             self.screen.redraw()
         if event.is_final:
-            self.screen.bar.show(self.filter_text)
+            self.screen.bar.show_filter_text(self.filter_text)
             self.screen.panes.claims.focus()
 
     def restore_previous_filter(self) -> None:
         """Go on with the filter there was before."""
         self.filter_text = self._previous_filter
-        self.screen.bar.show(self.filter_text)
+        self.screen.bar.show_filter_text(self.filter_text)
         self.screen.panes.claims.focus()
         self._show_found_count()
         self.screen.redraw()
@@ -134,7 +134,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
             goal = ahead[0] if ahead else places[0]
         else:
             goal = behind[-1] if behind else places[-1]
-        self.screen.update_view(
+        self.screen.draw_at_position(
             replace(self.screen.review_position, window=None, claim=order[goal], passage=0)
         )
         self._show_found_count()

@@ -23,7 +23,7 @@ class SessionLine(Controller["ReviewScreen"]):
         self._repeats: tuple[RunId, tuple[RepeatedLabel, ...]] | None = None
 
     @property
-    def words(self) -> str:
+    def progress_words(self) -> str:
         """How the session goes on, "" before that is known."""
         from faithtui.tui.review.lines.session import describe_session_progress
 
@@ -39,12 +39,12 @@ class SessionLine(Controller["ReviewScreen"]):
         return describe_session_progress(self._facts, left, where, has_timer=timer)
 
     @run_in_worker("how-far")
-    async def read_again(self) -> None:
+    async def load_and_show_progress(self) -> None:
         """Read how far the annotator has come."""
         queue, run = self.session.claim_queue, self.session.run
         if run is not None:
             self.screen.call_later(
-                self._keep_and_show_facts, await self.read(self._read_facts, queue, run)
+                self._keep_and_show_facts, await self.read_in_thread(self._read_facts, queue, run)
             )
 
     def forget(self) -> None:

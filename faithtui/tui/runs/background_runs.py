@@ -39,14 +39,14 @@ class BackgroundRuns:
         self._about_to_begin: set[RunId] = set()
         """Runs that are about to begin and cannot be seen yet."""
 
-    def start(self) -> None:
+    def resume_first_run_and_poll_queue(self) -> None:
         """Take up the run that the app was started for, if any, and let others follow from now."""
         session = self.app.session
         if self._resume_first and session.run is not None:
             self.begin(session.run)
         self.app.set_interval(NEXT_RUN_POLL_S, self.begin_next)
 
-    async def start_all(self, requests: Sequence[RunRequest]) -> None:
+    async def plan_all_and_begin_first(self, requests: Sequence[RunRequest]) -> None:
         """Plan all runs, begin the first in the background and show how it goes on.
 
         The others begin one after the other: where metrics ask the same questions, the replies of
@@ -60,7 +60,7 @@ class BackgroundRuns:
         session.waiting_runs.extend(rest)
         self.begin(first)
 
-    def resume(self, run: "RunId", then: Sequence["RunId"] = ()) -> None:
+    def begin_run_and_queue_others(self, run: "RunId", then: Sequence["RunId"] = ()) -> None:
         """Take up a run, and let others follow."""
         session = self.app.session
         session.waiting_runs.extend(then)
@@ -125,7 +125,7 @@ class BackgroundRuns:
         if follow and not self._resume_first:
             app.show_screen("progress")
         self._resume_first = False
-        app.screen_switcher.reload()
+        app.screen_switcher.reload_open_screens()
 
     def yield_to_ui(self) -> None:
         """Let runs rest while what somebody pressed is drawn, and what they write."""
@@ -141,7 +141,7 @@ class BackgroundRuns:
             if run.is_finished and run.bug is not None:
                 raise run.bug
 
-    def cancel_all(self) -> None:
+    def cancel_all_and_clear_waiting(self) -> None:
         """Ask for nothing more, and begin nothing more."""
         self.app.session.waiting_runs.clear()
         for run in self.app.session.process_runs:

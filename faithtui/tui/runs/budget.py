@@ -39,7 +39,13 @@ class BudgetScreen(ModalWindow[BudgetCaps | None]):
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", "save", tooltip="Let this be the budget", id="budget.save"),
+        Binding(
+            "ctrl+s",
+            "answer_with_budget",
+            "save",
+            tooltip="Let this be the budget",
+            id="budget.save",
+        ),
         Binding("escape", "close", "close", tooltip="Leave the budget as it is", id="budget.close"),
     ]
 
@@ -78,11 +84,11 @@ class BudgetScreen(ModalWindow[BudgetCaps | None]):
         self.query_one("#tokens" if tokens_alone else "#usd").focus()
 
     @on(Input.Submitted)
-    def save_from_input(self) -> None:
+    def answer_on_enter(self) -> None:
         """Save on enter."""
-        self.action_save()
+        self.action_answer_with_budget()
 
-    def action_save(self) -> None:
+    def action_answer_with_budget(self) -> None:
         """Answer with the budget."""
         try:
             self.dismiss(self._read_caps_from_fields())

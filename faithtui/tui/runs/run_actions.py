@@ -52,7 +52,7 @@ class RunActions(Controller["RunsScreen"]):
         ),
         Binding(
             "d",
-            "put_away",
+            "archive_or_restore",
             "archive",
             tooltip="Put the marked runs, or the chosen one, out of the list, or archived ones "
             "back; the filter archived:yes finds them. Nothing is deleted; `faithtui delete` does "
@@ -61,7 +61,7 @@ class RunActions(Controller["RunsScreen"]):
         ),
         Binding(
             "u",
-            "undo",
+            "undo_archiving",
             "undo",
             show=False,
             tooltip="Undo what was archived or brought back last",
@@ -69,7 +69,7 @@ class RunActions(Controller["RunsScreen"]):
         ),
         Binding(
             "ctrl+r",
-            "redo",
+            "redo_archiving",
             "redo",
             show=False,
             tooltip="Redo what was undone",
@@ -87,13 +87,13 @@ class RunActions(Controller["RunsScreen"]):
     def target_runs(self) -> tuple[RunRow, ...]:
         """What a key is about: the marked runs, else the chosen one."""
         marked = tuple(row for row in self.screen.all_runs if row.id in self.screen.marks)
-        if marked or self.screen.selection is None:
+        if marked or self.screen.run_at_cursor is None:
             return marked
-        return (self.screen.selection,)
+        return (self.screen.run_at_cursor,)
 
     # Archiving
 
-    def action_put_away(self) -> None:
+    def action_archive_or_restore(self) -> None:
         """Archive runs; bring them back where all are archived."""
         targets = self.target_runs
         back = all(row.archived_at is not None for row in targets)
@@ -104,7 +104,7 @@ class RunActions(Controller["RunsScreen"]):
         runs = tuple(row.id for row in targets if back or row.archived_at is None)
         self.archive_or_restore_runs(runs, archived=not back)
 
-    def action_undo(self) -> None:
+    def action_undo_archiving(self) -> None:
         """Take back the last archiving."""
         if not self.done_archivings:
             self.show_message(Piece("nothing was archived here that could be undone", "warn"))
@@ -112,7 +112,7 @@ class RunActions(Controller["RunsScreen"]):
         runs, archived = self.done_archivings.pop()
         self.archive_or_restore_runs(runs, archived=not archived, how="undone")
 
-    def action_redo(self) -> None:
+    def action_redo_archiving(self) -> None:
         """Archive again."""
         if not self.undone_archivings:
             self.show_message(Piece("nothing to redo", "warn"))
@@ -126,7 +126,7 @@ class RunActions(Controller["RunsScreen"]):
     ) -> None:
         """Write it down."""
         kept = self.session.store.runs
-        await self.read(kept.archive if archived else kept.restore, runs)
+        await self.read_in_thread(kept.archive if archived else kept.restore, runs)
         self.screen.call_later(self.reload_and_show_archived, runs, archived, how)
 
     def reload_and_show_archived(self, runs: tuple[RunId, ...], archived: bool, how: str) -> None:
@@ -167,14 +167,14 @@ class RunActions(Controller["RunsScreen"]):
             which = format_run_names([row.id for row in self.target_runs])
             self.refuse(f"nothing failed or lacks a verdict in {which}")
         else:
-            self.reopen_unfinished_items(unfinished)
+            self.reopen_failed_items_and_resume(unfinished)
 
     @hold_keys_during_worker(can_give_up=False)
     @run_in_worker("retry")
-    async def reopen_unfinished_items(self, runs: Sequence[RunId]) -> None:
+    async def reopen_failed_items_and_resume(self, runs: Sequence[RunId]) -> None:
         """Make what failed or lacks a verdict wait again."""
-        reopen = self.session.store.runs.reopen_unfinished_items
-        reopened = tuple([run for run in runs if await self.read(reopen, run)])
+        reopen = self.session.store.runs.reopen_failed_or_incomplete_items
+        reopened = tuple([run for run in runs if await self.read_in_thread(reopen, run)])
         if reopened:
             self.screen.post_message(ResumeRequested(reopened[0], then=reopened[1:]))
 
@@ -190,7 +190,7 @@ class RunActions(Controller["RunsScreen"]):
         store, who = self.session.store, self.session.reviewer
         self.show_message(Piece(f"comparing #{first} with #{second} …", "quiet"))
         try:
-            change = await self.read(compare_runs, store, first, second, who)
+            change = await self.read_in_thread(compare_runs, store, first, second, who)
         except FaithtuiError:
             self.show_message()
             raise
@@ -222,7 +222,7 @@ class RunActions(Controller["RunsScreen"]):
         directories = []
         for run in runs:
             self.show_message(Piece(f"writing the report of #{run} …", "quiet"))
-            directories.append(await self.read(write_run_report, self.session, run))
+            directories.append(await self.read_in_thread(write_run_report, self.session, run))
         self.show_message(*describe_report_paths(*directories))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -231,7 +231,7 @@ class RunActions(Controller["RunsScreen"]):
             return False
         if action == "compare":
             return len(self.screen.marks) == 2 and len(self.target_runs) == 2
-        if action in ("export", "put_away", "retry"):
+        if action in ("export", "archive_or_restore", "retry"):
             return bool(self.target_runs)
         return True
 

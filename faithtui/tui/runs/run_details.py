@@ -209,7 +209,7 @@ def _list_score_fields(
     row: RunRow, counts: "RunCounts", metric: "MetricSpec", width: int, *, chart: bool
 ) -> Iterator[tuple[str, list[Piece]]]:
     """Say how the scores lie, how many conversations pass, and how often each verdict was given."""
-    if counts.scored:
+    if counts.scored_conversation_count:
         drawn = [] if chart else _sparkline_pieces(counts.score_bins)
         yield "scores", [*drawn, *_pass_count_pieces(row, counts)]
     total = sum(each.claims for each in counts.labels.values())
@@ -239,11 +239,16 @@ def _score_histogram_lines(bins: Sequence[int], width: int, rows: int) -> Iterat
 def _pass_count_pieces(row: RunRow, counts: "RunCounts") -> list[Piece]:
     bar = row.spec.rule.effective_threshold
     if counts.passed is None or bar is None:
-        return [Piece(f"{fmt.format_count_with_noun(counts.scored, 'conversation')}, no threshold")]
+        judged = fmt.format_count_with_noun(counts.scored_conversation_count, "conversation")
+        return [Piece(f"{judged}, no threshold")]
     return [
-        Piece(fmt.format_share(counts.passed, counts.scored), "strong"),
+        Piece(fmt.format_share(counts.passed, counts.scored_conversation_count), "strong"),
         Piece(f" pass the threshold {bar:.2f}: "),
-        Piece(f"{fmt.format_count(counts.passed)} of {fmt.format_count(counts.scored)}", "quiet"),
+        Piece(
+            f"{fmt.format_count(counts.passed)} of "
+            f"{fmt.format_count(counts.scored_conversation_count)}",
+            "quiet",
+        ),
     ]
 
 

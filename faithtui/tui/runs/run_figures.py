@@ -53,7 +53,7 @@ class FigureReader(Controller["RunsScreen"]):
         self._newest: LabelId | None = None
         self._is_reading = False
 
-    def find(self, run: RunId) -> RunFigures | None:
+    def get_known_figures(self, run: RunId) -> RunFigures | None:
         """Give what is known of a run; it may be older than the run's row."""
         return self._known.get(run)
 
@@ -82,12 +82,14 @@ class FigureReader(Controller["RunsScreen"]):
     async def _read_outdated_runs(self) -> None:
         try:
             while self.screen.is_current and self.session.is_open:
-                self._newest = await self.read(self.session.store.reviews.read_newest_event_id)
+                self._newest = await self.read_in_thread(
+                    self.session.store.reviews.read_newest_event_id
+                )
                 row = next(self._list_outdated(), None)
                 if row is None:
                     self._schedule_refresh()
                     return
-                known = await self.read(self._read_figures, row, self._newest)
+                known = await self.read_in_thread(self._read_figures, row, self._newest)
                 self._known[row.id] = known
                 self.screen.call_later(self.screen.show_figures, row.id)
         finally:
@@ -117,7 +119,7 @@ class FigureReader(Controller["RunsScreen"]):
             self.screen.set_timer(rest, self.refresh)
 
     def _list_rows_chosen_first(self) -> Sequence[RunRow]:
-        chosen = self.screen.selection
+        chosen = self.screen.run_at_cursor
         others = [row for row in self.screen.rows or () if chosen is None or row.id != chosen.id]
         return others if chosen is None else [chosen, *others]
 
@@ -156,7 +158,7 @@ class FigureReader(Controller["RunsScreen"]):
 
     def _read_lowest(self, run: RunId) -> "tuple[ItemRow, ...]":
         store = self.session.store
-        items = store.runs.item_ids(run, "score")[:MOST_LISTED]
+        items = store.runs.list_item_ids(run, "score")[:MOST_LISTED]
         rows = store.runs.read_items_with_list_marks(items, self.session.reviewer)
         return tuple(
             each for each in rows if each.scores and each.scores.windowed.value is not None
@@ -169,7 +171,7 @@ def _read_queues(session: "Session", run: RunId) -> QueueFacts:
     from faithtui.engine.review.run_overview import find_open_sample
     from faithtui.engine.review.samples.sample_queues import estimate_seconds_per_claim
 
-    samples = session.store.samples.rows(session.reviewer, run)
+    samples = session.store.samples.list_samples(session.reviewer, run)
     return QueueFacts(
         find_open_sample(samples, session.reviewer),
         bool(samples),

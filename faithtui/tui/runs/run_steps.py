@@ -25,7 +25,7 @@ class RunSteps(Controller["RunsScreen"]):
         super().__init__(screen)
         self._steps: tuple[NextStep, ...] = ()
 
-    def show(self, row: RunRow | None, spec: "MetricSpec | None") -> None:
+    def show_steps_of_run(self, row: RunRow | None, spec: "MetricSpec | None") -> None:
         """List what can be done next with a run.
 
         Args:
@@ -44,7 +44,7 @@ class RunSteps(Controller["RunsScreen"]):
             if not (self.screen.session.is_read_only and each.action in WRITING_ACTIONS)
         )
         self._steps = steps
-        is_read = self.screen.figures.find(row.id) is not None
+        is_read = self.screen.figures.get_known_figures(row.id) is not None
         pane.show(lambda width: step_lines(steps, width, self.keys, is_read=is_read))
         pane.move_to(max(0, min(pane.cursor, len(steps) - 1)))
 
@@ -53,11 +53,11 @@ class RunSteps(Controller["RunsScreen"]):
         if number < len(self._steps):
             await self.screen.run_action(self._steps[number].action)
 
-    def action_spot_check(self) -> None:
+    def action_offer_spot_check(self) -> None:
         """Offer a spot-check of the chosen run."""
         from faithtui.tui.samples.queue_start import QueueStart
 
-        row = self.screen.selection
+        row = self.screen.run_at_cursor
         if row is not None and not row.claims:
             self.refuse("nothing is judged in this run yet: there is nothing to draw from")
         elif row is not None:
@@ -69,7 +69,7 @@ class RunSteps(Controller["RunsScreen"]):
 
     def action_show_failing(self) -> None:
         """List the conversations in which the judge found something unfaithful, worst first."""
-        row = self.screen.selection
+        row = self.screen.run_at_cursor
         spec = None if row is None else self.screen.specs.get(row.id)
         if row is None or spec is None:
             return
@@ -87,4 +87,4 @@ class RunSteps(Controller["RunsScreen"]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run while there is none."""
-        return self.session.is_open and self.screen.selection is not None
+        return self.session.is_open and self.screen.run_at_cursor is not None

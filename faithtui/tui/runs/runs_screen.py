@@ -61,7 +61,7 @@ class RunRows:
         """Count the runs."""
         return len(self.all)
 
-    def row(self, index: int) -> RunRow:
+    def fetch_row(self, index: int) -> RunRow:
         """Give a run."""
         return self.all[index]
 
@@ -74,12 +74,12 @@ class RunsScreen(FilteredListScreen):
     HELP_WORDS: ClassVar[str] = (
         "A run is one metric and one judge over a selection of conversations. {list.open} opens "
         "its conversations. score is the mean over its conversations, each the mean of its "
-        "windows, by the judge. corrected is the share of all its claims that pass, estimated from "
-        "a random sample of human labels, in percent with its interval: else there is none. kappa "
-        "(human) is agreement of judge and human labels beyond chance, with its interval; ans. "
-        "stands where whole answers are compared instead of claims. reviewed "
-        "is the share of claims with a human label. What next lists what can be done with the "
-        "chosen run, most urgent first: its key, enter or a click does it."
+        "windows, by the judge. corrected is the share of all its claims that pass, estimated "
+        "from a random sample of human labels, in percent with its interval: else there is none. "
+        "kappa (human) is agreement of judge and human labels beyond chance, with its interval; "
+        "ans.: of whole answers, not of claims. reviewed is the share of claims with a human "
+        "label. What next lists what can be done with the chosen run, most urgent first: its key,"
+        " enter or a click does it."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -113,7 +113,7 @@ class RunsScreen(FilteredListScreen):
         ),
         Binding(
             "c",
-            "spot_check",
+            "offer_spot_check",
             "spot-check",
             show=False,
             tooltip="Look at 20 random claims of the chosen run, blind, for a quick decision",
@@ -149,9 +149,9 @@ class RunsScreen(FilteredListScreen):
                 draw=self._draw_row,
                 head=run_header_line,
                 empty=self._draw_empty_list,
-                moved=self.follow_cursor,
+                moved=self.switch_to_run_under_cursor,
                 identity=lambda row: row.id,
-                empty_chosen=self.take_suggestion,
+                empty_chosen=self.apply_first_filter_suggestion,
             ),
             RowPane(id="next", title="What next", opens_on_first_click=True),
             LowestScores(self.session, id="lowest"),
@@ -178,13 +178,13 @@ class RunsScreen(FilteredListScreen):
         return self._all_runs
 
     @property
-    def listed_entries(self) -> Sequence[int]:
+    def listed_ids(self) -> Sequence[int]:
         """Ids of the runs that the filter finds."""
         return [row.id for row in self.rows or ()]
 
     def reload(self) -> None:
         """Read the runs."""
-        self.hold_keys_until_first_rows(self.load())
+        self.hold_keys_until_first_rows(self.load_and_show_runs())
 
     def reread_other_runs(self) -> None:
         """Read again where another process runs something: one that is killed writes nothing."""
@@ -194,16 +194,18 @@ class RunsScreen(FilteredListScreen):
             and self.session.is_open
             and not all(self.is_under_way(r.id) for r in others)
         ):
-            self.load()
+            self.load_and_show_runs()
 
     @work(exclusive=True, group="runs", exit_on_error=False)
-    async def load(self) -> None:
+    async def load_and_show_runs(self) -> None:
         """Read the runs."""
-        rows = await self.read(_read_runs, self.session)
+        rows = await self.read_in_thread(_read_runs, self.session)
         self._is_at_start = False
         self.call_later(self.show_rows, tuple(sorted(rows, key=lambda row: -row.id)))
         # The list does not wait for the metrics to be imported.
-        specs = await self.read(lambda: {row.id: get_metric_spec(row.spec) for row in rows})
+        specs = await self.read_in_thread(
+            lambda: {row.id: get_metric_spec(row.spec) for row in rows}
+        )
         self.call_later(self.set_metric_specs, specs)
 
     @on(FirstRunsRead)
@@ -215,7 +217,7 @@ class RunsScreen(FilteredListScreen):
     def show_rows(self, rows: tuple[RunRow, ...]) -> None:
         """Draw the runs, with the cursor on the same one."""
         self._all_runs = rows
-        self.search()
+        self.show_matching_rows()
         self.set_title(
             [Piece("  "), escape_line(fmt.format_path(self.session.store_path), "quiet")]
         )
@@ -230,14 +232,14 @@ class RunsScreen(FilteredListScreen):
         """Orders there are."""
         return {name: words for name, (words, _) in ORDERS.items()}
 
-    def search(self) -> None:
+    def show_matching_rows(self) -> None:
         """Draw the runs that the filter finds, in the order."""
         _, key = ORDERS.get(self.state.sort, ORDERS["number"])
         rows = tuple(sorted(list_matching_runs(self._all_runs, self.active_filter), key=key))
         is_other_length = self.rows is None or len(rows) != len(self.rows)
         self.rows = rows
         if is_other_length:
-            self.query_one(Panes).update_plan()
+            self.query_one(Panes).place_panes_anew()
         wanted = self.session.run
         # Where the chosen one is gone, the one in its place is chosen.
         at = next((i for i, row in enumerate(rows) if row.id == wanted), self.runs.cursor)
@@ -262,19 +264,19 @@ class RunsScreen(FilteredListScreen):
     def show_figures(self, run: RunId) -> None:
         """Draw what was read of a run beside its row."""
         self.runs.refresh()
-        if self.selection is not None and self.selection.id == run:
+        if self.run_at_cursor is not None and self.run_at_cursor.id == run:
             self._show_details()
 
-    def follow_cursor(self) -> None:
+    def switch_to_run_under_cursor(self) -> None:
         """Show the chosen run."""
-        if self.selection is not None:
-            self.session.switch_run(self.selection.id)
+        if self.run_at_cursor is not None:
+            self.session.switch_run(self.run_at_cursor.id)
         self._show_details()
         self.figures.refresh()
         self.refresh_bindings()
 
     @on(VirtualList.Chosen)
-    def open_selection(self) -> None:
+    def show_conversations_of_run(self) -> None:
         """Show the conversations of the chosen run."""
         self.post_message(ShowScreen("conversations"))
 
@@ -284,7 +286,7 @@ class RunsScreen(FilteredListScreen):
         await self.steps.run_numbered_step(event.row)
 
     @property
-    def selection(self) -> RunRow | None:
+    def run_at_cursor(self) -> RunRow | None:
         """The run under the cursor."""
         if not self.rows:
             return None
@@ -300,17 +302,17 @@ class RunsScreen(FilteredListScreen):
 
     def action_resume(self) -> None:
         """Ask for the chosen run to be taken up."""
-        if self.selection is not None:
-            self.post_message(ResumeRequested(self.selection.id))
+        if self.run_at_cursor is not None:
+            self.post_message(ResumeRequested(self.run_at_cursor.id))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run while there is none."""
         if action == "new_run":
             return self.session.is_open
         if action == "screen":
-            return self.is_mounted and self.selection is not None
+            return self.is_mounted and self.run_at_cursor is not None
         if action == "resume":
-            row = self.selection if self.is_mounted else None
+            row = self.run_at_cursor if self.is_mounted else None
             return row is not None and row.pending > 0 and not self.is_under_way(row.id)
         return super().check_action(action, parameters)
 
@@ -331,22 +333,22 @@ class RunsScreen(FilteredListScreen):
 
         What is read late must not take away the run that is looked at on another screen.
         """
-        chosen, row = self.session.run, self.selection
-        if row is None or not self.is_current or chosen in self.listed_entries:
+        chosen, row = self.session.run, self.run_at_cursor
+        if row is None or not self.is_current or chosen in self.listed_ids:
             return
         if chosen is None or not self.is_under_way(chosen):
             self.session.switch_run(row.id)
 
     def _draw_row(self, row: RunRow, width: int, here: bool) -> Line:
-        found = self.figures.find(row.id)
+        found = self.figures.get_known_figures(row.id)
         trust, is_read = None if found is None else found.trust, found is not None
         blind, at_start = self.session.is_blind, self._is_at_start
         return run_line(row, width, here, trust, blind=blind, at_start=at_start, is_read=is_read)
 
     def _show_details(self) -> None:
-        row = self.selection
+        row = self.run_at_cursor
         spec = None if row is None else self.specs.get(row.id)
-        found = None if row is None else self.figures.find(row.id)
+        found = None if row is None else self.figures.get_known_figures(row.id)
         detail = self.query_one("#detail", Pane)
         detail.show(
             lambda width: run_detail_lines(
@@ -364,7 +366,7 @@ class RunsScreen(FilteredListScreen):
             keep=False,
         )
         self.query_one(LowestScores).show_lowest_conversations(row, spec, found)
-        self.steps.show(row, spec)
+        self.steps.show_steps_of_run(row, spec)
 
 
 def _read_runs(session: Session) -> tuple[RunRow, ...]:

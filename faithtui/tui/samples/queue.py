@@ -118,7 +118,7 @@ class QueuePosition:
         again = (each for each in waiting if each[1] in self.skipped_claims)
         return tuple(islice(chain(fresh, again), count))
 
-    def find_previous_open(self) -> tuple[ItemId, ClaimId] | None:
+    def find_previous_open_claim(self) -> tuple[ItemId, ClaimId] | None:
         """Find the nearest open claim before this one; None when there is none."""
         for entry in reversed(self.queue.entries[: max(0, self.current_place)]):
             if entry[1] not in self.answered_claims:
@@ -132,7 +132,7 @@ def load_queue_position(store: "Store", queue: ClaimQueue, reviewer: str) -> Que
         cursor = QueuePosition(queue)
         cursor.answered_claims = queue.answered
         return cursor
-    entries = store.samples.entries(queue.sample, reviewer)
+    entries = store.samples.list_claims_in_served_order(queue.sample, reviewer)
     return QueuePosition(
         queue,
         (each.claim for each in entries if each.answered),
@@ -162,8 +162,8 @@ def make_sample_queue(store: "Store", sample: SampleId, reviewer: str) -> ClaimQ
     """Make the queue of a drawn sample, as it is served to a person."""
     from faithtui.agreement.sampling.draw import SampleKind
 
-    row = store.samples.row(sample, reviewer)
-    entries = store.samples.entries(sample, reviewer)
+    row = store.samples.read_sample(sample, reviewer)
+    entries = store.samples.list_claims_in_served_order(sample, reviewer)
     return ClaimQueue(
         title=row.name,
         run=row.run,
@@ -199,19 +199,19 @@ def find_nearest_open_conversation(
     for start in range(0, len(ahead), _AT_ONCE):
         part = ahead[start : start + _AT_ONCE]
         own = store.runs.count_own_labels(part, reviewer)
-        for row in store.runs.item_rows(part):
+        for row in store.runs.read_item_rows(part):
             if own[row.id] < row.claims:
                 return row.id
     return None
 
 
-def find_conversation_in_run(
+def find_item_id_of_conversation(
     store: "Store", run: RunId, conversation: ConversationId
 ) -> ItemId | None:
     """Find a conversation in a run; None when the run does not hold it."""
-    queue = store.runs.item_ids(run, "number")
+    queue = store.runs.list_item_ids(run, "number")
     for start in range(0, len(queue), _AT_ONCE):
-        for row in store.runs.item_rows(queue[start : start + _AT_ONCE]):
+        for row in store.runs.read_item_rows(queue[start : start + _AT_ONCE]):
             if row.conversation == conversation:
                 return row.id
     return None

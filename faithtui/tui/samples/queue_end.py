@@ -29,21 +29,21 @@ class QueueEndDialog(Dialog):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "a",
-            "choose('agreement')",
+            "choose_screen('agreement')",
             "agreement",
             tooltip="Agreement of judge and human labels now",
             id="queue-end.agreement",
         ),
         Binding(
             "u",
-            "choose('queues')",
+            "choose_screen('queues')",
             "queues, draw more",
             tooltip="To the queues: draw more of this one, or another one",
             id="queue-end.queues",
         ),
         Binding(
             "d",
-            "choose('adjudicate')",
+            "choose_screen('adjudicate')",
             "adjudicate",
             tooltip="Settle the claims on which annotators differ",
             id="queue-end.adjudicate",
@@ -60,13 +60,13 @@ class QueueEndDialog(Dialog):
     def __init__(self, queue: ClaimQueue, end: QueueOutcome | None) -> None:
         super().__init__("This queue is through", lambda width: _end_lines(queue, end, width))
 
-    def action_choose(self, name: str) -> None:
+    def action_choose_screen(self, name: str) -> None:
         """Answer with a screen."""
         self.dismiss(name)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what leads nowhere."""
-        if action == "choose":
+        if action == "choose_screen":
             return parameters[0] in screen_catalog.SCREENS
         return True
 

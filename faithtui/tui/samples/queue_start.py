@@ -39,11 +39,11 @@ class QueueStart(Controller[FaithScreen]):
 
     @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("open")
-    async def open_queue(self, sample: SampleId) -> None:
+    async def go_to_first_open_claim(self, sample: SampleId) -> None:
         """Go to the first claim of a queue without a verdict."""
         store, reviewer = self.session.store, self.session.reviewer
-        queue = await self.read(make_sample_queue, store, sample, reviewer)
-        position = await self.read(load_queue_position, store, queue, reviewer)
+        queue = await self.read_in_thread(make_sample_queue, store, sample, reviewer)
+        position = await self.read_in_thread(load_queue_position, store, queue, reviewer)
         following = position.list_next_open_claims(1)
         self.session.start_queue(queue, following[0][1] if following else None)
         self.screen.post_message(ShowScreen("review"))
@@ -53,7 +53,7 @@ class QueueStart(Controller[FaithScreen]):
     async def read_and_offer_spot_check(self, run: RunId) -> None:
         """Read the queues of a run, then offer a spot-check of it."""
         store, reviewer = self.session.store, self.session.reviewer
-        rows = await self.read(store.samples.rows, reviewer, run)
+        rows = await self.read_in_thread(store.samples.list_samples, reviewer, run)
         self.screen.call_later(self.resume_or_offer_spot_check, run, rows)
 
     def resume_or_offer_spot_check(self, run: RunId, rows: Sequence[SampleRow]) -> None:
@@ -98,7 +98,7 @@ class QueueStart(Controller[FaithScreen]):
         waiting = (r for r in rows if r.kind is kind and r.remaining and r.reviewer == mine)
         row = next(waiting, None)
         if row is not None:
-            self.open_queue(row.id)
+            self.go_to_first_open_claim(row.id)
             return
         seed = find_unused_seed(rows)
 
@@ -114,6 +114,6 @@ class QueueStart(Controller[FaithScreen]):
         """Draw a queue and begin with it."""
         self.show_message(Piece("drawing …", "quiet"))
         store, reviewer = self.session.store, self.session.reviewer
-        row = await self.read(draw_and_save_run_sample, store, run, reviewer, request)
+        row = await self.read_in_thread(draw_and_save_run_sample, store, run, reviewer, request)
         self._on_drawn(row.id)
-        self.open_queue(row.id)
+        self.go_to_first_open_claim(row.id)

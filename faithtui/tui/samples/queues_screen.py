@@ -51,7 +51,7 @@ class SampleRows:
         """Count the queues."""
         return len(self.all)
 
-    def row(self, index: int) -> SampleRow:
+    def fetch_row(self, index: int) -> SampleRow:
         """Give a queue."""
         return self.all[index]
 
@@ -81,10 +81,10 @@ class QueuesScreen(FaithScreen):
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n", "draw", "draw", tooltip="Draw a new sample", id="queues.draw"),
+        Binding("n", "open_draw_form", "draw", tooltip="Draw a new sample", id="queues.draw"),
         Binding(
             "plus",
-            "extend",
+            "ask_how_many_more",
             "draw more",
             key_display="+",
             tooltip="Draw more of the chosen sample; what was answered keeps its place",
@@ -92,14 +92,14 @@ class QueuesScreen(FaithScreen):
         ),
         Binding(
             "c",
-            "spot_check",
+            "offer_spot_check",
             "spot-check",
             tooltip="Look at 20 random claims, blind, for a quick decision",
             id="queues.spot-check",
         ),
         Binding(
             "R",
-            "repeats",
+            "offer_repeats",
             "self-agreement",
             tooltip="Label some of your own claims once more, blind",
             id="queues.repeats",
@@ -121,7 +121,7 @@ class QueuesScreen(FaithScreen):
                 draw=queue_line,
                 head=queue_header_line,
                 empty=self.draw_empty_list,
-                moved=self.follow_cursor,
+                moved=self.show_queue_under_cursor,
             ),
             Pane(id="detail", title="Queue"),
             planner=layouts.plan_queues,
@@ -137,7 +137,7 @@ class QueuesScreen(FaithScreen):
         super().on_mount()
 
     @property
-    def selection(self) -> SampleRow | None:
+    def queue_at_cursor(self) -> SampleRow | None:
         """The queue under the cursor."""
         return self.rows[min(self.queues.cursor, len(self.rows) - 1)] if self.rows else None
 
@@ -145,20 +145,20 @@ class QueuesScreen(FaithScreen):
 
     def reload(self) -> None:
         """Read the queues."""
-        self.load()
+        self.load_and_show_queues()
 
     @work(exclusive=True, group="queues", exit_on_error=False)
-    async def load(self) -> None:
+    async def load_and_show_queues(self) -> None:
         """Read the queues of the chosen run, else of the newest."""
         store = self.session.store
-        run = self.session.run or await self.read(store.runs.find_newest_run_id)
+        run = self.session.run or await self.read_in_thread(store.runs.find_newest_run_id)
         if run is not None and self.session.run is None:
             self.session.switch_run(run)
         rows: tuple[SampleRow, ...] = ()
         row: RunRow | None = None
         if run is not None:
-            row = await self.read(store.runs.row, run)
-            rows = await self.read(store.samples.rows, self.session.reviewer, run)
+            row = await self.read_in_thread(store.runs.read_run, run)
+            rows = await self.read_in_thread(store.samples.list_samples, self.session.reviewer, run)
         self.call_later(self.show_rows, row, rows)
 
     def draw_empty_list(self, width: int) -> list[Line]:
@@ -167,24 +167,24 @@ class QueuesScreen(FaithScreen):
 
     def show_rows(self, run: RunRow | None, rows: tuple[SampleRow, ...]) -> None:
         """Draw the queues, with the cursor on the same one."""
-        before = self.selection.id if self.selection is not None else None
+        before = self.queue_at_cursor.id if self.queue_at_cursor is not None else None
         wanted, self.sample_to_select = self.sample_to_select or before, None
         self.rows = rows
         at = next((i for i, row in enumerate(rows) if row.id == wanted), 0)
         self.queues.show(SampleRows(rows), at, title=f"Queues {len(rows)}")
         none = [Piece("  no run yet", "quiet")]
         self.set_title(none if run is None else run_title_pieces(run))
-        self.show_details()
+        self.show_details_and_read_progress()
         self.refresh_bindings()
 
-    def follow_cursor(self) -> None:
+    def show_queue_under_cursor(self) -> None:
         """Show the chosen queue."""
-        self.show_details()
+        self.show_details_and_read_progress()
         self.refresh_bindings()
 
-    def show_details(self) -> None:
+    def show_details_and_read_progress(self) -> None:
         """Draw what is known of the chosen queue, and read what is not."""
-        row, known = self.selection, self.description
+        row, known = self.queue_at_cursor, self.description
         strata: tuple[StratumRow, ...] = ()
         progress: QueueProgress | None = None
         sequences = None
@@ -197,17 +197,17 @@ class QueuesScreen(FaithScreen):
         if row is None:
             self.show_message()
         elif progress is None or progress.row != row:
-            self.read_queue_progress_details(row.id)
+            self.load_and_show_queue_progress(row.id)
         else:
             self.show_message(Piece(queue_status(progress), "quiet"))
 
     @work(exclusive=True, group="described", exit_on_error=False)
-    async def read_queue_progress_details(self, sample: SampleId) -> None:
+    async def load_and_show_queue_progress(self, sample: SampleId) -> None:
         """Read how far the chosen queue is."""
         store, reviewer = self.session.store, self.session.reviewer
-        strata = await self.read(store.samples.read_stratum_progress, sample, reviewer)
-        progress = await self.read(read_queue_progress, store, sample, reviewer)
-        sequences = await self.read(compute_confidence_sequences, store, sample, reviewer)
+        strata = await self.read_in_thread(store.samples.read_stratum_progress, sample, reviewer)
+        progress = await self.read_in_thread(read_queue_progress, store, sample, reviewer)
+        sequences = await self.read_in_thread(compute_confidence_sequences, store, sample, reviewer)
         self.call_later(
             self.show_queue_progress_details, QueueDescription(sample, strata, progress, sequences)
         )
@@ -215,19 +215,19 @@ class QueuesScreen(FaithScreen):
     def show_queue_progress_details(self, read: QueueDescription) -> None:
         """Draw what was read of the chosen queue."""
         self.description = read
-        if self.selection is None or self.selection.id != read.sample:
+        if self.queue_at_cursor is None or self.queue_at_cursor.id != read.sample:
             return
         self.rows = tuple(read.progress.row if row.id == read.sample else row for row in self.rows)
         self.queues.show(SampleRows(self.rows), self.queues.cursor)
-        self.show_details()
+        self.show_details_and_read_progress()
 
     # Working
 
     @on(VirtualList.Chosen)
-    def open_selection(self) -> None:
+    def work_through_chosen_queue(self) -> None:
         """Work through the chosen queue."""
-        if self.selection is not None:
-            self.start.open_queue(self.selection.id)
+        if self.queue_at_cursor is not None:
+            self.start.go_to_first_open_claim(self.queue_at_cursor.id)
 
     # Drawing
 
@@ -235,7 +235,7 @@ class QueuesScreen(FaithScreen):
         """Choose a queue that was just drawn, as soon as it is read."""
         self.sample_to_select = sample
 
-    def action_draw(self) -> None:
+    def action_open_draw_form(self) -> None:
         """Ask what to draw."""
         run = self.session.run
         if run is None:
@@ -256,9 +256,9 @@ class QueuesScreen(FaithScreen):
             select_sample,
         )
 
-    def action_extend(self) -> None:
+    def action_ask_how_many_more(self) -> None:
         """Ask how many more to draw."""
-        row = self.selection
+        row = self.queue_at_cursor
         if row is None:
             return
 
@@ -273,18 +273,18 @@ class QueuesScreen(FaithScreen):
         """Draw more of a sample."""
         store, reviewer = self.session.store, self.session.reviewer
         self.show_message(Piece("drawing …", "quiet"))
-        row = await self.read(store.samples.extend, sample, reviewer, more)
+        row = await self.read_in_thread(store.samples.extend, sample, reviewer, more)
         self.app.notify(
             f"{fmt.format_count_with_noun(row.size, 'claim')} now", title="Drawn", markup=False
         )
         self.reload()
 
-    def action_spot_check(self) -> None:
+    def action_offer_spot_check(self) -> None:
         """Ask before a spot-check begins, or go on with one."""
         if self.session.run is not None:
             self.start.resume_or_offer_spot_check(self.session.run, self.rows)
 
-    def action_repeats(self) -> None:
+    def action_offer_repeats(self) -> None:
         """Ask before own claims are asked again, or go on with that."""
         if self.session.run is not None:
             self.start.resume_or_offer_repeats(self.session.run, self.rows)
@@ -298,13 +298,13 @@ class QueuesScreen(FaithScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run or a queue."""
         of_population = self.is_mounted and any(row.population is not None for row in self.rows)
-        if action in ("draw", "spot_check") and of_population:
+        if action in ("open_draw_form", "offer_spot_check") and of_population:
             # Only what `faithtui sample` drew is here: what is drawn of it stands for nothing.
             return False
-        if action in ("draw", "spot_check", "repeats"):
+        if action in ("open_draw_form", "offer_spot_check", "offer_repeats"):
             return self.session.is_open and self.session.run is not None
-        if action == "extend":
-            row = self.selection if self.is_mounted else None
+        if action == "ask_how_many_more":
+            row = self.queue_at_cursor if self.is_mounted else None
             return row is not None and can_extend(row)
         return super().check_action(action, parameters)
 

@@ -18,11 +18,11 @@ from faithtui.agreement.sampling.draw import (
     SamplingDesign,
     SamplingFrame,
     Stratum,
-    preview_strata,
+    preview_draws_per_stratum,
 )
 from faithtui.agreement.sampling.label_plan import (
     LabelPlan,
-    count_blind_claims,
+    compute_expected_blind_counts,
     predict_half_widths,
 )
 from faithtui.domain.ids import RunId, SampleId
@@ -46,7 +46,7 @@ from faithtui.tui.samples.sample_fields import (
     parse_share,
     parse_stratum_sizes,
 )
-from faithtui.tui.samples.sample_lines import draw_preview_lines
+from faithtui.tui.samples.sample_lines import format_sample_preview_lines
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, escape_text, wrap
 from faithtui.tui.widgets.bars import KeyBar
@@ -68,7 +68,7 @@ def _predict_half_widths(
 ) -> LabelPlan:
     """Foresee the half widths of a sample from the claims that count in figures."""
     drawn = {each.name: each.drawn for each in strata}
-    return predict_half_widths(basis.strata, count_blind_claims(drawn, shown_share))
+    return predict_half_widths(basis.strata, compute_expected_blind_counts(drawn, shown_share))
 
 
 def _read_stratum_sizes(
@@ -87,7 +87,7 @@ def _read_stratum_sizes(
         raise ConfigError("what can be drawn is still being counted; a moment")
     if typed.startswith(PLAN) and basis is not None:
         return parse_plan_as_stratum_sizes(typed, size, basis.strata, shown_share)
-    return parse_stratum_sizes(typed, frame.populations if frame is not None else {})
+    return parse_stratum_sizes(typed, frame.claim_counts_by_stratum if frame is not None else {})
 
 
 class DrawSampleScreen(ModalWindow[SampleId | None]):
@@ -126,7 +126,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
     """What each field is for, by its id."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "draw", "draw", tooltip="Draw the sample", id="draw.draw"),
+        Binding("ctrl+s", "draw_sample", "draw", tooltip="Draw the sample", id="draw.draw"),
         Binding(
             "tab", "app.focus_next", "next field", tooltip="Go to the next field", id="draw.field"
         ),
@@ -257,24 +257,24 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         frame = self._frames.get(wanted)
         if frame is None:
             self._show_in_preview(Piece("counting what can be drawn …", "quiet"))
-            self.read_frame(wanted)
+            self.read_sampling_frame(wanted)
             return
         try:
             request = self._read_request(frame)
         except ConfigError as error:
             self._show_in_preview(escape_text(str(error), "warn"))
             return
-        strata = preview_strata(frame, request.plan)
+        strata = preview_draws_per_stratum(frame, request.plan)
         pace, size, basis, share = self._pace_s, len(frame), self._basis, request.shown_share
         found = _predict_half_widths(basis, strata, share) if basis is not None and wanted else None
         self.query_one("#preview", Pane).show(
-            lambda width: draw_preview_lines(
+            lambda width: format_sample_preview_lines(
                 strata, request.design, size, pace, width, found=found, basis=basis, shown=share
             )
         )
 
     @work(exclusive=True, group="frame", exit_on_error=False)
-    async def read_frame(self, stratified_by: tuple[str, ...]) -> None:
+    async def read_sampling_frame(self, stratified_by: tuple[str, ...]) -> None:
         """Read what can be drawn, without holding up keys."""
         store = self._session.store
         if stratified_by:
@@ -285,7 +285,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
         self.post_message(self.FrameRead(stratified_by, frame, None))
 
     @on(FrameRead)
-    def keep_frame(self, event: FrameRead) -> None:
+    def keep_sampling_frame_and_preview(self, event: FrameRead) -> None:
         """Keep what was read, and nothing older: a frame may be large."""
         self._frames = {event.stratified_by: event.frame}
         self._basis = event.basis
@@ -294,11 +294,11 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
     # Drawing
 
     @on(Input.Submitted)
-    def draw_from_input(self) -> None:
+    def draw_sample_on_enter(self) -> None:
         """Draw on enter in a text field."""
-        self.action_draw()
+        self.action_draw_sample()
 
-    def action_draw(self) -> None:
+    def action_draw_sample(self) -> None:
         """Draw what was ordered, or say why that cannot be."""
         try:
             request = self._read_request(self._frames.get(self._chosen_strata))
@@ -397,7 +397,7 @@ class ExtendSampleScreen(ModalWindow[int | None]):
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "draw", "draw", tooltip="Draw more", id="extend.draw"),
+        Binding("ctrl+s", "answer_with_number", "draw", tooltip="Draw more", id="extend.draw"),
         Binding("escape", "close", "close", tooltip="Draw nothing", id="extend.close"),
     ]
 
@@ -421,11 +421,11 @@ class ExtendSampleScreen(ModalWindow[int | None]):
         self.query_one("#size").focus()
 
     @on(Input.Submitted)
-    def draw_from_input(self) -> None:
+    def answer_on_enter(self) -> None:
         """Draw on enter."""
-        self.action_draw()
+        self.action_answer_with_number()
 
-    def action_draw(self) -> None:
+    def action_answer_with_number(self) -> None:
         """Answer with the number."""
         try:
             self.dismiss(parse_number(self.query_one("#size", Input).value, "how many"))

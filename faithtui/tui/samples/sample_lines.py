@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from faithtui.agreement.population_text import describe_population, describe_unmeasured_results
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
-from faithtui.agreement.sampling.label_plan import LabelPlan, count_blind_claims
+from faithtui.agreement.sampling.label_plan import LabelPlan, compute_expected_blind_counts
 from faithtui.agreement.sampling.stopping_rules import (
     KAPPA_TARGET,
-    compute_effective_size,
+    compute_effective_sample_size,
     predict_half_width,
 )
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL
@@ -275,7 +275,7 @@ def _strata_lines(strata: Sequence[StratumRow], width: int, *, hidden: bool) -> 
     lines = [make_line(Piece(head, "quiet"))]
     for each in strata[:_MOST_STRATA]:
         now = fmt.HIDDEN_CELL if hidden else _format_weight(each.weight_now)
-        end = _format_weight(each.weight_after)
+        end = _format_weight(each.weight_when_sample_is_done)
         lines.append(
             make_line(
                 Piece(
@@ -315,7 +315,7 @@ def _format_weight(value: float | None) -> str:
     return fmt.NONE if value is None else f"{value:.2f}"
 
 
-def draw_preview_lines(
+def format_sample_preview_lines(
     strata: Sequence[Stratum],
     design: SamplingDesign,
     frame: int,
@@ -356,7 +356,7 @@ def draw_preview_lines(
     )
     if not drawn:
         return [*lines, *wrap([Piece("nothing would be drawn", "warn")], width)]
-    blind = count_blind_claims({each.name: each.drawn for each in strata}, shown)
+    blind = compute_expected_blind_counts({each.name: each.drawn for each in strata}, shown)
     counting = round(claims * (1 - shown)) if by_conversation else sum(blind.values())
     if shown:
         about = f"about {fmt.format_count(counting)} of {fmt.format_count(claims)} count"
@@ -366,7 +366,7 @@ def draw_preview_lines(
         for number, each in enumerate(strata[:_MOST_STRATA], 1):
             name = f"{number} {_format_stratum_name(each.name)}"
             counts = f"{fmt.format_count(each.drawn)} of {fmt.format_count(each.population)}"
-            chance = f"probability {each.probability:.3f}"
+            chance = f"probability {each.draw_probability:.3f}"
             lines.append(
                 make_line(
                     Piece(f"{fit_text(name, room)}{fit_text(counts, 17, right=True)}  {chance}")
@@ -375,7 +375,7 @@ def draw_preview_lines(
         if len(strata) > _MOST_STRATA:
             lines.append(make_line(Piece(f"and {len(strata) - _MOST_STRATA} more strata", "quiet")))
     else:
-        words = f"each {unit} has probability {strata[0].probability:.3f}"
+        words = f"each {unit} has probability {strata[0].draw_probability:.3f}"
         lines += wrap([Piece(words)], width)
     if found is not None and basis is not None and found.rate is not None:
         return [*lines, *_format_interval_forecast_lines(found, basis, width)]
@@ -407,9 +407,9 @@ def _format_interval_forecast_lines(found: LabelPlan, basis: PlanBasis, width: i
     source = f"by {fmt.format_count_with_noun(labels, 'label')}" if labels else "assumed"
     failing = " or ".join(make_visible_line(each, 40) for each in basis.failing)
     lines = wrap([Piece(words, "strong")], width)
-    if basis.is_of_too_few:
+    if basis.has_too_few_conversations:
         few = (
-            f"of {fmt.format_count_with_noun(basis.conversations, 'conversation')}: "
+            f"of {fmt.format_count_with_noun(basis.conversation_count, 'conversation')}: "
             f"no interval of recall, kappa or new data below {FEWEST_GROUPS}"
         )
         lines += wrap([Piece(few, "warn")], width)
@@ -419,7 +419,7 @@ def _format_interval_forecast_lines(found: LabelPlan, basis: PlanBasis, width: i
 
 def _describe_interval_widths(strata: Sequence[Stratum], by_conversation: bool, claims: int) -> str:
     """Say how wide intervals of shares will be."""
-    size = float(claims) if by_conversation else compute_effective_size(strata)
+    size = float(claims) if by_conversation else compute_effective_sample_size(strata)
     if not size:
         return "a stratum that gives nothing: no figure for the whole run can be had from this"
     widths = ", ".join(
@@ -454,7 +454,9 @@ def queue_end_lines(end: QueueOutcome, width: int) -> list[Line]:
             [Piece(f"{fmt.format_count_with_noun(row.skipped, 'claim')} skipped and left", "warn")]
         )
     if end.check is not None:
-        told.append([Piece(end.check.decision.value, "strong"), Piece(f": {end.check.sentences}")])
+        told.append(
+            [Piece(end.check.decision.value, "strong"), Piece(f": {end.check.decision_text}")]
+        )
     elif row.kind is SampleKind.REPEAT:
         told.append([Piece("The agreement screen shows your self-agreement.")])
     else:

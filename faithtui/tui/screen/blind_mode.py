@@ -33,7 +33,7 @@ class BlindMode(Controller[Any]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "B",
-            "blind",
+            "toggle_blind",
             "blind",
             tooltip="Hide the judge until a claim has your verdict, or stop hiding it",
             id="review.blind",
@@ -44,7 +44,7 @@ class BlindMode(Controller[Any]):
         super().__init__(screen)
         self._read_again = read_again
 
-    def action_blind(self) -> None:
+    def action_toggle_blind(self) -> None:
         """Hide the judge from now on, or stop hiding it."""
         queue = self.session.claim_queue
         if queue is not None and queue.blind:

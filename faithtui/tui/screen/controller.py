@@ -79,9 +79,9 @@ class Controller(Generic[ScreenT]):
         """Say, audibly, why a key did nothing."""
         self.screen.refuse(words)
 
-    async def read(self, fn: Callable[..., T], *args: object, **kwargs: object) -> T:
+    async def read_in_thread(self, fn: Callable[..., T], *args: object, **kwargs: object) -> T:
         """Read from the store without holding up keys."""
-        return await self.screen.read(fn, *args, **kwargs)
+        return await self.screen.read_in_thread(fn, *args, **kwargs)
 
 
 def run_in_worker(

@@ -86,7 +86,7 @@ class TextDialog(Dialog):
         ),
         Binding(
             "o",
-            "images",
+            "open_images",
             "open image",
             tooltip="Open an image outside the terminal",
             id="dialog.open-image",
@@ -99,13 +99,13 @@ class TextDialog(Dialog):
         super().__init__(title, build, start=start)
         self._has_images = has_images
 
-    def action_images(self) -> None:
+    def action_open_images(self) -> None:
         """Answer that the images are to be opened."""
         self.dismiss("image")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the key where there is no image."""
-        return self._has_images if action == "images" else True
+        return self._has_images if action == "open_images" else True
 
 
 class HelpDialog(Dialog):

@@ -110,9 +110,9 @@ def _does_claim_match(claim: "ClaimView", term: Term, wanted: Filter, rule: Scor
                 if value == MISSING
                 else make_filter_context(rule, Scope.CLAIMS).find_label(value)
             )
-            return claim.home_verdict.label == label
+            return claim.first_window_verdict.label == label
         case TermName.HUMAN:
-            return claim.human == (None if value == NONE else rule.translate_label(value))
+            return claim.human == (None if value == NONE else rule.translate_word_to_label(value))
         case TermName.REVIEWER:
             return any(each.has_content and each.reviewer.casefold() == value for each in people)
         case TermName.CODE:
@@ -123,9 +123,9 @@ def _does_claim_match(claim: "ClaimView", term: Term, wanted: Filter, rule: Scor
         case "labelled":
             return claim.human is not None
         case "agreement":
-            return claim.human is not None and claim.human == claim.home_verdict.label
+            return claim.human is not None and claim.human == claim.first_window_verdict.label
         case "disagreement":
-            return claim.human not in (None, TIE, claim.home_verdict.label)
+            return claim.human not in (None, TIE, claim.first_window_verdict.label)
         case "flagged":
             return any(each.flagged for each in people)
         case "skipped":

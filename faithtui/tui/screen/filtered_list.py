@@ -33,22 +33,22 @@ class FilteredListScreen(FaithScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "slash",
-            "filter",
+            "type_filter",
             "filter",
             tooltip="Show only what words or terms find",
             id="list.filter",
         ),
-        Binding("s", "order", "order", tooltip="Sort by another column", id="list.order"),
+        Binding("s", "next_order", "order", tooltip="Sort by another column", id="list.order"),
         Binding(
             "V",
-            "views",
+            "choose_saved_view",
             "saved views",
             tooltip="Filters and orders under a name: take one, save this one",
             id="list.views",
         ),
         Binding(
             "space",
-            "mark",
+            "mark_and_step",
             "mark",
             tooltip="Mark the chosen row, or no longer, and go to the next one",
             id="list.mark",
@@ -84,29 +84,29 @@ class FilteredListScreen(FaithScreen):
         """Orders there are, each in words."""
 
     @abstractmethod
-    def search(self) -> None:
+    def show_matching_rows(self) -> None:
         """Read the list again, for another filter or order."""
 
     @property
-    def marks_key(self) -> str:
+    def marks_storage_key(self) -> str:
         """Name of what is listed: marks are kept under it."""
         return self.LIST
 
     @property
     @abstractmethod
-    def listed_entries(self) -> Sequence[int]:
+    def listed_ids(self) -> Sequence[int]:
         """Ids of the rows, in the order of the list."""
 
     @property
-    def entry_at_cursor(self) -> int | None:
+    def id_at_cursor(self) -> int | None:
         """The id of the chosen row; None: no row is listed, or none there any more."""
         at = self.query_one(VirtualList).cursor
-        return self.listed_entries[at] if at < len(self.listed_entries) else None
+        return self.listed_ids[at] if at < len(self.listed_ids) else None
 
     @property
     def marks(self) -> RowMarks:
         """Rows that are marked, listed now or not."""
-        return self.session.marks[self.marks_key]
+        return self.session.marks[self.marks_storage_key]
 
     def compose(self) -> ComposeResult:
         """Stack title, panes, the line for the filter, status and keys."""
@@ -128,13 +128,13 @@ class FilteredListScreen(FaithScreen):
         self._was_read = False
         self._is_other_order = False
         super().on_mount()
-        self.query_one(FilterBar).show(self.state.filter)
+        self.query_one(FilterBar).show_filter_text(self.state.filter)
 
     def on_screen_resume(self) -> None:
         """Show the filter in force: another screen may have set it."""
         bar = self.query_one(FilterBar)
         if not bar.is_typing:
-            bar.show(self.state.filter)
+            bar.show_filter_text(self.state.filter)
 
     def show_filter_status(self) -> None:
         """Say what could not be read of the filter, else the order; terms while one types."""
@@ -160,7 +160,7 @@ class FilteredListScreen(FaithScreen):
         """Let the list follow what is typed."""
         if event.text != self.state.filter:
             self.session.lists[self.LIST] = ListState(event.text, self.state.sort)
-            self.search()
+            self.show_matching_rows()
         if event.is_final:
             self._leave_filter_line()
 
@@ -180,7 +180,7 @@ class FilteredListScreen(FaithScreen):
         self.apply_saved_view(SavedView("", self._previous_filter, self.state.sort))
         self._leave_filter_line()
 
-    def action_filter(self) -> None:
+    def action_type_filter(self) -> None:
         """Type a filter."""
         self._previous_filter = self.state.filter
         self.query_one(FilterBar).start_typing(self.state.filter)
@@ -200,17 +200,17 @@ class FilteredListScreen(FaithScreen):
             return 0
         return self.query_one(VirtualList).cursor if at is None else at
 
-    def action_order(self) -> None:
+    def action_next_order(self) -> None:
         """Sort by the next column, and go to what is first in it."""
         self._is_other_order = True
         names = list(self.sort_orders)
         here = names.index(self.state.sort) if self.state.sort in names else 0
         self.session.lists[self.LIST] = ListState(self.state.filter, names[(here + 1) % len(names)])
-        self.search()
+        self.show_matching_rows()
 
-    def action_mark(self) -> None:
+    def action_mark_and_step(self) -> None:
         """Mark the chosen row and go on, so that a held key marks many."""
-        entry = self.entry_at_cursor
+        entry = self.id_at_cursor
         if entry is not None:
             self.marks.toggle(entry)
             self.query_one(VirtualList).action_step(1)
@@ -218,9 +218,9 @@ class FilteredListScreen(FaithScreen):
 
     def action_mark_range(self) -> None:
         """Mark from the row that was marked last to the chosen one."""
-        entry = self.entry_at_cursor
+        entry = self.id_at_cursor
         if entry is not None:
-            self.marks.mark_range(entry, self.listed_entries)
+            self.marks.mark_range(entry, self.listed_ids)
             self.show_marks()
 
     def show_marks(self) -> None:
@@ -232,15 +232,15 @@ class FilteredListScreen(FaithScreen):
         """Take filter and order of a view."""
         sort = view.sort if view.sort in self.sort_orders else self.state.sort
         self.session.lists[self.LIST] = ListState(view.filter, sort)
-        self.query_one(FilterBar).show(view.filter)
-        self.search()
+        self.query_one(FilterBar).show_filter_text(view.filter)
+        self.show_matching_rows()
 
     @hold_keys_during_worker(can_give_up=True)
     @work(exclusive=True, group="views", exit_on_error=False)
-    async def action_views(self) -> None:
+    async def action_choose_saved_view(self) -> None:
         """Read the saved views and let one be chosen, saved or deleted."""
         store = self.session.store
-        views = await self.read(store.saved_views.list_views, self.LIST)
+        views = await self.read_in_thread(store.saved_views.list_views, self.LIST)
         here = SavedView("", self.state.filter, self.state.sort)
         dialog = SavedViewsDialog(store.saved_views, self.LIST, views, here, self.keys)
         self.input_queue.open_window(dialog, self._apply_chosen_view)
@@ -263,9 +263,9 @@ class FilteredListScreen(FaithScreen):
         """Let escape take the filter and the marks away."""
         if action == "unzoom" and (self.state.filter or self.marks):
             return True
-        if action in ("mark", "mark_range"):
-            return self.is_mounted and len(self.listed_entries) > 0
-        if action in ("filter", "order", "views"):
+        if action in ("mark_and_step", "mark_range"):
+            return self.is_mounted and len(self.listed_ids) > 0
+        if action in ("type_filter", "next_order", "choose_saved_view"):
             return self.session.is_open
         return super().check_action(action, parameters)
 
@@ -273,13 +273,13 @@ class FilteredListScreen(FaithScreen):
         """List the terms that may have been meant by words that find nothing."""
         return suggest_terms(self.state.filter, self.filter_context)
 
-    def take_suggestion(self) -> None:
+    def apply_first_filter_suggestion(self) -> None:
         """Take the first term that may have been meant."""
         found = self.list_suggestions() if self.state.filter else ()
         if found:
             self.apply_saved_view(SavedView("", found[0], self.state.sort))
 
     def _leave_filter_line(self) -> None:
-        self.query_one(FilterBar).show(self.state.filter)
+        self.query_one(FilterBar).show_filter_text(self.state.filter)
         self.query_one(VirtualList).focus()
         self.show_filter_status()

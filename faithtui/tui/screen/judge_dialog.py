@@ -137,7 +137,7 @@ def read_judge_facts_and_prompts(
     from faithtui.engine.review.judge_facts import describe_judge
     from faithtui.engine.review.run_prompts import read_run_prompts_with_examples
 
-    row = session.store.runs.row(run)
+    row = session.store.runs.read_run(run)
     facts = describe_judge(session.store, row, session.get_run_environment().prices)
     try:
         return facts, read_run_prompts_with_examples(session.store, run).texts

@@ -78,9 +78,9 @@ class JumpLabel(LineWidget, Widget):
         self.styles.width = len(code)
         self.styles.offset = at
 
-    def line_at(self, y: int) -> tuple[Line, Style]:
+    def get_line_and_style_at(self, y: int) -> tuple[Line, Style]:
         """Give the letters."""
-        return Line((Piece(self.code),)), self.looks.base
+        return Line((Piece(self.code),)), self.looks.base_style
 
 
 class JumpScreen(ModalWindow[JumpTarget | None]):

@@ -62,5 +62,7 @@ class LabelUndo(Controller[ScreenT]):
         acts = await asyncio.wrap_future(future)
         store, item = self.session.store, None
         if acts and self.session.run is not None:
-            item = await self.read(store.reviews.find_item, self.session.run, acts[0].claim)
+            item = await self.read_in_thread(
+                store.reviews.find_item_id_of_claim, self.session.run, acts[0].claim
+            )
         self.screen.call_later(self._show, UndoneStep(acts, item, words))

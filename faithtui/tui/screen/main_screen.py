@@ -172,7 +172,7 @@ class FaithScreen(Screen[None]):
         self.set_title()
         self.show_message()
 
-    def handle_store_change(self) -> None:
+    def reload_after_store_change(self) -> None:
         """Follow a change of the store, by this process or another one."""
         self.reload()
 
@@ -202,7 +202,7 @@ class FaithScreen(Screen[None]):
         line.display = True
         line.focus()
 
-    def close_line(self, line: PlainInput) -> None:
+    def close_input_line(self, line: PlainInput) -> None:
         """Drop what was typed, and show the status line again."""
         line.display = False
         self.query_one(StatusLine).display = True
@@ -251,7 +251,7 @@ class FaithScreen(Screen[None]):
             return (Piece("read only: nothing is saved", "warn"),)
         return (escape_line(self.session.reviewer, "quiet", limit=40),)
 
-    async def read(self, fn: Callable[..., T], *args: object, **kwargs: object) -> T:
+    async def read_in_thread(self, fn: Callable[..., T], *args: object, **kwargs: object) -> T:
         """Read from the store without holding up keys."""
         return await asyncio.to_thread(fn, *args, **kwargs)
 
@@ -277,7 +277,7 @@ class FaithScreen(Screen[None]):
         run = self.session.run
         if run is None:
             return
-        facts, prompts = await self.read(read_judge_facts_and_prompts, self.session, run)
+        facts, prompts = await self.read_in_thread(read_judge_facts_and_prompts, self.session, run)
         if self.is_current and self.session.run == run:
             title = f"The judge of run #{run}"
             self.input_queue.open_window(JudgeDialog(title, facts, self.keys, prompts))

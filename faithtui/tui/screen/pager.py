@@ -48,7 +48,7 @@ class Pager(Generic[IdT, RowT]):
         """Identities in the order of the list."""
         return self._ids
 
-    def row(self, index: int) -> RowT | None:
+    def fetch_row(self, index: int) -> RowT | None:
         """Give a row; None when it is gone from the store.
 
         Raises:

@@ -31,9 +31,21 @@ class SavedViewsDialog(ModalWindow[SavedView | None]):
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("s", "save", "save this one", tooltip="Save the filter in force", id="views.save"),
+        Binding(
+            "s",
+            "ask_for_view_name",
+            "save this one",
+            tooltip="Save the filter in force",
+            id="views.save",
+        ),
         Binding("d", "delete", "delete", tooltip="Delete the chosen view", id="views.delete"),
-        Binding("u", "undo", "undo", tooltip="Bring the deleted view back", id="views.undo"),
+        Binding(
+            "u",
+            "restore_deleted_view",
+            "undo",
+            tooltip="Bring the deleted view back",
+            id="views.undo",
+        ),
         Binding(
             "escape,q",
             "close",
@@ -89,7 +101,7 @@ class SavedViewsDialog(ModalWindow[SavedView | None]):
                 SavedView(name, self._current_view.filter, self._current_view.sort), keep=True
             )
 
-    def action_save(self) -> None:
+    def action_ask_for_view_name(self) -> None:
         """Ask for a name."""
         field = self.query_one("#name", PlainInput)
         field.value = ""
@@ -103,7 +115,7 @@ class SavedViewsDialog(ModalWindow[SavedView | None]):
             self._deleted = self._views[at]
             self.save_or_delete_view(self._deleted, keep=False)
 
-    def action_undo(self) -> None:
+    def action_restore_deleted_view(self) -> None:
         """Bring the deleted view back."""
         if self._deleted is not None:
             self.save_or_delete_view(self._deleted, keep=True)
@@ -120,7 +132,7 @@ class SavedViewsDialog(ModalWindow[SavedView | None]):
         """Hide what cannot be done now."""
         if action == "delete":
             return bool(self._views)
-        if action == "undo":
+        if action == "restore_deleted_view":
             return self._deleted is not None
         return True
 

@@ -21,7 +21,7 @@ class SettingChecks(Controller["SettingsScreen"]):
     screen: "SettingsScreen"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c", "check", "check store", tooltip="Check the store", id="settings.check"),
+        Binding("c", "check_store", "check store", tooltip="Check the store", id="settings.check"),
         Binding(
             "t",
             "try_judge",
@@ -31,15 +31,15 @@ class SettingChecks(Controller["SettingsScreen"]):
         ),
     ]
 
-    def action_check(self) -> None:
+    def action_check_store(self) -> None:
         """Check the store."""
         self.show_message(Piece("checking the store …", "quiet"))
-        self.check_store()
+        self.check_store_and_show_result()
 
     @run_in_worker("check")
-    async def check_store(self) -> None:
+    async def check_store_and_show_result(self) -> None:
         """Check the store without holding up keys."""
-        problems = await self.read(self.session.store.check)
+        problems = await self.read_in_thread(self.session.store.list_damage)
         self.screen.call_later(self._show_store_check, tuple(problems))
 
     def _show_store_check(self, problems: tuple[str, ...]) -> None:
@@ -53,13 +53,13 @@ class SettingChecks(Controller["SettingsScreen"]):
         if configured is not None:
             judge = configured.settings.judge
             self.show_message(Piece("asking ", "quiet"), escape_line(judge), Piece(" …", "quiet"))
-            self.try_judge(configured)
+            self.try_judge_and_show_result(configured)
 
     @run_in_worker("try")
-    async def try_judge(self, configured: SettingsWithOrigins) -> None:
+    async def try_judge_and_show_result(self, configured: SettingsWithOrigins) -> None:
         """Ask the judge two small questions without holding up keys."""
         self.screen.call_later(
-            self._show_judge_test, *await self.read(self._test_judge, configured)
+            self._show_judge_test, *await self.read_in_thread(self._test_judge, configured)
         )
 
     def _test_judge(self, configured: SettingsWithOrigins) -> tuple[bool, str]:

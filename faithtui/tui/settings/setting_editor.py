@@ -57,17 +57,19 @@ class SettingEditor(Controller["SettingsScreen"]):
     screen: "SettingsScreen"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("e", "edit", "change", tooltip="Change the chosen value", id="settings.change"),
+        Binding(
+            "e", "edit_setting", "change", tooltip="Change the chosen value", id="settings.change"
+        ),
         Binding(
             "d",
-            "default",
+            "reset_to_default",
             "default",
             tooltip="Take the chosen value out of the file, so that the default counts",
             id="settings.default",
         ),
     ]
 
-    def action_edit(self) -> None:
+    def action_edit_setting(self) -> None:
         """Let a value be chosen or typed."""
         name, configured = self.screen.selected_setting, self.session.configured
         if name is None or configured is None:
@@ -111,10 +113,10 @@ class SettingEditor(Controller["SettingsScreen"]):
 
     def stop_typing(self) -> None:
         """Close the line that is typed on."""
-        self.screen.close_line(self.screen.entry)
+        self.screen.close_input_line(self.screen.entry)
         self.screen.values.focus()
 
-    def action_default(self) -> None:
+    def action_reset_to_default(self) -> None:
         """Take the chosen value out of the file."""
         if self.screen.selected_setting is not None:
             self.change_setting(self.screen.selected_setting, "")
@@ -127,13 +129,15 @@ class SettingEditor(Controller["SettingsScreen"]):
             return
         try:
             value = parse_typed_value(name, text, getattr(configured.settings, name))
-            changed, keymap = await self.read(self._write, configured, name, value)
+            changed, keymap = await self.read_in_thread(
+                self._write_setting_and_load_keymap, configured, name, value
+            )
         except ConfigError as error:
             self._show_rejection(str(error))
             return
         self._apply_setting(name, changed, keymap)
 
-    def _write(
+    def _write_setting_and_load_keymap(
         self, configured: SettingsWithOrigins, name: str, value: Value | None
     ) -> tuple[SettingsWithOrigins, Mapping[str, str] | None]:
         keymap = None
@@ -176,4 +180,4 @@ class SettingEditor(Controller["SettingsScreen"]):
         name, configured = self.screen.selected_setting, self.session.configured
         if name is None or configured is None:
             return False
-        return action != "default" or configured.origins[name] is SettingOrigin.FILE
+        return action != "reset_to_default" or configured.origins[name] is SettingOrigin.FILE

@@ -79,7 +79,7 @@ class SettingsScreen(FaithScreen):
 
     def reload(self) -> None:
         """Look at the store and the key map again."""
-        self.read_facts()
+        self.load_and_show_facts()
 
     @property
     def selected_section(self) -> SettingsSection:
@@ -103,9 +103,9 @@ class SettingsScreen(FaithScreen):
         self.refresh_bindings()
 
     @work(exclusive=True, group="facts", exit_on_error=False)
-    async def read_facts(self) -> None:
+    async def load_and_show_facts(self) -> None:
         """Look at the files."""
-        self.call_later(self.show_facts, await self.read(self._collect_facts, self.facts))
+        self.call_later(self.show_facts, await self.read_in_thread(self._collect_facts, self.facts))
 
     def _collect_facts(self, before: SettingsFacts) -> SettingsFacts:
         path, configured = self.session.store_path, self.session.configured
@@ -131,7 +131,7 @@ class SettingsScreen(FaithScreen):
         self.draw_values()
 
     @on(RowPane.Moved, "#sections")
-    def follow_cursor(self) -> None:
+    def show_values_of_section(self) -> None:
         """Show another section."""
         self.values.move_to(0)
         self.draw_values()
@@ -150,7 +150,7 @@ class SettingsScreen(FaithScreen):
     @on(RowPane.Chosen, "#values")
     def edit_chosen_value(self) -> None:
         """Change the chosen value."""
-        self.editor.action_edit()
+        self.editor.action_edit_setting()
 
     @on(Input.Submitted, "#value")
     def save_typed(self, event: Input.Submitted) -> None:

@@ -55,7 +55,7 @@ class Appearance:
         for path in sorted(_STYLES.rglob("*.tcss")):
             self.app.stylesheet.read(path)
 
-    def change(self, theme_name: str | None, *, ascii: bool) -> None:
+    def set_theme_and_ascii(self, theme_name: str | None, *, ascii: bool) -> None:
         """Draw everything in another theme, or with other characters."""
         self.app.theme = self._find_theme(theme_name)
         if ascii == self.ascii_filter.enabled:

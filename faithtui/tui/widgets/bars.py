@@ -32,9 +32,9 @@ class EdgeLine(LineWidget, Widget):
     left: reactive[tuple[Piece, ...]] = reactive(())
     right: reactive[tuple[Piece, ...]] = reactive(())
 
-    def line_at(self, y: int) -> tuple[Line, Style]:
+    def get_line_and_style_at(self, y: int) -> tuple[Line, Style]:
         """Give the line with both ends."""
-        return self.lay_out_line(self.size.width) if y == 0 else BLANK, self.looks.base
+        return self.lay_out_line(self.size.width) if y == 0 else BLANK, self.looks.base_style
 
     def lay_out_line(self, width: int) -> Line:
         """Put both ends into `width` cells; the left one is cut when they meet."""
@@ -133,10 +133,10 @@ class KeyBar(LineWidget, Widget):
         """Find the key that a click on a hint presses."""
         return list_keys_in_clicked_hint(pieces, x, active)
 
-    def line_at(self, y: int) -> tuple[Line, Style]:
+    def get_line_and_style_at(self, y: int) -> tuple[Line, Style]:
         """Give a line of keys."""
         width = self.size.width
         if self._drawn_hints is None:
             self._drawn_hints = self.list_hints()
         lines: list[Line] = pack_hints(self._drawn_hints, width, self.size.height)
-        return lines[y] if y < len(lines) else BLANK, self.looks.base
+        return lines[y] if y < len(lines) else BLANK, self.looks.base_style

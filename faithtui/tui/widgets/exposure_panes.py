@@ -49,7 +49,7 @@ class ExposurePane(Pane):
         # What looks as before is not drawn again, but may be something else.
         self.refresh()
 
-    def line_at(self, y: int) -> tuple[Line, Style]:
+    def get_line_and_style_at(self, y: int) -> tuple[Line, Style]:
         """Give a line that is drawn, and remember its entry."""
         index = self.get_line_index_at(y)
         row = self.lines[index].row if index < len(self.lines) else None
@@ -58,7 +58,7 @@ class ExposurePane(Pane):
             if not self._unreported_rows:
                 self.call_later(self._report_seen_rows)
             self._unreported_rows.append(row)
-        return super().line_at(y)
+        return super().get_line_and_style_at(y)
 
     def _report_seen_rows(self) -> None:
         if self._unreported_rows:

@@ -62,7 +62,7 @@ class FilterInput(PlainInput):
         ),
         Binding(
             "escape",
-            "leave",
+            "cancel_filter",
             "undo",
             tooltip="Go on with the filter there was before",
             id="filter.leave",
@@ -79,7 +79,7 @@ class FilterInput(PlainInput):
             self.value = found
             self.cursor_position = len(found)
 
-    def action_leave(self) -> None:
+    def action_cancel_filter(self) -> None:
         """Tell that what was typed is not wanted."""
         self.post_message(FilterBar.FilterCancelled())
 
@@ -158,7 +158,7 @@ class FilterBar(Horizontal):
 
     def start_typing(self, text: str) -> None:
         """Let somebody type, from a text on."""
-        self.show(text)
+        self.show_filter_text(text)
         self.add_class("-open")
         field = self.query_one(FilterInput)
         # What may be typed depends on the metric, and on whether the judge is hidden.
@@ -166,7 +166,7 @@ class FilterBar(Horizontal):
         field.cursor_position = len(field.value)
         field.focus()
 
-    def show(self, text: str) -> None:
+    def show_filter_text(self, text: str) -> None:
         """Show a filter that is in force; none hides the line."""
         with self.prevent(Input.Changed):
             self.query_one(FilterInput).value = text

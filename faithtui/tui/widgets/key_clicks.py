@@ -75,7 +75,7 @@ def list_keys_in_clicked_hint(
 class KeyDrawer(Protocol):
     """A widget whose lines may hold keys."""
 
-    def line_at(self, y: int) -> tuple[Line, Style]:
+    def get_line_and_style_at(self, y: int) -> tuple[Line, Style]:
         """Give a line of the content, and what its pieces are drawn over."""
 
     def list_clicked_keys(
@@ -96,7 +96,7 @@ def list_keys_at(widget: KeyDrawer, at: Offset | None) -> tuple[events.Key, ...]
     """List the keys that a click on a cell of a widget presses; () where none is drawn."""
     if at is None or not 0 <= at.y < widget.content_size.height:
         return ()
-    line, _ = widget.line_at(at.y)
+    line, _ = widget.get_line_and_style_at(at.y)
     if not any("key" in look for _, look in line.pieces):
         return ()
     return widget.list_clicked_keys(line.pieces, at.x, map_active_keys(widget.screen))

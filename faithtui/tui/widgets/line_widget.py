@@ -26,7 +26,7 @@ class LineWidget(Widget):
         return LookStyles(self)
 
     @abstractmethod
-    def line_at(self, y: int) -> tuple[Line, Style]:
+    def get_line_and_style_at(self, y: int) -> tuple[Line, Style]:
         """Give a line of the content, and what its pieces are drawn over."""
 
     def render_lines(self, crop: Region) -> list[Strip]:
@@ -42,7 +42,7 @@ class LineWidget(Widget):
 
     def make_segments(self, y: int, width: int) -> list[Segment]:
         """Draw a line exactly `width` cells wide."""
-        return self.looks.make_segments(*self.line_at(y), width)
+        return self.looks.make_segments(*self.get_line_and_style_at(y), width)
 
     def on_click(self, event: events.Click) -> None:
         """Press the keys that are drawn under the mouse."""

@@ -58,11 +58,11 @@ class LookStyles:
         self._combined_styles.clear()
 
     @property
-    def base(self) -> Style:
+    def base_style(self) -> Style:
         """The widget's own colours."""
         return self._get_or_make_style("", lambda: self._widget.rich_style)
 
-    def get_component(self, name: str) -> Style:
+    def get_component_style(self, name: str) -> Style:
         """Give the colours of a component class."""
         return self._get_or_make_style(f".{name}", lambda: self._read_component(name))
 

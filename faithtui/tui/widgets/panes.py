@@ -67,13 +67,13 @@ class Panes(Widget):
             self._make_zoomed_planner = zoomed
         width, height = self.size
         if before(width, height) != self._current_planner(width, height):
-            self.update_plan()
+            self.place_panes_anew()
 
     def is_shown_unzoomed(self, pane: str) -> bool:
         """Whether a pane is seen while none is enlarged."""
         return pane in self._usual(*self.size)
 
-    def update_plan(self) -> None:
+    def place_panes_anew(self) -> None:
         """Place panes anew, where what the plan depends on has changed."""
         if self.size:
             self._show_planned(self.size)
@@ -83,7 +83,7 @@ class Panes(Widget):
     def zoom_pane(self, pane: str | None) -> None:
         """Enlarge a pane, or give each its place again."""
         self._zoomed = pane
-        self.update_plan()
+        self.place_panes_anew()
 
     def on_resize(self, event: events.Resize) -> None:
         """Show what the new size has room for."""

@@ -132,10 +132,10 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         self._hint = words
         self._update_subtitle()
 
-    def line_at(self, y: int) -> tuple[Line, Style]:
+    def get_line_and_style_at(self, y: int) -> tuple[Line, Style]:
         """Give one line of the window onto the lines."""
         index = self.get_line_index_at(y)
-        return self._lines[index] if index < len(self._lines) else BLANK, self.looks.base
+        return self._lines[index] if index < len(self._lines) else BLANK, self.looks.base_style
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw what is seen of the pane.
@@ -150,7 +150,7 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         """Draw a line whose pieces know where they stand, so that the mouse can select text."""
         index, x = self.get_line_index_at(y), 0
         segments = []
-        for text, style, _ in self.looks.make_segments(*self.line_at(y), width):
+        for text, style, _ in self.looks.make_segments(*self.get_line_and_style_at(y), width):
             segments.append(Segment(text, _add_offset(style, x, index)))
             x += len(text)
         return segments
@@ -364,12 +364,12 @@ class RowPane(Pane):
         self.set_reactive(RowPane.cursor, row)
         self._redraw_moved_cursor(before)
 
-    def line_at(self, y: int) -> tuple[Line, Style]:
+    def get_line_and_style_at(self, y: int) -> tuple[Line, Style]:
         """Give one line, marked when it belongs to the chosen entry."""
-        line, base = super().line_at(y)
+        line, base = super().get_line_and_style_at(y)
         if line.row is None or line.row != self.cursor:
             return line, base
-        return line, self.looks.get_component(
+        return line, self.looks.get_component_style(
             "drawn--cursor" if self.has_focus else "drawn--cursor-quiet"
         )
 

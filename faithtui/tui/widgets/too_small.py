@@ -29,11 +29,11 @@ class TooSmall(LineWidget, Widget):
         self._least = least
         self._quit_key = quit_key
 
-    def line_at(self, y: int) -> tuple[Line, Style]:
+    def get_line_and_style_at(self, y: int) -> tuple[Line, Style]:
         """Give a line of the sentence, which begins at the top: what is cut is its end."""
         width, height = self.size
         lines = too_small_lines((width, height), self._least, self._quit_key)
-        return lines[y] if y < len(lines) else BLANK, self.looks.base
+        return lines[y] if y < len(lines) else BLANK, self.looks.base_style
 
 
 def too_small_lines(size: tuple[int, int], least: tuple[int, int], quit_key: str) -> list[Line]:

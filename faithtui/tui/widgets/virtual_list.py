@@ -31,7 +31,7 @@ class RowSource(Protocol[RowT_co]):
     def __len__(self) -> int:
         """Count the rows."""
 
-    def row(self, index: int) -> RowT_co | None:
+    def fetch_row(self, index: int) -> RowT_co | None:
         """Give a row; None when it is gone."""
 
 
@@ -42,7 +42,7 @@ class NoRows:
         """Count the rows."""
         return 0
 
-    def row(self, index: int) -> None:
+    def fetch_row(self, index: int) -> None:
         """Give nothing."""
 
 
@@ -74,8 +74,22 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         Binding(
             "pageup", "page(-1)", "page up", show=False, tooltip="One page up", id="move.page-up"
         ),
-        Binding("home", "edge(0)", "first", show=False, tooltip="To the first row", id="move.home"),
-        Binding("end", "edge(1)", "last", show=False, tooltip="To the last row", id="move.end"),
+        Binding(
+            "home",
+            "go_to_first_or_last(0)",
+            "first",
+            show=False,
+            tooltip="To the first row",
+            id="move.home",
+        ),
+        Binding(
+            "end",
+            "go_to_first_or_last(1)",
+            "last",
+            show=False,
+            tooltip="To the last row",
+            id="move.end",
+        ),
     ]
 
     cursor: reactive[int] = reactive(0, repaint=False, init=False)
@@ -157,14 +171,14 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         self.border_subtitle = Content.assemble(words) if fits else Content("")
 
     @property
-    def selection(self) -> RowT | None:
+    def row_at_cursor(self) -> RowT | None:
         """The row under the cursor; None in an empty list."""
-        return self._source.row(self.cursor) if len(self._source) else None
+        return self._source.fetch_row(self.cursor) if len(self._source) else None
 
-    def line_at(self, y: int) -> tuple[Line, Style]:
+    def get_line_and_style_at(self, y: int) -> tuple[Line, Style]:
         """Give the headings, a row, or what an empty list says."""
         width = self.scrollable_content_region.width
-        base = self.looks.base
+        base = self.looks.base_style
         if not self._ready:
             return Line((Piece(" reading …", "quiet"),)) if y == 1 else BLANK, base
         if not len(self._source):
@@ -178,10 +192,10 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         index = self.scroll_offset.y + y - 1
         if index >= len(self._source):
             return BLANK, base
-        row = self._source.row(index)
+        row = self._source.fetch_row(index)
         here = index == self.cursor
         if here:
-            base = self.looks.get_component(
+            base = self.looks.get_component_style(
                 "drawn--cursor" if self.has_focus else "drawn--cursor-quiet"
             )
         if row is None:
@@ -214,10 +228,10 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
             return
         self.action_step(direction * max(1, self._row_space - 1))
 
-    def action_edge(self, last: int) -> None:
+    def action_go_to_first_or_last(self, last: int) -> None:
         """Choose the first or the last row."""
         if not self._ready:
-            self._run_when_ready(partial(self.action_edge, last))
+            self._run_when_ready(partial(self.action_go_to_first_or_last, last))
             return
         self.action_step(len(self._source) if last else -len(self._source))
 

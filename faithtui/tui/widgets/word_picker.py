@@ -44,7 +44,7 @@ def lay_out_words_on_lines(
     lines: list[list[PlacedText]] = [[]]
     x = at = 0
 
-    def put(start: int, end: int, word: int | None) -> None:
+    def place_text(start: int, end: int, word: int | None) -> None:
         nonlocal x
         cells = cell_len(_make_visible_piece(text[start:end]).text)
         # What stands right behind a word, such as a full stop, stays with it.
@@ -65,10 +65,10 @@ def lay_out_words_on_lines(
                 lines.append([])
                 x = 0
             if part:
-                put(at, at + len(part), None)
+                place_text(at, at + len(part), None)
                 at += len(part)
         if start < end:
-            put(start, end, number)
+            place_text(start, end, number)
         at = end
     return lines
 
@@ -84,20 +84,34 @@ class WordPicker(Pane):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
-            "right,l", "word(1)", "word", key_display="←→↑↓", tooltip="Next word", id="words.next"
+            "right,l",
+            "move_by_words(1)",
+            "word",
+            key_display="←→↑↓",
+            tooltip="Next word",
+            id="words.next",
         ),
-        Binding("left,h", "word(-1)", "Word", show=False, tooltip="Word before", id="words.before"),
+        Binding(
+            "left,h",
+            "move_by_words(-1)",
+            "Word",
+            show=False,
+            tooltip="Word before",
+            id="words.before",
+        ),
         Binding(
             "space",
-            "anchor",
+            "start_or_drop_selection",
             "from here",
             tooltip="Begin a selection at this word, or drop it",
             id="words.from",
         ),
-        Binding("s", "sentence", "sentence", tooltip="Select the sentence", id="words.sentence"),
+        Binding(
+            "s", "select_sentence", "sentence", tooltip="Select the sentence", id="words.sentence"
+        ),
         Binding(
             "enter",
-            "select",
+            "report_selection",
             "take words",
             tooltip="Take the selected words, or the word at the cursor",
             id="words.select",
@@ -172,7 +186,7 @@ class WordPicker(Pane):
         first, last = sorted((anchor, self._cursor))
         return self._words[first][0], self._words[last][1]
 
-    def action_word(self, by: int) -> None:
+    def action_move_by_words(self, by: int) -> None:
         """Go to another word."""
         self._move_cursor_to_word(self._cursor + by)
 
@@ -200,14 +214,14 @@ class WordPicker(Pane):
         """Go to the last word."""
         self._move_cursor_to_word(len(self._words) - 1)
 
-    def action_anchor(self) -> None:
+    def action_start_or_drop_selection(self) -> None:
         """Begin a selection here, or drop the one there is."""
         self._anchor = self._cursor if self._anchor is None else None
         self._sentence = None
         self._is_drag_taken = False
         self._redraw()
 
-    def action_sentence(self) -> None:
+    def action_select_sentence(self) -> None:
         """Select the sentence at the cursor, with the punctuation that ends it."""
         if not self._words:
             return
@@ -226,7 +240,7 @@ class WordPicker(Pane):
         self._is_drag_taken = False
         self._redraw()
 
-    def action_select(self) -> None:
+    def action_report_selection(self) -> None:
         """Tell what is selected; nothing where the mouse has just taken it."""
         found = None if self._is_drag_taken else self.selection
         if found is not None:
@@ -259,7 +273,7 @@ class WordPicker(Pane):
         self.release_mouse()
         self._is_dragging = False
         if self._anchor is not None:
-            self.action_select()
+            self.action_report_selection()
             self._is_drag_taken = True
 
     def _find_word_under_mouse(self, event: events.MouseEvent) -> int | None:

@@ -12,9 +12,9 @@ from faithtui.agreement.documents.answers_csv import (
     ANSWER_COLUMNS,
     AnswerRow,
     answers_csv,
-    row_of_judged_answer,
-    row_of_rated_answer,
-    row_of_unrated_answer,
+    make_row_of_answer_labelled_as_whole,
+    make_row_of_answer_metric_judges,
+    make_row_of_answer_without_whole_label,
 )
 from faithtui.agreement.labelled_units import (
     AnswerUnit,
@@ -167,7 +167,7 @@ def check_figures(
         for each in ("yes", "no")
     ) / (whole * whole)
     missed, found = cells["no", "yes"], cells["no", "no"]
-    assert level.percent.value == pytest.approx(same)
+    assert level.percent_agreement.value == pytest.approx(same)
     assert level.cohen_kappa.value == pytest.approx((same - chance) / (1 - chance))
     assert level.strict.recall.value == pytest.approx(found / (found + missed))
     assert level.agreement.clusters == len({row["group"] for row in compared})
@@ -181,8 +181,8 @@ def test_figures_of_rated_answers_follow_from_the_rows() -> None:
     level = agreement_report(units, FAITHFULNESS, RULE).answers
     rows = table(
         [
-            *(row_of_rated_answer(each, RULE) for each in units.answers),
-            *map(row_of_unrated_answer, units.unrated),
+            *(make_row_of_answer_labelled_as_whole(each, RULE) for each in units.answers),
+            *map(make_row_of_answer_without_whole_label, units.unrated),
         ]
     )
     assert level.agreement.n
@@ -204,7 +204,7 @@ def test_figures_of_sampled_answers_follow_from_rows_and_weights(*, with_ties: b
     weights = compute_inverse_probability_weights(
         ComparedClaims(claims, SUPPORT, design, ReportSettings())
     )
-    rows = table(row_of_judged_answer(each, ANSWER_RULE, weights) for each in claims)
+    rows = table(make_row_of_answer_metric_judges(each, ANSWER_RULE, weights) for each in claims)
     check_figures(found.claims, rows, is_weighted=True, has_ties=with_ties)
     weighed = [row for row in rows if row["weight"]]
     passed = sum(float(row["weight"]) for row in weighed if row["human"] == "yes")
@@ -215,7 +215,9 @@ def test_figures_of_sampled_answers_follow_from_rows_and_weights(*, with_ties: b
 
 
 def test_an_answer_has_its_text_its_labels_and_their_dates() -> None:
-    (row,) = table([row_of_rated_answer(rated(1, 0.25, "idk"), RULE)], "It costs 3.")
+    (row,) = table(
+        [make_row_of_answer_labelled_as_whole(rated(1, 0.25, "idk"), RULE)], "It costs 3."
+    )
     assert tuple(row) == ANSWER_COLUMNS
     assert (row["text"], row["judge"], row["score"], row["claims"]) == (
         "It costs 3.",

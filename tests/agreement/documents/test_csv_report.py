@@ -20,7 +20,7 @@ from faithtui.agreement.labelled_units import (
     RunUnits,
     is_tied,
 )
-from faithtui.agreement.report.claim_and_answer_figures import report_claims
+from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
 from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.units import (
@@ -145,7 +145,10 @@ def test_figures_follow_from_the_rows_however_idk_counts(rule: IdkRule, kind: De
     found = RunUnits(claims, (), (), replace(design, kind=kind))
     prepared = PreparedUnits(found, FAITHFULNESS, RULE, ReportSettings(idk=rule))
     compared = prepared.compared
-    level, passing = report_claims(compared, prepared.recoded_rule), prepared.recoded_rule.passing
+    level, passing = (
+        compute_claim_level_report(compared, prepared.recoded_rule),
+        prepared.recoded_rule.passing,
+    )
     weights = compute_inverse_probability_weights(compared)
     extras = [
         (each, ClaimExtras(weight=weights.get(each.claim), counted=counted))
@@ -165,7 +168,7 @@ def test_figures_follow_from_the_rows_however_idk_counts(rule: IdkRule, kind: De
         * sum(weight for cell, weight in cells.items() if cell[1] == each)
         for each in compared.labels.names
     )
-    assert level.percent.value == pytest.approx(same)
+    assert level.percent_agreement.value == pytest.approx(same)
     assert level.cohen_kappa.value == pytest.approx(
         (same - chance / whole**2) / (1 - chance / whole**2)
     )

@@ -13,7 +13,11 @@ import pytest
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
 
-from faithtui.agreement.documents.files import report_html, report_markdown, report_plots
+from faithtui.agreement.documents.files import (
+    list_plots_of_html_report,
+    report_html,
+    report_markdown,
+)
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.domain.text.visible_text import make_visible
 from tests.agreement.documents.building import (
@@ -144,7 +148,7 @@ def test_the_page_goes_in_the_order_of_its_contents() -> None:
 
 def test_the_plots_of_the_json_are_in_the_page() -> None:
     ids = Page(report_html(rich(), HEADER)).ids
-    plots = report_plots(rich(), HEADER)
+    plots = list_plots_of_html_report(rich(), HEADER)
     assert plots
     assert all(
         each.file.split("#") == ["report.html", each.id] and each.id in ids for each in plots

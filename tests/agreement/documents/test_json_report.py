@@ -7,10 +7,10 @@ from hypothesis import given, settings
 
 from faithtui.agreement.documents.files import (
     claims_csv,
+    list_plots_of_html_report,
     report_html,
     report_json,
     report_markdown,
-    report_plots,
 )
 from faithtui.agreement.labelled_units import (
     AnswerUnit,
@@ -142,7 +142,7 @@ def test_a_run_without_a_threshold_says_so() -> None:
 def test_the_json_of_any_report_validates_against_the_schema(found: AgreementReport) -> None:
     for level in ReportLevel:
         document = json.loads(
-            report_json(found, HEADER, level=level, plots=report_plots(found, HEADER))
+            report_json(found, HEADER, level=level, plots=list_plots_of_html_report(found, HEADER))
         )
         check_schema(document)
 
@@ -173,7 +173,9 @@ def test_settings_stand_in_the_json(wanted: ReportSettings) -> None:
 
 def test_a_rich_report_fills_every_part_of_the_json() -> None:
     found = rich()
-    document = json.loads(report_json(found, HEADER, plots=report_plots(found, HEADER)))
+    document = json.loads(
+        report_json(found, HEADER, plots=list_plots_of_html_report(found, HEADER))
+    )
     check_schema(document)
     agreement = document["agreement"]
     assert agreement["judge_vs_consensus"]["weighted_by_design"] is True

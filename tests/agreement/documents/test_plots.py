@@ -8,17 +8,22 @@ from xml.etree import ElementTree
 import pytest
 
 from faithtui.agreement.documents.blocks import Plot
-from faithtui.agreement.documents.markup import Markup, escape_to_markup, join_markup, make_element
+from faithtui.agreement.documents.markup import (
+    Markup,
+    concatenate_markup,
+    escape_to_markup,
+    make_element,
+)
 from faithtui.agreement.documents.plots.axes import PLOT_WIDTH, AxisScale, shorten_label
 from faithtui.agreement.documents.plots.report_plots import (
     confusion_plot,
-    coverage_plot,
     interval_progress_plot,
     pairwise_kappa_plot,
     pass_rate_plot,
+    recall_and_specificity_plot,
     reliability_plot,
+    review_coverage_plot,
     slice_agreement_plot,
-    threshold_plot,
 )
 from faithtui.agreement.report.model import (
     Breakdown,
@@ -63,15 +68,15 @@ def all_plots() -> Iterator[Plot | None]:
     found = rich()
     assert found.humans is not None
     assert found.calibration is not None
-    yield coverage_plot("coverage", claims().coverage, "claims")
+    yield review_coverage_plot("coverage", claims().coverage, "claims")
     yield confusion_plot("confusion", claims().agreement, "claims")
     yield pairwise_kappa_plot("pairs", found.humans, found.raters, "judge")
     for each in found.breakdowns:
         if len(each.rows) > 1:
-            yield slice_agreement_plot(f"forest-{each.by.value}", each, claims().percent)
+            yield slice_agreement_plot(f"forest-{each.by.value}", each, claims().percent_agreement)
     threshold = found.unit_scores[0].threshold
     assert threshold is not None
-    yield threshold_plot("threshold", threshold, "window")
+    yield recall_and_specificity_plot("threshold", threshold, "window")
     yield reliability_plot("reliability", found.calibration)
     yield interval_progress_plot("progress", found.progress, "Cohen's kappa")
     yield pass_rate_plot("rate", claims().rate, "claims")
@@ -224,7 +229,7 @@ def test_every_name_below_the_bar_of_what_became_has_room() -> None:
         unreviewed=9 * many,
         compared=2 * many,
     )
-    plot = coverage_plot("coverage", found, "claims")
+    plot = review_coverage_plot("coverage", found, "claims")
     assert plot is not None
     named = [each for each in tree(plot).iter("text") if "%" in "".join(each.itertext())]
     assert len(named) == 7
@@ -237,7 +242,7 @@ def test_every_name_below_the_bar_of_what_became_has_room() -> None:
 
 def test_there_is_no_picture_of_nothing() -> None:
     empty = report([], [])
-    assert coverage_plot("c", empty.claims.coverage, "claims") is None
+    assert review_coverage_plot("c", empty.claims.coverage, "claims") is None
     assert pass_rate_plot("r", empty.claims.rate, "claims") is None
     assert interval_progress_plot("p", empty.progress, "x") is None
     assert slice_agreement_plot("f", Breakdown(Slice.RATER, (), 0), share(0.5, 0, 1)) is None
@@ -245,7 +250,7 @@ def test_there_is_no_picture_of_nothing() -> None:
     assert reliability_plot("r", found) is None
     threshold = rich().unit_scores[0].threshold
     assert threshold is not None
-    assert threshold_plot("t", replace(threshold, curve=()), "window") is None
+    assert recall_and_specificity_plot("t", replace(threshold, curve=()), "window") is None
     humans = rich().humans
     assert humans is not None
     assert pairwise_kappa_plot("p", replace(humans, pairs=()), (), "judge") is None
@@ -268,7 +273,7 @@ def test_strings_are_text_and_only_elements_are_markup() -> None:
         "p", "a < b & c", make_element("b", '"'), title='x"<y', aria_label=None, x=1.005
     )
     assert made.text == '<p title="x&quot;&lt;y" x="1">a &lt; b &amp; c<b>&quot;</b></p>'
-    assert join_markup("<", Markup("<i/>")).text == "&lt;<i/>"
+    assert concatenate_markup("<", Markup("<i/>")).text == "&lt;<i/>"
     assert (
         make_element("line", class_="a", stroke_width=-0.001).text
         == '<line class="a" stroke-width="0"/>'

@@ -7,14 +7,14 @@ import pytest
 from faithtui.agreement.gate.accuracy_transfer import (
     JudgeAccuracy,
     estimate_other_run_pass_rate,
-    find_judge_accuracy,
+    find_judge_sensitivity_and_specificity,
 )
 from faithtui.agreement.gate.certificate import (
     count_verdicts_by_origin,
     hash_conversation_names,
     hash_human_labels,
     make_judge_identity,
-    split_metric_options,
+    split_window_size_from_options,
 )
 from faithtui.agreement.labelled_units import AnswerUnit, ClaimUnit, Opinion
 from faithtui.agreement.report.model import LevelReport
@@ -69,11 +69,11 @@ def test_a_judge_is_taken_apart_without_the_folders_of_a_file() -> None:
 
 
 def test_options_that_only_talk_are_left_out() -> None:
-    size, others = split_metric_options(
+    size, others = split_window_size_from_options(
         {"window_size": 4, "verbose_mode": True, "async_mode": False, "threshold": 0.5, "llm": None}
     )
     assert (size, others) == (4, {"llm": None, "threshold": 0.5})
-    assert split_metric_options({})[0] is None
+    assert split_window_size_from_options({})[0] is None
 
 
 def test_labels_have_one_name_whatever_the_judge_says_and_wherever_they_lie() -> None:
@@ -135,14 +135,14 @@ def report(passing: tuple[str, ...]) -> LevelReport:
 
 def test_accuracy_is_that_of_what_fails() -> None:
     strict, lenient = (
-        find_judge_accuracy(report(("yes", "idk")), ("yes", "idk")),
-        find_judge_accuracy(report(("yes",)), ("yes",)),
+        find_judge_sensitivity_and_specificity(report(("yes", "idk")), ("yes", "idk")),
+        find_judge_sensitivity_and_specificity(report(("yes",)), ("yes",)),
     )
     assert strict is not None
     assert strict.positive == ("no",)
     assert lenient is not None
     assert lenient.positive == ("idk", "no")
-    assert find_judge_accuracy(report(("idk",)), ("idk",)) is None
+    assert find_judge_sensitivity_and_specificity(report(("idk",)), ("idk",)) is None
 
 
 def test_a_share_elsewhere_is_corrected_by_the_certified_accuracy() -> None:

@@ -94,7 +94,11 @@ def test_evidence_is_as_old_as_the_older_of_verdicts_and_labels() -> None:
     made, before = certificate(), DAY - timedelta(days=9)
     judged_early = replace(made, run=replace(made.run, created_at=before))
     labelled_early = replace(made, labels=replace(made.labels, newest_at=before))
-    assert judged_early.evidence_at == labelled_early.evidence_at == before
+    assert (
+        judged_early.earlier_of_run_and_newest_label
+        == labelled_early.earlier_of_run_and_newest_label
+        == before
+    )
 
 
 def test_what_is_written_is_read_and_written_again_byte_for_byte() -> None:

@@ -19,7 +19,7 @@ from faithtui.agreement.gate.threshold_checks import (
     check_thresholds,
     choose_worst_outcome,
     explain_doubtful_figures,
-    read_gate_figures,
+    select_figures_gate_may_rely_on,
 )
 from faithtui.agreement.labelled_units import ClaimUnit, DesignKind, LabelDesign
 from faithtui.agreement.report.model import LevelReport
@@ -222,7 +222,7 @@ PERFECT = [("yes", "yes"), ("no", "no")] * 40
 
 
 def test_a_judge_that_never_differs_can_pass_but_not_with_a_bare_one() -> None:
-    found = read_gate_figures(reported(PERFECT, DesignKind.CENSUS))
+    found = select_figures_gate_may_rely_on(reported(PERFECT, DesignKind.CENSUS))
     assert found.kappa.value == 1
     assert found.kappa.ci_low is not None
     # Wilson's lower end of 20 of 20 groups is 0.839; half of the agreement is bound to happen.
@@ -232,14 +232,14 @@ def test_a_judge_that_never_differs_can_pass_but_not_with_a_bare_one() -> None:
 
 
 def test_one_label_throughout_gives_no_kappa() -> None:
-    found = read_gate_figures(reported([("yes", "yes")] * 80, DesignKind.CENSUS))
+    found = select_figures_gate_may_rely_on(reported([("yes", "yes")] * 80, DesignKind.CENSUS))
     assert found.kappa.value is None
     assert only(found, Thresholds(kappa=-1)).outcome is CheckOutcome.UNKNOWN
 
 
 def test_differing_the_same_everywhere_gives_no_interval_and_no_pass() -> None:
     same = [("yes", "yes"), ("no", "no"), ("no", "no"), ("yes", "no")] * 20
-    found = read_gate_figures(reported(same, DesignKind.CENSUS))
+    found = select_figures_gate_may_rely_on(reported(same, DesignKind.CENSUS))
     assert found.kappa.value is None
     assert only(found, Thresholds(kappa=-1)).outcome is CheckOutcome.UNKNOWN
 
@@ -263,7 +263,7 @@ def test_labels_that_nobody_drew_give_no_figures(
 ) -> None:
     pairs = [*PERFECT, *MIXED * 5] if design is not DesignKind.SIMPLE else [*PERFECT, *MIXED[:3]]
     report = reported(pairs, DesignKind.CENSUS)
-    found = read_gate_figures(
+    found = select_figures_gate_may_rely_on(
         replace(report, design=replace(report.design, kind=design)), among_labelled=among
     )
     assert (found.kappa.value is not None) is there

@@ -13,11 +13,11 @@ from faithtui.agreement.gate.threshold_checks import (
     ThresholdBasis,
     Thresholds,
     check_thresholds,
-    read_gate_figures,
+    select_figures_gate_may_rely_on,
 )
 from faithtui.agreement.gate.warning_checks import (
     ASKED_WARNINGS,
-    apply_warnings_to_checks,
+    make_doubtful_checks_undecided,
     validate_accepted_warning_codes,
 )
 from faithtui.agreement.idk_recoding import IdkRule
@@ -30,7 +30,7 @@ from faithtui.agreement.labelled_units import (
     RunUnits,
     StratumCounts,
 )
-from faithtui.agreement.report.report import PreparedUnits, report_on_prepared_units
+from faithtui.agreement.report.report import PreparedUnits, compute_report_of_prepared_units
 from faithtui.agreement.report.settings import (
     ReportLevel,
     ReportSettings,
@@ -87,9 +87,9 @@ def gate(
     wanted: Thresholds = ASKED,
     warnings: Sequence[ReportWarning] | None = None,
 ) -> dict[Criterion, CriterionCheck]:
-    report = report_on_prepared_units(prepared)
-    found = read_gate_figures(report.claims, among_labelled=wanted.among_labelled)
-    checks = apply_warnings_to_checks(
+    report = compute_report_of_prepared_units(prepared)
+    found = select_figures_gate_may_rely_on(report.claims, among_labelled=wanted.among_labelled)
+    checks = make_doubtful_checks_undecided(
         check_thresholds(found, wanted, None),
         report.warnings if warnings is None else warnings,
         prepared,
@@ -158,7 +158,9 @@ def test_a_few_skips_among_few_unfaithful_claims_count_below_the_reports_share()
     """5 of 105 are no `skipped_many` of a report, and all the misses there are."""
     said = [*[("yes", LabelState.SKIPPED)] * 5, *[YES] * 90, *[NO] * 10]
     prepared = sampled(said)
-    assert "skipped_many" not in {each.code for each in report_on_prepared_units(prepared).warnings}
+    assert "skipped_many" not in {
+        each.code for each in compute_report_of_prepared_units(prepared).warnings
+    }
     assert gate(prepared)[Criterion.RECALL].outcome is CheckOutcome.UNDECIDED
 
 

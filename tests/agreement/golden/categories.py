@@ -24,7 +24,7 @@ from faithtui.agreement.statistics.figures import Figure, compute_leave_one_out
 from faithtui.agreement.statistics.intervals import (
     IntervalScale,
     compute_jackknife_se,
-    make_estimate,
+    make_estimate_with_jackknife_interval,
 )
 from faithtui.agreement.statistics.matrices import MatrixStack
 from faithtui.agreement.statistics.ratings import RatingFigure
@@ -211,8 +211,8 @@ def _verified(compute: Callable[[_Matrix], Point], *, weighted: bool, binary: bo
     def entry(fields: Fields, params: Fields) -> Result:
         sample = verified(fields)
         if binary:
-            sample = sample.collapse(sample.categories[:1])
-        cells = sample.weighted_total if weighted else sample.total
+            sample = sample.collapse_to_two_categories(sample.categories[:1])
+        cells = sample.weighted_total if weighted else sample.unweighted_total
         return result(cells if isinstance(cells, Reason) else compute(cells))
 
     return entry
@@ -259,7 +259,7 @@ def _sign_flip(fields: Fields, params: Fields) -> Result:
 def _jackknife_se(compute: Figure[[]]) -> Entry:
     def entry(fields: Fields, params: Fields) -> Result:
         groups = conversations(fields)
-        value = compute(groups.total)
+        value = compute(groups.unweighted_total)
         if isinstance(value, Reason) or groups.group_count < 2:
             return result(value if isinstance(value, Reason) else Reason.NO_VARIATION)
         values, times = compute_leave_one_out(compute, groups)
@@ -274,11 +274,11 @@ def _jackknife_se(compute: Figure[[]]) -> Entry:
 def _jackknife_ci(compute: Figure[[]], scale: IntervalScale) -> Entry:
     def entry(fields: Fields, params: Fields) -> Result:
         groups = conversations(fields)
-        found = make_estimate(
-            compute(groups.total),
+        found = make_estimate_with_jackknife_interval(
+            compute(groups.unweighted_total),
             *compute_leave_one_out(compute, groups),
             scale,
-            n=groups.total.n,
+            n=groups.unweighted_total.n,
             level=confidence_of(params),
             fewest=2,
         )

@@ -14,7 +14,7 @@ from faithtui.agreement.statistics.intervals import (
 from faithtui.agreement.statistics.pass_rates import (
     LabelledStratum,
     OutsideAccuracy,
-    compute_leave_one_out_rates,
+    compute_rates_without_each_conversation,
     compute_stratified_rate,
     compute_stratified_se,
     compute_unweighted_rate,
@@ -73,7 +73,7 @@ def _strata(given: Given) -> tuple[LabelledStratum, ...]:
     """Read strata, or conversations and add them up."""
     if read.kind_of(given, "strata", "cluster_strata") == "strata":
         return tuple(map(_stratum, read.objects(given, "strata")))
-    return make_grouped_strata(_conversations(given)).total
+    return make_grouped_strata(_conversations(given)).totals_by_stratum
 
 
 def _conversations(given: Given) -> list[tuple[LabelledStratum, ...]]:
@@ -107,10 +107,10 @@ def _stratified_proportion(given: Given, params: Given) -> Result:
 def _stratified_proportion_jackknife(given: Given, params: Given) -> Result:
     kinds = make_grouped_strata(_conversations(given))
     level = read.confidence(params)
-    value = compute_stratified_rate(kinds.total)
+    value = compute_stratified_rate(kinds.totals_by_stratum)
     if isinstance(value, Reason):
         return undefined(value)
-    left_out, groups = compute_leave_one_out_rates(kinds), int(kinds.times.sum())
+    left_out, groups = compute_rates_without_each_conversation(kinds), int(kinds.times.sum())
     if groups < 2 or np.isnan(left_out).any():
         # With one conversation, or all labels in one of them, nothing says how they vary.
         reason = Reason.TOO_FEW_CLUSTERS.value

@@ -14,10 +14,10 @@ from faithtui.agreement.confusion_matrix import TWO_CATEGORIES, ConfusionMatrix
 from faithtui.agreement.statistics.coefficients import (
     DisagreementWeights,
     MeasurementLevel,
+    agreement_to_disagreement_weights,
     linear_weights,
     quadratic_weights,
-    weights_from_agreement,
-    weights_from_disagreement,
+    scale_disagreement_weights,
 )
 from faithtui.agreement.statistics.matrices import GroupedMatrix
 from faithtui.agreement.statistics.paired_judges import DiscordantGroup
@@ -72,7 +72,7 @@ def square_table(fields: Fields) -> ConfusionMatrix[float]:
             tp, fp, fn, tn = (_number(_field(fields, name), name) for name in _BINARY)
             return _table(TWO_CATEGORIES, [[tp, fn], [fp, tn]])
         case _:
-            return conversations(fields).total
+            return conversations(fields).unweighted_total
 
 
 def counted_table(fields: Fields) -> ConfusionMatrix[int]:
@@ -127,7 +127,7 @@ def positive_first(
         positive = tuple(map(str, chosen if isinstance(chosen, list) else [chosen]))
         if unknown := [name for name in positive if name not in table.categories]:
             raise InputError(f"{unknown} are no categories", field="positive")
-    return table.collapse(positive)
+    return table.collapse_to_two_categories(positive)
 
 
 def category_of(fields: Fields, params: Fields, categories: Sequence[str]) -> int | None:
@@ -167,7 +167,7 @@ def discordant_groups(fields: Fields) -> list[DiscordantGroup]:
         found = []
         by_group = conversations(fields)
         for each, times in zip(
-            np.moveaxis(by_group.by_group.cells, -1, 0), by_group.times, strict=True
+            np.moveaxis(by_group.unweighted_by_group.cells, -1, 0), by_group.times, strict=True
         ):
             (_, b), (c, _) = _two_by_two(tuple(map(tuple, each.astype(int).tolist())))
             found += [DiscordantGroup(int(each.sum()), b, c)] * int(times)
@@ -235,7 +235,11 @@ def weights_of(fields: Fields, params: Fields) -> DisagreementWeights | None:
         raise InputError(f"a category with itself weighs {diagonal}", field=named[0])
     if any(each > largest for row in matrix for each in row):
         raise InputError("agreement weights are at most 1", field=named[0])
-    return weights_from_agreement(matrix) if diagonal else weights_from_disagreement(matrix)
+    return (
+        agreement_to_disagreement_weights(matrix)
+        if diagonal
+        else scale_disagreement_weights(matrix)
+    )
 
 
 def scores_of(fields: Fields, params: Fields, *, numbers_only: bool = False) -> list[float]:

@@ -2,7 +2,7 @@ import pytest
 
 from faithtui.agreement.imported_scores.annotators import (
     AnnotatorFigures,
-    compute_annotator_figures,
+    compute_inter_annotator_agreement,
 )
 from faithtui.agreement.imported_scores.conventions import make_scale_convention
 from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
@@ -12,7 +12,7 @@ LABELS, TWO_WAY = make_scale_convention(MTRAG).views
 
 
 def figures(*rows: str) -> AnnotatorFigures:
-    return compute_annotator_figures(units_of(rows), LABELS)
+    return compute_inter_annotator_agreement(units_of(rows), LABELS)
 
 
 def value(estimate: Estimate) -> float:
@@ -56,17 +56,17 @@ def test_one_person_alone_agrees_with_nobody() -> None:
 
 
 def test_two_way_reads_3_and_4_alike() -> None:
-    found = compute_annotator_figures(units_of(["34", "43", "12", "21"]), TWO_WAY)
+    found = compute_inter_annotator_agreement(units_of(["34", "43", "12", "21"]), TWO_WAY)
     assert value(found.percent) == 1.0
 
 
 def test_intervals_leave_out_whole_groups() -> None:
     rows = ["44", "34", "11", "12", "33", "21", "44", "13"]
-    alone = compute_annotator_figures(units_of(rows), LABELS)
+    alone = compute_inter_annotator_agreement(units_of(rows), LABELS)
     merged = [
         unit(each.levels, group=f"g{place // 2}") for place, each in enumerate(units_of(rows))
     ]
-    paired = compute_annotator_figures(merged, LABELS)
+    paired = compute_inter_annotator_agreement(merged, LABELS)
     assert alone.alpha_nominal.value == pytest.approx(paired.alpha_nominal.value)
     assert (alone.alpha_nominal.clusters, paired.alpha_nominal.clusters) == (8, 4)
     assert alone.alpha_nominal.has_interval

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from faithtui.agreement.imported_scores.conventions import (
     Pooling,
     ScaleReading,
-    labels_same_units,
+    has_shared_units,
     make_scale_convention,
 )
 from faithtui.agreement.rating_scales import RATING_SCALES, RatingScale, translate_to_verdict
@@ -48,9 +48,9 @@ def test_a_view_that_tells_apart_what_another_does_is_left_out() -> None:
 
 def test_questionable_is_idk_and_fails() -> None:
     _, verdicts, two_way = make_scale_convention(FAITHBENCH).views
-    assert verdicts.get_category("Questionable") == "idk"
-    assert two_way.get_category("Questionable") == "fail"
-    assert two_way.get_category("Benign") == "pass"
+    assert verdicts.get_category_of_scale_level("Questionable") == "idk"
+    assert two_way.get_category_of_scale_level("Questionable") == "fail"
+    assert two_way.get_category_of_scale_level("Benign") == "pass"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_labels_of_several_people_pass_by_majority_by_the_worst_and_by_their_mea
     labels: str, majority: bool, worst: bool, mean: bool
 ) -> None:
     rule = make_scale_convention(MTRAG)
-    found = {pooling: rule.passes(tuple(labels), pooling) for pooling in Pooling}
+    found = {pooling: rule.do_people_pass_unit(tuple(labels), pooling) for pooling in Pooling}
     assert found == {Pooling.MAJORITY: majority, Pooling.WORST: worst, Pooling.MEAN: mean}
 
 
@@ -80,9 +80,9 @@ def test_who_passes_the_worst_passes_by_any_rule_and_a_single_label_by_all_alike
 ) -> None:
     rule = make_scale_convention(name)
     levels = tuple(data.draw(st.lists(st.sampled_from(rule.levels), min_size=1, max_size=6)))
-    if rule.passes(levels, Pooling.WORST):
-        assert all(rule.passes(levels, pooling) for pooling in Pooling)
-    single = {rule.passes(levels[:1], pooling) for pooling in Pooling}
+    if rule.do_people_pass_unit(levels, Pooling.WORST):
+        assert all(rule.do_people_pass_unit(levels, pooling) for pooling in Pooling)
+    single = {rule.do_people_pass_unit(levels[:1], pooling) for pooling in Pooling}
     assert single == {translate_to_verdict(name, levels[0]) == "yes"}
 
 
@@ -93,13 +93,19 @@ def test_equal_means_are_equal_numbers_in_any_order(name: str, data: st.DataObje
     )
     shuffled = data.draw(st.permutations(levels))
     for view in make_scale_convention(name).views:
-        assert view.average_positions(tuple(levels)) == view.average_positions(tuple(shuffled))
-        assert view.average_positions(tuple(levels * 3)) == view.average_positions(tuple(levels))
+        assert view.average_category_positions(tuple(levels)) == view.average_category_positions(
+            tuple(shuffled)
+        )
+        assert view.average_category_positions(
+            tuple(levels * 3)
+        ) == view.average_category_positions(tuple(levels))
 
 
 def test_a_scale_that_is_not_listed_is_read_word_by_word() -> None:
     rule = make_scale_convention("own-scale")
-    assert [rule.find_level(word) for word in ("Yes", "borderline", "no", "maybe")] == [
+    assert [
+        rule.find_scale_level_of_label(word) for word in ("Yes", "borderline", "no", "maybe")
+    ] == [
         "yes",
         "idk",
         "no",
@@ -109,4 +115,4 @@ def test_a_scale_that_is_not_listed_is_read_word_by_word() -> None:
 
 
 def test_only_freely_marked_pieces_are_not_comparable() -> None:
-    assert [name for name in NAMES if not labels_same_units(name)] == ["faithbench-span"]
+    assert [name for name in NAMES if not has_shared_units(name)] == ["faithbench-span"]

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from faithtui.agreement.imported_scores.conventions import Pooling, ScaleReading
-from faithtui.agreement.imported_scores.figures import ScaleFigures, compute_scale_figures
+from faithtui.agreement.imported_scores.figures import ScaleFigures, compute_figures_per_scale
 from faithtui.domain.estimates import Point, Reason
 from faithtui.formats.readers.imported_scores import read_scored_conversations
 
@@ -105,7 +105,7 @@ def both(
     scale, seed = request.param
     path = tmp_path / "made.jsonl"
     write_file(path, scale, seed)
-    (figures,) = compute_scale_figures(list(read_scored_conversations(path)))
+    (figures,) = compute_figures_per_scale(list(read_scored_conversations(path)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the libraries warn where we give a reason
         yield scale, rows_of(path, scale), figures

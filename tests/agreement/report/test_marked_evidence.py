@@ -7,8 +7,8 @@ import pytest
 
 from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
 from faithtui.agreement.report.marked_evidence import (
-    report_evidence_overlap,
-    report_extraction_recall,
+    compute_evidence_overlap,
+    compute_extraction_recall,
 )
 from faithtui.agreement.statistics.span_overlap import compute_span_overlap, estimate_mean_share
 from faithtui.domain.estimates import EstimateStatus, Reason
@@ -49,7 +49,7 @@ def test_overlap_with_nothing_and_with_the_same() -> None:
 
 
 def test_a_claim_counts_once_however_many_marked_it() -> None:
-    found = report_evidence_overlap(
+    found = compute_evidence_overlap(
         [unit(1, [0, 1], [0, 1]), unit(1, [5], [0, 1], "bo"), unit(2, [0], [])], 0.95
     )
     assert found is not None
@@ -60,7 +60,7 @@ def test_a_claim_counts_once_however_many_marked_it() -> None:
 
 def test_extraction_by_hand() -> None:
     """Of 3 + 5 fair claims and 1 + 1 missed ones; x is in neither."""
-    found = report_extraction_recall(
+    found = compute_extraction_recall(
         [
             ExtractionUnit(ConversationId(1), "a", 1, 3, 2, 1, 1, ("ann",)),
             ExtractionUnit(ConversationId(2), "b", 1, 5, 0, 0, 1, ("ann", "bo")),
@@ -75,9 +75,9 @@ def test_extraction_by_hand() -> None:
 
 
 def test_without_marks_and_without_claims_there_is_no_figure() -> None:
-    assert report_evidence_overlap((), 0.95) is None
-    assert report_extraction_recall((), 0.95) is None
-    empty = report_extraction_recall(
+    assert compute_evidence_overlap((), 0.95) is None
+    assert compute_extraction_recall((), 0.95) is None
+    empty = compute_extraction_recall(
         [ExtractionUnit(ConversationId(1), "a", 1, 0, 1, 0, 0, ("x",))], 0.95
     )
     assert empty is not None
@@ -87,7 +87,7 @@ def test_without_marks_and_without_claims_there_is_no_figure() -> None:
 
 def test_the_order_of_units_does_not_show() -> None:
     units = draw_evidence(12, np.random.default_rng(1))
-    assert report_evidence_overlap(units, 0.95) == report_evidence_overlap(units[::-1], 0.95)
+    assert compute_evidence_overlap(units, 0.95) == compute_evidence_overlap(units[::-1], 0.95)
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:

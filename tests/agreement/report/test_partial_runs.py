@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from faithtui.agreement.gate.threshold_checks import read_gate_figures
+from faithtui.agreement.gate.threshold_checks import select_figures_gate_may_rely_on
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.claim_and_answer_figures import report_claims
+from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
 from faithtui.agreement.report.model import LevelReport
 from faithtui.domain.estimates import Reason
 from tests.benchmarks import coverage
@@ -24,7 +24,7 @@ def report_part(setting: Setting, part: str) -> LevelReport:
     compared = coverage.label_run(population, setting, 4)
     drawn = {place for place, each in enumerate(compared.all.rows) if each.position is not None}
     judged = choose_part(part, population, drawn, generator)
-    return report_claims(rest_on_part(compared, judged), RULE)
+    return compute_claim_level_report(rest_on_part(compared, judged), RULE)
 
 
 @pytest.mark.parametrize("part", ["half of the conversations", "own words"])
@@ -48,7 +48,9 @@ def test_the_share_that_passes_is_that_of_claims_in_other_words_too(design: str)
     compared = coverage.label_run(population, setting, 1)
     judged = choose_part("own words", population, set(), np.random.default_rng(1))
     alone, among_own = (
-        report_claims(rest_on_part(compared, judged, words_the_rest_otherwise=each), RULE).rate
+        compute_claim_level_report(
+            rest_on_part(compared, judged, words_the_rest_otherwise=each), RULE
+        ).rate
         for each in (False, True)
     )
     share = len(judged) / len(population.groups)
@@ -69,7 +71,7 @@ def test_claims_called_unfair_leave_fewer_to_outweigh_those_in_other_words() -> 
     compared = coverage.label_run(population, setting, 1)
     judged = choose_part("own words", population, set(), np.random.default_rng(1))
     alone, among_own = (
-        report_claims(
+        compute_claim_level_report(
             rest_on_part(compared, judged, words_the_rest_otherwise=each), RULE
         ).rate.corrected_this_run
         for each in (False, True)
@@ -87,7 +89,7 @@ def test_a_run_that_judged_what_was_drawn_stands_for_nothing_else(design: str) -
     assert (found.design.kind, found.design.follows_draw) == (DesignKind.CONVENIENCE, True)
     assert found.rate.corrected_this_run.reason is Reason.DESIGN_NOT_RANDOM
     # Nor does it decide a gate, accepted or not.
-    figures = read_gate_figures(found, among_labelled=True)
+    figures = select_figures_gate_may_rely_on(found, among_labelled=True)
     assert figures.kappa.reason is figures.recall_no.reason is Reason.DESIGN_NOT_RANDOM
     other = report_part(setting, "half of the conversations")
     assert other.design.kind is not DesignKind.CONVENIENCE

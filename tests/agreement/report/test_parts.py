@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from faithtui.agreement.documents.markdown_report import report_markdown
-from faithtui.agreement.documents.sections.method import write_interval_progress_section
+from faithtui.agreement.documents.sections.method import make_interval_progress_section_blocks
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import (
     AnswerUnit,
@@ -24,7 +24,7 @@ from faithtui.agreement.report.compare import PairedUnit
 from faithtui.agreement.report.headline import format_headline
 from faithtui.agreement.report.model import AgreementReport, RateEstimator, Slice
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
-from faithtui.agreement.report.scores import report_unit_scores
+from faithtui.agreement.report.scores import compare_window_and_conversation_scores
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings, Severity
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus, Reason
@@ -423,7 +423,7 @@ def test_annotators_of_answers_have_a_ceiling_of_their_own() -> None:
     text = report_markdown(found, HEADER)
     assert "2 annotators; 40 answers have labels of two or more" in text
     assert "No answer has labels of two annotators" not in text
-    assert found.get_human_report(ReportLevel.ANSWERS) is humans
+    assert found.get_human_agreement_at_level(ReportLevel.ANSWERS) is humans
 
 
 def test_coefficients_that_say_the_same_come_last() -> None:
@@ -446,7 +446,9 @@ def test_no_more_labels_are_needed_than_units_are_without_one() -> None:
         found = report(readings([*rows, *more]), ReportSettings(target=0.06))
         assert not found.progress.stop
         blocks = [
-            each.text for each in write_interval_progress_section(found) if hasattr(each, "text")
+            each.text
+            for each in make_interval_progress_section_blocks(found)
+            if hasattr(each, "text")
         ]
         told[left] = (found.progress.labels_still_needed, " ".join(map(str, blocks)))
     needed = told[2_000][0]
@@ -485,7 +487,9 @@ def test_a_mean_of_windows_is_corrected_where_whole_conversations_were_drawn(
     scores = [
         UnitScores(ScoredUnit.WINDOW, "c", f"g{i}", i, i / 20, i * i / 400, 5, 5) for i in range(20)
     ]
-    (found,) = report_unit_scores(scores, RULE, LabelDesign(kind, 100), ReportSettings())
+    (found,) = compare_window_and_conversation_scores(
+        scores, RULE, LabelDesign(kind, 100), ReportSettings()
+    )
     why = found.corrected.reason
     assert (found.corrected.value is None) == (reason is not None)
     assert (None if why is None else why.words) == reason
@@ -634,9 +638,9 @@ def test_two_judges_are_weighted_and_compared_on_the_sample_alone() -> None:
     assert pair is not None
     assert pair.weighted
     assert pair.n_common == whole.claims.agreement.n < len(units)
-    assert pair.accuracy_a.value == pytest.approx(whole.claims.percent.value)
+    assert pair.accuracy_a.value == pytest.approx(whole.claims.percent_agreement.value)
     assert pair.accuracy_b.value == 1
-    assert pair.difference.value == pytest.approx(1 - (whole.claims.percent.value or 0))
+    assert pair.difference.value == pytest.approx(1 - (whole.claims.percent_agreement.value or 0))
     assert (pair.a_only_correct, pair.b_only_correct) == (
         0,
         whole.claims.table.n - whole.claims.table.agreed_count,
@@ -662,11 +666,14 @@ def test_one_figure_has_one_interval(kind: DesignKind, interval: IntervalMethod)
     pair = whole.comparison
     assert pair is not None
     assert pair.accuracy_a.ci_low is not None
-    assert (pair.accuracy_a, pair.kappa_a) == (whole.claims.percent, whole.claims.cohen_kappa)
+    assert (pair.accuracy_a, pair.kappa_a) == (
+        whole.claims.percent_agreement,
+        whole.claims.cohen_kappa,
+    )
     judged = zip(claims, second, strict=True)
     other = tuple(each._replace(judge=label) for each, label in judged)
     of_b = report(replace(found, claims=other), settings).claims
-    assert (pair.accuracy_b, pair.kappa_b) == (of_b.percent, of_b.cohen_kappa)
+    assert (pair.accuracy_b, pair.kappa_b) == (of_b.percent_agreement, of_b.cohen_kappa)
     assert pair.n_left_out == 0
 
 

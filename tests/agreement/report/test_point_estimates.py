@@ -10,7 +10,7 @@ from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState, RunUnits
 from faithtui.agreement.report.report import (
     PreparedUnits,
-    report_on_prepared_units,
+    compute_report_of_prepared_units,
     update_report_without_intervals,
 )
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
@@ -107,7 +107,7 @@ def test_points_are_those_of_a_new_report(seed: int, design: str, settings: Repo
     else:
         readings = RunUnits(tuple(claims), (), (), find_label_design(claims, None))
     prepared = PreparedUnits(readings, FAITHFULNESS, RULE, settings)
-    report = report_on_prepared_units(prepared)
+    report = compute_report_of_prepared_units(prepared)
     before = chance.sample([each for each in claims if each.human in WORDS], 4)
     after = [labelled(each, chance.choice((*WORDS, "x")), blind=False) for each in before]
     fresh = next(
@@ -118,7 +118,7 @@ def test_points_are_those_of_a_new_report(seed: int, design: str, settings: Repo
         after.append(labelled(fresh, "no"))
     moved = {each.claim: each for each in after}
     now = tuple(moved.get(each.claim, each) for each in claims)
-    whole = report_on_prepared_units(
+    whole = compute_report_of_prepared_units(
         PreparedUnits(replace(readings, claims=now), FAITHFULNESS, RULE, settings)
     )
     points = update_report_without_intervals(prepared, report, before, after)
@@ -148,10 +148,10 @@ def test_a_missing_interval_is_called_one_that_comes() -> None:
     prepared = PreparedUnits(readings, FAITHFULNESS, RULE)
     other = labelled(claims[0], "no")
     points = update_report_without_intervals(
-        prepared, report_on_prepared_units(prepared), [claims[0]], [other]
+        prepared, compute_report_of_prepared_units(prepared), [claims[0]], [other]
     )
     assert "its interval is still to come" in points.headline
-    assert points.progress == report_on_prepared_units(prepared).progress
+    assert points.progress == compute_report_of_prepared_units(prepared).progress
 
 
 @pytest.mark.parametrize("groups", [4, 9])
@@ -171,10 +171,10 @@ def test_a_figure_is_withheld_after_a_label_where_a_report_withholds_it(
     now = (claims[0], other, *claims[2:])
     after = PreparedUnits(replace(readings, claims=now), FAITHFULNESS, RULE, settings)
     points = update_report_without_intervals(
-        prepared, report_on_prepared_units(prepared), [claims[1]], [other]
+        prepared, compute_report_of_prepared_units(prepared), [claims[1]], [other]
     )
     found, wanted = (
-        dict(estimates(each.claims)) for each in (points, report_on_prepared_units(after))
+        dict(estimates(each.claims)) for each in (points, compute_report_of_prepared_units(after))
     )
     for path, each in found.items():
         assert each.status is wanted[path].status, path

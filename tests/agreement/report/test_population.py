@@ -24,8 +24,12 @@ POPULATION = Population(
 
 
 def test_counts_are_summed_by_stratum_label_and_bundle() -> None:
-    assert (POPULATION.claims, POPULATION.conversations, POPULATION.failed) == (16, 10, 2)
-    assert POPULATION.stratum_claims == (5, 11)
+    assert (
+        POPULATION.claim_count,
+        POPULATION.conversation_count,
+        POPULATION.failed_conversation_count,
+    ) == (16, 10, 2)
+    assert POPULATION.claim_counts_by_stratum == (5, 11)
     cells = POPULATION.count_claims_by_stratum_and_label(("yes", "no"))
     assert cells.shape == (2, 3, 2)
     assert cells.sum(axis=2).tolist() == [[0, 5, 0], [7, 0, 4]]

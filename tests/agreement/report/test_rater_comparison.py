@@ -44,11 +44,11 @@ def claim(
 
 def test_people_differ_until_there_is_a_final_word() -> None:
     assert not claim(ann="yes").has_disagreement
-    assert not claim(ann="yes", bo="yes").is_open
-    assert claim(ann="yes", bo="no").is_open
+    assert not claim(ann="yes", bo="yes").is_undecided
+    assert claim(ann="yes", bo="no").is_undecided
     settled = claim(ann="yes", bo="no", final="idk")
     assert settled.has_disagreement
-    assert not settled.is_open
+    assert not settled.is_undecided
     assert settled.human_label == "idk"
     assert claim(ann="yes", bo="no").human_label is None
     assert claim().human_label is None

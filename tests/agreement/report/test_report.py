@@ -119,10 +119,10 @@ def many(pairs: dict[tuple[str | None, str | None], int], groups: int = 25) -> l
 
 def test_nothing_at_all_is_a_report_without_numbers() -> None:
     found = report()
-    for level in found.levels:
-        assert level.percent.reason is Reason.NO_ITEMS
+    for level in found.level_reports:
+        assert level.percent_agreement.reason is Reason.NO_ITEMS
         assert level.cohen_kappa.status is EstimateStatus.UNDEFINED
-        assert level.chance is None
+        assert level.chance_agreement is None
         assert level.design.kind is DesignKind.NONE
     assert found.scores.spearman.reason is Reason.NO_ITEMS
     assert found.consistency.share.reason is Reason.NO_ITEMS
@@ -156,7 +156,7 @@ def test_the_pipeline_of_window_rows_counts_each_claim_once() -> None:
     assert [list(row) for row in found.table.counts] == expected[
         "confusion_human_rows_judge_columns"
     ]
-    assert found.percent.value == pytest.approx(expected["agreement_reviewed"])
+    assert found.percent_agreement.value == pytest.approx(expected["agreement_reviewed"])
     assert found.coverage.verdict_rows == len(case["input"]["rows"])
 
 
@@ -322,7 +322,7 @@ def test_the_headline_names_level_n_and_kappa_with_its_interval() -> None:
     claims = many({("yes", "yes"): 80, ("no", "no"): 20, ("yes", "no"): 7, ("no", "yes"): 5})
     found = report(claims, [answer(0)])
     kappa = found.claims.cohen_kappa
-    assert found.primary_level.level is ReportLevel.CLAIMS
+    assert found.primary_level_report.level is ReportLevel.CLAIMS
     assert "112 claims from 25 conversations" in found.headline
     assert f"{kappa.value:.2f} [{kappa.ci_low:.2f}, {kappa.ci_high:.2f}]" in found.headline
 
@@ -346,14 +346,14 @@ def test_a_few_labelled_claims_do_not_push_many_rated_answers_aside() -> None:
     few = report([claim(0), claim(1, "yes", "no", "g1")], rated)
     assert few.answers.cohen_kappa.ci_low is not None
     assert few.claims.coverage.compared == 2
-    assert few.primary_level.level is ReportLevel.ANSWERS
+    assert few.primary_level_report.level is ReportLevel.ANSWERS
     many_claims = many({("yes", "yes"): 80, ("no", "no"): 20, ("yes", "no"): 7})
-    assert report(many_claims, rated).primary_level.level is ReportLevel.CLAIMS
+    assert report(many_claims, rated).primary_level_report.level is ReportLevel.CLAIMS
 
 
 def test_the_headline_speaks_of_answers_when_no_claim_was_compared() -> None:
     found = report([claim(0, human=None)], [answer(0), answer(1, 0.0, "no"), answer(2, 0.0, "yes")])
-    assert found.primary_level.level is ReportLevel.ANSWERS
+    assert found.primary_level_report.level is ReportLevel.ANSWERS
     assert "3 answers from 3 conversations" in found.headline
     assert "0.40 (no interval: too few groups for an interval)" in found.headline
 

@@ -70,6 +70,6 @@ def test_parts_of_one_group_each_are_counted_by_themselves(*, strata: bool) -> N
     shares = PERCENT.compute(alone.weighted_by_group)
     for part in range(3 * GROUPS):
         own = context.count_some_units_by_group(units.select_units(np.flatnonzero(part_of == part)))
-        assert alone.take_groups(np.array([part])).total == own.total
-        share = PERCENT.compute(own.whole)
+        assert alone.take_groups(np.array([part])).unweighted_total == own.unweighted_total
+        share = PERCENT.compute(own.weighted_total_stack)
         assert shares[part] == pytest.approx(float(share), nan_ok=True)

@@ -70,7 +70,7 @@ def test_a_tie_is_in_no_table_and_half_of_it_passes() -> None:
     found = report([("yes", ["yes"])] * 60 + [("no", ["no"])] * 20 + [("yes", ["yes", "no"])] * 20)
     level = found.claims
     assert (level.coverage.tied, level.coverage.compared, level.agreement.n) == (20, 80, 80)
-    assert level.percent.value == 1
+    assert level.percent_agreement.value == 1
     assert level.rate.corrected_this_run.value == pytest.approx(0.7)
     (warning,) = [each for each in found.warnings if each.code == "ties"]
     assert warning.message == (
@@ -234,7 +234,7 @@ def test_an_answer_that_as_many_pass_as_fail_is_left_out() -> None:
     both = [answer(number, "yes", "yes") for number in range(5)] + [answer(5, "yes", "no")]
     level = agreement_report(readings(answers=both), FAITHFULNESS, RULE).answers
     assert (level.coverage.tied, level.coverage.compared, level.agreement.n) == (1, 5, 5)
-    assert level.percent.value == 1
+    assert level.percent_agreement.value == 1
     assert (
         decide_answer_by_majority(answer(6, "yes", "idk", "no"), RULE.passing, FAITHFULNESS.names)
         is True

@@ -16,7 +16,7 @@ from faithtui.agreement.sampling.draw import (
     allocate_sample_to_strata,
     enlarge_plan,
     make_sample_draw,
-    preview_strata,
+    preview_draws_per_stratum,
 )
 from faithtui.domain.ids import ClaimId, ItemId
 
@@ -59,7 +59,7 @@ def test_a_frame_is_the_units_it_was_made_of(frame: SamplingFrame) -> None:
     assert frame[-1] == units[-1]
     assert list(SamplingFrame.from_units(units)) == units
     assert SamplingFrame.from_units(frame) is frame
-    assert frame.populations == Counter(each.stratum for each in units)
+    assert frame.claim_counts_by_stratum == Counter(each.stratum for each in units)
     assert frame.conversation_count == len({each.item for each in units})
 
 
@@ -72,8 +72,8 @@ def test_each_claim_is_drawn_at_most_once_and_sizes_are_right(
     assert len(set(names(drawn))) == len(drawn.claims)
     assert {each.unit for each in drawn.claims} <= set(frame)
     assert drawn.frame == len(frame)
-    assert drawn.strata == preview_strata(frame, plan)
-    probability = {each.name: each.probability for each in drawn.strata}
+    assert drawn.strata == preview_draws_per_stratum(frame, plan)
+    probability = {each.name: each.draw_probability for each in drawn.strata}
     assert all(0 < each.probability == probability[each.stratum] <= 1 for each in drawn.claims)
     if design is SamplingDesign.CONVERSATIONS:
         items = {each.unit.item for each in drawn.claims}
@@ -266,7 +266,7 @@ def test_weights_undo_what_labelling_all_flagged_claims_does_to_the_figures() ->
     unfaithful = {ClaimId(n): chance.random() < 0.15 for n in range(1000)}
     flags = {n: chance.random() < (0.70 if bad else 0.05) for n, bad in unfaithful.items()}
     frame = SamplingFrame((ItemId(n), n, "no" if flag else "yes") for n, flag in flags.items())
-    populations = frame.populations
+    populations = frame.claim_counts_by_stratum
     sizes = {"no": populations["no"], "yes": populations["yes"] // 5}
     recall = sum(flags[n] for n, bad in unfaithful.items() if bad) / sum(unfaithful.values())
     prevalence = sum(unfaithful.values()) / 1000

@@ -7,11 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from faithtui.agreement.report.claim_and_answer_figures import report_claims
+from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
 from faithtui.agreement.sampling.label_plan import (
     PlanStratum,
     PlanTarget,
-    count_blind_claims,
+    compute_expected_blind_counts,
     count_claims_to_draw,
     limit_labels_per_stratum,
     list_missed_half_widths,
@@ -94,7 +94,7 @@ def test_no_smaller_allocation_reaches_the_target(target: PlanTarget) -> None:
         and (target.recall is None or (each.recall or 1) <= target.recall)
     )
     # The expected share of few labels is moved towards one half, which Neyman does not know.
-    assert found.size <= least + 2
+    assert found.label_count <= least + 2
 
 
 def test_a_stratum_gives_what_it_has_and_the_fewest_at_least() -> None:
@@ -102,13 +102,13 @@ def test_a_stratum_gives_what_it_has_and_the_fewest_at_least() -> None:
     found = plan_labels_for_budget(strata, 100)
     assert found.sizes["small"] == 4
     assert found.sizes["sure"] == 10
-    assert found.size == 100
+    assert found.label_count == 100
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 30, 999, 1000, 5000])
 def test_a_budget_is_spent_and_never_more(size: int) -> None:
     found = plan_labels_for_budget(STRATA, size)
-    assert found.size == min(size, 1000)
+    assert found.label_count == min(size, 1000)
     assert all(found.sizes[each.name] <= each.population for each in STRATA)
 
 
@@ -123,19 +123,24 @@ def test_labels_that_cannot_count_leave_a_stratum_open() -> None:
     assert [name for name, _, _ in list_missed_half_widths(everything, PlanTarget(1e-9))] == [
         "the share that passes"
     ]
-    assert plan_labels_for_budget(strata, 5000).size == 800
+    assert plan_labels_for_budget(strata, 5000).label_count == 800
     drawn = count_claims_to_draw(everything.sizes, strata, 0.2)
     assert drawn == {"judge no": 100, "judge yes": 900}
     # A single claim counts as one, or nothing could be foreseen of such a run.
-    assert limit_labels_per_stratum([PlanStratum("turns 6-", 1, None, 0.5)], 0.2)[0].limit == 1
+    assert (
+        limit_labels_per_stratum([PlanStratum("turns 6-", 1, None, 0.5)], 0.2)[
+            0
+        ].most_countable_labels
+        == 1
+    )
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.2, 1 / 3, 0.5])
 def test_claims_that_are_drawn_for_labels_give_these(share: float) -> None:
     strata = limit_labels_per_stratum([PlanStratum("judge no", 400, True, 0.5)], share)
-    for size in range(1, strata[0].limit + 1):
+    for size in range(1, strata[0].most_countable_labels + 1):
         drawn = count_claims_to_draw({"judge no": size}, strata, share)
-        assert count_blind_claims(drawn, share) == {"judge no": size}
+        assert compute_expected_blind_counts(drawn, share) == {"judge no": size}
 
 
 def test_the_fewest_of_each_stratum_are_in_every_plan() -> None:
@@ -152,10 +157,10 @@ def test_the_fewest_of_each_stratum_are_in_every_plan() -> None:
 
 def test_all_claims_leave_no_rate_open_and_a_stratum_without_labels_every_rate() -> None:
     everything = plan_fewest_labels_for_target(STRATA, PlanTarget(rate=1e-9))
-    assert (everything.size, everything.rate) == (1000, 0)
+    assert (everything.label_count, everything.rate) == (1000, 0)
     assert plan_labels_for_budget(STRATA, 1).rate is None
     # A recall that all claims do not give takes all claims.
-    assert plan_fewest_labels_for_target(STRATA, PlanTarget(recall=0.01)).size == 1000
+    assert plan_fewest_labels_for_target(STRATA, PlanTarget(recall=0.01)).label_count == 1000
 
 
 def test_recall_is_not_foreseen_where_strata_mix_verdicts_or_nothing_is_unfaithful() -> None:
@@ -171,7 +176,7 @@ def test_recall_is_not_foreseen_where_strata_mix_verdicts_or_nothing_is_unfaithf
 def test_a_budget_serves_recall_too() -> None:
     """Near the best for each: neither variance is more than half above its smallest."""
     rate = plan_fewest_labels_for_target(STRATA, PlanTarget(rate=0.04))
-    shared = plan_labels_for_budget(STRATA, rate.size)
+    shared = plan_labels_for_budget(STRATA, rate.label_count)
     assert rate.rate is not None
     assert shared.rate is not None
     assert shared.rate < rate.rate * 1.22
@@ -197,7 +202,7 @@ def test_reports_of_such_samples_have_the_foreseen_width() -> None:
             if each.name == name
         )
         sizes = {each.name: each.labelled for each in compared.design.strata}
-        report = report_claims(compared, RULE)
+        report = compute_claim_level_report(compared, RULE)
         found = report.rate.corrected_this_run
         assert found.ci_low is not None
         assert found.ci_high is not None

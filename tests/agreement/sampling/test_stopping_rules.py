@@ -6,8 +6,8 @@ from faithtui.agreement.sampling.draw import Stratum
 from faithtui.agreement.sampling.stopping_rules import (
     SPOT_CHECK_SIZE,
     SpotCheckDecision,
-    compute_effective_size,
-    compute_exact_limits,
+    compute_effective_sample_size,
+    compute_exact_binomial_limits,
     decide_spot_check,
     estimate_labels_needed,
     plan_label_count,
@@ -60,21 +60,21 @@ def test_labels_still_needed_bring_the_width_down_to_the_target(
     ],
 )
 def test_exact_limits_are_the_published_ones(hits: int, n: int, low: float, high: float) -> None:
-    assert compute_exact_limits(hits, n) == pytest.approx((low, high), abs=6e-5)
+    assert compute_exact_binomial_limits(hits, n) == pytest.approx((low, high), abs=6e-5)
 
 
 @given(st.integers(0, 60), st.integers(1, 60))
 def test_exact_limits_hold_the_share_and_mirror(hits: int, n: int) -> None:
     hits = min(hits, n)
-    low, high = compute_exact_limits(hits, n)
+    low, high = compute_exact_binomial_limits(hits, n)
     assert 0 <= low <= hits / n <= high <= 1
-    other_low, other_high = compute_exact_limits(n - hits, n)
+    other_low, other_high = compute_exact_binomial_limits(n - hits, n)
     assert (1 - other_high, 1 - other_low) == pytest.approx((low, high), abs=1e-7)
 
 
 def test_exact_limits_of_many_and_of_none() -> None:
-    assert compute_exact_limits(0, 0) == (0.0, 1.0)
-    low, high = compute_exact_limits(5000, 10_000)
+    assert compute_exact_binomial_limits(0, 0) == (0.0, 1.0)
+    low, high = compute_exact_binomial_limits(5000, 10_000)
     assert 0.49 < low < 0.5 < high < 0.51
 
 
@@ -89,7 +89,7 @@ def test_a_spot_check_passes_up_to_one_and_fails_from_five(differ: int) -> None:
         else SpotCheckDecision.UNCLEAR
     )
     assert found.decision is expected
-    assert f"{differ} of 20" in found.sentences
+    assert f"{differ} of 20" in found.decision_text
 
 
 @pytest.mark.parametrize(("compared", "finished"), [(0, False), (17, False), (18, True)])
@@ -121,17 +121,19 @@ def test_a_judge_that_is_wrong_on_a_tenth_rarely_fails() -> None:
 
 
 def test_a_stratified_sample_in_proportion_tells_as_much_as_a_simple_one() -> None:
-    assert compute_effective_size([Stratum("a", 300, 30), Stratum("b", 100, 10)]) == pytest.approx(
-        40
-    )
-    assert compute_effective_size([Stratum("", 500, 50)]) == pytest.approx(50)
+    assert compute_effective_sample_size(
+        [Stratum("a", 300, 30), Stratum("b", 100, 10)]
+    ) == pytest.approx(40)
+    assert compute_effective_sample_size([Stratum("", 500, 50)]) == pytest.approx(50)
 
 
 def test_a_stratified_sample_out_of_proportion_tells_less_about_the_whole() -> None:
-    assert compute_effective_size([Stratum("a", 390, 20), Stratum("b", 10, 20)]) < 25
+    assert compute_effective_sample_size([Stratum("a", 390, 20), Stratum("b", 10, 20)]) < 25
 
 
 def test_a_stratum_that_gives_nothing_leaves_nothing_to_say_about_the_whole() -> None:
-    assert compute_effective_size([Stratum("a", 390, 20), Stratum("b", 10, 0)]) == 0
-    assert compute_effective_size([]) == 0
-    assert compute_effective_size([Stratum("a", 390, 20), Stratum("b", 0, 0)]) == pytest.approx(20)
+    assert compute_effective_sample_size([Stratum("a", 390, 20), Stratum("b", 10, 0)]) == 0
+    assert compute_effective_sample_size([]) == 0
+    assert compute_effective_sample_size(
+        [Stratum("a", 390, 20), Stratum("b", 0, 0)]
+    ) == pytest.approx(20)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from faithtui.agreement.statistics.calibration import (
     ErrorNorm,
     brier_score,
-    brier_skill,
+    brier_skill_score,
     calibration_error,
     compute_calibration,
     equal_mass_bins,
@@ -75,17 +75,17 @@ def test_one_bin_compares_the_means(rows: list[tuple[float, bool]]) -> None:
 @given(units)
 def test_skill_is_measured_against_the_base_rate(rows: list[tuple[float, bool]]) -> None:
     base = sum(came for _, came in rows) / len(rows)
-    found = brier_skill([(base, came) for _, came in rows])
+    found = brier_skill_score([(base, came) for _, came in rows])
     if base in (0, 1):
         assert found is Reason.ONE_CLASS_ONLY
     else:
         assert found == pytest.approx(0, abs=1e-9)
-        assert brier_skill([(float(came), came) for _, came in rows]) == 1
+        assert brier_skill_score([(float(came), came) for _, came in rows]) == 1
 
 
 def test_no_units_have_no_score() -> None:
     assert brier_score([]) is Reason.NO_ITEMS
-    assert brier_skill([]) is Reason.NO_ITEMS
+    assert brier_skill_score([]) is Reason.NO_ITEMS
     found = compute_calibration(*arrays([], [], []))
     assert (found.n, found.bins, found.error, found.floor) == (0, (), None, None)
     assert found.is_error_hidden
@@ -167,7 +167,7 @@ def test_a_weight_counts_as_so_many_units(rows: list[tuple[float, bool]]) -> Non
     weights = [1 + place % 3 for place in range(len(rows))]
     repeated = [row for row, times in zip(rows, weights, strict=True) for _ in range(times)]
     assert brier_score(rows, weights) == pytest.approx(brier_score(repeated))
-    weighted, plain = brier_skill(rows, weights), brier_skill(repeated)
+    weighted, plain = brier_skill_score(rows, weights), brier_skill_score(repeated)
     if isinstance(weighted, Reason):
         assert weighted is plain
     else:

@@ -18,7 +18,7 @@ from faithtui.agreement.statistics.coefficients import (
     linear_weights,
     quadratic_weights,
 )
-from faithtui.agreement.statistics.matrices import count_weighted_matrix
+from faithtui.agreement.statistics.matrices import count_weighted_confusion_by_group
 from faithtui.agreement.statistics.paired_judges import chi_square_tail
 from faithtui.agreement.statistics.ratings import Ratings, brennan_prediger, fleiss_kappa
 from faithtui.agreement.statistics.ratings import krippendorff_alpha as alpha_of_ratings
@@ -74,7 +74,7 @@ def test_weighted_tables_are_those_of_scikit_learn(seed: int) -> None:
     first = chance.choices(NAMES, [9, 4, 2, 1], k=120)
     second = [each if chance.random() < 0.7 else chance.choice(NAMES) for each in first]
     readings = list(zip(map(str, range(120)), first, second, weights, strict=True))
-    table = count_weighted_matrix(readings, NAMES).weighted_total
+    table = count_weighted_confusion_by_group(readings, NAMES).weighted_total
     assert isinstance(table, ConfusionMatrix)
     options = {"labels": list(NAMES), "sample_weight": weights}
     for name, mine in {

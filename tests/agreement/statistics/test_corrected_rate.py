@@ -233,7 +233,7 @@ def test_a_missed_verdict_joins_the_smallest_labelled_one() -> None:
     ]
     merged = merge_unlabelled_strata(make_grouped_strata(rows))
     assert merged.counts[0].T.tolist() == [[80, 0, 13], [90, 0, 13]]
-    assert not isinstance(compute_stratified_rate(merged.total), Reason)
+    assert not isinstance(compute_stratified_rate(merged.totals_by_stratum), Reason)
     assert merge_unlabelled_strata(merged) is merged
     nothing = make_grouped_strata([(LabelledStratum(3, 0, 0),)])
     assert merge_unlabelled_strata(nothing) is nothing

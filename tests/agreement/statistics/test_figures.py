@@ -21,7 +21,7 @@ from faithtui.agreement.statistics.coefficients import (
     percent_agreement,
 )
 from faithtui.agreement.statistics.figures import estimate_figure, estimate_share
-from faithtui.agreement.statistics.matrices import count_matrix
+from faithtui.agreement.statistics.matrices import count_confusion_by_group
 from faithtui.domain.estimates import EstimateStatus, Point, Reason
 
 OF_TABLE: dict[str, Callable[[ConfusionMatrix[float]], Point]] = {
@@ -186,7 +186,7 @@ def test_every_figure_stays_in_its_range(table: ConfusionMatrix[float]) -> None:
         value = compute(table)
         assert isinstance(value, Reason) or -1 - 1e-12 <= value <= 1 + 1e-12
     for compute in OF_BINARY.values():
-        value = compute(table.collapse(table.categories[:1]))
+        value = compute(table.collapse_to_two_categories(table.categories[:1]))
         assert isinstance(value, Reason) or -1 - 1e-12 <= value <= 1 + 1e-12
 
 
@@ -204,7 +204,10 @@ def test_order_and_names_of_groups_change_nothing(
 ) -> None:
     shuffled = [(group * 2, human, judge) for group, human, judge in readings]
     random.shuffle(shuffled)
-    mine, theirs = count_matrix(readings, ("yes", "no")), count_matrix(shuffled, ("yes", "no"))
+    mine, theirs = (
+        count_confusion_by_group(readings, ("yes", "no")),
+        count_confusion_by_group(shuffled, ("yes", "no")),
+    )
     for statistic in (PERCENT, KAPPA, ALPHA, AC1):
         assert estimate_figure(statistic, mine) == estimate_figure(statistic, theirs)
 
@@ -214,25 +217,25 @@ def test_merging_two_groups_changes_intervals_and_no_point_estimate(
     readings: list[tuple[str, str, str]],
 ) -> None:
     merged = [("a" if group == "b" else group, *rest) for group, *rest in readings]
-    apart = count_matrix(readings, ("yes", "no"))
-    together = count_matrix([(g, h, j) for g, h, j in merged], ("yes", "no"))
-    assert apart.total == together.total
+    apart = count_confusion_by_group(readings, ("yes", "no"))
+    together = count_confusion_by_group([(g, h, j) for g, h, j in merged], ("yes", "no"))
+    assert apart.unweighted_total == together.unweighted_total
     assert apart.group_count - together.group_count == ({"a", "b"} <= {g for g, _, _ in readings})
 
 
 @given(readings_st)
 def test_groups_sum_to_the_total_also_when_collapsed(readings: list[tuple[str, str, str]]) -> None:
-    grouped = count_matrix(readings, ("yes", "no")).collapse(("no",))
-    assert grouped.by_group.n @ grouped.times == len(readings)
-    assert (grouped.without_each_group.n + grouped.by_group.n == len(readings)).all()
-    assert grouped.total.n == len(readings)
+    grouped = count_confusion_by_group(readings, ("yes", "no")).collapse_to_two_categories(("no",))
+    assert grouped.unweighted_by_group.n @ grouped.times == len(readings)
+    assert (grouped.without_each_group.n + grouped.unweighted_by_group.n == len(readings)).all()
+    assert grouped.unweighted_total.n == len(readings)
     assert grouped.group_count == len({group for group, _, _ in readings})
 
 
 @given(readings_st)
 def test_intervals_are_ordered_and_hold_the_value(readings: list[tuple[str, str, str]]) -> None:
-    grouped = count_matrix(readings, ("yes", "no"))
-    flags = grouped.collapse(("no",))
+    grouped = count_confusion_by_group(readings, ("yes", "no"))
+    flags = grouped.collapse_to_two_categories(("no",))
     for found in (
         *(estimate_figure(each, grouped) for each in (PERCENT, KAPPA, ALPHA, AC1)),
         *(estimate_figure(each, flags) for each in (detection.RECALL, detection.F1, detection.MCC)),
@@ -248,7 +251,7 @@ def test_intervals_are_ordered_and_hold_the_value(readings: list[tuple[str, str,
 def test_a_share_of_part_of_the_units_counts_only_the_groups_that_hold_them() -> None:
     readings = [(f"quiet {i}", "yes", "yes") for i in range(20)]
     readings += [(f"loud {i}", "no", "no" if i else "yes") for i in range(6)]
-    grouped = count_matrix(readings, ("yes", "no")).collapse(("no",))
+    grouped = count_confusion_by_group(readings, ("yes", "no")).collapse_to_two_categories(("no",))
     recall = estimate_figure(detection.RECALL, grouped)
     assert (recall.n, recall.clusters) == (6, 6)
     assert recall.value == pytest.approx(5 / 6)

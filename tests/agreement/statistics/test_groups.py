@@ -21,7 +21,7 @@ from faithtui.agreement.statistics.coefficients import (
     PERCENT,
     SCOTT_PI,
     linear_weights,
-    make_specific_statistic,
+    make_specific_agreement_statistic,
     make_weighted_statistic,
 )
 from faithtui.agreement.statistics.figures import (
@@ -34,15 +34,15 @@ from faithtui.agreement.statistics.intervals import (
     IntervalScale,
     compute_linearised_agreement_se,
     enumerate_agreement_bootstrap,
-    make_estimate,
+    make_estimate_with_jackknife_interval,
 )
 from faithtui.agreement.statistics.matrices import (
     GroupedMatrix,
     Ints,
     MatrixStack,
+    count_confusion_by_group,
     count_distinct_columns,
-    count_matrix,
-    count_weighted_matrix,
+    count_weighted_confusion_by_group,
 )
 from faithtui.agreement.statistics.ratings import Ratings, estimate_rating_figure, group_ratings
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus, Point, Reason
@@ -54,7 +54,7 @@ STATISTICS: dict[str, Statistic] = {
     "pi": SCOTT_PI,
     "ac1": AC1,
     "linear": make_weighted_statistic(coefficients.cohen_kappa, linear_weights([0, 1, 2])),
-    "specific": make_specific_statistic(1),
+    "specific": make_specific_agreement_statistic(1),
 }
 Reading = tuple[str, str, str, float]
 readings_st = st.lists(
@@ -103,7 +103,7 @@ def as_units(of: GroupedMatrix) -> tuple[object, ...]:
 
 @given(readings_st)
 def test_leaving_out_of_a_weighted_table_is_summing_the_others(readings: list[Reading]) -> None:
-    table = count_weighted_matrix(readings, NAMES)
+    table = count_weighted_confusion_by_group(readings, NAMES)
     names = {group for group, *_ in readings}
     for statistic in STATISTICS.values():
         assert same(
@@ -124,14 +124,14 @@ def test_order_of_weighted_readings_changes_nothing(
 ) -> None:
     shuffled = list(readings)
     chance.shuffle(shuffled)
-    one, other = (count_weighted_matrix(each, NAMES) for each in (readings, shuffled))
+    one, other = (count_weighted_confusion_by_group(each, NAMES) for each in (readings, shuffled))
     assert as_units(one) == as_units(other)
 
 
 @given(readings_st)
 def test_equal_weights_are_no_weights(readings: list[Reading]) -> None:
-    plain = count_matrix([each[:3] for each in readings], NAMES)
-    weighted = count_weighted_matrix([(*each[:3], 4.0) for each in readings], NAMES)
+    plain = count_confusion_by_group([each[:3] for each in readings], NAMES)
+    weighted = count_weighted_confusion_by_group([(*each[:3], 4.0) for each in readings], NAMES)
     for statistic in STATISTICS.values():
         mine, theirs = estimate_figure(statistic, plain), estimate_figure(statistic, weighted)
         assert (mine.status, mine.n, mine.clusters) == (theirs.status, theirs.n, theirs.clusters)
@@ -141,23 +141,27 @@ def test_equal_weights_are_no_weights(readings: list[Reading]) -> None:
 
 @given(readings_st)
 def test_collapsing_groups_is_collapsing_their_sum(readings: list[Reading]) -> None:
-    weighted = count_weighted_matrix(readings, NAMES)
-    table = weighted.collapse(("no", "idk"))
+    weighted = count_weighted_confusion_by_group(readings, NAMES)
+    table = weighted.collapse_to_two_categories(("no", "idk"))
     assert table.group_count == weighted.group_count
-    assert table.total == weighted.total.collapse(("no", "idk"))
+    assert table.unweighted_total == weighted.unweighted_total.collapse_to_two_categories(
+        ("no", "idk")
+    )
     whole = weighted.weighted_total
     assert isinstance(whole, ConfusionMatrix)
-    direct = whole.collapse(("no", "idk"))
-    assert np.allclose(table.whole.cells, direct.counts)
-    plain = count_matrix([each[:3] for each in readings], NAMES)
-    assert table.total == plain.collapse(("no", "idk")).total
+    direct = whole.collapse_to_two_categories(("no", "idk"))
+    assert np.allclose(table.weighted_total_stack.cells, direct.counts)
+    plain = count_confusion_by_group([each[:3] for each in readings], NAMES)
+    assert (
+        table.unweighted_total == plain.collapse_to_two_categories(("no", "idk")).unweighted_total
+    )
 
 
 def test_a_cell_whose_last_unit_is_left_out_weighs_nothing() -> None:
     readings = [(str(i), "yes", "yes", 0.1) for i in range(30)] + [("last", "no", "yes", 0.7)]
-    table = count_weighted_matrix(readings, NAMES)
+    table = count_weighted_confusion_by_group(readings, NAMES)
     values, _ = compute_leave_one_out(KAPPA.compute, table)
-    last = int(np.flatnonzero(table.by_group.cells[1, 0])[0])
+    last = int(np.flatnonzero(table.unweighted_by_group.cells[1, 0])[0])
     assert math.isnan(values[last])
 
 
@@ -201,12 +205,14 @@ def test_leaving_out_of_strata_counts_populations_anew(seed: int) -> None:
     assert_same_values(spread_out(*compute_leave_one_out(KAPPA.compute, groups)), wanted)
     cells = groups.weighted_total
     assert isinstance(cells, ConfusionMatrix)
-    assert cells.columns == pytest.approx(populations.sum(axis=1))
+    assert cells.judge_totals == pytest.approx(populations.sum(axis=1))
     found = estimate_figure(KAPPA, groups)
-    assert found.n == groups.total.n
+    assert found.n == groups.unweighted_total.n
     assert found.method is EstimateMethod.JACKKNIFE_ATANH
-    recall = groups.collapse(("no",))
-    assert estimate_figure(detection.RECALL, recall).n == recall.total.rows[0]
+    recall = groups.collapse_to_two_categories(("no",))
+    assert (
+        estimate_figure(detection.RECALL, recall).n == recall.unweighted_total.reference_totals[0]
+    )
 
 
 def test_a_stratum_without_labels_leaves_the_table_unknown() -> None:
@@ -331,9 +337,11 @@ def grouped_units(kind: str, chance: random.Random) -> GroupedMatrix:
     ]
     match kind:
         case "counted":
-            return count_matrix(readings, NAMES)
+            return count_confusion_by_group(readings, NAMES)
         case "weighted":
-            return count_weighted_matrix([(*each, 1.5 + len(each[0])) for each in readings], NAMES)
+            return count_weighted_confusion_by_group(
+                [(*each, 1.5 + len(each[0])) for each in readings], NAMES
+            )
         case _:
             return stratified(chance, 60)
 
@@ -374,7 +382,7 @@ def test_figures_of_two_classes_are_read_off_the_resamples_of_all_labels(kind: s
     for place in range(300):
         cells = tuple(map(tuple, stack.cells[..., place].tolist()))
         value = recall.compute_of_single_matrix(
-            ConfusionMatrix(NAMES, cells).collapse(("no", "idk"))
+            ConfusionMatrix(NAMES, cells).collapse_to_two_categories(("no", "idk"))
         )
         assert not isinstance(value, Reason)
         values.append(value)
@@ -382,7 +390,9 @@ def test_figures_of_two_classes_are_read_off_the_resamples_of_all_labels(kind: s
     low, high = np.quantile(values, [0.025, 0.975])
     assert (each.ci_low, each.ci_high) == pytest.approx((low, high))
     assert each.se == pytest.approx(stdev(values))
-    assert each.value == recall.compute.compute_over_groups(groups.collapse(("no", "idk")))
+    assert each.value == recall.compute.compute_over_groups(
+        groups.collapse_to_two_categories(("no", "idk"))
+    )
 
 
 def by_bootstrap(statistics: dict[str, Statistic], groups: GroupedMatrix) -> dict[str, Estimate]:
@@ -390,9 +400,9 @@ def by_bootstrap(statistics: dict[str, Statistic], groups: GroupedMatrix) -> dic
 
 
 def test_where_the_jackknife_gives_no_interval_resampling_gives_none() -> None:
-    few = count_matrix([(str(i), "yes", "yes" if i else "no") for i in range(4)], NAMES)
+    few = count_confusion_by_group([(str(i), "yes", "yes" if i else "no") for i in range(4)], NAMES)
     assert by_bootstrap({"a": PERCENT}, few) == {"a": estimate_figure(PERCENT, few)}
-    alike = count_matrix([(str(i), "yes", "yes") for i in range(9)], NAMES)
+    alike = count_confusion_by_group([(str(i), "yes", "yes") for i in range(9)], NAMES)
     both = {"a": PERCENT, "k": KAPPA}
     assert by_bootstrap(both, alike) == estimate_figures(both, alike)
 
@@ -402,7 +412,7 @@ def test_a_figure_most_resamples_leave_undefined_has_no_interval() -> None:
     readings = [(str(i), "yes", "yes" if i % 3 else "no") for i in range(28)]
     readings += [(name, "no", judge) for name in "ab" for judge in ("no", "no", "yes")]
     readings += [("a", "no", "no")] * 3
-    table = count_matrix(readings, ("no", "yes"))
+    table = count_confusion_by_group(readings, ("no", "yes"))
     named = {"recall": Statistic(detection.recall, lambda each: each.n, IntervalScale.LOGIT)}
     assert estimate_figure(named["recall"], table).has_interval
     found = by_bootstrap(named, table)["recall"]
@@ -412,15 +422,22 @@ def test_a_figure_most_resamples_leave_undefined_has_no_interval() -> None:
 
 def test_fewer_groups_may_be_asked_for() -> None:
     values = [0.4, 0.6]
-    assert not make_estimate(0.5, values, 1, IntervalScale.LOGIT, n=4).has_interval
-    assert make_estimate(0.5, values, 1, IntervalScale.LOGIT, n=4, fewest=2).has_interval
+    assert not make_estimate_with_jackknife_interval(
+        0.5, values, 1, IntervalScale.LOGIT, n=4
+    ).has_interval
+    assert make_estimate_with_jackknife_interval(
+        0.5, values, 1, IntervalScale.LOGIT, n=4, fewest=2
+    ).has_interval
 
 
 def test_alpha_of_weights_is_that_of_the_population() -> None:
     readings = [("a", "yes", "yes", 3.0), ("a", "no", "no", 2.0), ("b", "yes", "no", 1.0)]
     unrolled = [each[:3] for each in readings for _ in range(int(each[3]))]
-    found = ALPHA.compute.compute_over_groups(count_weighted_matrix(readings, NAMES))
-    assert same(found, ALPHA.compute_of_single_matrix(count_matrix(unrolled, NAMES).total))
+    found = ALPHA.compute.compute_over_groups(count_weighted_confusion_by_group(readings, NAMES))
+    assert same(
+        found,
+        ALPHA.compute_of_single_matrix(count_confusion_by_group(unrolled, NAMES).unweighted_total),
+    )
 
 
 @given(st.lists(st.lists(st.integers(0, 9), min_size=9, max_size=9), min_size=1, max_size=8))

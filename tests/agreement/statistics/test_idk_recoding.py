@@ -5,7 +5,7 @@ from faithtui.agreement.idk_recoding import (
     FAITHFUL,
     UNFAITHFUL,
     IdkRule,
-    list_recoded_labels,
+    list_label_names_under_rule,
     recode_label,
 )
 from faithtui.agreement.report.settings import ReportSettings
@@ -34,14 +34,14 @@ def test_what_unsure_counts_as(
 @pytest.mark.parametrize("rule", list(IdkRule))
 def test_every_label_of_every_vocabulary_has_a_place_in_the_table(rule: IdkRule) -> None:
     for labels in (FAITHFULNESS, INFERENCE):
-        places = {*list_recoded_labels(rule, labels)}
+        places = {*list_label_names_under_rule(rule, labels)}
         left_out = {EXCLUDED} if rule is IdkRule.EXCLUDE else set()
         found = {recode_label(label, rule, labels, ("yes", "1")) for label in labels.names}
         assert found <= places | left_out
 
 
 def test_each_rule_has_a_stored_value_and_a_word_for_users() -> None:
-    assert [(each.value, each.option) for each in IdkRule] == [
+    assert [(each.value, each.option_word) for each in IdkRule] == [
         ("three", "three"),
         ("strict", "pass"),
         ("lenient", "fail"),

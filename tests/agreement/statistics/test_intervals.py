@@ -17,7 +17,7 @@ from faithtui.agreement.statistics.figures import (
 from faithtui.agreement.statistics.intervals import (
     IntervalScale,
     compute_jackknife_se,
-    make_estimate,
+    make_estimate_with_jackknife_interval,
     make_jackknife_interval,
     t_quantile,
     wilson_interval,
@@ -124,12 +124,12 @@ def test_the_interval_holds_a_value_that_clipping_moved() -> None:
 
 
 def test_a_value_without_meaning_keeps_its_reason() -> None:
-    found = make_estimate(Reason.NO_ITEMS, [], 1, IntervalScale.LOGIT, n=0)
+    found = make_estimate_with_jackknife_interval(Reason.NO_ITEMS, [], 1, IntervalScale.LOGIT, n=0)
     assert found == make_undefined_estimate(Reason.NO_ITEMS)
 
 
 def test_fewer_than_five_groups_give_the_point_only() -> None:
-    found = make_estimate(0.7, [0.6, 0.8], [2, 2], IntervalScale.ATANH, n=9)
+    found = make_estimate_with_jackknife_interval(0.7, [0.6, 0.8], [2, 2], IntervalScale.ATANH, n=9)
     assert (found.value, found.status, found.reason) == (
         0.7,
         EstimateStatus.OK,
@@ -139,32 +139,34 @@ def test_fewer_than_five_groups_give_the_point_only() -> None:
 
 
 def test_a_figure_one_group_decides_has_no_interval() -> None:
-    found = make_estimate(0.5, [0.5, math.nan], [8, 1], IntervalScale.LOGIT, n=30)
+    found = make_estimate_with_jackknife_interval(
+        0.5, [0.5, math.nan], [8, 1], IntervalScale.LOGIT, n=30
+    )
     assert (found.value, found.reason, found.has_interval) == (0.5, Reason.TOO_FEW_CLUSTERS, False)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_a_share_at_the_end_gets_wilson_over_groups(value: float) -> None:
-    found = make_estimate(value, [value], 10, IntervalScale.LOGIT, n=500)
+    found = make_estimate_with_jackknife_interval(value, [value], 10, IntervalScale.LOGIT, n=500)
     assert found.method is EstimateMethod.WILSON
     assert (found.ci_low, found.ci_high) == wilson_interval(value, 10)
 
 
 def test_a_share_whose_groups_are_all_alike_gets_wilson_over_groups() -> None:
-    found = make_estimate(0.5, [0.5], 12, IntervalScale.LOGIT, n=24)
+    found = make_estimate_with_jackknife_interval(0.5, [0.5], 12, IntervalScale.LOGIT, n=24)
     assert (found.ci_low, found.ci_high) == wilson_interval(0.5, 12)
 
 
 @pytest.mark.parametrize("value", [1.0, -1.0, 0.4])
 def test_a_kappa_without_variation_is_withheld(value: float) -> None:
-    found = make_estimate(value, [value], 12, IntervalScale.ATANH, n=24)
+    found = make_estimate_with_jackknife_interval(value, [value], 12, IntervalScale.ATANH, n=24)
     assert found == make_withheld_estimate(Reason.NO_VARIATION, 24, 12)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_kappa_that_one_group_keeps_from_the_end_gets_wilson_over_groups(sign: int) -> None:
     """Far narrower than on a scale without ends, where that group is infinitely far away."""
-    found = make_estimate(
+    found = make_estimate_with_jackknife_interval(
         sign * 0.905, [sign * 1.0, sign * 0.9], [1, 19], IntervalScale.ATANH, n=180
     )
     low, high = wilson_interval((1 + sign * 0.905) / 2, 20)
@@ -176,7 +178,9 @@ def test_a_kappa_that_one_group_keeps_from_the_end_gets_wilson_over_groups(sign:
 
 
 def test_a_kappa_of_zero_has_an_ordinary_interval() -> None:
-    found = make_estimate(0.0, [-0.1, 0.1], [5, 5], IntervalScale.ATANH, n=40)
+    found = make_estimate_with_jackknife_interval(
+        0.0, [-0.1, 0.1], [5, 5], IntervalScale.ATANH, n=40
+    )
     assert found.method is EstimateMethod.JACKKNIFE_ATANH
     assert found.ci_low == pytest.approx(-(found.ci_high or math.nan))
 

@@ -14,7 +14,7 @@ from faithtui.agreement.sampling.stopping_rules import plan_label_count
 from faithtui.agreement.statistics.calibration import (
     ErrorNorm,
     brier_score,
-    brier_skill,
+    brier_skill_score,
     calibration_error,
     equal_width_bins,
 )
@@ -97,7 +97,7 @@ def test_calibration_is_that_of_scikit_learn(seed: int) -> None:
     if len(set(came)) == 2:
         base = sum(came) / len(came)
         constant = metrics.brier_score_loss(came, [base] * len(came))
-        assert brier_skill(units) == pytest.approx(1 - score / constant, abs=1e-9)
+        assert brier_skill_score(units) == pytest.approx(1 - score / constant, abs=1e-9)
     observed, mean = curves.calibration_curve(came, stated, n_bins=10)
     bins = equal_width_bins(units, 10)
     # Edges of both belong to other bins when 0.3 is not three tenths; so only inner points.

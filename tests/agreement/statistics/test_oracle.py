@@ -19,7 +19,7 @@ from faithtui.agreement.statistics.coefficients import (
     percent_agreement,
 )
 from faithtui.agreement.statistics.intervals import t_quantile, wilson_interval
-from faithtui.agreement.statistics.matrices import count_matrix
+from faithtui.agreement.statistics.matrices import count_confusion_by_group
 from faithtui.agreement.statistics.ranks import auroc, spearman
 from faithtui.domain.estimates import Point, Reason
 
@@ -40,7 +40,9 @@ def draw(seed: int) -> tuple[list[str], list[str]]:
 
 
 def table_of(first: Sequence[str], second: Sequence[str]) -> ConfusionMatrix[float]:
-    return count_matrix([("g", a, b) for a, b in zip(first, second, strict=True)], LABELS).total
+    return count_confusion_by_group(
+        [("g", a, b) for a, b in zip(first, second, strict=True)], LABELS
+    ).unweighted_total
 
 
 def agree(mine: Point, theirs: float) -> bool:
@@ -66,7 +68,7 @@ def test_agreement_is_that_of_scikit_learn(seed: int) -> None:
 def test_detection_is_that_of_scikit_learn(seed: int, positive: tuple[str, ...]) -> None:
     metrics: Any = pytest.importorskip("sklearn.metrics")
     first, second = draw(seed)
-    binary = table_of(first, second).collapse(positive)
+    binary = table_of(first, second).collapse_to_two_categories(positive)
     truth = [label in positive for label in first]
     said = [label in positive for label in second]
     nan = math.nan

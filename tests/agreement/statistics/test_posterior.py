@@ -56,7 +56,7 @@ def stratified(
 
 
 def test_no_miss_among_few_labels_is_no_certainty_about_many_units() -> None:
-    whole = stratified(misses=0).collapse(("no",))
+    whole = stratified(misses=0).collapse_to_two_categories(("no",))
     before = estimate_figures({"recall": RECALL}, whole)["recall"]
     found = estimate_figures_by_posterior({"recall": RECALL}, whole)["recall"]
     assert (found.value, found.ci_high) == (1, 1)
@@ -90,7 +90,9 @@ def test_labels_of_single_units_have_the_posterior_of_jeffreys() -> None:
     counts[0, 0, 0, :190] = 1
     counts[0, 1, 0, 190:] = 1
     whole = GroupedMatrix.from_groups(LABELS, counts)
-    shares = PREVALENCE.compute(draw_confusion_matrices(whole.collapse(("no",))))[0]
+    shares = PREVALENCE.compute(draw_confusion_matrices(whole.collapse_to_two_categories(("no",))))[
+        0
+    ]
     # Beta(10.5, 190.5), whose variance is made a third larger, and a little by Student's t.
     mean = 10.5 / 201
     deviation = (mean * (1 - mean) / 202) ** 0.5
@@ -101,7 +103,7 @@ def test_labels_of_single_units_have_the_posterior_of_jeffreys() -> None:
 def test_many_units_of_one_group_say_less_than_as_many_of_many() -> None:
     def widest(groups: int) -> float:
         found = estimate_figures_by_posterior(
-            {"npv": NPV}, stratified(misses=0, groups=groups).collapse(("no",))
+            {"npv": NPV}, stratified(misses=0, groups=groups).collapse_to_two_categories(("no",))
         )["npv"]
         assert found.ci_low is not None
         return 1 - found.ci_low
@@ -140,7 +142,9 @@ def test_fewer_than_five_groups_have_no_interval() -> None:
 
 def test_unfair_claims_are_no_faithful_ones_and_no_missing_labels() -> None:
     """Sixty percent of the flagged claims are `x`: 16 of 40 are left, beside 38 misses of 760."""
-    found = estimate_figures({"recall": RECALL}, stratified(2, unfair=24).collapse(("no",)))
+    found = estimate_figures(
+        {"recall": RECALL}, stratified(2, unfair=24).collapse_to_two_categories(("no",))
+    )
     # Weighed as if the 24 had no label yet, recall was 40 / (40 + 38).
     assert found["recall"].value == pytest.approx(16 / (16 + 38))
     strata = [LabelledStratum(760, 40, 38), LabelledStratum(40, 16, 0, unfair=24)]
@@ -159,7 +163,7 @@ def test_a_forecast_is_never_surer_than_what_is_known_of_the_run() -> None:
     # Every group is alike, so that leaving one out changes nothing.
     rows = [(LabelledStratum(20, 1, 1), LabelledStratum(2, 1, 0)) for _ in range(20)]
     groups = make_grouped_strata(rows)
-    run = estimate_run_rate(groups.total)
+    run = estimate_run_rate(groups.totals_by_stratum)
     alone = estimate_future_rate(groups)
     found = widen_future_rate(alone, run, groups)
     assert found.value == alone.value
@@ -173,7 +177,7 @@ def test_groups_that_all_say_the_same_are_few_all_the_same() -> None:
     counts = np.zeros((1, 2, 2, 20), np.int64)
     counts[0, 1, 1] = 1
     counts[0, 0, 1, :10] = 1
-    whole = GroupedMatrix.from_groups(LABELS, counts).collapse(("no",))
+    whole = GroupedMatrix.from_groups(LABELS, counts).collapse_to_two_categories(("no",))
     statistics = {"recall": RECALL, "specificity": SPECIFICITY}
     for name, found in estimate_figures_by_posterior(statistics, whole).items():
         before = estimate_figures(statistics, whole)[name]
@@ -187,7 +191,7 @@ def test_parts_without_an_interval_get_none_from_draws() -> None:
     counts = np.zeros((1, 2, 2, 30), np.int64)
     counts[0, 0, 0] = 3
     counts[0, 1, 0, 0] = 1
-    whole = GroupedMatrix.from_groups(LABELS, counts).collapse(("no",))
+    whole = GroupedMatrix.from_groups(LABELS, counts).collapse_to_two_categories(("no",))
     assert estimate_figures_by_posterior({"recall": RECALL}, whole)["recall"].ci_low is None
 
 
@@ -352,7 +356,7 @@ def test_a_future_rate_of_fewer_than_five_labelled_groups_has_no_interval() -> N
     """Whole conversations: three of thirty were drawn, and their labels differ."""
     drawn = [[LabelledStratum(9, 9, 9 - 3 * place)] for place in range(3)]
     groups = make_grouped_strata([*drawn, *[[LabelledStratum(9, 0, 0)]] * 27])
-    run = estimate_run_rate(groups.total)
+    run = estimate_run_rate(groups.totals_by_stratum)
     assert run.ci_low is not None
     alone = estimate_future_rate(groups)
     assert alone.ci_low is not None, "the jackknife counts the groups without labels"

@@ -8,7 +8,7 @@ import pytest
 from faithtui.agreement.statistics.bootstrap import Resamples, estimate_by_bootstrap
 from faithtui.agreement.statistics.calibration import simulate_noise_floor
 from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
-from faithtui.agreement.statistics.matrices import GroupedMatrix, count_matrix
+from faithtui.agreement.statistics.matrices import GroupedMatrix, count_confusion_by_group
 from faithtui.agreement.statistics.paired_judges import sign_flip_test
 
 NAMES = ("yes", "no")
@@ -25,7 +25,7 @@ def groups_of(groups: int, size: int) -> GroupedMatrix:
         for group in range(groups)
         for unit in range(1 + group % size)
     ]
-    return count_matrix(rows, NAMES)
+    return count_confusion_by_group(rows, NAMES)
 
 
 def results() -> list[float | None]:

@@ -80,11 +80,11 @@ def test_whole_conversations_have_no_say_in_their_own_threshold() -> None:
     assert not isinstance(found, Reason)
     assert (found.chosen_on, len(found.folds)) == (ChosenOn.CROSS_VALIDATED, 10)
     assert found.table.group_count == 12
-    assert found.table.total.n == len(ROWS)
+    assert found.table.unweighted_total.n == len(ROWS)
     again = choose_score_threshold(list(reversed(ROWS)), ThresholdGoal())
     assert not isinstance(again, Reason)
     assert again.folds == found.folds
-    assert again.table.total == found.table.total
+    assert again.table.unweighted_total == found.table.unweighted_total
 
 
 def test_as_many_parts_as_conversations_leave_out_each_alone() -> None:
@@ -96,7 +96,7 @@ def test_as_many_parts_as_conversations_leave_out_each_alone() -> None:
         alone = choose_score_threshold(rest, ThresholdGoal())
         assert not isinstance(alone, Reason)
         hits += sum(bad and score < alone.threshold for group, score, bad in ROWS if group == out)
-    assert found.table.total.counts[0][0] == hits
+    assert found.table.unweighted_total.counts[0][0] == hits
 
 
 def test_trying_it_on_the_same_labels_looks_better() -> None:
@@ -110,7 +110,7 @@ def test_trying_it_on_the_same_labels_looks_better() -> None:
         if row.threshold == found.threshold
     )
     assert not isinstance(tuned.youden, Reason)
-    (tp, fn), (fp, tn) = found.table.total.counts
+    (tp, fn), (fp, tn) = found.table.unweighted_total.counts
     assert tp / (tp + fn) + tn / (tn + fp) - 1 < tuned.youden
 
 
@@ -124,7 +124,7 @@ def test_few_conversations_are_counted_on_the_same_labels() -> None:
         for row in make_threshold_table([(score, bad) for _, score, bad in few])
         if row.threshold == found.threshold
     )
-    assert recall(found.table.total) == row.recall
+    assert recall(found.table.unweighted_total) == row.recall
 
 
 def test_a_class_in_one_conversation_alone_is_counted_on_the_same_labels() -> None:

@@ -117,7 +117,7 @@ def test_a_threshold_that_helps_on_conversations_left_out_is_offered() -> None:
         for kind, span in ((True, (0.72, 0.95)), (False, (0.5, 0.72)))
     ]
     found = evaluate_threshold(claims)
-    assert found.is_offered
+    assert found.helps_enough_to_offer
     assert found.before.recall == pytest.approx(0)
     assert found.after.recall is not None
     assert found.after.recall > 0.5
@@ -162,15 +162,15 @@ def test_a_gain_that_one_conversation_decides_is_not_offered() -> None:
     ]
     odd = [LabelledProbability("odd", 0.5 + number / 500, False) for number in range(20)]
     spread = [replace(each, group=f"g{number}") for number, each in enumerate(odd)]
-    assert evaluate_threshold([*clear, *spread]).is_offered
-    assert not evaluate_threshold([*clear, *odd]).is_offered
+    assert evaluate_threshold([*clear, *spread]).helps_enough_to_offer
+    assert not evaluate_threshold([*clear, *odd]).helps_enough_to_offer
 
 
 def test_a_conversation_with_all_claims_of_a_kind_leaves_no_error_to_know() -> None:
     claims = labelled(20, 0)
     found = evaluate_threshold([*claims, *(replace(each, group="one") for each in labelled(0, 9))])
     assert found.gain_error is None
-    assert not found.is_offered
+    assert not found.helps_enough_to_offer
 
 
 def test_labels_that_are_noise_offer_nothing() -> None:
@@ -181,7 +181,7 @@ def test_labels_that_are_noise_offer_nothing() -> None:
             LabelledProbability(f"g{number % 15}", chance.random(), chance.random() < 0.6)
             for number in range(45)
         ]
-        offered += evaluate_threshold(claims).is_offered
+        offered += evaluate_threshold(claims).helps_enough_to_offer
     assert offered <= 1
 
 
@@ -202,9 +202,9 @@ def test_a_threshold_takes_forty_labels_of_equal_weight() -> None:
         ]
         return evaluate_threshold(claims)
 
-    assert [count(each, 1.0).is_too_few for each in (38, 40)] == [True, False]
-    assert [count(each, 1.0).is_offered for each in (38, 40)] == [False, True]
-    assert [count(each, 0.5).is_offered for each in (78, 80)] == [False, True]
+    assert [count(each, 1.0).has_too_few_labels for each in (38, 40)] == [True, False]
+    assert [count(each, 1.0).helps_enough_to_offer for each in (38, 40)] == [False, True]
+    assert [count(each, 0.5).helps_enough_to_offer for each in (78, 80)] == [False, True]
 
 
 def test_labels_cost_at_most_two_points_of_balanced_accuracy() -> None:

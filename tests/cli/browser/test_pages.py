@@ -119,7 +119,7 @@ def shown(link: str) -> Iterator[Page]:
 def list_acts(store: Path) -> list[BundleEvent]:
     """List what was done in the page: without the labels that came with the data."""
     with Store.open(store) as opened:
-        acts = opened.bundles.collect().acts
+        acts = opened.bundles.make_label_bundle().acts
     return [each for each in acts if each.action is not Action.IMPORTED]
 
 

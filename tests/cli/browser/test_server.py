@@ -92,8 +92,8 @@ async def test_the_app_is_shown_and_a_second_page_ends_the_first(
                     pass
                 assert first.closed
     with Store.open(store) as opened:
-        assert opened.check() == []
-        run = opened.runs.rows()[0]
+        assert opened.list_damage() == []
+        run = opened.runs.list_runs()[0]
         assert run.labelled == 1
 
 

@@ -257,8 +257,8 @@ def test_reviewed_answers_are_exported_for_ragas(cli: Cli, project: Path, tmp_pa
 def test_answers_that_are_reviewed_in_part_are_left_out_for_ragas(cli: Cli, judged: Path) -> None:
     with Store.open(judged) as store:
         label(store, RunId(1), lambda claim: None if "a-1" in claim else "x")
-        first, _ = store.runs.item_ids(RunId(1))
-        claim, _ = store.runs.read_review_view(first, "").claims
+        first, _ = store.runs.list_item_ids(RunId(1))
+        claim, _ = store.runs.read_conversation_for_review(first, "").claims
         assert "a-0" in claim.text
     found = cli("export", "ragas", "--store", judged)
     assert json.loads(found.out) == {"faithfulness": []}
@@ -295,7 +295,7 @@ def test_a_run_with_examples_is_its_own_run_and_can_be_resumed(
     cli: Cli, taught: Path, train: Path
 ) -> None:
     with Store.open(taught) as store:
-        after, before = (row.spec for row in store.runs.rows())
+        after, before = (row.spec for row in store.runs.list_runs())
         assert after.prompt_digest != before.prompt_digest
         assert (before.example_set, after.metric_version) == (None, before.metric_version)
         assert after.example_set is not None

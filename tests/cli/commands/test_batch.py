@@ -135,7 +135,7 @@ def test_questions_go_into_files_and_answers_come_from_them(
     assert "run 1 has nothing to ask now: done" in exported.out
     assert "2 of 2 conversations finished" in imported.out
     with Store.open(path, create=False) as store:
-        assert store.runs.row(store.runs.rows()[0].id).state is RunState.DONE
+        assert store.runs.read_run(store.runs.list_runs()[0].id).state is RunState.DONE
 
 
 def test_lines_that_cannot_be_read_are_counted_and_the_first_is_named(

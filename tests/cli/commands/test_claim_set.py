@@ -38,8 +38,8 @@ def test_labels_of_one_store_measure_a_judge_in_another(
     ran = cli("run", "--claims", "set:shop", "--store", other)
     assert ran.code == 0, ran.err
     with Store.open(other) as store:
-        assert len(store.labelled_units.read_run_units(RunId(1)).claims) == 3
-        assert store.runs.row(RunId(1)).spec.claims_from == "set"
+        assert len(store.labelled_units.read_report_units(RunId(1)).claims) == 3
+        assert store.runs.read_run(RunId(1)).spec.claims_from == "set"
     asked = cli("report", "1", "--set", "shop", "--store", other)
     assert "claim set «shop version 1»" in asked.out
     certificate = tmp_path / "certificate.json"

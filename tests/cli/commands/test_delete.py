@@ -43,8 +43,8 @@ def store(tmp_path: Path, cli: Cli) -> Path:
         assert cli("import", each, "--store", path).code == 0
     assert cli("run", "--store", path).code == 0
     with Store.open(path) as opened:
-        for item in opened.runs.item_ids(RunId(1)):
-            for claim in opened.runs.read_review_view(item, "ann").claims:
+        for item in opened.runs.list_item_ids(RunId(1)):
+            for claim in opened.runs.read_conversation_for_review(item, "ann").claims:
                 for reviewer in ("ann", "ben"):
                     opened.reviews.record_verdict(
                         claim.id, reviewer, "yes", run=RunId(1), saw_judge=False

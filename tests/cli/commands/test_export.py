@@ -44,7 +44,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Store.open(path) as store:
         for talk in reversed(TALKS):
             run, item = judged(store, talk, {1: ("yes", "no")})
-        claim = store.runs.read_review_view(item, "ann").claims[1]
+        claim = store.runs.read_conversation_for_review(item, "ann").claims[1]
         store.reviews.record_verdict(claim.id, HOSTILE, "yes", run=run, saw_judge=False)
         store.reviews.record_verdict(claim.id, "ben", "no", run=run, saw_judge=False)
     return path

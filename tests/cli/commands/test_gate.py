@@ -427,8 +427,8 @@ def test_whoever_reads_a_report_has_seen_the_judge_where_it_shows_it(
     def seen(reviewer: str) -> list[bool]:
         with Store.open(project) as store:
             views = (
-                store.runs.read_review_view(item, reviewer)
-                for item in store.runs.item_ids(RunId(1))
+                store.runs.read_conversation_for_review(item, reviewer)
+                for item in store.runs.list_item_ids(RunId(1))
             )
             return [all(claim.seen for claim in view.claims) for view in views]
 

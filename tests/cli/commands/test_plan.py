@@ -34,7 +34,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Store.open(found) as store:
         talks = [talk(key, answers=1) for key in KEYS]
         run = store.runs.create(SPEC, import_talks(store, talks))
-        for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+        for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
             store.runs.save_window(item, assess(windows_of(each)[0], {1: VERDICTS}))
     return found
 
@@ -53,7 +53,7 @@ def label_some(path: Path, *, wrong: int, shown_share: float = 0.0) -> None:
         plan = SamplePlan(SamplingDesign.STRATIFIED, 3, sizes=sizes, shown_share=shown_share)
         drawn = make_sample_draw(store.samples.read_frame(RunId(1), ("verdict",)), plan)
         row = store.samples.add(RunId(1), "ann", drawn, plan, name="s", stratified_by=("verdict",))
-        for number, each in enumerate(store.samples.entries(row.id, "ann")):
+        for number, each in enumerate(store.samples.list_claims_in_served_order(row.id, "ann")):
             store.reviews.record_verdict(
                 each.claim,
                 "ann",
@@ -92,7 +92,7 @@ def test_a_plan_says_which_recall_it_means_where_idk_fails_too(
     with Store.open(broad) as store:
         spec = replace(SPEC, rule=replace(FACTS, passing=("yes",)))
         run = store.runs.create(spec, [imported(store, talk("a", answers=1))])
-        (item,) = store.runs.item_ids(run)
+        (item,) = store.runs.list_item_ids(run)
         store.runs.save_window(item, assess(windows_of(talk("a", answers=1))[0], {1: VERDICTS}))
     told = cli("plan", "last", "--store", broad)
     assert "recall of no or idk" in told.out
@@ -109,7 +109,7 @@ def test_a_plan_of_few_conversations_says_what_no_label_gives(cli: Cli, tmp_path
     with Store.open(few) as store:
         talks = [talk(key, answers=1) for key in KEYS[:4]]
         run = store.runs.create(SPEC, import_talks(store, talks))
-        for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+        for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
             store.runs.save_window(item, assess(windows_of(each)[0], {1: VERDICTS}))
     told = cli("plan", "last", "--store", few)
     assert "the claims are of 4 conversations: below 5 reports and gate have" in told.out
@@ -134,7 +134,7 @@ def test_the_command_of_a_plan_draws_it(
     monkeypatch.setattr("sys.stdin", io.StringIO())
     assert cli(*words, "--plain").code == 0
     with Store.open(path) as store:
-        (row,) = store.samples.rows("ann")
+        (row,) = store.samples.list_samples("ann")
     assert {each.name: each.drawn for each in row.strata} == sizes
 
 
@@ -170,7 +170,7 @@ def test_claims_without_a_verdict_are_planned_for_as_the_rate_counts_them(
     with Store.open(path) as store:
         talks = [talk(key, answers=1) for key in KEYS]
         run = store.runs.create(SPEC, import_talks(store, talks))
-        for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+        for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
             store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", None)}))
     found = cli("plan", "last", "--labels", "20", "--store", path, "--json").json
     assert [(each["name"], each["labels"]) for each in found["strata"]] == [
@@ -191,7 +191,7 @@ def test_the_recall_that_is_expected_leaves_out_claims_without_a_verdict(
     with Store.open(path) as store:
         talks = [talk(key, answers=1) for key in KEYS]
         run = store.runs.create(SPEC, import_talks(store, talks))
-        for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+        for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
             store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", "no", None)}))
     shares = [f"--expect={name}" for name in ("judge yes=0.5", "judge no=0.5")]
     out = cli("plan", "last", *shares, "--store", path).out

@@ -60,7 +60,7 @@ def test_what_is_exported_is_what_a_run_reads_again(cli: Cli, path: Path, tmp_pa
     assert (folder / "turn-faithfulness" / "final-reason.txt").read_text(encoding="utf-8") == OWN
     with store_with(path, []) as store:
         again = planned(store, prompts_dir=folder)
-        digests = {store.runs.row(each).spec.prompt_digest for each in (again, 2)}  # type: ignore[arg-type]  # a number
+        digests = {store.runs.read_run(each).spec.prompt_digest for each in (again, 2)}  # type: ignore[arg-type]  # a number
     assert len(digests) == 1
     assert cli("prompts", "export", "2", "-o", folder, "--store", path).code == (
         ExportError.exit_code

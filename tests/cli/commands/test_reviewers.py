@@ -15,9 +15,9 @@ def label(path: Path, reviewer: str, verdict: str = "no") -> None:
     with Store.open(path) as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        for item in store.runs.item_ids(run):
-            for claim in store.runs.read_review_view(item, reviewer).claims:
-                store.reviews.record(
+        for item in store.runs.list_item_ids(run):
+            for claim in store.runs.read_conversation_for_review(item, reviewer).claims:
+                store.reviews.append_label_event(
                     claim.id,
                     reviewer,
                     Action.BLIND,

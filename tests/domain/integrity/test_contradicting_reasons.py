@@ -2,7 +2,7 @@ import pytest
 
 from faithtui.domain.integrity.contradicting_reasons import (
     contradicts_verdict,
-    detect_leaning,
+    detect_supported_or_unsupported,
     finds_fault,
     finds_no_fault,
 )
@@ -51,7 +51,7 @@ NEITHER = [
 
 @pytest.mark.parametrize("reason", UNSUPPORTED)
 def test_reasons_that_deny_support(reason: str) -> None:
-    assert detect_leaning(reason) == "unsupported"
+    assert detect_supported_or_unsupported(reason) == "unsupported"
     assert contradicts_verdict(reason, Polarity.GOOD)
     assert not contradicts_verdict(reason, Polarity.BAD)
     assert not contradicts_verdict(reason, Polarity.UNSURE)
@@ -59,7 +59,7 @@ def test_reasons_that_deny_support(reason: str) -> None:
 
 @pytest.mark.parametrize("reason", SUPPORTED)
 def test_reasons_that_tell_of_support(reason: str) -> None:
-    assert detect_leaning(reason) == "supported"
+    assert detect_supported_or_unsupported(reason) == "supported"
     assert not contradicts_verdict(reason, Polarity.GOOD)
     assert contradicts_verdict(reason, Polarity.BAD)
     assert contradicts_verdict(reason, Polarity.UNSURE)
@@ -67,7 +67,7 @@ def test_reasons_that_tell_of_support(reason: str) -> None:
 
 @pytest.mark.parametrize("reason", NEITHER)
 def test_reasons_that_say_neither_or_both_contradict_nothing(reason: str) -> None:
-    assert detect_leaning(reason) is None
+    assert detect_supported_or_unsupported(reason) is None
     for polarity in Polarity:
         assert not contradicts_verdict(reason, polarity)
 
@@ -77,7 +77,7 @@ def test_no_reason_contradicts_nothing() -> None:
 
 
 def test_a_very_long_reason_is_answered_at_once() -> None:
-    assert detect_leaning("not " * 100_000) is None
+    assert detect_supported_or_unsupported("not " * 100_000) is None
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from faithtui.domain.judging.image_addresses import (
     find_host_of_address,
     format_address_without_secrets,
     has_credential,
-    is_allowed,
+    is_host_allowed,
     is_host_public,
     parse_host_name,
 )
@@ -97,9 +97,9 @@ def test_public_hosts_are_named_one_way(host: str, named: str) -> None:
     address = f"https://{host}/a.png?size=2"
     assert find_address_problem(address) is None
     assert find_host_of_address(address) == named == parse_host_name(host)
-    assert is_allowed(named, [named])
-    assert is_allowed(named, [ANY_HOST])
-    assert not is_allowed(named, ["example.com"])
+    assert is_host_allowed(named, [named])
+    assert is_host_allowed(named, [ANY_HOST])
+    assert not is_host_allowed(named, ["example.com"])
 
 
 @given(st.ip_addresses())

@@ -116,7 +116,7 @@ def test_a_word_keeps_its_own_value_beside_its_aliases() -> None:
     three, hundreds = (word for word in tokenise_words("3, 800 cars") if word.number is not None)
     assert (three.number, hundreds.number) == (3, 800)
     assert three.aliases == hundreds.aliases == ("#3800",)
-    assert three.keys == ("#3", "#3800")
+    assert three.stem_and_aliases == ("#3", "#3800")
 
 
 def test_measures_of_different_kinds_do_not_clash() -> None:

@@ -50,10 +50,10 @@ async def test_two_runs_that_share_questions_buy_them_once(store: Store, openai:
     runs = [openai.plan(store), openai.plan(store, options={"window_size": "1"})]
     for run in runs:
         assert await runner.execute_run(store, run, silent) is RunState.WAITING
-    assert "batches of other runs" in (store.runs.row(runs[1]).reason or "")
+    assert "batches of other runs" in (store.runs.read_run(runs[1]).reason or "")
     # The second one reads what the first one bought: nobody has to go back to that.
     assert (await come_back(store, runs[1]))[-1] is RunState.DONE
-    assert store.runs.row(runs[0]).calls == len(openai.batches.batches[0].requests)
+    assert store.runs.read_run(runs[0]).calls == len(openai.batches.batches[0].requests)
     assert (await come_back(store, runs[0]))[-1] is RunState.DONE
     assert openai.sold_twice == []
 
@@ -64,11 +64,11 @@ async def test_what_one_run_gets_wrong_is_asked_anew_by_another(
     first = openai.plan(store)
     openai.twist = lambda prompt: "no JSON" if "Parcel a-0" in prompt else None
     await come_back(store, first)
-    assert store.runs.row(first).failed == 1
+    assert store.runs.read_run(first).failed == 1
     openai.twist = lambda prompt: None
     second = openai.plan(store)
     assert (await come_back(store, second))[-1] is RunState.DONE
-    assert store.runs.row(second).failed == 0
+    assert store.runs.read_run(second).failed == 0
 
 
 async def test_a_run_asked_singly_finds_what_batches_brought(
@@ -78,7 +78,7 @@ async def test_a_run_asked_singly_finds_what_batches_brought(
     request = RunRequest(judge="openai:w", base_url=openai.server.url)
     run = run_planner.save_planned_run(store, request, environ={})
     judge = AnsweringJudge()
-    judge.fingerprint = store.runs.row(run).spec.judge_fingerprint
+    judge.fingerprint = store.runs.read_run(run).spec.judge_fingerprint
     await runner.execute_run(store, run, silent, judge=opened(judge))
     assert judge.asked == []
 
@@ -108,14 +108,14 @@ async def test_replies_cost_what_batches_cost(store: Store, openai: Provider) ->
     environment = priced(openai)
     run = openai.plan(store, environment=environment)
     await come_back(store, run, environment=environment)
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert row.calls == openai.sold.total() > 0
     assert row.cost_nusd == row.calls * 150 * 500
     assert row.unpriced_calls == 0
-    (item, *_) = store.runs.item_ids(run)
+    (item, *_) = store.runs.list_item_ids(run)
     reply = store.calls.list_item_calls(item)[0].reply
     assert (reply.cost_nusd, reply.prices) == (75_000, "price table, 2026-01-01")
-    (batch, *_) = store.batches.rows([reply.batch_uid or ""])
+    (batch, *_) = store.batches.find_batches([reply.batch_uid or ""])
     assert batch.run == run
 
 
@@ -126,8 +126,8 @@ async def test_tokens_the_provider_does_not_say_are_ours_and_marked(
     environment = priced(openai)
     run = openai.plan(store, environment=environment)
     await come_back(store, run, environment=environment)
-    row = store.runs.row(run)
-    (item, *_) = store.runs.item_ids(run)
+    row = store.runs.read_run(run)
+    (item, *_) = store.runs.list_item_ids(run)
     assert all(call.reply.estimated for call in store.calls.list_item_calls(item))
     assert row.tokens_in > 0
     assert row.cost_nusd > 0
@@ -145,7 +145,7 @@ async def test_a_budget_in_money_is_never_passed_and_nothing_is_lost_to_it(
     spent = []
     for _ in range(40):
         state = await runner.execute_run(store, run, silent, environment=environment)
-        row, out = store.runs.row(run), store.batches.sum_outstanding_of_run(run)
+        row, out = store.runs.read_run(run), store.batches.sum_outstanding_of_run(run)
         assert row.cost_nusd + out.nusd_worst <= 1_500_000
         spent.append(row.cost_nusd)
         if state is not RunState.WAITING:
@@ -166,13 +166,13 @@ async def test_what_the_budget_does_not_hold_now_is_sent_when_answers_cost_less(
     # Two questions may use up to about 4,000 tokens, and use 150 each.
     run = openai.plan(store, budget_tokens=9_000)
     assert await runner.execute_run(store, run, silent) is RunState.WAITING
-    assert "the budget holds no more of them at once" in (store.runs.row(run).reason or "")
+    assert "the budget holds no more of them at once" in (store.runs.read_run(run).reason or "")
     first = len(openai.batches.batches[0].requests)
     states = await come_back(store, run, 60)
     assert states[-1] is RunState.DONE
     assert len(openai.batches.batches[0].requests) == first
     assert len(openai.batches.batches) > 3
-    assert store.runs.row(run).tokens_in + store.runs.row(run).tokens_out <= 9_000
+    assert store.runs.read_run(run).tokens_in + store.runs.read_run(run).tokens_out <= 9_000
 
 
 async def test_a_run_that_judges_anothers_claims_waits_for_them(
@@ -181,11 +181,11 @@ async def test_a_run_that_judges_anothers_claims_waits_for_them(
     first = openai.plan(store)
     second = openai.plan(store, claims_run=first, options={"include_reason": "false"})
     assert await runner.execute_run(store, second, silent) is RunState.WAITING
-    assert f"it judges the claims of run {first}" in (store.runs.row(second).reason or "")
+    assert f"it judges the claims of run {first}" in (store.runs.read_run(second).reason or "")
     assert openai.batches.batches == []
     await come_back(store, first)
     assert (await come_back(store, second))[-1] is RunState.DONE
-    assert store.runs.row(second).skipped == 0
+    assert store.runs.read_run(second).skipped == 0
 
 
 def test_a_judge_that_is_asked_here_takes_no_batches(store: Store) -> None:

@@ -83,7 +83,7 @@ async def test_a_lost_receipt_is_looked_for_and_nothing_is_bought_twice(
     assert await once(store, run) is RunState.WAITING
     (row,) = store.batches.list_open_batches(run)
     assert (row.state, row.provider_id) == (BatchState.PLANNED, None)
-    assert "are with the provider; " in (store.runs.row(run).reason or "")
+    assert "are with the provider; " in (store.runs.read_run(run).reason or "")
     if anyone.name == "anthropic":
         # While it is at work nobody can tell whether it is the one: nothing is sent meanwhile.
         assert await once(store, run) is RunState.WAITING
@@ -105,7 +105,7 @@ async def test_a_batch_that_never_came_to_be_is_made_again(
     openai.server.batches = openai.batches
     assert (await come_back(store, run))[-1] is RunState.DONE
     assert judged(store, run) == await undisturbed(tmp_path / "u.db")
-    assert [row.reason for row in store.batches.list_refused_batches(run)] == [
+    assert [row.reason for row in store.batches.list_failed_batches(run)] == [
         "the provider never got it"
     ]
 
@@ -146,7 +146,7 @@ async def test_a_line_that_fails_too_often_fails_its_conversation_and_no_other(
     anyone.twist = first_times(TRIES, PASSING[0], "Parcel a-1")
     run = anyone.plan(store)
     assert (await come_back(store, run))[-1] is RunState.DONE
-    first, second = store.runs.item_rows(store.runs.item_ids(run))
+    first, second = store.runs.read_item_rows(store.runs.list_item_ids(run))
     assert (first.state, second.state) == (ItemState.FAILED, ItemState.DONE)
     assert (first.reason or "").startswith("JudgeUnavailable: ")
     assert "it broke" in (first.reason or "")
@@ -155,7 +155,7 @@ async def test_a_line_that_fails_too_often_fails_its_conversation_and_no_other(
     before = anyone.sold.copy()
     await runner.execute_run(store, run, silent, retry_unfinished=True)
     assert (await come_back(store, run))[-1] is RunState.DONE
-    assert store.runs.row(run).failed == 0
+    assert store.runs.read_run(run).failed == 0
     assert anyone.sold_twice == []
     assert not any("Parcel b" in prompt for prompt in anyone.sold - before)
 
@@ -168,7 +168,7 @@ async def test_a_question_the_provider_does_not_take_is_asked_once(
     run = anyone.plan(store)
     assert (await come_back(store, run))[-1] is RunState.DONE
     assert {count for prompt, count in anyone.asked.items()} == {1}
-    first = store.runs.item_rows(store.runs.item_ids(run))[0]
+    first = store.runs.read_item_rows(store.runs.list_item_ids(run))[0]
     assert (first.reason or "").startswith("JudgeRequestRejected: ")
 
 
@@ -212,11 +212,12 @@ async def test_an_answer_of_the_wrong_shape_is_repaired_in_the_next_wave(
     assert all("An earlier answer" in prompt for prompt in repaired)
     assert anyone.sold_twice == []
     calls = [
-        call for item in store.runs.item_ids(run) for call in store.calls.list_item_calls(item)
+        call for item in store.runs.list_item_ids(run) for call in store.calls.list_item_calls(item)
     ]
     assert sum(not call.usable for call in calls) == len(repaired)
     assert {call.reply.batch_uid for call in calls} == {
-        row.uid for row in store.batches.rows({call.reply.batch_uid or "" for call in calls})
+        row.uid
+        for row in store.batches.find_batches({call.reply.batch_uid or "" for call in calls})
     }
 
 
@@ -230,7 +231,7 @@ async def test_an_answer_that_stays_wrong_fails_after_two_repairs(
     bases = {prompt.split("\n\nAn earlier")[0].split("\n\nThe last")[0] for prompt in tried}
     assert len(tried) == 3 * len(bases)
     assert openai.sold_twice == []
-    first, second = store.runs.item_rows(store.runs.item_ids(run))
+    first, second = store.runs.read_item_rows(store.runs.list_item_ids(run))
     assert (first.state, second.state) == (ItemState.FAILED, ItemState.DONE)
     assert (first.reason or "").startswith("JudgeReplyInvalid: ")
 
@@ -243,7 +244,7 @@ async def test_a_wrong_key_in_the_results_stops_the_run_and_blames_no_question(
     await once(store, run)
     for _ in range(TRIES + 1):
         assert await once(store, run) is RunState.STOPPED
-        assert "answered 401: who?" in (store.runs.row(run).reason or "")
+        assert "answered 401: who?" in (store.runs.read_run(run).reason or "")
         assert await once(store, run) is RunState.WAITING
     assert (await come_back(store, run))[-1] is RunState.DONE
     assert judged(store, run) == await undisturbed(tmp_path / "u.db")
@@ -257,7 +258,7 @@ async def test_results_that_break_off_are_kept_and_read_on_later(
     await once(store, run)
     anyone.batches.breaks = "cut"
     assert await once(store, run) is RunState.WAITING
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     asked = len(anyone.batches.batches[0].requests)
     assert 0 < row.calls < asked
     first = store.batches.list_open_batches(run)[0]
@@ -270,7 +271,7 @@ async def test_results_that_break_off_are_kept_and_read_on_later(
     assert (await come_back(store, run))[-1] is RunState.DONE
     assert judged(store, run) == await undisturbed(tmp_path / "u.db")
     assert anyone.sold_twice == []
-    assert store.runs.row(run).calls == anyone.sold.total(), "nothing is counted twice"
+    assert store.runs.read_run(run).calls == anyone.sold.total(), "nothing is counted twice"
 
 
 async def test_a_batch_the_provider_does_not_have_is_not_bought_again_unasked(
@@ -280,7 +281,7 @@ async def test_a_batch_the_provider_does_not_have_is_not_bought_again_unasked(
     await once(store, run)
     lost = anyone.batches.batches.pop()
     assert await once(store, run) is RunState.STOPPED
-    reason = store.runs.row(run).reason or ""
+    reason = store.runs.read_run(run).reason or ""
     assert f"does not have the batch {lost.id}" in reason
     assert f"faithtui batch cancel {run}" in reason
     assert anyone.batches.batches == []
@@ -298,7 +299,7 @@ async def test_cancelling_asks_the_provider_and_keeps_what_was_answered(
     await once(store, run)
     await batch_run.cancel_batches_of_run(store, run)
     assert anyone.batches.batches[0].cancelled
-    assert store.runs.row(run).state is RunState.CANCELLED
+    assert store.runs.read_run(run).state is RunState.CANCELLED
     assert store.batches.sum_outstanding_of_run(run).batches == 1, "it is still to be read"
     assert (await come_back(store, run))[-1] is RunState.DONE
     assert anyone.sold_twice == []
@@ -364,8 +365,8 @@ async def test_a_batch_refused_for_good_stops_the_run_with_the_providers_words(
             if state is RunState.STOPPED:
                 break
         assert state is RunState.STOPPED
-        assert sentence in (store.runs.row(run).reason or "")
-        assert store.runs.row(run).calls == 0
+        assert sentence in (store.runs.read_run(run).reason or "")
+        assert store.runs.read_run(run).calls == 0
         openai.batches.refusal = None
         openai.batches.batches.clear()
         assert (await come_back(store, run, 60))[-1] is RunState.DONE
@@ -379,7 +380,7 @@ async def test_a_server_without_batches_stops_the_run_and_says_what_to_do(
         run = plain.plan(store)
         plain.server.batches = None
         assert await once(store, run) is RunState.STOPPED
-        assert "has no Batch API" in (store.runs.row(run).reason or "")
+        assert "has no Batch API" in (store.runs.read_run(run).reason or "")
         assert store.batches.sum_outstanding_of_run(run).questions == 0
 
 
@@ -388,7 +389,7 @@ async def test_a_program_without_batches_is_named_with_another_way(
 ) -> None:
     run = Provider("vllm", openai.server).plan(store)
     assert await once(store, run) is RunState.STOPPED
-    reason = store.runs.row(run).reason or ""
+    reason = store.runs.read_run(run).reason or ""
     assert "vllm:w has no Batch API" in reason
     assert f"faithtui batch export {run} FILE" in reason
     assert openai.server.sent == []
@@ -409,7 +410,7 @@ async def test_a_question_that_cannot_be_written_fails_alone(
         state = await once(store, run, environment)
         if state is not RunState.WAITING:
             break
-    first, second = store.runs.item_rows(store.runs.item_ids(run))
+    first, second = store.runs.read_item_rows(store.runs.list_item_ids(run))
     assert (first.state, second.state) == (ItemState.DONE, ItemState.FAILED)
     assert "redaction hook failed" in (second.reason or "")
     with pytest.raises(ConfigError, match="another way of redacting"):
@@ -431,7 +432,7 @@ async def test_a_batch_that_is_being_sent_is_sent_when_the_run_is_cancelled(
         await task
     (row,) = store.batches.list_open_batches(run)
     assert (row.state, row.provider_id) == (BatchState.SENT, "batch_0")
-    assert store.runs.row(run).state is RunState.WAITING
+    assert store.runs.read_run(run).state is RunState.WAITING
 
 
 async def test_cancelled_twice_a_batch_is_looked_for_next_time(
@@ -479,8 +480,8 @@ async def test_a_batch_refused_at_once_for_its_size_comes_back_smaller(
     for _ in range(40):
         state = await once(store, run)
         if state is RunState.STOPPED:
-            assert "limit of 3" in (store.runs.row(run).reason or "")
-            sizes.append(store.batches.list_refused_batches(run)[-1].requests)
+            assert "limit of 3" in (store.runs.read_run(run).reason or "")
+            sizes.append(store.batches.list_failed_batches(run)[-1].requests)
         if state is RunState.DONE:
             break
     assert state is RunState.DONE
@@ -517,7 +518,7 @@ async def test_a_provider_that_says_nothing_leaves_the_run_waiting(
         is RunState.WAITING
     )
     slow.go_on.set()
-    assert "within 0.3 s" in (store.runs.row(run).reason or "")
+    assert "within 0.3 s" in (store.runs.read_run(run).reason or "")
     openai.server.batches = openai.batches
     assert (await come_back(store, run))[-1] is RunState.DONE
     assert openai.sold_twice == []
@@ -534,20 +535,20 @@ async def test_verdicts_that_are_missing_are_asked_for_again_in_another_batch(
     anyone.twist = without_verdicts
     run = anyone.plan(store, options={"include_reason": "false"})
     assert (await come_back(store, run))[-1] is RunState.DONE
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert (row.failed, row.incomplete) == (0, 2)
     before = sum(anyone.sold.values())
     state = await runner.execute_run(store, run, silent, retry_unfinished=True)
     while state is RunState.WAITING:
         state = await runner.execute_run(store, run, silent, retry_unfinished=True)
     assert state is RunState.DONE
-    assert store.runs.row(run).incomplete == 2
+    assert store.runs.read_run(run).incomplete == 2
     again = sum(anyone.sold.values()) - before
     anyone.twist = lambda prompt: None
     state = await runner.execute_run(store, run, silent, retry_unfinished=True)
     while state is RunState.WAITING:
         state = await runner.execute_run(store, run, silent, retry_unfinished=True)
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert (state, row.incomplete, row.missing_verdicts) == (RunState.DONE, 0, 0)
     assert again == 2 * 3
     assert sum(anyone.sold.values()) - before - again == 2

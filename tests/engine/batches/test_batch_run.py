@@ -73,7 +73,7 @@ async def test_a_run_by_batches_finds_what_the_same_run_asked_singly_finds(
     assert states[-1] is RunState.DONE
     assert judged(store, run) == expected
     assert sorted(openai.sold.elements()) == sorted(judge.asked)
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert (row.state, row.reason, row.calls) == (RunState.DONE, None, len(judge.asked))
 
 
@@ -103,7 +103,7 @@ async def test_what_is_out_is_told_and_the_run_says_that_it_waits(
     run = openai.plan(store)
     events: list[RunEvent] = []
     assert await runner.execute_run(store, run, events.append) is RunState.WAITING
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     out = store.batches.sum_outstanding_of_run(run)
     assert (out.batches, out.questions) == (1, len(openai.batches.batches[0].requests))
     assert row.state is RunState.WAITING
@@ -122,7 +122,7 @@ async def test_prompts_are_logged_as_they_leave_where_that_is_asked_for(
     run = openai.plan(store, environment=environment)
     states = await come_back(store, run, environment=environment)
     assert states[-1] is RunState.DONE
-    calls = store.runs.row(run).calls
+    calls = store.runs.read_run(run).calls
     lines = [record.getMessage() for record in caplog.records if record.name == "faithtui.prompts"]
     asked = [line for line in lines if " asked `" in line]
     assert len(asked) == len([line for line in lines if " answered `" in line]) == calls
@@ -179,7 +179,7 @@ async def test_a_run_cut_short_while_it_was_sent_sends_the_rest_next_time(
     cutting.append(asyncio.create_task(runner.execute_run(store, run, cut)))
     with pytest.raises(asyncio.CancelledError):
         await cutting[0]
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert (row.state, row.reason) == (RunState.WAITING, None)
     assert len(openai.batches.batches) == 1
     assert await runner.execute_run(store, run, lambda event: None) is RunState.WAITING
@@ -200,7 +200,7 @@ def test_the_app_takes_a_run_as_far_as_it_goes_and_shows_that_it_waits(
         assert shown.state is (RunState.WAITING if number < 3 else RunState.DONE)
         assert (shown.reason is None) is (number == 3)
     assert shown.progress.done == 3
-    integrity = store.runs.row(run).integrity
+    integrity = store.runs.read_run(run).integrity
     assert (integrity.checked, integrity.unchecked) == (3, 0)
 
 
@@ -211,7 +211,7 @@ def test_cancelling_in_the_app_leaves_what_is_out_waiting(store: Store, openai: 
     background = BackgroundRun.resume(store, run)
     background.cancel()
     assert background.join(30)
-    assert store.runs.row(run).state is RunState.WAITING
+    assert store.runs.read_run(run).state is RunState.WAITING
 
 
 async def test_two_processes_at_one_run_do_the_work_once(
@@ -226,6 +226,6 @@ async def test_two_processes_at_one_run_do_the_work_once(
             )
             if set(states) == {RunState.DONE}:
                 break
-    assert store.runs.row(run).state is RunState.DONE
+    assert store.runs.read_run(run).state is RunState.DONE
     assert openai.sold_twice == []
-    assert store.runs.row(run).calls == openai.sold.total()
+    assert store.runs.read_run(run).calls == openai.sold.total()

@@ -93,7 +93,7 @@ async def test_a_run_goes_from_file_to_file_to_its_end(
     run = plan(store, batch=batch)
     counts = await through_files(store, run, tmp_path)
     assert len(counts) == 3
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert (row.state, row.calls, row.done) == (RunState.DONE, sum(counts), 2)
     assert judged(store, run) == await undisturbed(tmp_path / "u.db")
 
@@ -113,18 +113,18 @@ async def test_the_next_file_holds_as_many_questions_as_were_told(
             words = f"{count} more questions are" if count > 1 else "1 more question is"
             assert not told or told.startswith(f"{words} to be asked; ")
             words = f"{count} questions are in files" if count > 1 else "1 question is in a file"
-            assert (store.runs.row(run).reason or "").startswith(f"{words}; import the repl")
+            assert (store.runs.read_run(run).reason or "").startswith(f"{words}; import the repl")
             await import_answers_and_finish_conversations(
                 store, run, serve(questions, tmp_path / f"{number}.a.jsonl")
             )
-            told = store.runs.row(run).reason or ""
-        assert store.runs.row(run).state is RunState.DONE
+            told = store.runs.read_run(run).reason or ""
+        assert store.runs.read_run(run).state is RunState.DONE
 
 
 async def test_what_is_in_a_file_counts_as_asked(store: Store, tmp_path: Path) -> None:
     run, other = plan(store), plan(store, options={"include_reason": "false"})
     count = await export_questions(store, run, tmp_path / "q.jsonl")
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert row.state is RunState.WAITING
     assert row.reason == (
         f"{count} questions are in files; import the replies with faithtui batch import {run} FILE"
@@ -138,7 +138,7 @@ async def test_what_is_in_a_file_counts_as_asked(store: Store, tmp_path: Path) -
         await export_questions(store, other, tmp_path / "q.jsonl")
     # Lost, it is given up, and its questions can be asked again.
     await batch_run.cancel_batches_of_run(store, run)
-    assert store.runs.row(run).state is RunState.CANCELLED
+    assert store.runs.read_run(run).state is RunState.CANCELLED
     assert await export_questions(store, run, tmp_path / "again.jsonl") == count
 
 
@@ -163,7 +163,7 @@ async def test_answers_may_come_in_parts_twice_and_from_several_files(
     assert await import_answers_and_finish_conversations(store, run, part) == AnswerImport(
         ignored=1
     )
-    assert store.runs.row(run).calls == count
+    assert store.runs.read_run(run).calls == count
     assert store.batches.list_open_batches(run) == ()
 
 
@@ -186,7 +186,7 @@ async def test_a_line_that_failed_goes_into_the_next_file_and_a_bad_one_fails(
     assert await import_answers_and_finish_conversations(store, run, answers) == AnswerImport(
         answered=count - 2, failed=2
     )
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert row.state is RunState.WAITING
     assert "more questions are to be asked; `faithtui batch export" in (row.reason or "")
     first = bodies(tmp_path / "q.jsonl")[0]
@@ -196,7 +196,7 @@ async def test_a_line_that_failed_goes_into_the_next_file_and_a_bad_one_fails(
         store, run, serve(tmp_path / "next.jsonl", tmp_path / "b.jsonl")
     )
     await through_files(store, run, tmp_path)
-    items = store.runs.item_rows(store.runs.item_ids(run))
+    items = store.runs.read_item_rows(store.runs.list_item_ids(run))
     assert sorted(item.state for item in items) == [ItemState.DONE, ItemState.FAILED]
     assert any("too odd" in (item.reason or "") for item in items)
 
@@ -215,10 +215,10 @@ async def test_a_plain_answer_was_bound_by_nothing(store: Store, tmp_path: Path)
     (tmp_path / "a.jsonl").write_text("\n".join(map(yes, lines)))
     brought = await import_answers_and_finish_conversations(store, run, tmp_path / "a.jsonl")
     assert brought.answered == len(lines)
-    (item, *_) = store.runs.item_ids(run)
+    (item, *_) = store.runs.list_item_ids(run)
     assert {call.reply.structured for call in store.calls.list_item_calls(item)} == {False}
-    assert store.runs.row(run).state is RunState.DONE
-    assert store.runs.row(run).score == 1.0
+    assert store.runs.read_run(run).state is RunState.DONE
+    assert store.runs.read_run(run).score == 1.0
 
 
 async def test_answers_of_a_file_serve_a_run_that_is_resumed_singly(

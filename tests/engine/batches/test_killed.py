@@ -90,9 +90,9 @@ async def test_a_death_at_any_entry_of_the_journal_costs_nothing(tmp_path: Path,
             assert await mark_claim_done_and_advance(path, run, None) is RunState.DONE
             assert someone.sold_twice == [], f"bought twice after a death at entry {left}"
             with Store.open(path, create=False) as store:
-                assert store.check() == []
+                assert store.list_damage() == []
                 assert judged(store, run) == expected
-                assert store.runs.row(run).calls == someone.sold.total()
+                assert store.runs.read_run(run).calls == someone.sold.total()
                 assert store.batches.sum_outstanding_by_run() == {}
         path.unlink()
         if is_over:
@@ -126,8 +126,8 @@ def test_a_process_killed_again_and_again_comes_to_its_end(tmp_path: Path) -> No
         assert process.returncode == 0
         assert someone.sold_twice == []
         with Store.open(path, create=False) as store:
-            assert store.check() == []
-            assert store.runs.row(run).state is RunState.DONE
+            assert store.list_damage() == []
+            assert store.runs.read_run(run).state is RunState.DONE
             assert judged(store, run) == expected
 
 

@@ -96,7 +96,7 @@ class OneStepElsewhere:
     step: str
     seen: set[str]
 
-    traits = JudgeTraits()
+    judge_traits = JudgeTraits()
 
     def hold_answer_slot(self) -> AbstractAsyncContextManager[object]:
         return self.embedded.hold_answer_slot()

@@ -604,7 +604,7 @@ async def test_a_request_carries_the_whole_question() -> None:
 
 def test_images_are_taken_when_the_judge_takes_them() -> None:
     collector = Desk(GOOD)
-    assert collector.asker.bind_to_item(None).traits.takes_images is False
+    assert collector.asker.bind_to_item(None).judge_traits.takes_images is False
 
 
 # What a metric's options allow
@@ -722,4 +722,4 @@ async def test_every_reply_that_is_used_is_told_once_with_where_it_came_from() -
 async def test_the_judges_context_window_is_known_to_who_asks() -> None:
     judge = ScriptedJudge(GOOD)
     judge.context_window = 4096
-    assert asker(judge, QuestionPace()).bind_to_item(None).traits.context_window == 4096
+    assert asker(judge, QuestionPace()).bind_to_item(None).judge_traits.context_window == 4096

@@ -38,7 +38,7 @@ async def test_who_does_not_fit_waits_for_others_to_cost_less_than_they_might() 
     waiting = asyncio.create_task(budget.reserve(Expense(60)))
     await asyncio.sleep(0)
     assert not waiting.done()
-    budget.charge(Expense(80), Expense(40))
+    budget.replace_reserve_by_cost(Expense(80), Expense(40))
     await turns()
     assert waiting.done()
     await waiting
@@ -50,7 +50,7 @@ async def test_when_the_others_cost_all_they_might_it_ends_there() -> None:
     await budget.reserve(Expense(80))
     waiting = asyncio.create_task(budget.reserve(Expense(60)))
     await asyncio.sleep(0)
-    budget.charge(Expense(80), Expense(80))
+    budget.replace_reserve_by_cost(Expense(80), Expense(80))
     await turns()
     assert waiting.done()
     with pytest.raises(BudgetReached):
@@ -61,7 +61,7 @@ async def test_what_other_processes_spend_counts() -> None:
     budget = Budget(BudgetCaps(nusd=100))
     await budget.reserve(Expense(10))
     budget.set_total_spent(Expense(95))
-    budget.charge(Expense(10), Expense(5))
+    budget.replace_reserve_by_cost(Expense(10), Expense(5))
     assert budget.spent == Expense(95)
     with pytest.raises(BudgetReached):
         await budget.reserve(Expense(6))
@@ -119,7 +119,7 @@ def test_spending_never_goes_over(cap: int, calls: list[tuple[int, float]]) -> N
         async def call(worst: int, share: float) -> None:
             await budget.reserve(Expense(worst))
             await asyncio.sleep(0)
-            budget.charge(Expense(worst), Expense(int(worst * share)))
+            budget.replace_reserve_by_cost(Expense(worst), Expense(int(worst * share)))
             assert budget.spent.nusd <= cap
 
         everybody = asyncio.gather(*(call(*each) for each in calls), return_exceptions=True)

@@ -80,7 +80,7 @@ async def test_questions_carry_the_images_of_what_they_show(store: Store, strate
 
 async def test_truths_belong_to_the_picture_they_were_read_from(store: Store) -> None:
     run = await judged(store, Seer())
-    view = store.runs.read_review_view(store.runs.item_ids(run)[0], "me")
+    view = store.runs.read_conversation_for_review(store.runs.list_item_ids(run)[0], "me")
     assert [each.document for each in view.truths] == [1, 1, 2, 2]
 
 
@@ -91,7 +91,7 @@ async def test_a_judge_that_refuses_images_costs_their_conversation_alone(store:
 
     judge = Seer(refuse)
     run = await judged(store, judge)
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert (row.done, row.failed) == (1, 1)
     (reason,) = store.run_contents.count_conversations_by_state_reason(run, ItemState.FAILED)
     assert "takes no images" in reason
@@ -102,7 +102,7 @@ async def test_a_judge_that_refuses_images_costs_their_conversation_alone(store:
 async def test_a_blind_judge_is_asked_nothing_about_images(store: Store) -> None:
     judge = CountingJudge()
     run = await judged(store, judge)
-    assert store.runs.row(run).failed == 1
+    assert store.runs.read_run(run).failed == 1
     (reason,) = store.run_contents.count_conversations_by_state_reason(run, ItemState.FAILED)
     assert "holds images and this judge takes none" in reason
     assert not [each for each in judge.asked if "Which?" in each.prompt]
@@ -131,7 +131,7 @@ def test_no_run_is_planned_that_would_send_addresses_nobody_allowed(
         'image_hosts = ["example.org"], which is a setting and an argument of `measure`; or '
         "import the images themselves, as `path` or `base64`"
     )
-    assert store.runs.rows() == ()
+    assert store.runs.list_runs() == ()
     with pytest.raises(ImageHostNotAllowed, match=r"2 conversations have images at example\.org"):
         preview_requests(
             store, [RunRequest(judge="vllm:w")], environment=RunEnvironment(image_hosts=hosts)
@@ -160,7 +160,7 @@ async def test_an_address_is_sent_where_its_host_is_allowed(
         store, run, lambda event: None, judge=opened(judge), environment=environment
     )
     assert FAR.url in [image.url for each in judge.asked for image in each.images]
-    assert store.runs.row(run).done == 2
+    assert store.runs.read_run(run).done == 2
 
 
 async def test_what_was_allowed_once_is_asked_again_when_a_run_goes_on(store: Store) -> None:
@@ -170,14 +170,14 @@ async def test_what_was_allowed_once_is_asked_again_when_a_run_goes_on(store: St
     with pytest.raises(ImageHostNotAllowed):
         preview_runs(store, [run])
     assert judge.asked == []
-    assert store.runs.row(run).state is RunState.PLANNED
+    assert store.runs.read_run(run).state is RunState.PLANNED
 
 
 async def test_conversations_that_are_tried_again_are_looked_at_before_anything_is_sent(
     store: Store,
 ) -> None:
     run, judge = over_the_network(store), Seer()
-    for item in store.runs.item_ids(run):
+    for item in store.runs.list_item_ids(run):
         store.runs.score_and_finish_item(item, ItemState.FAILED, "the judge was out of order")
     store.runs.set_state(run, RunState.DONE)
     with pytest.raises(ImageHostNotAllowed):
@@ -187,7 +187,7 @@ async def test_conversations_that_are_tried_again_are_looked_at_before_anything_
     with pytest.raises(ImageHostNotAllowed):
         preview_runs(store, [run])
     assert judge.asked == []
-    assert store.runs.row(run).failed == 2, "nothing is taken up again"
+    assert store.runs.read_run(run).failed == 2, "nothing is taken up again"
 
 
 async def test_batches_and_files_of_questions_ask_too(store: Store, tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ async def test_batches_and_files_of_questions_ask_too(store: Store, tmp_path: Pa
     (tmp_path / "none.jsonl").write_text("")
     # Nothing is sent by reading answers, so nothing has to be allowed again.
     await import_answers_and_finish_conversations(store, run, tmp_path / "none.jsonl")
-    assert store.runs.row(run).failed == 0
+    assert store.runs.read_run(run).failed == 0
 
 
 @pytest.mark.parametrize(
@@ -225,16 +225,18 @@ async def test_some_addresses_go_to_nobody_whatever_is_allowed(store: Store, add
     store.conversations.import_batch([Conversation("pictures", "odd", turns, "g")], DATA)
     environment, judge = RunEnvironment(image_hosts=("*",)), Seer()
     run = over_the_network(store, environment)
-    found = find_image_hosts(store, store.conversations.ids(()), "vllm:w")
+    found = find_image_hosts(store, store.conversations.list_ids(()), "vllm:w")
     assert found.public_hosts == {"example.org": 1}
-    assert "1 conversation has an image whose address " in (found.format_warning() or "")
+    assert "1 conversation has an image whose address " in (
+        found.format_never_allowed_warning() or ""
+    )
     await runner.execute_run(
         store, run, lambda event: None, judge=opened(judge), environment=environment
     )
-    assert store.runs.row(run).done == 2
+    assert store.runs.read_run(run).done == 2
     (reason,) = store.run_contents.count_conversations_by_state_reason(run, ItemState.FAILED)
     assert "no judge is sent it; import the image itself, as `path` or `base64`" in reason
-    for text in (reason, found.format_warning() or ""):
+    for text in (reason, found.format_never_allowed_warning() or ""):
         assert "hunter2" not in text
     # Nothing of that conversation was asked, not even what shows no image.
     assert not [each for each in judge.asked if "\n?" in each.prompt or address in str(each)]
@@ -242,7 +244,7 @@ async def test_some_addresses_go_to_nobody_whatever_is_allowed(store: Store, add
 
 async def test_judges_of_this_program_need_no_allowance(store: Store) -> None:
     assert planned(store, judge="offline")
-    assert find_image_hosts(store, store.conversations.ids(()), "offline").public_hosts == {}
+    assert find_image_hosts(store, store.conversations.list_ids(()), "offline").public_hosts == {}
 
 
 @pytest.mark.parametrize("hosts", [[], ["example.com"]])

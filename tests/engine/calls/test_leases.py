@@ -54,11 +54,13 @@ async def test_the_second_waits_for_the_reply_of_the_first(store: Store) -> None
     async with first.keep_alive(), second.keep_alive():
         assert await first.acquire_or_wait("k", never)
         waiting = asyncio.create_task(
-            second.acquire_or_wait("k", lambda: store.calls.find_reply("k") is not None)
+            second.acquire_or_wait("k", lambda: store.calls.find_usable_reply("k") is not None)
         )
         await asyncio.sleep(0.05)
         assert not waiting.done()
-        store.calls.save_reply(CallContext("k", "j", "s", worker=first.holder), REPLY)
+        store.calls.save_reply_release_lease_and_add_totals(
+            CallContext("k", "j", "s", worker=first.holder), REPLY
+        )
         assert await asyncio.wait_for(waiting, 300) is False
 
 

@@ -16,7 +16,7 @@ from faithtui.metrics.base import (
     Questions,
     ReplyShape,
     ask,
-    ask_all,
+    ask_branches,
 )
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ class Desk:
     """Answers questions in capital letters, or as a function says. A `Respondent`."""
 
     def __init__(self, answer: Callable[[str], str] = str.upper, places: int = 100) -> None:
-        self.traits = JudgeTraits()
+        self.judge_traits = JudgeTraits()
         self.asked: list[tuple[str, int | None]] = []
         self.inside = self.most_inside = 0
         self._answer = answer
@@ -94,15 +94,15 @@ async def test_questions_that_ask_nothing_have_an_outcome() -> None:
         return 7
 
     assert await drive_questions(nothing(), Desk()) == 7
-    assert await drive_questions(ask_all([nothing(), nothing()]), Desk()) == [7, 7]
-    assert await drive_questions(ask_all([]), Desk()) == []
+    assert await drive_questions(ask_branches([nothing(), nothing()]), Desk()) == [7, 7]
+    assert await drive_questions(ask_branches([]), Desk()) == []
 
 
 @pytest.mark.parametrize("at_once", [True, False])
 async def test_branches_give_their_outcomes_in_order(at_once: bool) -> None:
     collector = Desk()
     branches = [ask_in_turn("a", "b", "c"), ask_in_turn("x"), ask_in_turn("m", "n")]
-    assert await drive_questions(ask_all(branches, at_once=at_once), collector) == [
+    assert await drive_questions(ask_branches(branches, at_once=at_once), collector) == [
         "ABC",
         "X",
         "MN",
@@ -114,8 +114,11 @@ async def test_branches_give_their_outcomes_in_order(at_once: bool) -> None:
 
 
 async def test_branches_have_branches() -> None:
-    inner = ask_all([ask_in_turn("a"), ask_in_turn("b")])
-    assert await drive_questions(ask_all([inner, ask_in_turn("c")]), Desk()) == [["A", "B"], "C"]
+    inner = ask_branches([ask_in_turn("a"), ask_in_turn("b")])
+    assert await drive_questions(ask_branches([inner, ask_in_turn("c")]), Desk()) == [
+        ["A", "B"],
+        "C",
+    ]
 
 
 async def test_a_failed_question_is_an_error_where_it_was_asked() -> None:
@@ -133,7 +136,7 @@ async def test_an_error_of_a_branch_comes_out_itself_and_ends_the_others(at_once
     collector = Desk(failing("bad"))
     branches = [ask_in_turn("bad", "never"), ask_in_turn("a", "b", "c", "d", "e")]
     with pytest.raises(JudgeTimeout, match="bad"):
-        await drive_questions(ask_all(branches, at_once=at_once), collector)
+        await drive_questions(ask_branches(branches, at_once=at_once), collector)
     assert "never" not in collector.prompts
     assert "e" not in collector.prompts
 
@@ -144,15 +147,15 @@ async def test_an_error_that_a_metric_makes_comes_out_itself() -> None:
         raise KeyError("a bug")
 
     with pytest.raises(KeyError, match="a bug"):
-        await drive_questions(ask_all([broken()]), Desk())
+        await drive_questions(ask_branches([broken()]), Desk())
 
 
 async def test_branches_of_answers_take_places() -> None:
     collector = Desk(places=2)
     branches = [ask_in_turn(f"a{n}", f"b{n}") for n in range(5)]
-    await drive_questions(ask_all(branches, per_answer=True), collector)
+    await drive_questions(ask_branches(branches, per_answer=True), collector)
     assert collector.most_inside == 2
-    await drive_questions(ask_all([ask_in_turn("c")]), collector)
+    await drive_questions(ask_branches([ask_in_turn("c")]), collector)
     assert collector.most_inside == 2
 
 
@@ -161,7 +164,7 @@ async def test_where_an_answer_is_outstanding_the_other_branches_go_on() -> None
     after: list[str] = []
 
     def both() -> Questions[None]:
-        yield from ask_all([ask_in_turn("a", "b", "never"), ask_in_turn("x", "y", "z")])
+        yield from ask_branches([ask_in_turn("a", "b", "never"), ask_in_turn("x", "y", "z")])
         after.append("never")
 
     with pytest.raises(AnswerOutstanding):
@@ -174,7 +177,7 @@ async def test_one_after_the_other_nothing_is_asked_behind_an_outstanding_answer
     collector = Desk(outstanding("b"))
     branches = [ask_in_turn("a", "b", "never"), ask_in_turn("never")]
     with pytest.raises(AnswerOutstanding):
-        await drive_questions(ask_all(branches, at_once=False), collector)
+        await drive_questions(ask_branches(branches, at_once=False), collector)
     assert collector.prompts == ["a", "b"]
 
 
@@ -202,7 +205,7 @@ async def test_cancelling_ends_every_branch() -> None:
             return await super().__call__(question, window)
 
     asking = asyncio.create_task(
-        drive_questions(ask_all([ask_in_turn("a"), ask_in_turn("b")]), Waiting())
+        drive_questions(ask_branches([ask_in_turn("a"), ask_in_turn("b")]), Waiting())
     )
     await begun.wait()
     asking.cancel()
@@ -225,7 +228,7 @@ def ask_tree(tree: Tree, name: str = "") -> Questions[str]:
         return (yield from ask_in_turn(*(f"{name}.{n}" for n in range(tree))))
     at_once, below = tree
     parts = (ask_tree(each, f"{name}{n}") for n, each in enumerate(below))
-    return "".join((yield from ask_all(parts, at_once=at_once)))
+    return "".join((yield from ask_branches(parts, at_once=at_once)))
 
 
 @given(trees, st.data())

@@ -103,10 +103,12 @@ async def test_human_labels_and_verdicts_that_were_there_stay_while_it_is_judged
     with filled(tmp_path / "s.db", TALKS) as store:
         first = await judged(store, server, "openai")
         item = first.items[2]
-        view = store.runs.read_review_view(item.id, "ann")
-        (missing,) = [each for each in view.claims if each.home_verdict.label is None]
-        others = {each.id: each.home_verdict.label for each in view.claims if each is not missing}
-        store.reviews.record(
+        view = store.runs.read_conversation_for_review(item.id, "ann")
+        (missing,) = [each for each in view.claims if each.first_window_verdict.label is None]
+        others = {
+            each.id: each.first_window_verdict.label for each in view.claims if each is not missing
+        }
+        store.reviews.append_label_event(
             missing.id,
             "ann",
             Action.OVERRIDDEN,
@@ -115,17 +117,19 @@ async def test_human_labels_and_verdicts_that_were_there_stay_while_it_is_judged
             judge_verdict=None,
             saw_judge=True,
         )
-        store.runs.reopen_unfinished_items(first.run)
-        pending = store.runs.read_review_view(item.id, "ann")
+        store.runs.reopen_failed_or_incomplete_items(first.run)
+        pending = store.runs.read_conversation_for_review(item.id, "ann")
         assert pending.item.state is ItemState.PENDING
         assert {each.id for each in pending.claims} == {missing.id, *others}, "nothing is hidden"
         server.config.rules = ()
         await judged(store, server, "openai", run=first.run)
-        now = store.runs.read_review_view(item.id, "ann")
-        row = store.runs.row(first.run)
-    assert {each.id: each.home_verdict.label for each in now.claims if each.id in others} == others
+        now = store.runs.read_conversation_for_review(item.id, "ann")
+        row = store.runs.read_run(first.run)
+    assert {
+        each.id: each.first_window_verdict.label for each in now.claims if each.id in others
+    } == others
     (filled_in,) = [each for each in now.claims if each.id == missing.id]
-    assert filled_in.home_verdict.label is not None
+    assert filled_in.first_window_verdict.label is not None
     assert filled_in.human == "no"
     assert (row.labelled, row.incomplete) == (1, 0)
 
@@ -138,14 +142,18 @@ async def test_a_run_that_cannot_go_on_keeps_what_it_had(
     with filled(tmp_path / "s.db", TALKS) as store:
         first = await judged(store, server, "openai")
         item = first.items[2].id
-        before = [each.id for each in store.runs.read_review_view(item, "ann").claims]
+        before = [each.id for each in store.runs.read_conversation_for_review(item, "ann").claims]
         server.config.rules = (Rule((Fault("status", 401),)),)
         stopped = await resumed(store, server, "openai", first.run)
         assert (stopped.state, stopped.row.pending) == (RunState.STOPPED, 1)
-        assert [each.id for each in store.runs.read_review_view(item, "ann").claims] == before
+        assert [
+            each.id for each in store.runs.read_conversation_for_review(item, "ann").claims
+        ] == before
         server.config.rules = (Rule((Fault("status", 500),)),)
         failed = await resumed(store, server, "openai", first.run)
-        assert [each.id for each in store.runs.read_review_view(item, "ann").claims] == before
+        assert [
+            each.id for each in store.runs.read_conversation_for_review(item, "ann").claims
+        ] == before
         assert failed.row.failed + failed.row.pending == 1
         server.config.rules = ()
         last = await resumed(store, server, "openai", first.run)

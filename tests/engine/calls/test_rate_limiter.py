@@ -122,14 +122,14 @@ def test_a_limit_of_requests_per_second_is_found() -> None:
     outcome = ask_all(1_000, at_most_per_second(20))
     assert outcome.per_s >= 0.7 * 20
     assert outcome.rejected <= 0.12
-    assert outcome.limiter.pace is not None
+    assert outcome.limiter.requests_per_second is not None
 
 
 def test_single_refusals_now_and_then_slow_nothing_down() -> None:
     dice = random.Random(1)
     outcome = ask_all(3_000, lambda now, in_flight, tries: dice.random() < 0.05)
     assert outcome.per_s > 0.4 * 64 / 0.3
-    assert outcome.limiter.pace is None
+    assert outcome.limiter.requests_per_second is None
 
 
 def test_a_provider_that_refuses_every_first_try_is_not_given_up() -> None:
@@ -157,16 +157,20 @@ def test_a_limit_that_is_known_is_kept_to(
 
 def test_the_window_never_grows_past_what_one_process_sends() -> None:
     outcome = ask_all(5_000, lambda now, in_flight, tries: False, concurrency=1_000)
-    assert outcome.limiter.window == MOST_IN_FLIGHT
+    assert outcome.limiter.max_in_flight == MOST_IN_FLIGHT
 
 
 async def test_a_request_that_fails_in_another_way_changes_nothing() -> None:
     limiter = RateLimiter()
-    before = limiter.window
+    before = limiter.max_in_flight
     for _ in range(20):
         await limiter.start_request(1)
         limiter.record_failure()
-    assert (limiter.window, limiter.in_flight, limiter.pace) == (before, 0, None)
+    assert (limiter.max_in_flight, limiter.in_flight, limiter.requests_per_second) == (
+        before,
+        0,
+        None,
+    )
 
 
 async def test_who_is_cancelled_while_waiting_for_the_pace_gives_its_place_back() -> None:

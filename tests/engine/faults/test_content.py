@@ -105,7 +105,7 @@ async def test_f40_orders_in_a_conversation_change_nothing_of_the_form(
     with store_with(tmp_path / "s.db", talks) as store:
         ran = await judged(store, server, provider, options={})
         words = [
-            [claim.home_verdict.label for claim in verdicts_of(store, item.id)]
+            [claim.first_window_verdict.label for claim in verdicts_of(store, item.id)]
             for item in ran.items
         ]
         claims = [item.claims for item in ran.items]

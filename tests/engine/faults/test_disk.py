@@ -117,7 +117,7 @@ async def test_f32_replies_in_the_air_when_the_disk_is_full_are_held_until_it_is
     ballast_is_on: list[bool] = []
     with filled(disk / "s.db", TALKS) as store:
         ran = await judged(store, server, concurrency=CONCURRENCY, on_event=heard)
-        assert store.check() == []
+        assert store.list_damage() == []
     assert ballast_is_on
     assert (ran.state, ran.scores) == (RunState.DONE, clean)
     told = troubles(ran)
@@ -160,10 +160,10 @@ async def test_f32_a_store_that_may_not_grow_loses_no_reply_and_buys_none_twice(
     assert set(server.billed.values()) == {1}
     assert not replies.exists()
     with Store.open(path, create=False) as store:
-        assert store.check() == []
+        assert store.list_damage() == []
         run = store.runs.find_newest_run_id()
         assert run is not None
-        row = store.runs.row(run)
+        row = store.runs.read_run(run)
         assert (row.done, row.calls) == (MANY, MANY * STEPS)
     with filled(tmp_path / "sound.db", MANY) as store:
         sound = await judged(store, server)
@@ -202,7 +202,7 @@ def test_f32_a_reply_is_read_back_once_however_often_that_is_interrupted(tmp_pat
         file.write_bytes(text)
         assert UnstoredReplies(store.path).recover_into_store(store) == 1
         assert UnstoredReplies(store.path).recover_into_store(store) == 0
-        assert store.calls.find_reply(ASKED.key) == REPLY
+        assert store.calls.find_usable_reply(ASKED.key) == REPLY
         assert store.count_rows()["judge_call"] == 1
         assert not file.parent.exists()
 
@@ -220,7 +220,11 @@ async def test_f32_a_reply_is_kept_when_nobody_takes_the_news_that_the_store_is_
 
     with filled(tmp_path / "s.db", 1) as store:
         replies = StoreReplyCache(RunWriter(store, on_trouble=refuse), "openai:m", RunId(1), None)
-        monkeypatch.setattr(store.calls, "save_reply", Mock(side_effect=StoreFull("full")))
+        monkeypatch.setattr(
+            store.calls,
+            "save_reply_release_lease_and_add_totals",
+            Mock(side_effect=StoreFull("full")),
+        )
         with pytest.raises(ReaderGoneError):
             await replies.save_reply(QuestionContext("k" * 64, "claims"), REPLY, usable=True)
         monkeypatch.undo()
@@ -261,7 +265,7 @@ def test_f32_a_reply_for_a_run_that_is_not_in_the_store_is_kept_all_the_same(
             replace(ASKED, run=RunId(9), item=ItemId(9)), REPLY
         )
         UnstoredReplies(store.path).recover_into_store(store)
-        assert store.calls.find_reply(ASKED.key) == REPLY
+        assert store.calls.find_usable_reply(ASKED.key) == REPLY
 
 
 def test_f32_a_file_that_is_no_reply_is_named_and_left_alone(tmp_path: Path) -> None:
@@ -287,7 +291,7 @@ def test_f32_where_nothing_can_be_written_beside_the_store_replies_go_to_the_use
         assert unstored.folder_used is not None
         assert unstored.folder_used.is_relative_to(tmp_path / "home")
         assert UnstoredReplies(store.path).recover_into_store(store) == 1
-        assert store.calls.find_reply(ASKED.key) == REPLY
+        assert store.calls.find_usable_reply(ASKED.key) == REPLY
         assert not unstored.folder_used.exists()
 
 

@@ -264,7 +264,9 @@ async def test_f16_verdicts_belong_to_their_claims_wherever_they_stand(
     server.config.rules = (Rule((Fault("reorder"), Fault("bad_index"))),)
     with filled(tmp_path / "s.db", TALKS) as store:
         ran = await judged(store, server, provider)
-        truths = [store.runs.read_review_view(item.id, "ann").truths for item in ran.items]
+        truths = [
+            store.runs.read_conversation_for_review(item.id, "ann").truths for item in ran.items
+        ]
         claims = [claim for item in ran.items for claim in verdicts_of(store, item.id)]
     assert ran.scores == clean
     assert ran.kinds.keys() >= {"reorder", "bad_index"}
@@ -280,9 +282,11 @@ async def test_f22_words_that_stand_nowhere_change_no_verdict_and_are_marked_as_
     server.config.rules = (Rule((Fault("fake_quote"),)),)
     with filled(tmp_path / "s.db", TALKS) as store:
         ran = await judged(store, server, provider)
-        view = store.runs.read_review_view(ran.items[0].id, "ann")
+        view = store.runs.read_conversation_for_review(ran.items[0].id, "ann")
     assert ran.scores == clean
     assert ran.kinds["fake_quote"] == TALKS
-    assert all("The moon is a lamp." in (claim.home_verdict.reason or "") for claim in view.claims)
+    assert all(
+        "The moon is a lamp." in (claim.first_window_verdict.reason or "") for claim in view.claims
+    )
     # This judge's truths stand in no document either.
     assert [truth.span for truth in view.truths] == [None] * len(view.truths) != []

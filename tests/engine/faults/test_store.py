@@ -116,7 +116,7 @@ async def test_f31_what_another_process_locks_out_is_stored_afterwards(
         watching = asyncio.create_task(other.watch())
         ran = await judged(store, server, concurrency=2, on_event=lock_now_and_then)
         watching.cancel()
-        assert store.check() == []
+        assert store.list_damage() == []
     assert locked_at == [0, 3]
     assert ran.state is RunState.DONE
     assert ran.scores == clean
@@ -146,7 +146,7 @@ async def test_f33_a_clock_that_jumps_stalls_nothing_and_orders_nothing(
         ran = await judged(store, server)
         again = await judged(store, server)
         calls = calls_of(store, ran)
-        listed = [row.id for row in store.runs.rows()]
+        listed = [row.id for row in store.runs.list_runs()]
     assert ran.state is again.state is RunState.DONE
     assert ran.scores == again.scores == clean
     assert again.entries == []

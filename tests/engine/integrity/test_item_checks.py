@@ -57,7 +57,7 @@ async def judged_by_nonsense(store: Store, **order: object) -> RunId:
 async def test_a_sound_run_ends_checked_and_says_nothing(store: Store) -> None:
     run = planned(store)
     await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
-    found = store.runs.row(run).integrity
+    found = store.runs.read_run(run).integrity
     assert (found.checked, found.unchecked, found.soundness) == (4, 0, Soundness.SOUND)
     assert (found.counts.claims, found.format_sentence()) == (12, "")
     assert store.findings.list_unchecked_conversations(run) == ()
@@ -68,7 +68,7 @@ async def test_a_sound_run_ends_checked_and_says_nothing(store: Store) -> None:
 async def test_a_model_of_random_weights_is_suspect(store: Store, metric: str, seed: int) -> None:
     run = planned(store, metric=metric)
     await runner.execute_run(store, run, lambda event: None, judge=opened(RandomJudge(seed)))
-    found = store.runs.row(run).integrity
+    found = store.runs.read_run(run).integrity
     assert found.soundness is Soundness.SUSPECT
     assert found.counts.phantom >= 0.95 * found.counts.claims > 0
 
@@ -77,7 +77,7 @@ async def test_a_model_of_random_weights_is_suspect(store: Store, metric: str, s
 async def test_a_model_that_copies_its_prompt_is_suspect(store: Store, metric: str) -> None:
     run = planned(store, metric=metric)
     await runner.execute_run(store, run, lambda event: None, judge=opened(CopyingJudge()))
-    found = store.runs.row(run).integrity
+    found = store.runs.read_run(run).integrity
     assert found.soundness is Soundness.SUSPECT
     assert found.counts.echoed >= 0.7 * found.counts.texts > 0
     assert "texts are copied from the prompt" in found.format_sentence()
@@ -85,7 +85,7 @@ async def test_a_model_that_copies_its_prompt_is_suspect(store: Store, metric: s
 
 async def test_random_words_under_the_window_strategy_are_suspect(store: Store) -> None:
     run = await judged_by_nonsense(store, strategy="window")
-    counts = store.runs.row(run).integrity.counts
+    counts = store.runs.read_run(run).integrity.counts
     assert counts.phantom == counts.claims > 0
     assert counts.invented >= 0.95 * counts.truths > 0
 
@@ -107,7 +107,7 @@ async def test_what_was_just_judged_and_what_is_stored_are_checked_alike(
 
     monkeypatch.setattr(ItemChecks, "check_unsaved_assessments", note)
     run = await judged_by_nonsense(store, metric=metric)
-    rules = make_check_rules(store, store.runs.row(run).spec)
+    rules = make_check_rules(store, store.runs.read_run(run).spec)
     for item, (state, talk, assessments) in judged.items():
         fresh = check_unsaved_assessments(
             talk, assessments, rules, complete=state is ItemState.DONE
@@ -125,42 +125,42 @@ async def test_what_was_just_judged_and_what_is_stored_are_checked_alike(
 
 async def test_a_conversation_knows_its_own_integrity(store: Store) -> None:
     run = await judged_by_nonsense(store)
-    rows = store.runs.item_rows(store.runs.item_ids(run))
+    rows = store.runs.read_item_rows(store.runs.list_item_ids(run))
     assert all(row.integrity.soundness is Soundness.SUSPECT for row in rows)
-    total = store.runs.row(run).integrity.counts
+    total = store.runs.read_run(run).integrity.counts
     assert sum(row.integrity.counts.phantom for row in rows) == total.phantom
     assert sum(row.integrity.counts.texts for row in rows) == total.texts
 
 
 async def test_what_a_kill_left_unchecked_is_checked_when_the_run_goes_on(store: Store) -> None:
     run = await judged_by_nonsense(store)
-    before = store.runs.row(run).integrity
+    before = store.runs.read_run(run).integrity
     with sqlite3.connect(store.path) as connection:
         connection.execute("UPDATE run_item SET checked = 0 WHERE number > 1")
         connection.execute("DELETE FROM finding WHERE run_item_id > 1")
         connection.execute("UPDATE run SET checks = 0")
     connection.close()
-    assert store.runs.row(run).integrity == IntegritySummary(unchecked=4)
+    assert store.runs.read_run(run).integrity == IntegritySummary(unchecked=4)
     with sqlite3.connect(store.path) as connection:
         connection.execute("UPDATE run_item SET checked = 0")
     connection.close()
     await runner.execute_run(store, run, lambda event: None, judge=opened(RandomJudge()))
-    assert store.runs.row(run).integrity == before
+    assert store.runs.read_run(run).integrity == before
 
 
 async def test_findings_of_an_earlier_version_are_made_anew(store: Store) -> None:
     run = await judged_by_nonsense(store)
-    before = store.runs.row(run).integrity
+    before = store.runs.read_run(run).integrity
     with sqlite3.connect(store.path) as connection:
         connection.execute("UPDATE run SET checks = 3, phantom_claims = 77")
         connection.execute("UPDATE run_item SET checked = 3, phantom_claims = 33")
     connection.close()
-    old = store.runs.row(run).integrity
+    old = store.runs.read_run(run).integrity
     assert (old, old.format_sentence()) == (IntegritySummary(unchecked=4), "not checked yet")
-    items = store.runs.item_rows(store.runs.item_ids(run))
+    items = store.runs.read_item_rows(store.runs.list_item_ids(run))
     assert {row.integrity.format_sentence() for row in items} == {"not checked yet"}
     await runner.execute_run(store, run, lambda event: None, judge=opened(RandomJudge()))
-    assert store.runs.row(run).integrity == before
+    assert store.runs.read_run(run).integrity == before
 
 
 async def test_a_check_that_fails_leaves_the_run_done_and_unchecked(
@@ -172,14 +172,14 @@ async def test_a_check_that_fails_leaves_the_run_done_and_unchecked(
         connection.execute("UPDATE run SET checks = 0")
         connection.execute("UPDATE run_item SET checked = 0")
     connection.close()
-    rules = CheckRules.from_metric(rebuild_and_check_metric(store, store.runs.row(run)))
+    rules = CheckRules.from_metric(rebuild_and_check_metric(store, store.runs.read_run(run)))
     broken = replace(rules, prompts=PromptWords(None, None))  # type: ignore[arg-type]  # it breaks
 
     async def never(*given: object) -> None:
         raise AssertionError("nothing was found that could be written")
 
     await ItemChecks(store, broken, never).check_unchecked_conversations(run)
-    assert store.runs.row(run).integrity == IntegritySummary(unchecked=4)
+    assert store.runs.read_run(run).integrity == IntegritySummary(unchecked=4)
     assert "could not be checked" in caplog.text
 
 
@@ -195,7 +195,7 @@ async def test_checks_that_are_given_up_at_the_end_leave_the_run_done(
     events: list[RunEvent] = []
     with contextlib.suppress(asyncio.CancelledError):
         await runner.execute_run(store, run, events.append, judge=opened(CountingJudge()))
-    assert store.runs.row(run).state is RunState.DONE
+    assert store.runs.read_run(run).state is RunState.DONE
     assert isinstance(events[-1], RunEnded)
     assert events[-1].state is RunState.DONE
 
@@ -211,13 +211,13 @@ async def test_a_text_that_trips_a_check_keeps_no_run_from_being_shown(
     run = planned(store)
     await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
     check_run_within_time_limit(store, run, seconds=60)
-    assert store.runs.row(run).integrity.format_sentence() == "not checked yet"
+    assert store.runs.read_run(run).integrity.format_sentence() == "not checked yet"
 
 
 async def test_a_conversation_that_is_judged_again_is_counted_once(store: Store) -> None:
     run = await judged_by_nonsense(store)
-    before = store.runs.row(run).integrity
-    first = store.runs.item_ids(run)[0]
+    before = store.runs.read_run(run).integrity
+    first = store.runs.list_item_ids(run)[0]
     with sqlite3.connect(store.path) as connection:
         connection.execute(
             "UPDATE window SET score_state = 'failed', score = NULL, score_reason = 'lost' "
@@ -225,14 +225,14 @@ async def test_a_conversation_that_is_judged_again_is_counted_once(store: Store)
         )
     connection.close()
     store.runs.score_and_finish_item(first, ItemState.FAILED, "it failed")
-    store.runs.reopen_unfinished_items(run)
-    held = store.runs.row(run).integrity
+    store.runs.reopen_failed_or_incomplete_items(run)
+    held = store.runs.read_run(run).integrity
     assert (held.checked, held.unchecked) == (3, 0)
     assert held.counts.claims < before.counts.claims
     await runner.execute_run(store, run, lambda event: None, judge=opened(RandomJudge(9)))
-    after = store.runs.row(run).integrity
+    after = store.runs.read_run(run).integrity
     assert (after.checked, after.unchecked) == (4, 0)
-    rows = store.runs.item_rows(store.runs.item_ids(run))
+    rows = store.runs.read_item_rows(store.runs.list_item_ids(run))
     assert TextCounts(claims=sum(row.integrity.counts.claims for row in rows)).claims == (
         after.counts.claims
     )

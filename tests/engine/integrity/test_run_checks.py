@@ -45,8 +45,8 @@ def found(path: Path, run: RunId) -> set[tuple[FindingKind, int | None]]:
         check_unchecked_conversations_of_run(store, run)
         return {
             (row.finding.kind, row.finding.claim)
-            for kind in store.findings.summary(run).counts
-            for row in store.findings.rows(store.findings.ids(run, kind))
+            for kind in store.findings.summarise_run(run).counts
+            for row in store.findings.read_rows(store.findings.list_ids_of_kind(run, kind))
         }
 
 
@@ -115,7 +115,7 @@ def test_checks_in_the_background_end_and_tell_how_far_they_are(ran: tuple[Path,
         assert (said.finished, said.done, said.total, said.error) == (True, 20, 20, None)
         assert said.eta_s == 0
         assert checks.bug is None
-        assert store.findings.summary(run).checked == 20
+        assert store.findings.summarise_run(run).checked == 20
 
 
 def test_a_cancelled_check_keeps_what_it_did(ran: tuple[Path, RunId]) -> None:
@@ -126,7 +126,7 @@ def test_a_cancelled_check_keeps_what_it_did(ran: tuple[Path, RunId]) -> None:
         checks.cancel()
         checks.start()
         assert checks.join(30)
-        assert store.findings.summary(run).checked == 0
+        assert store.findings.summarise_run(run).checked == 0
         assert checks.snapshot().finished
 
 
@@ -145,7 +145,7 @@ def test_a_metric_that_is_not_here_is_known_by_its_rule(ran: tuple[Path, RunId])
 
     path, run = ran
     with Store.open(path) as store:
-        spec: RunSpec = store.runs.row(run).spec
+        spec: RunSpec = store.runs.read_run(run).spec
     assert get_run_labels_and_facts_flag(spec) == (FAITHFULNESS, True)
     foreign = replace(spec, metric="of-the-future")
     assert get_run_labels_and_facts_flag(foreign)[0].names == FAITHFULNESS.names

@@ -12,7 +12,7 @@ ClaimName = tuple[str, str]
 
 def read_drawn(store: Store, row: SampleRow) -> list[ClaimUnit]:
     """Read the claims of a sample, in the order in which they are served."""
-    units = store.labelled_units.read_run_units(row.run, UnitSettings(sample=row.id)).claims
+    units = store.labelled_units.read_report_units(row.run, UnitSettings(sample=row.id)).claims
     return sorted(units, key=lambda each: -1 if each.position is None else each.position)
 
 
@@ -25,7 +25,9 @@ def label_drawn(
     store: Store, row: SampleRow, say: Callable[[ClaimUnit], str], first: int | None = None
 ) -> None:
     """Label a sample, or the first claims of it, blind where it is served so."""
-    entries = {each.claim: each for each in store.samples.entries(row.id, "ann")}
+    entries = {
+        each.claim: each for each in store.samples.list_claims_in_served_order(row.id, "ann")
+    }
     for unit in read_drawn(store, row)[:first]:
         store.reviews.record_verdict(
             unit.claim,

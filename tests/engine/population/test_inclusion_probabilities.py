@@ -62,7 +62,7 @@ def test_every_claim_of_a_stratum_has_the_same_chance(scan: ResultsScan, draws: 
     drawn: dict[StratumValues, Counter[tuple[str, int]]] = {each: Counter() for each in sizes}
     for seed in range(draws):
         scan.set_strata(("verdict",), seed)
-        places = scan.choose_claims(populations, sizes)
+        places = scan.choose_random_claims_per_stratum(populations, sizes)
         assert Counter(each.values for each in places) == sizes
         for each in places:
             drawn[each.values][name(each)] += 1
@@ -79,7 +79,7 @@ def test_every_conversation_has_the_same_chance(scan: ResultsScan, draws: int) -
     drawn: Counter[tuple[str, int]] = Counter()
     for seed in range(draws):
         scan.set_strata((), seed)
-        places = scan.choose_claims_of_conversations(40, 8)
+        places = scan.choose_conversations_and_list_claims(40, 8)
         keys = Counter(each.key for each in places)
         assert len(keys) == 8
         assert set(keys.values()) == {3}
@@ -102,10 +102,10 @@ def test_the_union_of_two_draws_has_known_chances(scan: ResultsScan, draws: int)
     halves: defaultdict[tuple[StratumValues, bool], float] = defaultdict(float)
     for seed in range(draws):
         scan.set_strata(("verdict",), seed)
-        first = scan.choose_claims({(): whole}, {(): 20})
+        first = scan.choose_random_claims_per_stratum({(): whole}, {(): 20})
         known = Counter(each.values for each in first)
         sizes = {values: max(known[values], min(8, count)) for values, count in populations.items()}
-        both = scan.choose_claims(populations, sizes)
+        both = scan.choose_random_claims_per_stratum(populations, sizes)
         names = [name(each) for each in both]
         assert len(set(names)) == len(names) == sum(sizes.values())
         assert {name(each) for each in first} <= set(names)
@@ -113,7 +113,7 @@ def test_the_union_of_two_draws_has_known_chances(scan: ResultsScan, draws: int)
             is_first = int(each.key[1:]) < 20
             halves[each.values, is_first] += populations[each.values] / sizes[each.values]
     scan.set_strata(("verdict",), 0)
-    everything = scan.choose_claims(populations, populations)
+    everything = scan.choose_random_claims_per_stratum(populations, populations)
     truth = Counter((each.values, int(each.key[1:]) < 20) for each in everything)
     for part, count in truth.items():
         population = populations[part[0]]
@@ -158,6 +158,8 @@ def test_a_claim_is_drawn_by_what_it_is_called_and_nothing_else(
         sizes = dict.fromkeys(populations, 4)
         with ResultsScan(str(folder)) as other:
             other.set_strata(("verdict",), seed)
-            here, there = (each.choose_claims(populations, sizes) for each in (scan, other))
+            here, there = (
+                each.choose_random_claims_per_stratum(populations, sizes) for each in (scan, other)
+            )
             assert {each.values: [] for each in here} == {each.values: [] for each in there}
             assert sorted(map(name, here)) == sorted(map(name, there))

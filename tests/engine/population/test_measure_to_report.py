@@ -50,10 +50,10 @@ def test_logs_are_measured_sampled_labelled_and_reported(tmp_path: Path) -> None
     assert isinstance(population, dict)
     assert (population["conversations"], population["failed_share"]) == (16, 0.0)
     with Store.open(tmp_path / "review.db") as store:
-        (run,) = store.runs.rows()
+        (run,) = store.runs.list_runs()
         assert run.spec.judge == "offline"
         assert run.claims >= 14
-        (row,) = store.samples.rows("ann")
+        (row,) = store.samples.list_samples("ann")
         label_drawn(store, row, lambda unit: unit.judge or "idk")
         report = compute_run_agreement(store, RunId(run.id)).report
     assert report.population is not None

@@ -79,9 +79,15 @@ def test_logs_and_results_are_read_where_they_lie(tmp_path: Path, object_store: 
     drawn = []
     for name in ("a.db", "b.db"):
         with Store.open(tmp_path / name) as store:
-            (run,) = store.runs.rows()
-            (row,) = store.samples.rows("ann")
+            (run,) = store.runs.list_runs()
+            (row,) = store.samples.list_samples("ann")
             drawn.append(
-                (run.claims, [each.claim for each in store.samples.entries(row.id, "ann")])
+                (
+                    run.claims,
+                    [
+                        each.claim
+                        for each in store.samples.list_claims_in_served_order(row.id, "ann")
+                    ],
+                )
             )
     assert drawn[0] == drawn[1]

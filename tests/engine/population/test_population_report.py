@@ -13,11 +13,11 @@ from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import Split
 from faithtui.domain.verdicts import Assessment
-from faithtui.engine.population.population_sample import draw_population_sample
+from faithtui.engine.population.population_sample import draw_and_store_population_sample
 from faithtui.engine.population.sample_request import PopulationRequest
 from faithtui.engine.population.sample_sizes import PopulationDesign
 from faithtui.engine.review.gate.certificates import read_certificate_file
-from faithtui.engine.review.gate.gate import GateRequest, check_gate
+from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate
 from faithtui.engine.review.gate.gate_json import gate_to_json
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement, iter_report_text
 from faithtui.engine.review.samples.sample_queues import (
@@ -54,7 +54,7 @@ def hash_text(unit: ClaimUnit) -> int:
 
 def draw(store: Store, results: str, **wanted: object) -> SampleRow:
     request = PopulationRequest(**wanted)  # type: ignore[arg-type]  # fields by name
-    return draw_population_sample(store, results, request, "ann").row
+    return draw_and_store_population_sample(store, results, request, "ann").row
 
 
 def test_before_any_label_the_judge_s_share_is_that_of_the_population(
@@ -190,10 +190,10 @@ def test_another_judge_on_what_was_drawn_does_not_speak_of_the_population(
 ) -> None:
     row = draw(store, results, size=40)
     label_drawn(store, row, say_as_the_judge)
-    items = store.runs.item_rows(store.runs.item_ids(row.run))
-    spec = store.runs.row(row.run).spec
+    items = store.runs.read_item_rows(store.runs.list_item_ids(row.run))
+    spec = store.runs.read_run(row.run).spec
     other = store.runs.create(spec, [each.conversation for each in items])
-    for item, twin in zip(store.runs.item_ids(other), items, strict=True):
+    for item, twin in zip(store.runs.list_item_ids(other), items, strict=True):
         for window in _read_assessments(results, twin.key):
             store.runs.save_window(item, window)
         store.runs.score_and_finish_item(item, ItemState.DONE, None)
@@ -225,7 +225,7 @@ def test_a_gate_and_its_certificate_name_the_population(
     row = draw(store, results, size=60)
     label_drawn(store, row, say_as_the_judge)
     order = GateRequest(score=0.5, labels=20, write=tmp_path / "certificate.json")
-    result = check_gate(store, row.run, order)
+    result = check_gate_and_write_certificate(store, row.run, order)
     assert result.outcome is CheckOutcome.PASSED
     assert f"the figures are about 360 claims of 124 conversations in {results}" in result.notes
     assert any("could not be judged" in each for each in result.notes)
@@ -236,10 +236,14 @@ def test_a_gate_and_its_certificate_name_the_population(
     assert population is not None
     assert (population.claims, population.conversations, population.failed) == (360, 124, 4)
     assert dict(population.strata) == {each.name: each.population for each in row.strata}
-    again = check_gate(store, row.run, GateRequest(certificate=tmp_path / "certificate.json"))
+    again = check_gate_and_write_certificate(
+        store, row.run, GateRequest(certificate=tmp_path / "certificate.json")
+    )
     assert again.outcome is CheckOutcome.PASSED
-    draw_population_sample(store, results, PopulationRequest(size=20), "ann")
-    changed = check_gate(store, row.run, GateRequest(certificate=tmp_path / "certificate.json"))
+    draw_and_store_population_sample(store, results, PopulationRequest(size=20), "ann")
+    changed = check_gate_and_write_certificate(
+        store, row.run, GateRequest(certificate=tmp_path / "certificate.json")
+    )
     assert changed.outcome is CheckOutcome.STALE
     assert any(each.startswith("sample: ") for each in changed.broken)
 
@@ -249,7 +253,7 @@ def test_a_gate_does_not_pass_where_much_failed(store: Store, tmp_path: Path) ->
     results = write_results(tmp_path / "all", {"a": made})
     row = draw(store, str(results), size=60)
     label_drawn(store, row, say_as_the_judge)
-    result = check_gate(store, row.run, GateRequest(score=0.1))
+    result = check_gate_and_write_certificate(store, row.run, GateRequest(score=0.1))
     assert result.outcome is CheckOutcome.STALE
     assert any("failed on 10 of 70 conversations" in each for each in result.broken)
 
@@ -260,7 +264,7 @@ def test_labels_travel_with_the_population_of_their_sample(
     row = draw(store, results, size=30)
     label_drawn(store, row, say_as_the_judge)
     path = tmp_path / "labels.jsonl"
-    path.write_text("".join(format_bundle_lines(store.bundles.collect())), "utf-8")
+    path.write_text("".join(format_bundle_lines(store.bundles.make_label_bundle())), "utf-8")
     parsed = read_bundle(path)
     assert not parsed.refusals
     (sample,) = parsed.bundle.samples
@@ -276,21 +280,23 @@ def test_labels_travel_with_the_population_of_their_sample(
 def test_a_deleted_conversation_leaves_the_rest_a_sample(store: Store, results: str) -> None:
     row = draw(store, results, size=30, design=PopulationDesign.SIMPLE)
     label_drawn(store, row, say_as_the_judge)
-    gone = store.runs.item_rows(store.runs.item_ids(row.run))[0]
-    lost = sum(each.item == gone.id for each in store.samples.entries(row.id, "ann"))
+    gone = store.runs.read_item_rows(store.runs.list_item_ids(row.run))[0]
+    lost = sum(
+        each.item == gone.id for each in store.samples.list_claims_in_served_order(row.id, "ann")
+    )
     store.deletions.delete_conversations(DeletionKind.DATASET, [gone.conversation], "ann")
-    left = store.samples.row(row.id, "ann")
+    left = store.samples.read_sample(row.id, "ann")
     assert (left.size, left.strata[0].drawn, left.strata[0].population) == (
         30 - lost,
         30 - lost,
         360,
     )
     assert all(
-        each.probability == left.strata[0].probability
-        for each in store.samples.entries(row.id, "ann")
+        each.probability == left.strata[0].draw_probability
+        for each in store.samples.list_claims_in_served_order(row.id, "ann")
     )
     more = draw(store, results, size=330)
-    keys = {each.key for each in store.runs.item_rows(store.runs.item_ids(row.run))}
+    keys = {each.key for each in store.runs.read_item_rows(store.runs.list_item_ids(row.run))}
     assert gone.key not in keys, "what was deleted stays away"
     assert (more.size, more.strata[0].drawn) == (357, 357)
     report = compute_run_agreement(store, row.run).report

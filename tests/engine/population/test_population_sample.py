@@ -11,7 +11,7 @@ import pytest
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.ids import ItemId
-from faithtui.engine.population.population_sample import draw_population_sample
+from faithtui.engine.population.population_sample import draw_and_store_population_sample
 from faithtui.engine.population.results_scan import ResultsScan
 from faithtui.engine.population.sample_request import PopulationRequest
 from faithtui.engine.population.sample_sizes import PopulationDesign
@@ -33,7 +33,7 @@ BY_LANGUAGE = ("verdict", "language")
 
 
 def test_only_what_is_drawn_comes_in_with_how_many_there_are(store: Store, results: str) -> None:
-    found = draw_population_sample(
+    found = draw_and_store_population_sample(
         store, results, PopulationRequest(size=40, stratified_by=BY_LANGUAGE), "ann"
     )
     row = found.row
@@ -48,19 +48,23 @@ def test_only_what_is_drawn_comes_in_with_how_many_there_are(store: Store, resul
     drawn = read_drawn(store, row)
     assert len(drawn) == 40
     assert store.conversations.count() == len({each.key for each in drawn}) < 41
-    for entry in store.samples.entries(row.id, "ann"):
+    for entry in store.samples.list_claims_in_served_order(row.id, "ann"):
         (stratum,) = (each for each in row.strata if each.name == entry.stratum)
         assert entry.probability == stratum.drawn / stratum.population
     population = row.population
     assert population is not None
-    assert (population.conversations, population.judged, population.failed) == (124, 120, 4)
-    assert population.claims == 360
-    assert population.stratum_claims == tuple(each.population for each in row.strata)
+    assert (
+        population.conversation_count,
+        population.judged,
+        population.failed_conversation_count,
+    ) == (124, 120, 4)
+    assert population.claim_count == 360
+    assert population.claim_counts_by_stratum == tuple(each.population for each in row.strata)
 
 
 def test_a_queue_with_strata_of_metadata_ends_without_sequences(store: Store, results: str) -> None:
     request = PopulationRequest(size=20, stratified_by=BY_LANGUAGE)
-    row = draw_population_sample(store, results, request, "ann").row
+    row = draw_and_store_population_sample(store, results, request, "ann").row
     label_drawn(store, row, lambda unit: "yes")
     end = read_outcome_and_close_spot_check(store, row.id, "ann")
     assert end.sequences is None
@@ -69,8 +73,8 @@ def test_a_queue_with_strata_of_metadata_ends_without_sequences(store: Store, re
 def test_the_run_is_what_a_run_would_have_written(
     store: Store, results: str, tmp_path: Path
 ) -> None:
-    row = draw_population_sample(store, results, PopulationRequest(size=30), "ann").row
-    run = store.runs.row(row.run)
+    row = draw_and_store_population_sample(store, results, PopulationRequest(size=30), "ann").row
+    run = store.runs.read_run(row.run)
     assert (run.state, run.pending, run.failed) == (RunState.DONE, 0, 0)
     assert run.spec.judge_fingerprint == "offline/test"
     assert run.spec.prompt_digest == METRIC.prompt_digest
@@ -80,13 +84,13 @@ def test_the_run_is_what_a_run_would_have_written(
     assert store.prompts.find_set(run.spec.prompt_set) is not None
     made = {each.key: each for each in make_population(120)}
     with Store.open(tmp_path / "other.db") as other:
-        items = store.runs.item_ids(row.run)
-        keys = [each.key for each in store.runs.item_rows(items)]
+        items = store.runs.list_item_ids(row.run)
+        keys = [each.key for each in store.runs.read_item_rows(items)]
         conversations = [make_conversation(made[key]) for key in keys]
         other.conversations.import_batch(conversations, {})
-        ids = dict(zip(keys, other.conversations.ids(["logs"]), strict=True))
+        ids = dict(zip(keys, other.conversations.list_ids(["logs"]), strict=True))
         again = other.runs.create(run.spec, [ids[key] for key in keys])
-        for item, key in zip(other.runs.item_ids(again), keys, strict=True):
+        for item, key in zip(other.runs.list_item_ids(again), keys, strict=True):
             text = _read_judgement_text(Path(results), key)
             judgement = judgement_from_json_text(text)
             for assessment in judgement.assessments:
@@ -94,16 +98,16 @@ def test_the_run_is_what_a_run_would_have_written(
             other.runs.score_and_finish_item(
                 item, ItemState.DONE, None, judgement.conclusion.reason
             )
-        here, there = store.runs.row(row.run), other.runs.row(again)
+        here, there = store.runs.read_run(row.run), other.runs.read_run(again)
         same = ("conversations", "done", "windows", "claims", "missing_verdicts", "score", "scored")
         for name in same:
             assert getattr(here, name) == getattr(there, name), name
-        for mine, its in zip(items, other.runs.item_ids(again), strict=True):
+        for mine, its in zip(items, other.runs.list_item_ids(again), strict=True):
             assert _make_provenance(store, mine) == _make_provenance(other, its)
 
 
 def _make_provenance(store: Store, item: ItemId) -> object:
-    view = store.runs.read_review_view(item, "ann")
+    view = store.runs.read_conversation_for_review(item, "ann")
     return (
         view.item.key,
         view.item.state,
@@ -133,28 +137,30 @@ def test_equal_seeds_draw_the_same_however_the_results_are_cut(
     assert sum(map(len, cut.values())) == 124
     other = write_results(tmp_path / "cut", cut)
     request = PopulationRequest(size=50, stratified_by=BY_LANGUAGE, shown_share=0.3)
-    row = draw_population_sample(store, results, request, "ann").row
+    row = draw_and_store_population_sample(store, results, request, "ann").row
     shutil.copy(empty_store, tmp_path / "other.db")
     with Store.open(tmp_path / "other.db") as second:
-        its = draw_population_sample(second, str(other), request, "bob").row
+        its = draw_and_store_population_sample(second, str(other), request, "bob").row
         assert list_drawn(store, row) == list_drawn(second, its)
-        shown = [each.shown for each in store.samples.entries(row.id, "ann")]
-        assert shown == [each.shown for each in second.samples.entries(its.id, "ann")]
+        shown = [each.shown for each in store.samples.list_claims_in_served_order(row.id, "ann")]
+        assert shown == [
+            each.shown for each in second.samples.list_claims_in_served_order(its.id, "ann")
+        ]
         assert any(shown)
         assert not all(shown)
     shutil.copy(empty_store, tmp_path / "third.db")
     with Store.open(tmp_path / "third.db") as third:
         seeded = PopulationRequest(size=50, stratified_by=BY_LANGUAGE, seed=2)
-        last = draw_population_sample(third, results, seeded, "ann").row
+        last = draw_and_store_population_sample(third, results, seeded, "ann").row
         assert set(list_drawn(third, last)) != set(list_drawn(store, row))
 
 
 def test_a_second_draw_adds_to_the_first(store: Store, results: str) -> None:
-    first = draw_population_sample(
+    first = draw_and_store_population_sample(
         store, results, PopulationRequest(size=30, design=PopulationDesign.SIMPLE), "ann"
     )
     before = list_drawn(store, first.row)
-    second = draw_population_sample(
+    second = draw_and_store_population_sample(
         store,
         results,
         PopulationRequest(size=25, design=PopulationDesign.STRATIFIED, stratified_by=BY_LANGUAGE),
@@ -165,15 +171,15 @@ def test_a_second_draw_adds_to_the_first(store: Store, results: str) -> None:
     after = list_drawn(store, second.row)
     assert after[:30] == before
     assert len(set(after)) == 55
-    third = draw_population_sample(store, results, PopulationRequest(size=10), "ann")
+    third = draw_and_store_population_sample(store, results, PopulationRequest(size=10), "ann")
     assert third.row.stratified_by == BY_LANGUAGE
     assert list_drawn(store, third.row)[:55] == after
     strata = {each.name: each for each in third.row.strata}
     drawn = Counter(each.stratum for each in read_drawn(store, third.row))
     assert {name: each.drawn for name, each in strata.items()} == drawn
-    for entry in store.samples.entries(third.row.id, "ann"):
-        assert entry.probability == strata[entry.stratum].probability
-    fourth = draw_population_sample(
+    for entry in store.samples.list_claims_in_served_order(third.row.id, "ann"):
+        assert entry.probability == strata[entry.stratum].draw_probability
+    fourth = draw_and_store_population_sample(
         store, results, PopulationRequest(size=20, design=PopulationDesign.UNCERTAINTY), "ann"
     )
     assert fourth.row.stratified_by == (*BY_LANGUAGE, "uncertainty")
@@ -184,19 +190,23 @@ def test_drawing_all_at_once_and_in_two_parts_is_the_same_set(
     store: Store, results: str, tmp_path: Path, empty_store: Path
 ) -> None:
     simple = PopulationDesign.SIMPLE
-    draw_population_sample(store, results, PopulationRequest(size=20, design=simple), "ann")
-    row = draw_population_sample(store, results, PopulationRequest(size=20), "ann").row
+    draw_and_store_population_sample(
+        store, results, PopulationRequest(size=20, design=simple), "ann"
+    )
+    row = draw_and_store_population_sample(store, results, PopulationRequest(size=20), "ann").row
     shutil.copy(empty_store, tmp_path / "other.db")
     with Store.open(tmp_path / "other.db") as other:
         whole = PopulationRequest(size=40, design=simple)
-        its = draw_population_sample(other, results, whole, "ann").row
+        its = draw_and_store_population_sample(other, results, whole, "ann").row
         assert set(list_drawn(store, row)) == set(list_drawn(other, its))
 
 
 def test_strata_named_for_a_second_draw_split_a_simple_sample(store: Store, results: str) -> None:
     simple = PopulationDesign.SIMPLE
-    draw_population_sample(store, results, PopulationRequest(size=20, design=simple), "ann")
-    found = draw_population_sample(
+    draw_and_store_population_sample(
+        store, results, PopulationRequest(size=20, design=simple), "ann"
+    )
+    found = draw_and_store_population_sample(
         store, results, PopulationRequest(size=20, stratified_by=("verdict",)), "ann"
     )
     assert len(found.row.strata) > 1
@@ -205,34 +215,38 @@ def test_strata_named_for_a_second_draw_split_a_simple_sample(store: Store, resu
 
 def test_whole_conversations_come_with_all_their_claims(store: Store, results: str) -> None:
     request = PopulationRequest(size=9, design=PopulationDesign.CONVERSATIONS)
-    row = draw_population_sample(store, results, request, "ann").row
+    row = draw_and_store_population_sample(store, results, request, "ann").row
     assert row.design is SamplingDesign.CONVERSATIONS
     (stratum,) = row.strata
     assert (stratum.population, stratum.drawn, row.size, row.frame) == (120, 9, 27, 360)
     keys = [each.key for each in read_drawn(store, row)]
     assert all(count == 3 for count in Counter(keys).values())
     assert keys == [key for key in dict.fromkeys(keys) for _ in range(3)]
-    more = draw_population_sample(store, results, PopulationRequest(size=3), "ann").row
+    more = draw_and_store_population_sample(store, results, PopulationRequest(size=3), "ann").row
     assert (more.strata[0].drawn, more.size) == (12, 36)
     assert [each.key for each in read_drawn(store, more)][:27] == keys
 
 
 def test_sizes_follow_the_precision_that_is_wanted(store: Store, results: str) -> None:
-    wide = draw_population_sample(store, results, PopulationRequest(precision=0.12), "ann")
+    wide = draw_and_store_population_sample(
+        store, results, PopulationRequest(precision=0.12), "ann"
+    )
     assert wide.precision is not None
     assert wide.precision <= 0.12
-    narrow = draw_population_sample(store, results, PopulationRequest(precision=0.06), "ann")
+    narrow = draw_and_store_population_sample(
+        store, results, PopulationRequest(precision=0.06), "ann"
+    )
     assert narrow.row.size > wide.row.size
     assert narrow.precision is not None
     assert narrow.precision <= 0.06
     with pytest.raises(ConfigError, match="is expected of what is drawn already"):
-        draw_population_sample(store, results, PopulationRequest(precision=0.06), "ann")
+        draw_and_store_population_sample(store, results, PopulationRequest(precision=0.06), "ann")
 
 
 @pytest.mark.parametrize("design", ["simple", "uncertainty", "conversations"])
 def test_every_design_is_planned_from_a_precision(store: Store, results: str, design: str) -> None:
     request = PopulationRequest(precision=0.1, design=PopulationDesign(design))
-    found = draw_population_sample(store, results, request, "ann")
+    found = draw_and_store_population_sample(store, results, request, "ann")
     assert found.precision is not None
     assert found.precision <= 0.1
     assert found.row.size < found.row.frame
@@ -254,7 +268,7 @@ def test_hostile_names_stay_text(store: Store, tmp_path: Path) -> None:
     request = PopulationRequest(
         size=20, stratified_by=("verdict", "a/b~'c", "metadata.verdict", "source")
     )
-    row = draw_population_sample(store, str(results), request, "ann").row
+    row = draw_and_store_population_sample(store, str(results), request, "ann").row
     assert row.size == 20
     assert {each.population for each in row.strata} == {10}
     assert len(row.strata) == 4
@@ -268,7 +282,7 @@ def test_metadata_without_the_key_is_a_stratum_of_its_own(store: Store, tmp_path
         for number in range(20)
     ]
     results = write_results(tmp_path / "all", {"a": made})
-    row = draw_population_sample(
+    row = draw_and_store_population_sample(
         store, str(results), PopulationRequest(size=10, stratified_by=("team",)), "ann"
     ).row
     assert {each.name: each.population for each in row.strata} == {
@@ -278,10 +292,12 @@ def test_metadata_without_the_key_is_a_stratum_of_its_own(store: Store, tmp_path
 
 
 def test_an_address_is_read_as_pyarrow_reads_it(store: Store, results: str) -> None:
-    row = draw_population_sample(store, f"file://{results}", PopulationRequest(size=20), "ann").row
+    row = draw_and_store_population_sample(
+        store, f"file://{results}", PopulationRequest(size=20), "ann"
+    ).row
     assert row.population is not None
     assert row.population.results == f"file://{results}"
-    again = draw_population_sample(store, results, PopulationRequest(size=5), "ann").row
+    again = draw_and_store_population_sample(store, results, PopulationRequest(size=5), "ann").row
     assert again.id == row.id, "the same results in another place"
 
 
@@ -317,7 +333,7 @@ def test_an_error_of_python_behind_duckdb_is_told_by_its_last_line(
 
 def test_strata_of_every_kind_cover_all_claims(store: Store, results: str) -> None:
     request = PopulationRequest(size=200, stratified_by=("score", "uncertainty", "turn", "source"))
-    row = draw_population_sample(store, results, request, "ann").row
+    row = draw_and_store_population_sample(store, results, request, "ann").row
     assert sum(each.population for each in row.strata) == 360
     assert {each.name.split(" · ")[2] for each in row.strata} == {"turns 1-2"}
     bands = {"0.0-0.2", "0.2-0.4", "0.4-0.6", "0.6-0.8", "0.8-1.0"}
@@ -341,8 +357,8 @@ def test_what_cannot_be_drawn_is_refused(
     store: Store, results: str, wanted: dict[str, object], words: str
 ) -> None:
     with pytest.raises(ConfigError, match=words):
-        draw_population_sample(store, results, PopulationRequest(**wanted), "ann")  # type: ignore[arg-type]  # fields by name
-    assert not store.runs.rows()
+        draw_and_store_population_sample(store, results, PopulationRequest(**wanted), "ann")  # type: ignore[arg-type]  # fields by name
+    assert not store.runs.list_runs()
 
 
 @pytest.mark.parametrize(
@@ -358,30 +374,32 @@ def test_a_draw_that_does_not_add_up_is_refused(
     store: Store, results: str, wanted: dict[str, object], words: str
 ) -> None:
     first = PopulationRequest(size=20, stratified_by=BY_LANGUAGE)
-    row = draw_population_sample(store, results, first, "ann").row
+    row = draw_and_store_population_sample(store, results, first, "ann").row
     with pytest.raises(ConfigError, match=words):
-        draw_population_sample(store, results, PopulationRequest(**wanted), "ann")  # type: ignore[arg-type]  # fields by name
-    assert store.samples.row(row.id, "ann") == row
+        draw_and_store_population_sample(store, results, PopulationRequest(**wanted), "ann")  # type: ignore[arg-type]  # fields by name
+    assert store.samples.read_sample(row.id, "ann") == row
 
 
 def test_results_that_grew_are_another_population(store: Store, tmp_path: Path) -> None:
     made = make_population(60)
     folder = write_results(tmp_path / "all", {"a": made[:30]}, ["b"])
-    row = draw_population_sample(store, str(folder), PopulationRequest(size=10), "ann").row
+    row = draw_and_store_population_sample(
+        store, str(folder), PopulationRequest(size=10), "ann"
+    ).row
     assert row.population is not None
     assert row.population.open_shards == 1
     write_results(folder, {"b": made[30:]}, ["a"])
     with pytest.raises(ConfigError, match=r"drawn from 90 claims .* has 180"):
-        draw_population_sample(store, str(folder), PopulationRequest(size=10), "ann")
+        draw_and_store_population_sample(store, str(folder), PopulationRequest(size=10), "ann")
 
 
 def test_everything_can_be_drawn_and_then_nothing_is_left(store: Store, tmp_path: Path) -> None:
     results = str(write_results(tmp_path / "all", {"a": make_population(30)}))
-    row = draw_population_sample(store, results, PopulationRequest(size=1000), "ann").row
+    row = draw_and_store_population_sample(store, results, PopulationRequest(size=1000), "ann").row
     assert row.size == 90
-    assert all(each.probability == 1 for each in row.strata)
+    assert all(each.draw_probability == 1 for each in row.strata)
     with pytest.raises(ConfigError, match="everything of the population"):
-        draw_population_sample(store, results, PopulationRequest(size=1), "ann")
+        draw_and_store_population_sample(store, results, PopulationRequest(size=1), "ann")
 
 
 def test_what_is_no_results_folder_is_refused(store: Store, tmp_path: Path) -> None:
@@ -390,7 +408,7 @@ def test_what_is_no_results_folder_is_refused(store: Store, tmp_path: Path) -> N
 
     def try_to_draw(words: str) -> None:
         with pytest.raises(InputError, match=words):
-            draw_population_sample(store, str(folder), PopulationRequest(size=5), "ann")
+            draw_and_store_population_sample(store, str(folder), PopulationRequest(size=5), "ann")
 
     try_to_draw("has no whole shard")
     write_results(folder, {"a": make_population(10)})
@@ -407,7 +425,7 @@ def test_what_is_no_results_folder_is_refused(store: Store, tmp_path: Path) -> N
     try_to_draw("is of format 99")
     (folder / "manifest.json").unlink()
     try_to_draw("cannot be read")
-    assert not store.runs.rows()
+    assert not store.runs.list_runs()
 
 
 def test_too_many_strata_are_refused(store: Store, tmp_path: Path) -> None:
@@ -415,16 +433,16 @@ def test_too_many_strata_are_refused(store: Store, tmp_path: Path) -> None:
     results = write_results(tmp_path / "all", {"a": made})
     request = PopulationRequest(size=240, stratified_by=("user",))
     with pytest.raises(ConfigError, match="more than 200 strata"):
-        draw_population_sample(store, str(results), request, "ann")
+        draw_and_store_population_sample(store, str(results), request, "ann")
 
 
 def test_a_draw_is_stored_whole_or_not_at_all(store: Store, results: str) -> None:
     stolen = [MadeConversation(f"c{n}", ("idk",)) for n in range(120)]
     store.conversations.import_batch([make_conversation(each) for each in stolen], {})
     with pytest.raises(StoreError, match="with other messages"):
-        draw_population_sample(store, results, PopulationRequest(size=20), "ann")
-    assert not store.runs.rows()
-    assert not store.samples.rows("ann")
+        draw_and_store_population_sample(store, results, PopulationRequest(size=20), "ann")
+    assert not store.runs.list_runs()
+    assert not store.samples.list_samples("ann")
 
 
 def test_without_duckdb_the_extra_is_named(
@@ -439,11 +457,11 @@ def test_without_duckdb_the_extra_is_named(
 
     monkeypatch.setattr(builtins, "__import__", without_duckdb)
     with pytest.raises(ConfigError, match=r"pip install 'faithtui\[sample\]'"):
-        draw_population_sample(store, results, PopulationRequest(size=20), "ann")
+        draw_and_store_population_sample(store, results, PopulationRequest(size=20), "ann")
 
 
 def test_the_run_of_a_population_is_no_frame_of_its_own(store: Store, results: str) -> None:
-    row = draw_population_sample(store, results, PopulationRequest(size=20), "ann").row
+    row = draw_and_store_population_sample(store, results, PopulationRequest(size=20), "ann").row
     frame = store.samples.read_frame(row.run)
     plan = SamplePlan(SamplingDesign.SIMPLE, 1, 5)
     with pytest.raises(StoreError, match="faithtui sample draws more"):
@@ -451,4 +469,4 @@ def test_the_run_of_a_population_is_no_frame_of_its_own(store: Store, results: s
     with pytest.raises(StoreError, match="faithtui sample draws more"):
         store.samples.extend(row.id, "ann", 5)
     with pytest.raises(StoreError, match="a claim set has everything"):
-        store.claim_sets.make("gold", row.id, "ann")
+        store.claim_sets.make_version_if_changed("gold", row.id, "ann")

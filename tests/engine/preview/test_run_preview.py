@@ -71,7 +71,7 @@ def test_it_counts_every_question_that_the_run_then_asks(tmp_path: Path) -> None
             (found,) = preview_requests(store, [RunRequest(metric=metric.spec.key)])
             run = planned(store, metric=metric.spec.key)
             asyncio.run(runner.execute_run(store, run, lambda event: None))
-            row = store.runs.row(run)
+            row = store.runs.read_run(run)
             assert found.calls.value == row.calls, metric.spec.key
             assert found.windows.value == row.windows, metric.spec.key
             assert found.calls.is_exact
@@ -79,7 +79,7 @@ def test_it_counts_every_question_that_the_run_then_asks(tmp_path: Path) -> None
 
 
 def steps_asked(store: Store, run: object) -> set[str]:
-    items = store.runs.item_ids(run)  # type: ignore[arg-type]  # a RunId
+    items = store.runs.list_item_ids(run)  # type: ignore[arg-type]  # a RunId
     return {call.step for item in items for call in store.calls.list_item_calls(item)}
 
 
@@ -194,10 +194,10 @@ def test_only_runs_that_may_cost_a_dollar_or_an_unknown_amount_need_somebody_to_
 
 
 def test_nothing_is_written_and_nothing_planned(store: Store) -> None:
-    version = store.data_version()
+    version = store.read_change_number()
     preview_requests(store, [RunRequest(judge=PAID)])
-    assert store.data_version() == version
-    assert store.runs.rows() == ()
+    assert store.read_change_number() == version
+    assert store.runs.list_runs() == ()
 
 
 def test_a_preview_of_planned_runs_says_what_the_order_would(store: Store) -> None:

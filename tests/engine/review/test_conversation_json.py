@@ -13,11 +13,11 @@ def test_marked_evidence_and_missed_claims_are_in_the_json(tmp_path: Path) -> No
     with Store.open(tmp_path / "s.db") as store:
         spec = spec_of("turn-faithfulness", FACTS)
         run, item = judged(store, talk(), {1: ("yes",), 3: ()}, spec=spec)
-        view = store.runs.read_review_view(item, "ann")
+        view = store.runs.read_conversation_for_review(item, "ann")
         passage = next(each for turn in view.turns for each in turn.documents or ())
 
         def record(claim: int, action: Action, **more: object) -> None:
-            store.reviews.record(
+            store.reviews.append_label_event(
                 claim,  # type: ignore[arg-type]  # an id
                 "ann",
                 action,

@@ -30,7 +30,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def row_of(store: Store, judge: str, base_url: str | None = None, **changed: object) -> RunRow:
     """The stored run as another judge's."""
-    (row,) = store.runs.rows()
+    (row,) = store.runs.list_runs()
     spec = replace(row.spec, judge=judge, base_url=base_url, judge_fingerprint=f"print {judge}")
     return replace(row, spec=replace(spec, **changed), calls=1_200, retries=3)  # type: ignore[arg-type]
 

@@ -39,8 +39,10 @@ async def copies(tmp_path: Path) -> AsyncIterator[Copies]:
 def say(store: Store, reviewer: str, verdict: str) -> None:
     run = store.runs.find_newest_run_id()
     assert run is not None
-    claim = store.runs.read_review_view(store.runs.item_ids(run)[0], reviewer).claims[0]
-    store.reviews.record(
+    claim = store.runs.read_conversation_for_review(
+        store.runs.list_item_ids(run)[0], reviewer
+    ).claims[0]
+    store.reviews.append_label_event(
         claim.id, reviewer, Action.BLIND, verdict, run=run, judge_verdict="yes", saw_judge=False
     )
 
@@ -89,7 +91,7 @@ async def test_an_act_of_several_files_has_its_earliest_clock(
 
 
 def list_unverified(store: Store) -> list[bool]:
-    return [act.unverified for act in store.bundles.collect().acts]
+    return [act.unverified for act in store.bundles.make_label_bundle().acts]
 
 
 async def test_labels_of_a_file_without_a_digest_are_unverified_until_one_vouches_for_them(

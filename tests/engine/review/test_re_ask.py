@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import ClaimId
-from faithtui.engine.review.re_ask import re_ask_claim
+from faithtui.engine.review.re_ask import re_ask_claim_and_store_verdict
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import StoreError
@@ -44,18 +44,20 @@ class Doubting(CountingJudge):
 async def test_only_the_verdict_of_the_claim_is_asked_for_again(store: Store) -> None:
     run = planned(store)
     await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
-    (item,) = store.runs.item_ids(run)
-    before = store.runs.read_review_view(item, "me")
+    (item,) = store.runs.list_item_ids(run)
+    before = store.runs.read_conversation_for_review(item, "me")
     claim = before.claims[1]
     judge = Doubting()
-    fresh = await re_ask_claim(store, item, claim.id, asked_by="me", judge=opened(judge))
+    fresh = await re_ask_claim_and_store_verdict(
+        store, item, claim.id, asked_by="me", judge=opened(judge)
+    )
     assert [request.step for request in judge.asked] == ["verdicts"]
     assert claim.text in judge.asked[0].prompt
     assert before.claims[0].text not in json.dumps(
         [list(group.claims) for group in judge.asked[0].task.groups]  # type: ignore[union-attr]
     )
-    assert (claim.home_verdict.label, fresh.label, fresh.asked_by) == ("yes", "no", "me")
-    after = store.runs.read_review_view(item, "me")
+    assert (claim.first_window_verdict.label, fresh.label, fresh.asked_by) == ("yes", "no", "me")
+    after = store.runs.read_conversation_for_review(item, "me")
     assert after.claims == before.claims
     assert store.calls.list_re_asked_verdicts(item) == (fresh,)
 
@@ -63,11 +65,13 @@ async def test_only_the_verdict_of_the_claim_is_asked_for_again(store: Store) ->
 async def test_each_time_is_a_question_of_its_own(store: Store) -> None:
     run = planned(store)
     await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
-    (item,) = store.runs.item_ids(run)
-    claim = store.runs.read_review_view(item, "me").claims[0].id
+    (item,) = store.runs.list_item_ids(run)
+    claim = store.runs.read_conversation_for_review(item, "me").claims[0].id
     labels = []
     for judge in (Doubting(), CountingJudge(), Doubting()):
-        fresh = await re_ask_claim(store, item, claim, asked_by="me", judge=opened(judge))
+        fresh = await re_ask_claim_and_store_verdict(
+            store, item, claim, asked_by="me", judge=opened(judge)
+        )
         assert len(judge.asked) == 1
         labels.append(fresh.label)
     assert labels == ["no", "yes", "no"]
@@ -78,9 +82,11 @@ async def test_each_time_is_a_question_of_its_own(store: Store) -> None:
 async def test_a_claim_that_is_not_there_is_an_error(store: Store) -> None:
     run = planned(store)
     await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
-    (item,) = store.runs.item_ids(run)
+    (item,) = store.runs.list_item_ids(run)
     with pytest.raises(StoreError, match="no claim 999"):
-        await re_ask_claim(store, item, ClaimId(999), asked_by="me", judge=opened(Doubting()))
+        await re_ask_claim_and_store_verdict(
+            store, item, ClaimId(999), asked_by="me", judge=opened(Doubting())
+        )
 
 
 @pytest.mark.parametrize("metric", [each.spec.key for each in METRICS])
@@ -90,10 +96,10 @@ async def test_a_judge_that_always_says_the_same_says_it_again(
 ) -> None:
     run = run_planner.save_planned_run(store, RunRequest(metric=metric, strategy=strategy))
     await runner.execute_run(store, run, lambda event: None)
-    (item,) = store.runs.item_ids(run)
-    calls = store.runs.row(run).calls
-    for claim in store.runs.read_review_view(item, "me").claims:
-        fresh = await re_ask_claim(store, item, claim.id, asked_by="me")
-        assert fresh.label == claim.home_verdict.label
-        assert store.runs.row(run).calls > calls
-        calls = store.runs.row(run).calls
+    (item,) = store.runs.list_item_ids(run)
+    calls = store.runs.read_run(run).calls
+    for claim in store.runs.read_conversation_for_review(item, "me").claims:
+        fresh = await re_ask_claim_and_store_verdict(store, item, claim.id, asked_by="me")
+        assert fresh.label == claim.first_window_verdict.label
+        assert store.runs.read_run(run).calls > calls
+        calls = store.runs.read_run(run).calls

@@ -128,7 +128,7 @@ async def test_labels_that_do_not_count_are_counted_by_reason(store: Store) -> N
         (skipped, Action.SKIPPED, None),
         (in_bulk, Action.BULK, "yes"),
     ):
-        store.reviews.record(
+        store.reviews.append_label_event(
             claim, "ann", action, verdict, run=run, judge_verdict="yes", saw_judge=False
         )
     store.reviews.record_verdict(in_view, "ann", "yes", run=run, saw_judge=True)
@@ -179,7 +179,7 @@ async def test_a_claim_of_two_runs_counts_once(store: Store) -> None:
 
 async def test_what_is_applied_is_in_force_until_it_is_withdrawn(store: Store) -> None:
     label(store, await judged(store), "yes")
-    assert recalibration.make_run_calibration(store, "offline") is None
+    assert recalibration.make_calibration_of_new_run(store, "offline") is None
     wanted = recalibration.preview_recalibration(store)
     recalibration.use_recalibration_in_new_runs(store, wanted, "ann")
     stands = recalibration.find_current_recalibration(store)
@@ -190,7 +190,7 @@ async def test_what_is_applied_is_in_force_until_it_is_withdrawn(store: Store) -
         wanted.effect.error_before,
         wanted.effect.error_after,
     )
-    kept = recalibration.make_run_calibration(store, "offline")
+    kept = recalibration.make_calibration_of_new_run(store, "offline")
     assert kept == {
         "slope": stands.fitted.slope,
         "intercept": stands.fitted.intercept,
@@ -199,7 +199,7 @@ async def test_what_is_applied_is_in_force_until_it_is_withdrawn(store: Store) -
     assert recalibration.read_run_calibration(kept) == Calibration(
         stands.fitted.slope, stands.fitted.intercept
     )
-    assert recalibration.make_run_calibration(store, "openai:m") is None
+    assert recalibration.make_calibration_of_new_run(store, "openai:m") is None
     recalibration.use_recalibration_in_new_runs(
         store, recalibration.preview_recalibration(store), "bob"
     )
@@ -227,11 +227,11 @@ async def test_new_runs_use_it_and_say_so_and_older_ones_go_on_as_they_were(stor
     later = planned(store)
     await runner.execute_run(store, later, lambda event: None)
     await runner.execute_run(store, begun, lambda event: None)
-    spec = store.runs.row(later).spec
+    spec = store.runs.read_run(later).spec
     assert spec.calibration is not None
     assert spec.calibration["labels"] == len(store.labelled_units.read_claim_units(first))
-    assert spec.judge_fingerprint != store.runs.row(begun).spec.judge_fingerprint
-    assert store.runs.row(begun).spec.calibration is None
+    assert spec.judge_fingerprint != store.runs.read_run(begun).spec.judge_fingerprint
+    assert store.runs.read_run(begun).spec.calibration is None
     said = {run: store.labelled_units.read_claim_units(run) for run in (first, begun, later)}
     confidences = {
         run: [reading.confidence or 0.0 for reading in found] for run, found in said.items()
@@ -242,7 +242,7 @@ async def test_new_runs_use_it_and_say_so_and_older_ones_go_on_as_they_were(stor
     verdicts = {run: [reading.judge for reading in found] for run, found in said.items()}
     assert verdicts[later] == verdicts[first]
     recalibration.restore_shipped_judge(store)
-    after = store.runs.row(planned(store)).spec
+    after = store.runs.read_run(planned(store)).spec
     assert (after.calibration, after.judge_fingerprint) == (None, make_offline_fingerprint())
 
 
@@ -252,12 +252,12 @@ async def test_probabilities_and_verdicts_are_applied_apart_and_withdrawn_togeth
     first = await judged(store)
     label(store, first, "yes")
     wanted = recalibration.preview_recalibration(store)
-    assert wanted.verdicts.is_offered
+    assert wanted.verdicts.helps_enough_to_offer
     recalibration.use_threshold_in_new_runs(store, wanted, "ann")
     assert recalibration.find_current_recalibration(store) is None
     later = planned(store)
     await runner.execute_run(store, later, lambda event: None)
-    kept = store.runs.row(later).spec.calibration
+    kept = store.runs.read_run(later).spec.calibration
     assert kept is not None
     assert (kept["slope"], kept["intercept"]) == (1.0, 0.0)
     assert kept["threshold"] == pytest.approx(wanted.verdicts.threshold, abs=1e-5)
@@ -271,7 +271,7 @@ async def test_probabilities_and_verdicts_are_applied_apart_and_withdrawn_togeth
     assert again.threshold_in_force is not None
     assert recalibration.restore_shipped_judge(store)
     assert recalibration.find_current_threshold(store) is None
-    assert recalibration.make_run_calibration(store, "offline") is None
+    assert recalibration.make_calibration_of_new_run(store, "offline") is None
 
 
 async def test_labels_weigh_what_they_stand_for_in_a_sample(tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ async def test_labels_drawn_to_be_given_in_view_are_left_out(tmp_path: Path) -> 
         run = await judged(store)
         request = SampleRequest("some", size=60, blind=True, shown_share=0.2)
         drawn = draw_and_save_run_sample(store, run, "ann", request)
-        entries = store.samples.entries(drawn.id, "ann")
+        entries = store.samples.list_claims_in_served_order(drawn.id, "ann")
         for number, each in enumerate(entries):
             store.reviews.record_verdict(
                 each.claim,
@@ -316,7 +316,7 @@ def preview_sampled_labels(store: Store, run: RunId) -> recalibration.Recalibrat
     drawn = draw_and_save_run_sample(
         store, run, "ann", replace(request, sizes=dict(zip(names, (15, 6), strict=True))), frame
     )
-    for number, each in enumerate(store.samples.entries(drawn.id, "ann")):
+    for number, each in enumerate(store.samples.list_claims_in_served_order(drawn.id, "ann")):
         said = "no" if number % 3 == 2 else "yes"
         store.reviews.record_verdict(
             each.claim, "ann", said, run=run, saw_judge=False, sample=drawn.id

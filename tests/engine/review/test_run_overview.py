@@ -25,28 +25,28 @@ def test_a_run_counts_its_verdicts_and_how_its_scores_lie(tmp_path: Path) -> Non
     run = shop(tmp_path / "shop.db")
     with Store.open(tmp_path / "shop.db") as store:
         judged(store, talk("of another run"), {1: ["no"]})
-        row = store.runs.row(run)
+        row = store.runs.read_run(run)
         counts = count_verdicts_and_scores(store, row)
-        items = store.runs.item_rows(store.runs.item_ids(run))
+        items = store.runs.read_item_rows(store.runs.list_item_ids(run))
         found = store.run_contents.count_windowed_scores(run)
     labels = [each.labels for each in items]
     assert counts.labels["no"] == LabelCount(
         sum(each.get("no", 0) for each in labels), sum("no" in each for each in labels)
     )
-    assert counts.scored == row.scored
+    assert counts.scored_conversation_count == row.scored
     scores = [None if each.scores is None else each.scores.windowed.value for each in items]
     assert found == Counter(each for each in scores if each is not None), "one row per score"
     assert counts.passed is not None
-    assert 0 < counts.passed <= counts.scored
+    assert 0 < counts.passed <= counts.scored_conversation_count
 
 
 def test_trust_names_what_was_compared_and_what_is_to_be_settled(tmp_path: Path) -> None:
     run = shop(tmp_path / "shop.db")
     with Store.open(tmp_path / "shop.db") as store:
         before = compute_run_trust(store, run)
-        view = store.runs.read_review_view(store.runs.item_ids(run)[0], "bo")
+        view = store.runs.read_conversation_for_review(store.runs.list_item_ids(run)[0], "bo")
         for who, word in (("bo", "yes"), ("cy", "no")):
-            store.reviews.record(
+            store.reviews.append_label_event(
                 view.claims[0].id,
                 who,
                 Action.BLIND,
@@ -70,7 +70,7 @@ def test_the_corrected_share_is_that_of_claims_where_kappa_is_of_answers(
     answers = [answer(i, float(i % 3 > 0), "yes" if i % 4 else "no") for i in range(120)]
     units = readings(claims, answers, design=LabelDesign(DesignKind.SIMPLE, len(claims)))
     report = agreement_report(units, FAITHFULNESS, LIVE)
-    assert report.primary_level.level is ReportLevel.ANSWERS
+    assert report.primary_level_report.level is ReportLevel.ANSWERS
     found = SimpleNamespace(report=report)
     monkeypatch.setattr(agreement_reports, "compute_run_agreement", lambda *_: found)
     run = shop(tmp_path / "shop.db")

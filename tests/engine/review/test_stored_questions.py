@@ -15,7 +15,7 @@ from tests.engine.building import CountingJudge, conversation, opened, planned, 
 def judged(store: Store, judge: CountingJudge) -> tuple[RunId, ItemId]:
     run = planned(store)
     asyncio.run(runner.execute_run(store, run, lambda event: None, judge=opened(judge)))
-    return run, store.runs.item_ids(run)[0]
+    return run, store.runs.list_item_ids(run)[0]
 
 
 def test_each_call_gets_the_question_that_was_asked(tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ def test_each_call_gets_the_question_that_was_asked(tmp_path: Path) -> None:
         found = rebuild_questions(store, item, calls)
         assert found.problem is None
         assert set(found.requests) == {call.id for call in calls}
-        fingerprint = store.runs.row(run).spec.judge_fingerprint
+        fingerprint = store.runs.read_run(run).spec.judge_fingerprint
         for call in calls:
             request = found.requests[call.id]
             assert request.step == call.step
@@ -41,7 +41,7 @@ def test_a_question_asked_afresh_is_known_by_its_repetition(tmp_path: Path) -> N
         call = store.calls.list_item_calls(item)[-1]
         request = rebuild_questions(store, item, [call]).requests[call.id]
         again = replace(request, replicate=100)
-        key = compute_question_key(store.runs.row(run).spec.judge_fingerprint, again)
+        key = compute_question_key(store.runs.read_run(run).spec.judge_fingerprint, again)
         fresh = replace(call, id=99, key=key, replicate=100)
         assert rebuild_questions(store, item, [fresh]).requests == {99: again}
 
@@ -67,7 +67,7 @@ def test_replies_that_were_asked_for_another_run_are_listed_with_their_origin(
         judge = CountingJudge()
         run = planned(store, options={"penalize_ambiguous_claims": True})
         asyncio.run(runner.execute_run(store, run, lambda event: None, judge=opened(judge)))
-        again = store.runs.item_ids(run)[0]
+        again = store.runs.list_item_ids(run)[0]
         own = store.calls.list_item_calls(again)
         found = rebuild_questions(store, again, own)
         assert found.problem is None

@@ -50,7 +50,7 @@ def test_cancelling_keeps_what_is_stored_and_the_run_can_be_taken_up_again(store
         run.cancel()
         assert run.join(PATIENCE_S)
         assert run.snapshot().state is RunState.CANCELLED
-        assert store.runs.row(run.run_id).state is RunState.CANCELLED
+        assert store.runs.read_run(run.run_id).state is RunState.CANCELLED
         server.latency_s = 0
         again = BackgroundRun.resume(store, run.run_id)
         assert again.join(PATIENCE_S)
@@ -66,7 +66,7 @@ def test_a_run_cancelled_before_its_thread_has_begun_asks_nothing(store: Store) 
     run._thread.start()
     assert run.join(PATIENCE_S)
     assert run.snapshot().state is RunState.CANCELLED
-    assert store.runs.row(run.run_id).done == 0
+    assert store.runs.read_run(run.run_id).done == 0
 
 
 def test_an_unreachable_judge_fails_conversations_and_not_the_app(store: Store) -> None:

@@ -61,7 +61,7 @@ async def test_a_refusal_is_told_kept_and_not_repeated_by_a_later_run(
         ]
         for body in server.bodies:
             assert (body["seed"], body["top_k"], body["max_tokens"]) == (7, 1, 900)
-        row = store.runs.row(run)
+        row = store.runs.read_run(run)
         fingerprint = row.spec.judge_fingerprint
         assert store.calls.recall_refused_parameters(fingerprint) == ("temperature",)
 
@@ -111,7 +111,7 @@ async def test_other_parameters_are_another_judge_whose_replies_are_its_own(
             assert len(server.bodies) > before
             assert preview.calls_stored == 0
         assert server.bodies[-1]["temperature"] == 0.7
-        prints = {each.spec.judge_fingerprint for each in store.runs.rows()}
+        prints = {each.spec.judge_fingerprint for each in store.runs.list_runs()}
         assert len(prints) == 2
 
 
@@ -130,7 +130,7 @@ async def test_a_run_of_before_names_of_headers_were_folded_goes_on_and_buys_not
     with store_with(file, [conversation("a", 1)]) as store, willing_server() as server:
         order = request_for(server, profile)
         runs = [run_planner.save_planned_run(store, order) for _ in range(2)]
-        today = store.runs.row(runs[0]).spec.judge_fingerprint
+        today = store.runs.read_run(runs[0]).spec.judge_fingerprint
         earlier = today.replace("x-team", "X-Team").replace('"temperature":0.0', '"temperature":0')
         assert earlier != today
         for run in runs:
@@ -151,7 +151,7 @@ async def test_a_run_that_was_stored_with_a_secret_is_read_without_it_and_not_as
     file = tmp_path / "talks.db"
     with store_with(file, [conversation("a", 1)]) as store, willing_server() as server:
         run = run_planner.save_planned_run(store, request_for(server, JudgeProfile()))
-        row = store.runs.row(run)
+        row = store.runs.read_run(run)
         body = {"metadata": {"api_key": SECRET, "team": "evals"}}
         identity = json.dumps({"extra_body": body}, separators=(",", ":"))
         change_run(
@@ -161,10 +161,10 @@ async def test_a_run_that_was_stored_with_a_secret_is_read_without_it_and_not_as
             judge_fingerprint=f"{row.spec.judge_fingerprint.partition(' parameters')[0]}"
             f" parameters={identity}",
         )
-        read = store.runs.row(run)
+        read = store.runs.read_run(run)
         assert SECRET not in repr(read)
         assert read.spec.profile.extra_body == {"metadata": {"api_key": HIDDEN, "team": "evals"}}
-        assert read_startup_runs(file) == store.runs.rows()
+        assert read_startup_runs(file) == store.runs.list_runs()
         with pytest.raises(ConfigError, match=r"hold a secret .*: api_key\. Start a new run"):
             await runner.execute_run(store, run, lambda event: None)
         assert server.bodies == []
@@ -192,4 +192,4 @@ def test_a_header_without_its_variable_is_told_before_the_run(tmp_path: Path) ->
         request = RunRequest(judge="openai:m", profile=PROFILE)
         with pytest.raises(ConfigError, match="GATEWAY, which is not set"):
             run_planner.save_planned_run(store, request, environ={"OPENAI_API_KEY": "k"})
-        assert store.runs.rows() == ()
+        assert store.runs.list_runs() == ()

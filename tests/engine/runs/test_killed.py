@@ -97,10 +97,10 @@ def resumed(path: Path) -> subprocess.CompletedProcess[str]:
 def outcome(path: Path) -> tuple[RunRow, list[ScoreSet | None]]:
     """Read the last run, and see that the file is sound."""
     with Store.open(path, create=False) as store:
-        assert store.check() == []
+        assert store.list_damage() == []
         last = store.runs.find_newest_run_id()
         assert last is not None
-        return store.runs.row(last), [item.scores for item in items_of(store, last)]
+        return store.runs.read_run(last), [item.scores for item in items_of(store, last)]
 
 
 def bought_twice(server: FaultServer) -> int:

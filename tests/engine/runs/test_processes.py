@@ -44,8 +44,8 @@ def ended(processes: Sequence[subprocess.Popen[str]]) -> None:
 
 def scores_of(path: Path) -> list[list[ScoreSet | None]]:
     with Store.open(path, create=False) as store:
-        assert store.check() == []
-        rows = store.runs.rows()
+        assert store.list_damage() == []
+        rows = store.runs.list_runs()
         assert {(row.state, row.done, row.failed) for row in rows} == {(RunState.DONE, TALKS, 0)}
         return [[item.scores for item in items_of(store, row.id)] for row in rows]
 
@@ -72,8 +72,8 @@ def test_two_processes_on_the_same_run_ask_everything_once(
     assert len(server.entries) == TALKS * STEPS
     assert scores_of(path) == [clean]
     with Store.open(path, create=False) as store:
-        assert store.runs.rows()[0].calls == TALKS * STEPS
-        assert store.runs.rows()[0].windows == TALKS
+        assert store.runs.list_runs()[0].calls == TALKS * STEPS
+        assert store.runs.list_runs()[0].windows == TALKS
 
 
 def test_what_a_killed_process_was_asking_is_asked_by_the_other(

@@ -15,7 +15,10 @@ from faithtui.engine.calls import leases
 from faithtui.engine.calls.leases import SILENT_S, StoreLeases
 from faithtui.engine.runs import runner
 from faithtui.engine.runs.events import ItemFinished, RunEvent
-from faithtui.engine.runs.run_liveness import read_run, read_runs_marking_interrupted
+from faithtui.engine.runs.run_liveness import (
+    read_run_marking_interrupted,
+    read_runs_marking_interrupted,
+)
 from faithtui.store.records import RunState, WorkerRow
 from faithtui.store.store import Store, utc_now
 from tests.engine.building import conversation, planned, store_with
@@ -43,14 +46,14 @@ def worker(run: RunId, **changes: object) -> WorkerRow:
 
 
 def test_a_run_nobody_works_on_is_interrupted(store: Store, run: RunId) -> None:
-    assert read_run(store, run).state is RunState.INTERRUPTED
+    assert read_run_marking_interrupted(store, run).state is RunState.INTERRUPTED
     assert [row.state for row in read_runs_marking_interrupted(store)] == [RunState.INTERRUPTED]
-    assert store.runs.row(run).state is RunState.RUNNING, "nothing is written"
+    assert store.runs.read_run(run).state is RunState.RUNNING, "nothing is written"
 
 
 def test_a_run_that_is_over_stays_as_it_ended(store: Store, run: RunId) -> None:
     store.runs.set_state(run, RunState.DONE)
-    assert read_run(store, run).state is RunState.DONE
+    assert read_run_marking_interrupted(store, run).state is RunState.DONE
 
 
 async def test_a_run_is_running_while_it_is_worked_on(store: Store) -> None:
@@ -59,11 +62,11 @@ async def test_a_run_is_running_while_it_is_worked_on(store: Store) -> None:
 
     def look(event: RunEvent) -> None:
         if isinstance(event, ItemFinished):
-            seen.append(read_run(store, number).state)
+            seen.append(read_run_marking_interrupted(store, number).state)
 
     await runner.execute_run(store, number, look)
     assert set(seen) == {RunState.RUNNING}
-    assert read_run(store, number).state is RunState.DONE
+    assert read_run_marking_interrupted(store, number).state is RunState.DONE
     assert store.workers.list_workers([number]) == ()
 
 
@@ -71,12 +74,12 @@ async def test_a_process_that_was_killed_works_on_nothing(store: Store, run: Run
     gone = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
     await gone.wait()
     store.workers.add_worker(worker(run, pid=gone.pid))
-    assert read_run(store, run).state is RunState.INTERRUPTED
+    assert read_run_marking_interrupted(store, run).state is RunState.INTERRUPTED
 
 
 def test_a_clock_that_jumps_ends_no_process_of_this_machine(store: Store, run: RunId) -> None:
     store.workers.add_worker(worker(run, beat_at=utc_now() - timedelta(days=400)))
-    assert read_run(store, run).state is RunState.RUNNING
+    assert read_run_marking_interrupted(store, run).state is RunState.RUNNING
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not tell")
@@ -84,11 +87,11 @@ async def test_a_later_process_with_the_number_of_one_that_was_killed_is_another
     store: Store, run: RunId
 ) -> None:
     store.workers.add_worker(worker(run, process="another boot 1"))
-    assert read_run(store, run).state is RunState.INTERRUPTED
+    assert read_run_marking_interrupted(store, run).state is RunState.INTERRUPTED
     leases = StoreLeases(store, run=run)
     async with leases.keep_alive():
-        assert read_run(store, run).state is RunState.RUNNING
-    assert read_run(store, run).state is RunState.INTERRUPTED
+        assert read_run_marking_interrupted(store, run).state is RunState.RUNNING
+    assert read_run_marking_interrupted(store, run).state is RunState.INTERRUPTED
 
 
 @pytest.mark.parametrize(
@@ -102,7 +105,7 @@ def test_a_process_of_another_machine_is_gone_after_a_long_silence(
     store.workers.add_worker(
         worker(run, host="elsewhere", beat_at=now - timedelta(seconds=silent_s))
     )
-    assert read_run(store, run, lambda: now).state is state
+    assert read_run_marking_interrupted(store, run, lambda: now).state is state
     assert read_runs_marking_interrupted(store, lambda: now)[0].state is state
 
 
@@ -121,10 +124,10 @@ def test_one_that_counts_elsewhere_is_alive(tmp_path: Path) -> None:
 
 def test_of_several_one_is_enough(store: Store, run: RunId) -> None:
     store.workers.add_worker(worker(run, host="elsewhere", beat_at=None))
-    assert read_run(store, run).state is RunState.INTERRUPTED
+    assert read_run_marking_interrupted(store, run).state is RunState.INTERRUPTED
     mine = worker(run)
     store.workers.add_worker(WorkerRow("mine", mine.host, mine.pid, 0, mine.started_at, run))
-    assert read_run(store, run).state is RunState.RUNNING
+    assert read_run_marking_interrupted(store, run).state is RunState.RUNNING
 
 
 @pytest.mark.skipif(not Path("/proc/self/ns/pid").exists(), reason="the system does not tell")

@@ -137,7 +137,7 @@ def test_prompts_are_written_where_they_are_asked_for(
 
 def test_events_are_handed_on_as_they_are(store: Store) -> None:
     heard: list[RunEvent] = []
-    sink = make_logging_sink(heard.append, store.runs.row(planned(store)), CallCounts())
+    sink = make_logging_sink(heard.append, store.runs.read_run(planned(store)), CallCounts())
     event = RunEnded(RunId(1), RunState.DONE, None, RunProgress())
     sink(event)
     assert heard == [event]

@@ -42,7 +42,7 @@ def test_an_order_that_cannot_be_is_refused_before_anything_is_written(
 ) -> None:
     with pytest.raises(ConfigError, match=message):
         run_planner.save_planned_run(store, request_, environ={})
-    assert store.runs.rows() == ()
+    assert store.runs.list_runs() == ()
 
 
 def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
 
 def test_a_planned_run_holds_everything_needed_to_repeat_it(store: Store) -> None:
     order = RunRequest(options={"threshold": "none", "window_size": "3"}, limit=1)
-    row = store.runs.row(run_planner.save_planned_run(store, order, environ={}))
+    row = store.runs.read_run(run_planner.save_planned_run(store, order, environ={}))
     assert row.state is RunState.PLANNED
     assert row.conversations == 1
     assert row.spec.options["window_size"] == 3
@@ -126,7 +126,7 @@ def test_a_judge_that_an_option_names_is_the_runs(store: Store) -> None:
     order = RunRequest(options={"model": "gpt-6-luna"}, judge="offline")
     with pytest.raises(ConfigError, match="openai:gpt-6-luna needs a key"):
         run_planner.save_planned_run(store, order, environ={})
-    row = store.runs.row(
+    row = store.runs.read_run(
         run_planner.save_planned_run(store, order, environ={"OPENAI_API_KEY": "sk-x"})
     )
     assert row.spec.judge == "openai:gpt-6-luna"
@@ -152,8 +152,8 @@ def test_an_order_with_a_run_that_cannot_be_leaves_nothing_planned(store: Store)
     ordered = [RunRequest(), RunRequest("turn-contextual-relevancy", claims="imported")]
     with pytest.raises(ConfigError, match="run it without imported claims"):
         run_planner.save_planned_runs(store, ordered, RunEnvironment())
-    assert store.runs.rows() == ()
+    assert store.runs.list_runs() == ()
 
 
 def specs(store: Store, runs: Sequence[RunId]) -> list[RunSpec]:
-    return [store.runs.row(run).spec for run in runs]
+    return [store.runs.read_run(run).spec for run in runs]

@@ -64,7 +64,7 @@ async def test_a_run_judges_everything_and_says_so_in_totals(store: Store) -> No
     last = events[-1].progress
     assert (last.conversations, last.done, last.failed, last.windows) == (2, 2, 0, 4)
     assert last.tokens_in == 7 * last.calls
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert (row.state, row.done, row.windows, row.score) == (RunState.DONE, 2, 4, 1.0)
 
 
@@ -74,7 +74,7 @@ async def test_an_event_comes_after_its_rows(store: Store) -> None:
 
     def look(event: RunEvent) -> None:
         if isinstance(event, WindowAssessed):
-            view = store.runs.read_review_view(event.item, "ann")
+            view = store.runs.read_conversation_for_review(event.item, "ann")
             seen.append(event.window in [window.position for window in view.windows])
 
     await runner.execute_run(store, run, look, judge=opened(CountingJudge()))
@@ -99,7 +99,7 @@ async def test_a_second_run_asks_nothing_again(store: Store) -> None:
     run = planned(store)
     await runner.execute_run(store, run, lambda event: None, judge=opened(judge))
     assert judge.asked == []
-    assert store.runs.row(run).score == 1.0
+    assert store.runs.read_run(run).score == 1.0
 
 
 async def test_a_failing_interaction_fails_only_the_windows_that_hold_it(store: Store) -> None:
@@ -112,8 +112,8 @@ async def test_a_failing_interaction_fails_only_the_windows_that_hold_it(store: 
     events: list[RunEvent] = []
     await runner.execute_run(store, run, events.append, judge=opened(judge))
 
-    item = store.runs.item_ids(run)[0]
-    view = store.runs.read_review_view(item, "ann")
+    item = store.runs.list_item_ids(run)[0]
+    view = store.runs.read_conversation_for_review(item, "ann")
     assert [window.score.state for window in view.windows] == [
         ScoreState.SCORED,
         ScoreState.FAILED,
@@ -126,21 +126,21 @@ async def test_a_failing_interaction_fails_only_the_windows_that_hold_it(store: 
     assert view.item.state is ItemState.FAILED
     assert view.item.scores is not None
     assert view.item.scores.windowed.value is None, "a part is never shown as the whole"
-    assert store.runs.row(run).failed == 1
+    assert store.runs.read_run(run).failed == 1
 
 
 async def test_failed_conversations_are_tried_again_on_resume(store: Store) -> None:
     run = planned(store)
     judge = failing(JudgeRequestRejected("no"), lambda request: "a-2" in request.prompt)
     await runner.execute_run(store, run, lambda event: None, judge=opened(judge))
-    assert store.runs.row(run).failed == 1
+    assert store.runs.read_run(run).failed == 1
 
     again = CountingJudge()
     await runner.execute_run(
         store, run, lambda event: None, judge=opened(again), retry_unfinished=True
     )
 
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert (row.failed, row.done, row.score, row.failed_windows) == (0, 2, 1.0, 0)
     assert all("a-2" in request.prompt or request.step == "final-reason" for request in again.asked)
 
@@ -153,7 +153,7 @@ async def test_a_wrong_key_stops_the_run_and_leaves_the_rest_to_do(store: Store)
     state = await runner.execute_run(store, run, events.append, judge=opened(judge))
 
     assert state is RunState.STOPPED
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert (row.state, row.reason, row.pending) == (RunState.STOPPED, "the key is wrong", 2)
     assert judge.closed
 
@@ -172,13 +172,13 @@ async def test_a_cancelled_run_is_marked_and_can_go_on(store: Store) -> None:
     stopper.append(task)
     with pytest.raises(asyncio.CancelledError):
         await task
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert (row.state, row.done, row.pending) == (RunState.CANCELLED, 1, 1)
     assert isinstance(last[0], RunEnded)
     assert last[0].progress.calls > 0, "calls of this process are not forgotten"
 
     await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert (row.state, row.done) == (RunState.DONE, 2)
 
 
@@ -207,7 +207,7 @@ async def test_a_run_is_cancelled_also_where_the_store_cannot_note_it(
     assert last[0].reason == "the store is locked by another process"
     monkeypatch.undo()
     assert await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
-    assert store.runs.row(run).state is RunState.DONE
+    assert store.runs.read_run(run).state is RunState.DONE
 
 
 async def test_no_more_questions_are_in_the_air_than_allowed(store: Store) -> None:
@@ -228,7 +228,7 @@ async def test_a_bug_stops_the_run_with_its_traceback_and_leaves_windows_pending
         await runner.execute_run(
             store, run, lambda event: None, judge=opened(CountingJudge(broken))
         )
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert (row.state, row.pending) == (RunState.STOPPED, 2)
     assert row.reason == "KeyError: 'a bug'"
 
@@ -241,12 +241,12 @@ async def test_conversations_without_an_interaction_are_skipped_with_a_reason(
     with store_with(tmp_path / "s.db", [alone]) as store:
         run = planned(store)
         await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
-        (row,) = store.runs.item_rows(store.runs.item_ids(run))
+        (row,) = store.runs.read_item_rows(store.runs.list_item_ids(run))
         assert (row.state, row.reason) == (ItemState.SKIPPED, "no user turn")
 
         run = planned(store, options={"answers_alone": "true"})
         await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
-        (row,) = store.runs.item_rows(store.runs.item_ids(run))
+        (row,) = store.runs.read_item_rows(store.runs.list_item_ids(run))
         assert (row.state, row.claims) == (ItemState.DONE, 1)
 
 
@@ -261,9 +261,9 @@ async def test_imported_claims_are_judged_instead_of_extracted_ones(tmp_path: Pa
         judge = CountingJudge()
         run = planned(store, claims="imported")
         await runner.execute_run(store, run, lambda event: None, judge=opened(judge))
-        first, second = store.runs.item_rows(store.runs.item_ids(run))
+        first, second = store.runs.read_item_rows(store.runs.list_item_ids(run))
         assert (first.state, first.reason) == (ItemState.SKIPPED, "no imported claims")
-        view = store.runs.read_review_view(second.id, "ann")
+        view = store.runs.read_conversation_for_review(second.id, "ann")
         assert [claim.text for claim in view.claims] == ["Something else weighs less."]
         assert view.claims[0].human == "yes"
         assert not [request for request in judge.asked if request.step == "claims"]
@@ -288,7 +288,7 @@ async def test_a_run_goes_on_with_the_prompts_it_was_begun_with(
     prompts.rmdir()
     kept = read_run_prompts_with_examples(store, run)
     assert kept.texts["final-reason"].encode() == sent.encode()
-    assert kept.digest == store.runs.row(run).spec.prompt_digest
+    assert kept.digest == store.runs.read_run(run).spec.prompt_digest
 
 
 async def test_prompt_texts_are_kept_once_and_go_with_their_last_run(
@@ -340,7 +340,7 @@ async def test_the_windows_of_an_interrupted_conversation_are_kept(store: Store)
 
     judge = CountingJudge()
     await runner.execute_run(store, run, lambda event: None, judge=opened(judge))
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert (row.done, row.windows, row.score) == (2, 4, 1.0)
 
 
@@ -364,7 +364,7 @@ async def test_a_run_waits_for_a_store_that_another_process_holds(tmp_path: Path
             runner.execute_run(store, run, hear, judge=opened(judge)), 300
         )
         assert state is RunState.DONE
-        row = store.runs.row(run)
+        row = store.runs.read_run(run)
         assert (row.done, row.windows, row.failed) == (6, 12, 0)
         assert row.calls == len(judge.asked)
     other.close()
@@ -400,7 +400,7 @@ async def test_a_store_that_is_gone_stops_the_run(
     with Store.open(tmp_path / "s.db") as again:
         state = await runner.execute_run(again, run, events.append, judge=opened(CountingJudge()))
         assert state is RunState.DONE
-        assert again.runs.row(run).done == 6
+        assert again.runs.read_run(run).done == 6
 
 
 async def test_verbose_mode_tells_the_steps_of_each_conversation(store: Store) -> None:
@@ -439,8 +439,8 @@ async def test_without_async_mode_one_question_is_asked_at_a_time(store: Store) 
 async def test_what_a_run_costs_is_told_apart_by_window(store: Store) -> None:
     run = planned(store)
     await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
-    row = store.runs.row(run)
-    items = store.runs.item_ids(run)
+    row = store.runs.read_run(run)
+    items = store.runs.list_item_ids(run)
     totals = RunTotals()
     for item, windows in zip(items, (3, 1), strict=True):
         costs = store.calls.sum_item_costs(item)
@@ -457,11 +457,15 @@ async def test_a_second_judge_judges_the_claims_of_the_first(store: Store) -> No
     judge = CountingJudge()
     judge.fingerprint = "another"
     await runner.execute_run(store, second, lambda event: None, judge=opened(judge))
-    assert store.runs.row(second).spec.claims_from == "run"
+    assert store.runs.read_run(second).spec.claims_from == "run"
     assert "claims" not in {request.step for request in judge.asked}
-    for one, other in zip(store.runs.item_ids(first), store.runs.item_ids(second), strict=True):
-        mine = [claim.id for claim in store.runs.read_review_view(one, "me").claims]
-        assert mine == [claim.id for claim in store.runs.read_review_view(other, "me").claims]
+    for one, other in zip(
+        store.runs.list_item_ids(first), store.runs.list_item_ids(second), strict=True
+    ):
+        mine = [claim.id for claim in store.runs.read_conversation_for_review(one, "me").claims]
+        assert mine == [
+            claim.id for claim in store.runs.read_conversation_for_review(other, "me").claims
+        ]
         assert mine
 
 
@@ -469,7 +473,7 @@ async def test_what_the_first_judge_found_no_claims_in_is_skipped(store: Store) 
     first = planned(store)
     second = run_planner.save_planned_run(store, RunRequest(claims_run=first))
     await runner.execute_run(store, second, lambda event: None, judge=opened(CountingJudge()))
-    row = store.runs.row(second)
+    row = store.runs.read_run(second)
     assert (row.done, row.skipped) == (0, 2)
     assert store.run_contents.count_conversations_by_state_reason(second, ItemState.SKIPPED) == {
         f"run {first} has no claims of it": 2
@@ -513,7 +517,7 @@ async def test_answers_on_their_way_are_kept_when_a_run_is_cancelled(store: Stor
     judge.let_go.set()
     with pytest.raises(asyncio.CancelledError):
         await going
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert (row.calls, row.state) == (sent, RunState.CANCELLED)
     again = CountingJudge()
     assert await runner.execute_run(store, run, events.append, judge=opened(again)) is RunState.DONE
@@ -536,8 +540,8 @@ async def test_a_run_that_is_cancelled_twice_gives_them_up(store: Store) -> None
     going.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asyncio.wait_for(going, 300)
-    assert store.runs.row(run).calls == 0
-    assert store.runs.row(run).state is RunState.CANCELLED
+    assert store.runs.read_run(run).calls == 0
+    assert store.runs.read_run(run).state is RunState.CANCELLED
 
 
 class Slow(CountingJudge):

@@ -32,11 +32,11 @@ class OldJudge(CountingJudge):
 
     def __init__(self, store: Store) -> None:
         super().__init__()
-        self.fingerprint = store.runs.rows()[0].spec.judge_fingerprint
+        self.fingerprint = store.runs.list_runs()[0].spec.judge_fingerprint
 
 
 def stored_keys(store: Store) -> list[str]:
-    items = store.runs.item_ids(store.runs.rows()[0].id)
+    items = store.runs.list_item_ids(store.runs.list_runs()[0].id)
     return [each.key for item in items for each in store.calls.list_item_calls(item)]
 
 
@@ -47,7 +47,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_it_keeps_its_identity_and_sends_no_parameter(path: Path) -> None:
     with Store.open(path) as store:
-        (run,) = store.runs.rows()
+        (run,) = store.runs.list_runs()
         assert run.spec.profile == NO_PARAMETERS
         assert run.spec.judge_fingerprint == ("openai-chat/1 json-schema http://judge.example/v1 m")
         open_run_judge(run, RunEnvironment())  # refuses a judge that is not what it was
@@ -55,7 +55,7 @@ def test_it_keeps_its_identity_and_sends_no_parameter(path: Path) -> None:
 
 def test_it_is_finished_and_buys_nothing_twice(path: Path) -> None:
     with Store.open(path) as store:
-        (run,) = store.runs.rows()
+        (run,) = store.runs.list_runs()
         before = stored_keys(store)
         judge = OldJudge(store)
         done = asyncio.run(execute_run(store, run.id, lambda event: None, judge=opened(judge)))
@@ -71,11 +71,11 @@ def test_it_is_finished_and_buys_nothing_twice(path: Path) -> None:
 
 def test_its_questions_and_texts_are_those_that_were_sent(path: Path) -> None:
     with Store.open(path) as store:
-        (run,) = store.runs.rows()
+        (run,) = store.runs.list_runs()
         shown = read_run_prompts_with_examples(store, run.id)
         assert (shown.version, shown.digest) == (1, run.spec.prompt_digest)
         assert "Rules:" not in shown.texts["evidence"]
-        item = store.runs.item_ids(run.id)[1]
+        item = store.runs.list_item_ids(run.id)[1]
         calls = store.calls.list_item_calls(item)
         found = rebuild_questions(store, item, calls)
         assert (found.problem, len(found.requests)) == (None, len(calls))

@@ -34,7 +34,7 @@ async def test_two_workers_share_a_budget_and_a_lost_one_gives_back() -> None:
     ):
         mine = RemoteCallLimits(first, has_budget=True).budget
         await mine.reserve(Expense(0, 40))
-        mine.charge(Expense(0, 40), Expense(0, 30))
+        mine.replace_reserve_by_cost(Expense(0, 40), Expense(0, 30))
         await mine.reserve(Expense(0, 60))
         theirs = RemoteCallLimits(second, has_budget=True).budget
         waiting = asyncio.create_task(theirs.reserve(Expense(0, 50)))
@@ -42,7 +42,7 @@ async def test_two_workers_share_a_budget_and_a_lost_one_gives_back() -> None:
         assert not waiting.done(), "30 are spent and 60 set aside"
         first._writer.close()  # as a kill does
         await waiting
-        theirs.charge(Expense(0, 50), Expense(0, 50))
+        theirs.replace_reserve_by_cost(Expense(0, 50), Expense(0, 50))
         with pytest.raises(BudgetReached, match="budget of 100 tokens"):
             await theirs.reserve(Expense(0, 50))
 
@@ -83,7 +83,7 @@ async def test_what_a_provider_says_reaches_the_limiter_of_all() -> None:
         inner = server._limiters.get_limiter("acme")
         assert inner is not None
         await wait_until(lambda: not inner.in_flight)
-        assert inner.pace == 10
+        assert inner.requests_per_second == 10
         started = await limiter.start_request(1)
         limiter.record_refusal(started)
         await wait_until(lambda: not inner.in_flight)
@@ -115,7 +115,7 @@ async def test_whoever_is_given_up_while_it_waits_gives_back_what_comes_later() 
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        budget.charge(Expense(0, 80), Expense(0, 10))
+        budget.replace_reserve_by_cost(Expense(0, 80), Expense(0, 10))
         await budget.reserve(Expense(0, 90))  # all that is left
 
 
@@ -189,7 +189,7 @@ async def test_what_was_spent_is_told_at_once() -> None:
     actor = ActorInPlace(server)
     budget = RemoteCallLimits(RayLink(actor, "a"), has_budget=True).budget
     await budget.reserve(Expense(0, 60))
-    budget.charge(Expense(0, 60), Expense(0, 50))
+    budget.replace_reserve_by_cost(Expense(0, 60), Expense(0, 50))
     assert actor.messages == 2
     await server.release_holdings("a")  # it was killed: what it spent stays spent
     with pytest.raises(BudgetReached, match="budget of 100 tokens"):

@@ -455,7 +455,7 @@ async def test_a_retry_that_is_killed_leaves_tables_whole_and_goes_on(tmp_path: 
     shutil.copytree(results, whole)
     fingerprint = CountingJudge().fingerprint
     with ShardJournal(results, shard.name, fingerprint, durable=False, retry_failed=True) as begun:
-        assert begun.finished == 3
+        assert begun.finished_count == 3
     assert read_tables(results) == before
     journal = (results / "journal" / f"{shard.name}.jsonl").read_bytes()
     lines = journal.splitlines(keepends=True)
@@ -482,7 +482,7 @@ async def test_what_failed_again_before_a_retry_was_interrupted_is_retried(tmp_p
         with ShardJournal(
             results, shard.name, fingerprint, durable=False, retry_failed=True
         ) as begun:
-            assert (begun.finished, begun.is_finished(number)) == (3, False)
+            assert (begun.finished_count, begun.is_finished(number)) == (3, False)
             begun.append_finished_conversation(number, failed)
             assert begun.states[ScoreState.FAILED] == 1
     outcome = await measure_into(results, shard, CountingJudge(), retry_failed=True)

@@ -61,11 +61,11 @@ def fake(server: FakeServer) -> FakeBatches:
 async def read(
     client: BatchClient, batch_id: str, **how: Any
 ) -> dict[str, JudgeReply | JudgeError]:
-    return {name: result async for name, result in client.results(batch_id, **how)}
+    return {name: result async for name, result in client.stream_results(batch_id, **how)}
 
 
 async def ended(client: BatchClient, batch_id: str) -> BatchStatus:
-    while (status := await client.status(batch_id)).state == "working":
+    while (status := await client.fetch_status(batch_id)).state == "working":
         pass
     return status
 
@@ -76,7 +76,7 @@ async def test_a_batch_is_made_awaited_and_read(
 ) -> None:
     async with batches(side, server) as client:
         batch_id = await client.submit("run1", THREE)
-        working = await client.status(batch_id)
+        working = await client.fetch_status(batch_id)
         assert (working.state, working.done, working.total) == ("working", 0, 3)
         assert working.expires_at == SINCE + timedelta(days=1)
         status = await ended(client, batch_id)
@@ -246,7 +246,7 @@ async def test_results_that_break_off_give_what_came_and_then_say_so(
         came: list[str] = []
 
         async def keep_all() -> None:
-            async for name, _ in client.results(batch_id):
+            async for name, _ in client.stream_results(batch_id):
                 came.append(name)
 
         with pytest.raises(JudgeUnavailable, match="1 line of the results"):
@@ -259,7 +259,7 @@ async def test_reading_may_stop_early(side: Side, server: FakeServer, fake: Fake
     async with batches(side, server) as client:
         batch_id = await client.submit("run1", THREE)
         await ended(client, batch_id)
-        results = client.results(batch_id)
+        results = client.stream_results(batch_id)
         async with aclosing(results) as open_results:
             async for _ in open_results:
                 break
@@ -282,7 +282,7 @@ async def test_a_batch_nobody_knows_says_what_to_do(
     side: Side, server: FakeServer, fake: FakeBatches
 ) -> None:
     async with batches(side, server) as client:
-        for ask in (client.status, client.cancel, lambda name: read(client, name)):
+        for ask in (client.fetch_status, client.cancel, lambda name: read(client, name)):
             with pytest.raises(JudgeRequestRejected, match="does not have the batch gone") as info:
                 await ask("gone")
             assert info.value.status == 404
@@ -294,7 +294,7 @@ async def test_a_batch_is_cancelled(side: Side, server: FakeServer, fake: FakeBa
         batch_id = await client.submit("run1", THREE)
         await client.cancel(batch_id)
         assert fake.batches[0].cancelled
-        assert (await client.status(batch_id)).state == "working"
+        assert (await client.fetch_status(batch_id)).state == "working"
         assert (await ended(client, batch_id)).state == "ended"
 
 
@@ -302,7 +302,7 @@ async def test_a_batch_refused_as_a_whole_has_failed(server: FakeServer, fake: F
     fake.refusal = "Enqueued token limit reached."
     async with batches(OPENAI, server) as client:
         batch_id = await client.submit("run1", THREE)
-        status = await client.status(batch_id)
+        status = await client.fetch_status(batch_id)
         assert (status.state, status.reason) == ("failed", "Enqueued token limit reached.")
         assert await read(client, batch_id) == {}
 
@@ -435,7 +435,7 @@ async def test_a_server_that_hangs_is_given_up(side: Side, server: FakeServer) -
     server.batches = Hanging(server.closing)
     async with batches(side, server, timeout_s=0.1) as client:
         with pytest.raises(JudgeTimeout):
-            await client.status("any")
+            await client.fetch_status("any")
 
 
 @both
@@ -451,7 +451,7 @@ async def test_a_file_that_breaks_off_gives_whole_results_only(
         came: list[object] = []
 
         async def keep_all() -> None:
-            async for _, result in client.results(batch_id):
+            async for _, result in client.stream_results(batch_id):
                 came.append(result)
                 deadlines.is_over = breaks == "stall"
 

@@ -12,7 +12,11 @@ from faithtui.domain.judging.judge_profile import NO_PARAMETERS, JudgeProfile
 from faithtui.errors import ConfigError, JudgeRequestRejected
 from faithtui.judges.base import Judge
 from faithtui.judges.providers.parameters import RefusedParameters, find_refused_parameter
-from faithtui.judges.registry import check_and_adapt_judge_profile, judge_fingerprint, open_judge
+from faithtui.judges.registry import (
+    check_and_adapt_judge_profile,
+    make_judge_fingerprint,
+    open_judge,
+)
 from tests.judges.fake_server import Answer, FakeServer, Sent
 from tests.judges.questions import ANTHROPIC, OPENAI, Side, question
 
@@ -215,7 +219,7 @@ def test_a_header_whose_variable_is_not_set_is_told_before_anything_is_asked() -
 
 
 def test_parameters_are_part_of_the_identity_and_a_judge_without_any_keeps_its_own() -> None:
-    plain = judge_fingerprint("openai:m", profile=NO_PARAMETERS)
+    plain = make_judge_fingerprint("openai:m", profile=NO_PARAMETERS)
     assert plain == "openai-chat/1 json-schema https://api.openai.com/v1 m"
     profiles = [
         JudgeProfile(),
@@ -225,10 +229,10 @@ def test_parameters_are_part_of_the_identity_and_a_judge_without_any_keeps_its_o
         JudgeProfile(extra_body={"top_k": 1}),
         JudgeProfile(extra_headers={"X-Team": "a"}),
     ]
-    told = [judge_fingerprint("openai:m", profile=each) for each in profiles]
+    told = [make_judge_fingerprint("openai:m", profile=each) for each in profiles]
     assert len({plain, *told}) == 7
     slow = JudgeProfile(timeout_s=900)
-    assert judge_fingerprint("openai:m", profile=slow) == told[0], "it changes no answer"
+    assert make_judge_fingerprint("openai:m", profile=slow) == told[0], "it changes no answer"
 
 
 def test_a_judge_that_computes_takes_no_parameters() -> None:

@@ -15,9 +15,9 @@ import pytest
 from faithtui.domain.judging.tasks import ExtractClaims, FindEvidence, JudgeClaims, SupportAnswer
 from faithtui.errors import ConfigError, JudgeReplyInvalid, JudgeUnavailable
 from faithtui.judges.base import JudgeRequest
-from faithtui.judges.registry import judge_fingerprint
+from faithtui.judges.registry import make_judge_fingerprint
 from faithtui.judges.verifiers.base import Likelihoods, Verifier, verify_pairs
-from faithtui.judges.verifiers.label_maps import read_label_map
+from faithtui.judges.verifiers.label_maps import map_classifier_outputs_to_verdicts
 from faithtui.judges.verifiers.nli import BATCH, NliVerifier, locate_nli_files
 from faithtui.judges.verifiers.verifier_judge import VerifierJudge
 
@@ -199,15 +199,15 @@ def test_the_model_is_loaded_with_the_first_question_and_once(tmp_path: Path) ->
 def test_another_file_is_another_judge(tmp_path: Path, file: str) -> None:
     folder = write_model(tmp_path / "m")
     (folder / "model.onnx_data").write_bytes(b"more weights")
-    before = judge_fingerprint(f"nli:{folder}")
-    assert judge_fingerprint(f"nli:{folder / 'model.onnx'}") == before
+    before = make_judge_fingerprint(f"nli:{folder}")
+    assert make_judge_fingerprint(f"nli:{folder / 'model.onnx'}") == before
     (folder / file).write_bytes(b"other and longer weights")
-    assert judge_fingerprint(f"nli:{folder}") != before
+    assert make_judge_fingerprint(f"nli:{folder}") != before
 
 
 def test_other_meanings_are_another_judge(tmp_path: Path) -> None:
     folder = write_model(tmp_path / "m", {"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"})
-    assert judge_fingerprint(f"nli:{folder}#mnli") != judge_fingerprint(
+    assert make_judge_fingerprint(f"nli:{folder}#mnli") != make_judge_fingerprint(
         f"nli:{folder}#cross-encoder"
     )
 
@@ -225,7 +225,7 @@ def test_other_meanings_are_another_judge(tmp_path: Path) -> None:
     ],
 )
 def test_label_maps(labels: tuple[str, ...], order: str | None, meanings: tuple[str, ...]) -> None:
-    assert read_label_map(labels, order, "config.json") == meanings
+    assert map_classifier_outputs_to_verdicts(labels, order, "config.json") == meanings
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_labels_that_do_not_tell_are_refused(
     labels: tuple[str, ...], order: str | None, complaint: str
 ) -> None:
     with pytest.raises(ConfigError, match=complaint):
-        read_label_map(labels, order, "config.json")
+        map_classifier_outputs_to_verdicts(labels, order, "config.json")
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_missing_and_broken_files_are_named(
     else:
         (folder / file).write_text(content)
     with pytest.raises(ConfigError, match=complaint):
-        judge_fingerprint(f"nli:{folder}")
+        make_judge_fingerprint(f"nli:{folder}")
 
 
 def test_outputs_that_the_labels_do_not_name_are_refused(tmp_path: Path) -> None:

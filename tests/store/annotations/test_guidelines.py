@@ -29,7 +29,7 @@ def test_the_default_of_a_metric_is_in_force_until_a_version_is_set(store: Store
     assert default == find_default_guideline(FAITH)
     assert default is not None
     assert (default.number, default.is_default, default.metric) == (0, True, FAITH)
-    assert guidelines.current() is None
+    assert guidelines.find_version_in_force() is None
     assert guidelines.find_version_or_default("no-metric") is None
     own = guidelines.set("Fees count.", "ann", FAITH)
     assert (own.number, own.metric, own.is_default) == (1, FAITH, False)
@@ -42,8 +42,8 @@ def test_the_default_of_a_metric_is_in_force_until_a_version_is_set(store: Store
         == guidelines.find_version_or_default(RELEVANCY)
         == for_all
     )
-    assert guidelines.versions(RELEVANCY) == (for_all,)
-    assert guidelines.versions(FAITH) == guidelines.versions() == (own, for_all)
+    assert guidelines.list_versions(RELEVANCY) == (for_all,)
+    assert guidelines.list_versions(FAITH) == guidelines.list_versions() == (own, for_all)
 
 
 def test_the_same_text_for_another_metric_is_another_version(store: Store) -> None:
@@ -55,21 +55,21 @@ def test_the_same_text_for_another_metric_is_another_version(store: Store) -> No
 
 def test_a_label_names_the_default_and_the_store_keeps_its_text(store: Store) -> None:
     run, _ = judged(store, talk(), {1: ("yes", "no")})
-    claims = store.runs.read_review_view(store.runs.item_ids(run)[0], "ann").claims
+    claims = store.runs.read_conversation_for_review(store.runs.list_item_ids(run)[0], "ann").claims
     for claim in claims:
-        store.reviews.record(
+        store.reviews.append_label_event(
             claim.id, "ann", Action.BLIND, "yes", run=run, judge_verdict=None, saw_judge=False
         )
     default = find_default_guideline(FAITH)
     assert default is not None
-    bundle = store.bundles.collect()
+    bundle = store.bundles.make_label_bundle()
     assert {act.guideline for act in bundle.acts} == {default.digest}
     (kept,) = bundle.guidelines
     assert (kept.text, kept.metric, kept.built_in) == (default.text, FAITH, True)
-    assert store.guidelines.versions() == (), "nobody set it"
-    assert store.guidelines.list_default_digests() == {default.digest}
+    assert store.guidelines.list_versions() == (), "nobody set it"
+    assert store.guidelines.list_stored_default_digests() == {default.digest}
     store.guidelines.set("Fees count.", "ann", RELEVANCY)
-    store.reviews.record(
+    store.reviews.append_label_event(
         claims[0].id, "ann", Action.BLIND, "no", run=run, judge_verdict=None, saw_judge=False
     )
-    assert store.bundles.collect().acts[-1].guideline == default.digest
+    assert store.bundles.make_label_bundle().acts[-1].guideline == default.digest

@@ -20,8 +20,8 @@ MTRAG = "mtrag-faithfulness-1-4"
 def test_every_unique_claim_is_read_once_in_the_order_of_the_text(store: Store) -> None:
     conversation = replace(talk(answers=3), group="together")
     store.conversations.import_batch([talk("other"), conversation])
-    run = store.runs.create(SPEC, store.conversations.ids())
-    other, item = store.runs.item_ids(run)
+    run = store.runs.create(SPEC, store.conversations.list_ids())
+    other, item = store.runs.list_item_ids(run)
     said: list[Labels] = [
         {1: ["yes", "no"]},
         {1: ["yes", "idk"], 3: [None]},
@@ -30,19 +30,19 @@ def test_every_unique_claim_is_read_once_in_the_order_of_the_text(store: Store) 
     for window, labels in zip(windows_of(conversation), said, strict=True):
         store.runs.save_window(item, assess(window, labels))
     store.runs.save_window(other, assess(windows_of(conversation)[0], {1: ["no"]}))
-    claims = store.runs.read_review_view(item, "me").claims
+    claims = store.runs.read_conversation_for_review(item, "me").claims
     for reviewer, action, verdict in (
         ("me", Action.OVERRIDDEN, "no"),
         ("bob", Action.BLIND, "no"),
         ("cyd", Action.BULK, "yes"),
     ):
-        store.reviews.record(
+        store.reviews.append_label_event(
             claims[0].id, reviewer, action, verdict, run=run, judge_verdict="yes", saw_judge=False
         )
     first, *readings = store.labelled_units.read_claim_units(run)
     assert (first.key, first.group, first.judge) == ("other", "other", "no")
     about = partial(
-        ClaimUnit, conversation=store.conversations.ids()[1], key="one", group="together"
+        ClaimUnit, conversation=store.conversations.list_ids()[1], key="one", group="together"
     )
     assert readings == [
         about(
@@ -115,9 +115,9 @@ def test_a_reading_says_whether_people_had_seen_the_verdict(
     store: Store, actions: list[Action], blind: bool | None
 ) -> None:
     run, item = judged(store, talk(), {1: ["yes"]})
-    (claim,) = store.runs.read_review_view(item, "me").claims
+    (claim,) = store.runs.read_conversation_for_review(item, "me").claims
     for number, action in enumerate(actions):
-        store.reviews.record(
+        store.reviews.append_label_event(
             claim.id, f"p{number}", action, "yes", run=run, judge_verdict="yes", saw_judge=True
         )
     (reading,) = store.labelled_units.read_claim_units(run)
@@ -127,8 +127,8 @@ def test_a_reading_says_whether_people_had_seen_the_verdict(
 def test_windows_without_a_claim_are_counted_apart_from_failed_ones(store: Store) -> None:
     conversation = talk(answers=3)
     store.conversations.import_batch([conversation])
-    run = store.runs.create(SPEC, store.conversations.ids())
-    (item,) = store.runs.item_ids(run)
+    run = store.runs.create(SPEC, store.conversations.list_ids())
+    (item,) = store.runs.list_item_ids(run)
     first, second, third = windows_of(conversation)
     store.runs.save_window(item, assess(first, {}))
     store.runs.save_window(item, assess(second, {1: ["yes"]}))
@@ -150,7 +150,7 @@ def test_readings_belong_to_their_run(store: Store) -> None:
     ]
     assert judge == [["yes"], ["no"]]
     assert store.labelled_units.read_claim_units(empty) == ()
-    assert store.labelled_units.read_answer_units(empty) == ()
+    assert store.labelled_units.read_rated_answer_units(empty) == ()
 
 
 def rated(*ratings: Rating) -> Conversation:
@@ -167,7 +167,7 @@ def test_a_rated_answer_is_scored_by_its_own_claims(store: Store) -> None:
     )
     labels: Labels = {1: ["yes", "no", "idk", "no"], 3: ["no"]}
     run, _ = judged(store, conversation, labels)
-    one, two, three = store.labelled_units.read_answer_units(run)
+    one, two, three = store.labelled_units.read_rated_answer_units(run)
     assert (one.turn, one.score, one.claims, one.passes) == (1, make_score(0.5), 4, True)
     assert (one.human, one.raters) == ("yes", 3)
     assert one.rating == pytest.approx(2 / 3)
@@ -182,11 +182,11 @@ def test_people_correcting_claims_do_not_change_what_the_judge_said_of_the_answe
     store: Store,
 ) -> None:
     run, item = judged(store, rated(Rating(1, "ann", MTRAG, "4")), {1: ["no"]})
-    claim = store.runs.read_review_view(item, "me").claims[0].id
-    store.reviews.record(
+    claim = store.runs.read_conversation_for_review(item, "me").claims[0].id
+    store.reviews.append_label_event(
         claim, "me", Action.OVERRIDDEN, "yes", run=run, judge_verdict="no", saw_judge=True
     )
-    (answer,) = store.labelled_units.read_answer_units(run)
+    (answer,) = store.labelled_units.read_rated_answer_units(run)
     assert answer.score == make_score(0.0)
 
 
@@ -195,7 +195,7 @@ def test_an_answer_with_a_missing_verdict_has_no_score_even_under_a_peers_rule(
 ) -> None:
     spec = replace(SPEC, rule=replace(RULE, as_peer=True))
     run, _ = judged(store, rated(Rating(1, "ann", MTRAG, "4")), {1: ["yes", None]}, spec=spec)
-    (answer,) = store.labelled_units.read_answer_units(run)
+    (answer,) = store.labelled_units.read_rated_answer_units(run)
     assert answer.score == make_empty_score(ScoreState.INCOMPLETE, "1 of 2 claims have no verdict")
     assert answer.passes is None
 
@@ -203,15 +203,15 @@ def test_an_answer_with_a_missing_verdict_has_no_score_even_under_a_peers_rule(
 def test_answers_that_nobody_rated_are_read_beside_the_rated_ones(store: Store) -> None:
     one = talk(answers=4, ratings=[Rating(1, "ann", MTRAG, "4")])
     store.conversations.import_batch([one, talk("two", answers=1), talk("failed", answers=1)])
-    run = store.runs.create(SPEC, store.conversations.ids())
-    first, second, third = store.runs.item_ids(run)
+    run = store.runs.create(SPEC, store.conversations.list_ids())
+    first, second, third = store.runs.list_item_ids(run)
     for window in windows_of(one):
         store.runs.save_window(first, assess(window, {1: ["yes"], 3: ["no"], 5: ["yes", None]}))
     store.runs.save_window(second, assess(windows_of(talk("two", answers=1))[0], {1: ["yes"]}))
     for item, state in ((first, ItemState.DONE), (second, ItemState.DONE)):
         store.runs.score_and_finish_item(item, state, None)
     store.runs.score_and_finish_item(third, ItemState.FAILED, "no answer")
-    found = store.labelled_units.read_run_units(run)
+    found = store.labelled_units.read_report_units(run)
     assert [each.turn for each in found.answers] == [1]
     # Turn 5 has a claim without a verdict, and nothing was judged in turn 7.
     assert [(each.group, each.passes) for each in found.unrated] == [
@@ -224,13 +224,13 @@ def test_answers_that_nobody_rated_are_read_beside_the_rated_ones(store: Store) 
 
 def test_where_nobody_rated_anything_no_answer_is_read(store: Store) -> None:
     run, _ = judged(store, talk(), {1: ["yes"]})
-    assert store.labelled_units.read_run_units(run).unrated == ()
+    assert store.labelled_units.read_report_units(run).unrated == ()
 
 
 def planned(store: Store, conversation: Conversation) -> tuple[RunId, ItemId]:
     store.conversations.import_batch([conversation])
-    run = store.runs.create(SPEC, store.conversations.ids())
-    (item,) = store.runs.item_ids(run)
+    run = store.runs.create(SPEC, store.conversations.list_ids())
+    (item,) = store.runs.list_item_ids(run)
     return run, item
 
 
@@ -242,7 +242,7 @@ def test_an_answer_whose_window_failed_has_no_score(store: Store) -> None:
     store.runs.save_window(item, assess(first, {}, score=failed))
     store.runs.save_window(item, assess(second, {3: ["yes"]}))
     store.runs.score_and_finish_item(item, ItemState.DONE, None)
-    one, two = store.labelled_units.read_answer_units(run)
+    one, two = store.labelled_units.read_rated_answer_units(run)
     assert (one.score, one.passes) == (failed, None)
     assert (two.score, two.passes) == (make_score(1.0), True)
 
@@ -252,7 +252,7 @@ def test_an_answer_in_no_window_has_no_score(store: Store) -> None:
     run, item = planned(store, conversation)
     store.runs.save_window(item, assess(windows_of(conversation)[0], {1: ["yes"]}))
     store.runs.score_and_finish_item(item, ItemState.DONE, None)
-    (answer,) = store.labelled_units.read_answer_units(run)
+    (answer,) = store.labelled_units.read_rated_answer_units(run)
     assert answer.score == make_empty_score(ScoreState.SKIPPED, "the answer is in no window")
 
 
@@ -261,4 +261,4 @@ def test_answers_of_conversations_that_are_not_done_are_left_out(
     store: Store, state: ItemState | None
 ) -> None:
     run, _ = judged(store, rated(Rating(1, "ann", MTRAG, "4")), {1: ["yes"]}, finish=state)
-    assert store.labelled_units.read_answer_units(run) == ()
+    assert store.labelled_units.read_rated_answer_units(run) == ()

@@ -62,7 +62,7 @@ class Act:
 
 
 def say(store: Store, claim: ClaimId, act: Act) -> None:
-    store.reviews.record(
+    store.reviews.append_label_event(
         claim,
         act.who,
         act.action,
@@ -83,7 +83,7 @@ def only(store: Store) -> ClaimId:
 
 
 def read_one(store: Store, options: UnitSettings | None = None) -> ClaimUnit:
-    (reading,) = store.labelled_units.read_run_units(RUN, options or UnitSettings()).claims
+    (reading,) = store.labelled_units.read_report_units(RUN, options or UnitSettings()).claims
     return reading
 
 
@@ -151,7 +151,7 @@ def test_an_opinion_has_its_time_its_reason_and_its_place_in_the_log(store: Stor
         claim, "ann", "no", run=run, saw_judge=True, seconds=4.5, code="truth"
     )
     store.reviews.record_verdict(claim, "bob", "no", run=run, saw_judge=False)
-    store.reviews.record(
+    store.reviews.append_label_event(
         claim, "ann", Action.CODED, run=run, judge_verdict=None, saw_judge=True, code="data"
     )
     ann, bob = read_one(store).opinions
@@ -213,7 +213,7 @@ def test_words_of_another_metric_are_translated_or_told_as_they_were(store: Stor
     say(store, first, Act(Action.BLIND, "1"))
     say(store, first, Act(Action.BLIND, "0", "bob"))
     say(store, second, Act(Action.BLIND, "0"))
-    one, two = store.labelled_units.read_run_units(RUN).claims
+    one, two = store.labelled_units.read_report_units(RUN).claims
     assert (one.human, [each.verdict for each in one.opinions]) == ("yes", ["yes", "0"])
     assert (two.human, two.state) == ("0", LabelState.LABELLED)
 
@@ -222,7 +222,7 @@ def changed_its_mind(store: Store) -> tuple[RunId, ItemId, ClaimId]:
     """A run that says `no` of a claim, where an earlier window will say `yes` when it comes."""
     conversation = talk()
     run = store.runs.create(SPEC, [imported(store, conversation)])
-    (item,) = store.runs.item_ids(run)
+    (item,) = store.runs.list_item_ids(run)
     store.runs.save_window(item, assess(windows_of(conversation)[1], {1: ["no"]}))
     return run, item, ids(store, run)[0]
 
@@ -254,7 +254,7 @@ def test_labels_of_another_run_count_and_are_blind_only_when_they_were(store: St
     first, second = ids(store)
     store.reviews.record_verdict(first, "ann", "no", run=other, saw_judge=True)
     store.reviews.record_verdict(second, "ann", "no", run=other, saw_judge=False)
-    found = store.labelled_units.read_run_units(RUN).claims
+    found = store.labelled_units.read_report_units(RUN).claims
     assert [(each.judge, each.human, each.blind) for each in found] == [
         ("yes", "no", False),
         ("yes", "no", True),
@@ -275,7 +275,7 @@ def test_blind_only_reads_the_log_as_if_nothing_had_been_in_view(store: Store) -
         for act in said:
             say(store, claim, act)
     both = [
-        store.labelled_units.read_run_units(RUN, each).claims
+        store.labelled_units.read_report_units(RUN, each).claims
         for each in (UnitSettings(), BLIND_ONLY)
     ]
     assert [[(each.state, each.human) for each in found] for found in both] == [
@@ -317,7 +317,7 @@ def test_which_window_speaks_for_a_claim(
 ) -> None:
     conversation = talk(answers=len(said))
     run = store.runs.create(SPEC, [imported(store, conversation)])
-    (item,) = store.runs.item_ids(run)
+    (item,) = store.runs.list_item_ids(run)
     # Windows may be stored in any order.
     for window, label in reversed(list(zip(windows_of(conversation), said, strict=True))):
         store.runs.save_window(item, assess(window, {1: [label]}))
@@ -338,7 +338,7 @@ def test_how_bad_a_label_is_may_be_told(store: Store) -> None:
     store.runs.save_window(item, replace(assess(windows_of(talk())[1], {1: ["red"]})))
     worst = UnitSettings(duplicates="worst")
     for severity, expected in (({"green": 1, "red": 0}, "green"), ({"red": 1}, "red")):
-        (reading,) = store.labelled_units.read_run_units(run, worst, severity).claims
+        (reading,) = store.labelled_units.read_report_units(run, worst, severity).claims
         assert reading.judge == expected
 
 
@@ -350,7 +350,7 @@ def test_the_severity_of_labels_follows_what_they_say_of_faithfulness() -> None:
 def test_a_claim_twice_in_a_window_is_heard_once_there(store: Store) -> None:
     conversation = talk(answers=2)
     run = store.runs.create(SPEC, [imported(store, conversation)])
-    (item,) = store.runs.item_ids(run)
+    (item,) = store.runs.list_item_ids(run)
     one, two = windows_of(conversation)
     double = assess(one, {1: ["yes", "no"]})
     same = [replace(each, claim=double.verdicts[0].claim) for each in double.verdicts]
@@ -358,14 +358,14 @@ def test_a_claim_twice_in_a_window_is_heard_once_there(store: Store) -> None:
     store.runs.save_window(item, assess(two, {1: ["yes"]}))
     reading = read_one(store, UnitSettings(duplicates="worst"))
     assert (reading.judge, reading.windows, reading.steady) == ("yes", 2, False)
-    window = store.labelled_units.read_run_units(run).scores[0]
+    window = store.labelled_units.read_report_units(run).scores[0]
     assert (window.claims, window.judge) == (1, 0.5)
 
 
 def test_the_confidence_is_that_of_the_home_window(store: Store) -> None:
     conversation = talk(answers=2)
     run = store.runs.create(SPEC, [imported(store, conversation)])
-    (item,) = store.runs.item_ids(run)
+    (item,) = store.runs.list_item_ids(run)
     for window, confidence in zip(windows_of(conversation), (0.25, 0.75), strict=True):
         found = assess(window, {1: ["no"]})
         sure = tuple(replace(each, confidence=confidence) for each in found.verdicts)
@@ -375,14 +375,14 @@ def test_the_confidence_is_that_of_the_home_window(store: Store) -> None:
 
 def test_a_run_that_is_not_there_cannot_be_read(store: Store) -> None:
     with pytest.raises(StoreError, match="there is no run 9"):
-        store.labelled_units.read_run_units(RunId(9))
+        store.labelled_units.read_report_units(RunId(9))
 
 
 # Scores
 
 
 def scores(store: Store, run: RunId = RUN) -> list[UnitScores]:
-    return list(store.labelled_units.read_run_units(run).scores)
+    return list(store.labelled_units.read_report_units(run).scores)
 
 
 def values(found: Sequence[UnitScores]) -> list[tuple[float | None, float | None, int, int]]:
@@ -416,7 +416,7 @@ def test_only_what_people_labelled_completely_has_their_score(store: Store) -> N
 def test_windows_come_before_conversations_in_the_order_of_the_run(store: Store) -> None:
     talks = [talk("b", answers=2), talk("a", answers=1)]
     run = store.runs.create(SPEC, import_talks(store, talks))
-    for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+    for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, {1: ["yes"]}))
         store.runs.score_and_finish_item(item, ItemState.DONE, None)
@@ -432,7 +432,7 @@ def test_what_is_no_claim_leaves_peoples_score_as_it_leaves_the_corrected_one(
         say(store, claim, Act(Action.BLIND, word))
     (window, whole) = scores(store)
     assert (window.human, whole.human, window.labelled) == (0.5, 0.5, 3)
-    view = store.runs.read_review_view(item, "ann")
+    view = store.runs.read_conversation_for_review(item, "ann")
     assert view.windows[0].corrected.value == window.human
     assert view.item.corrected is not None
     assert view.item.corrected.windowed.value == whole.human
@@ -467,7 +467,7 @@ def scored_otherwise(store: Store, state: ScoreState, finish: ItemState) -> list
     """Label all of two windows of which the second has no score for a reason of its own."""
     conversation = talk(answers=2)
     run = store.runs.create(SPEC, [imported(store, conversation)])
-    (item,) = store.runs.item_ids(run)
+    (item,) = store.runs.list_item_ids(run)
     first, second = windows_of(conversation)
     store.runs.save_window(item, assess(first, {1: ["yes"]}))
     store.runs.save_window(item, assess(second, {1: ["yes"]}, score=make_empty_score(state, "so")))
@@ -495,7 +495,7 @@ def test_labels_beyond_the_last_claim_are_none_of_peoples(store: Store) -> None:
     spec = replace(SPEC, rule=replace(RULE, as_peer=True))
     conversation = talk(answers=1)
     run = store.runs.create(spec, [imported(store, conversation)])
-    (item,) = store.runs.item_ids(run)
+    (item,) = store.runs.list_item_ids(run)
     (window,) = windows_of(conversation)
     store.runs.save_window(item, replace(assess(window, {1: ["yes"]}), surplus=("no",)))
     say(store, only(store), Act(Action.BLIND, "yes"))
@@ -509,7 +509,7 @@ def test_labels_beyond_the_last_claim_are_none_of_peoples(store: Store) -> None:
 def test_an_answer_carries_the_opinions_on_it_as_a_whole(store: Store) -> None:
     ratings = [Rating(1, "ann", MTRAG, "4"), Rating(1, "bob", MTRAG, "1")]
     judged(store, talk(ratings=ratings), {1: ["yes"]}, spec=spec_of("ragas", INFERRED))
-    (answer,) = store.labelled_units.read_run_units(RUN).answers
+    (answer,) = store.labelled_units.read_report_units(RUN).answers
     assert [(each.reviewer, each.verdict, each.blind) for each in answer.opinions] == [
         ("ann", "1", True),
         ("bob", "0", True),
@@ -520,9 +520,9 @@ def test_an_answer_carries_the_opinions_on_it_as_a_whole(store: Store) -> None:
 def test_the_parts_are_what_is_read_alone(store: Store) -> None:
     judged(store, talk(ratings=[Rating(1, "ann", MTRAG, "4")]), {1: ["yes", "no"]})
     say(store, ids(store)[0], BLIND)
-    found = store.labelled_units.read_run_units(RUN)
+    found = store.labelled_units.read_report_units(RUN)
     assert found.claims == store.labelled_units.read_claim_units(RUN)
-    assert found.answers == store.labelled_units.read_answer_units(RUN)
+    assert found.answers == store.labelled_units.read_rated_answer_units(RUN)
 
 
 # Pairs
@@ -535,7 +535,7 @@ def test_two_runs_are_compared_on_the_claims_that_both_judged(store: Store) -> N
     one, two = ids(store)[:2]
     say(store, one, BLIND)
     say(store, one, Act(Action.BLIND, "x", "bob"))
-    about = partial(PairedClaim, conversation=store.conversations.ids()[0], group="one")
+    about = partial(PairedClaim, conversation=store.conversations.list_ids()[0], group="one")
     assert store.labelled_units.read_paired_units(first, second) == PairedClaims(
         (
             # One says yes and one says x.
@@ -733,7 +733,7 @@ def test_what_counts_is_what_a_slow_reading_of_the_log_finds(
     runs = [judged(store, conversation, each, spec=spec)[0] for each in (labels, {1: ["idk"]})]
     claim, _ = ids(store, runs[0])
     replay(store, claim, events, runs, mark)
-    found = store.labelled_units.read_run_units(runs[0], UnitSettings(blind_only=blind_only))
+    found = store.labelled_units.read_report_units(runs[0], UnitSettings(blind_only=blind_only))
     reading, untouched = found.claims
     state, human, opinions = slowly(log_rows(path, claim), runs[0], home, blind_only)
     assert (reading.state, reading.human) == (state, human)
@@ -748,5 +748,5 @@ def test_what_counts_is_what_a_slow_reading_of_the_log_finds(
 
 def test_nothing_judged_gives_nothing_to_read(store: Store) -> None:
     run = store.runs.create(SPEC, [])
-    found = store.labelled_units.read_run_units(run)
+    found = store.labelled_units.read_report_units(run)
     assert (found.claims, found.answers, found.scores) == ((), (), ())

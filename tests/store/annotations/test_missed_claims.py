@@ -19,7 +19,7 @@ SPEC = spec_of("turn-faithfulness", FACTS)
 
 
 def mark(store: Store, claim: ClaimId, run: RunId, which: LabelMark, reviewer: str = "ann") -> None:
-    store.reviews.record(
+    store.reviews.append_label_event(
         claim, reviewer, Action.MARKED, run=run, judge_verdict=None, saw_judge=False, mark=which
     )
 
@@ -31,7 +31,7 @@ def miss(store: Store, run: RunId, item: ItemId, turn: int, text: str, who: str 
 
 
 def extraction(store: Store, run: RunId) -> tuple[ExtractionUnit, ...]:
-    return store.labelled_units.read_run_units(run).extraction
+    return store.labelled_units.read_report_units(run).extraction
 
 
 def test_a_missed_claim_is_seen_and_taken_back(store: Store) -> None:
@@ -41,16 +41,16 @@ def test_a_missed_claim_is_seen_and_taken_back(store: Store) -> None:
     )
     assert store.missed_claims.find_or_add_missed_claim(item, 1, "the fee is nothing.") == claim
     mark(store, claim, run, LabelMark.MISSED)
-    (missed,) = store.runs.read_review_view(item, "ann").missed
+    (missed,) = store.runs.read_conversation_for_review(item, "ann").missed
     assert (missed.text, missed.turn, missed.span) == ("The fee is nothing.", 1, Span(0, 3))
     assert (missed.reviewers, missed.is_mine) == (("ann",), True)
-    (theirs,) = store.runs.read_review_view(item, "bo").missed
+    (theirs,) = store.runs.read_conversation_for_review(item, "bo").missed
     assert not theirs.is_mine
     store.reviews.undo("ann")
-    assert store.runs.read_review_view(item, "ann").missed == ()
+    assert store.runs.read_conversation_for_review(item, "ann").missed == ()
     store.reviews.redo("ann")
     mark(store, claim, run, LabelMark.NOT_MISSED)
-    assert store.runs.read_review_view(item, "ann").missed == ()
+    assert store.runs.read_conversation_for_review(item, "ann").missed == ()
 
 
 def test_what_is_no_missed_claim_is_refused(store: Store) -> None:
@@ -77,7 +77,7 @@ def test_a_claim_that_nobody_added_is_not_made_by_removing_it(store: Store) -> N
     claim = miss(store, run, item, 1, "The fee is nothing.")
     assert store.missed_claims.find_claim(item, 1, "the fee is\nnothing.") == claim
     remove_missed_claim(store, run, item, 1, "The fee is nothing.", reviewer="ann")
-    assert store.runs.read_review_view(item, "ann").missed == ()
+    assert store.runs.read_conversation_for_review(item, "ann").missed == ()
 
 
 def test_recall_counts_complete_answers_alone(store: Store) -> None:
@@ -88,13 +88,13 @@ def test_recall_counts_complete_answers_alone(store: Store) -> None:
     assert extraction(store, run) == (), "nobody said that these are all"
     answer = store.missed_claims.find_or_add_answer_claim(item, 1)
     mark(store, answer, run, LabelMark.COMPLETE)
-    first, second, _ = store.runs.read_review_view(item, "ann").claims
+    first, second, _ = store.runs.read_conversation_for_review(item, "ann").claims
     for claim, verdict in ((first, "yes"), (second, "x")):
         store.reviews.record_verdict(claim.id, "ann", verdict, run=run, saw_judge=True)
     (found,) = extraction(store, run)
     assert (found.turn, found.fair, found.unfair, found.unlabelled, found.missed) == (1, 1, 1, 0, 1)
     assert found.reviewers == ("ann",)
-    (complete,) = store.runs.read_review_view(item, "ann").complete
+    (complete,) = store.runs.read_conversation_for_review(item, "ann").complete
     assert (complete.turn, complete.is_mine) == (1, True)
     mark(store, answer, run, LabelMark.INCOMPLETE)
     assert extraction(store, run) == ()
@@ -107,7 +107,7 @@ def test_what_is_said_of_one_run_says_nothing_of_another(store: Store) -> None:
     mark(store, store.missed_claims.find_or_add_answer_claim(item, 1), run, LabelMark.COMPLETE)
     assert len(extraction(store, run)) == 1
     assert extraction(store, other) == ()
-    assert store.runs.read_review_view(other_item, "ann").missed == ()
+    assert store.runs.read_conversation_for_review(other_item, "ann").missed == ()
     mark(
         store,
         store.missed_claims.find_or_add_answer_claim(other_item, 1),
@@ -121,12 +121,12 @@ def test_what_is_said_of_one_run_says_nothing_of_another(store: Store) -> None:
 
 def test_marks_change_no_score_and_no_count_of_labels(store: Store) -> None:
     run, item = judged(store, talk(), LABELS, spec=SPEC)
-    before = store.runs.item_rows([item]), store.runs.row(run).labelled
-    units = store.labelled_units.read_run_units(run)
+    before = store.runs.read_item_rows([item]), store.runs.read_run(run).labelled
+    units = store.labelled_units.read_report_units(run)
     miss(store, run, item, 1, "The fee is nothing.")
     mark(store, store.missed_claims.find_or_add_answer_claim(item, 1), run, LabelMark.COMPLETE)
-    assert (store.runs.item_rows([item]), store.runs.row(run).labelled) == before
-    after = store.labelled_units.read_run_units(run)
+    assert (store.runs.read_item_rows([item]), store.runs.read_run(run).labelled) == before
+    after = store.labelled_units.read_report_units(run)
     assert (after.claims, after.answers, after.unrated) == (
         units.claims,
         units.answers,
@@ -141,24 +141,24 @@ def test_a_blind_reviewer_sees_own_marks_alone(store: Store) -> None:
     mark(
         store, store.missed_claims.find_or_add_answer_claim(item, 1), run, LabelMark.COMPLETE, "bo"
     )
-    view = hide_judge_verdicts(store.runs.read_review_view(item, "ann"))
+    view = hide_judge_verdicts(store.runs.read_conversation_for_review(item, "ann"))
     assert [each.text for each in view.missed] == ["It rains."]
     assert view.complete == ()
 
 
 def evidence(store: Store, run: RunId) -> tuple[EvidenceUnit, ...]:
-    return store.labelled_units.read_run_units(run).evidence
+    return store.labelled_units.read_report_units(run).evidence
 
 
 def test_marked_words_stand_beside_those_of_the_truths_the_judge_named(store: Store) -> None:
     run, item = judged(store, talk(), LABELS, spec=SPEC)
-    view = store.runs.read_review_view(item, "ann")
+    view = store.runs.read_conversation_for_review(item, "ann")
     passage = next(each for turn in view.turns for each in turn.documents or ())
     assert passage.text == "Fact 0."
     told = update(truth).where(truth.c.text == "Truth 1").values(text="It is fact 0.")
-    store._database.write(lambda connection: connection.execute(told))
+    store._database.run_in_write_transaction(lambda connection: connection.execute(told))
     for place, end in ((0, 4), (1, 7)):
-        store.reviews.record(
+        store.reviews.append_label_event(
             view.claims[place].id,
             "ann",
             Action.EVIDENCE,

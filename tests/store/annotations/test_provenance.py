@@ -11,9 +11,9 @@ LABELS = {1: ("yes", "no"), 3: ("yes",)}
 
 
 def say(store: Store, run: RunId, place: int, verdict: str, action: Action = Action.BLIND) -> None:
-    item = store.runs.item_ids(run)[0]
-    claim = store.runs.read_review_view(item, "ann").claims[place]
-    store.reviews.record(
+    item = store.runs.list_item_ids(run)[0]
+    claim = store.runs.read_conversation_for_review(item, "ann").claims[place]
+    store.reviews.append_label_event(
         claim.id, "ann", action, verdict, run=run, judge_verdict="yes", saw_judge=False
     )
 

@@ -26,7 +26,7 @@ def say(
     note: str | None = None,
     mark: LabelMark | None = None,
 ) -> None:
-    store.reviews.record(
+    store.reviews.append_label_event(
         claim,
         reviewer,
         action,
@@ -40,7 +40,7 @@ def say(
 
 
 def claims_of(store: Store, item: ItemId) -> Sequence[ClaimId]:
-    return [each.id for each in store.runs.read_review_view(item, "ann").claims]
+    return [each.id for each in store.runs.read_conversation_for_review(item, "ann").claims]
 
 
 def one(claims: Sequence[ClaimOpinions], claim: ClaimId) -> ClaimOpinions:
@@ -65,10 +65,10 @@ def test_a_final_word_leaves_what_its_giver_had_said(store: Store) -> None:
         "no",
         "bo is right",
     )
-    assert store.runs.read_review_view(item, "ann").claims[1].human == "no"
+    assert store.runs.read_conversation_for_review(item, "ann").claims[1].human == "no"
     store.reviews.undo("ann")
     (again,) = store.raters.read_rater_records(run).claims
-    assert again.is_open
+    assert again.is_undecided
 
 
 def test_judges_are_runs_of_the_same_metric_on_the_same_claims(store: Store) -> None:
@@ -128,7 +128,7 @@ def test_own_repeats_come_with_the_time_between(store: Store) -> None:
 def test_rows_show_what_a_claim_says(store: Store) -> None:
     _, item = judged(store, talk(), LABELS, spec=FIRST)
     claims = claims_of(store, item)
-    rows = {row.id: row for row in store.raters.rows([*claims, ClaimId(999)])}
+    rows = {row.id: row for row in store.raters.read_claim_rows([*claims, ClaimId(999)])}
     assert (rows[claims[2]].key, rows[claims[2]].turn, rows[claims[2]].text) == (
         "one",
         3,

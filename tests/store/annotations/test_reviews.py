@@ -38,17 +38,17 @@ def say(
     note: str | None = None,
     run: RunId | None = None,
 ) -> LabelEvent:
-    return store.reviews.record(
+    return store.reviews.append_label_event(
         claim, reviewer, action, verdict, note, run=run, judge_verdict=None, saw_judge=True
     )
 
 
 def claims_of(store: Store, item: ItemId, reviewer: str = "me") -> tuple[ClaimView, ...]:
-    return store.runs.read_review_view(item, reviewer).claims
+    return store.runs.read_conversation_for_review(item, reviewer).claims
 
 
 def row_of(store: Store, item: ItemId) -> ItemRow:
-    (row,) = store.runs.item_rows([item])
+    (row,) = store.runs.read_item_rows([item])
     return row
 
 
@@ -65,17 +65,17 @@ def test_a_verdict_corrects_the_scores_at_once(store: Store) -> None:
     assert row.scores.windowed == make_score((1 / 2 + 2 / 3) / 2)
     assert (row.corrected.windowed, row.corrected.pooled) == (make_score(1.0), make_score(1.0))
     assert (row.labelled, row.overridden) == (1, 1)
-    totals = store.runs.row(run)
+    totals = store.runs.read_run(run)
     assert (totals.labelled, totals.corrected) == (1, 1.0)
     assert totals.score == pytest.approx(7 / 12, abs=1e-12)
-    view = store.runs.read_review_view(item, "me")
+    view = store.runs.read_conversation_for_review(item, "me")
     assert [window.corrected for window in view.windows] == [make_score(1.0), make_score(1.0)]
     assert [window.score for window in view.windows] == [make_score(0.5), make_score(2 / 3)]
     assert view.claims[1].mine == HumanVerdict(
         claims[1].id, "me", "yes", Action.OVERRIDDEN, "it does say so"
     )
     assert view.claims[1].human == "yes"
-    assert view.claims[1].home_verdict.label == "no"
+    assert view.claims[1].first_window_verdict.label == "no"
 
 
 def test_a_person_can_fill_in_a_missing_verdict(store: Store) -> None:
@@ -103,7 +103,7 @@ def test_agreeing_is_labelled_and_not_overridden(store: Store) -> None:
     say(store, claims_of(store, item)[0].id, "yes", action=Action.AGREED)
     row = row_of(store, item)
     assert (row.labelled, row.overridden) == (1, 0)
-    assert store.runs.row(run).labelled == 1
+    assert store.runs.read_run(run).labelled == 1
 
 
 def test_what_was_in_view_is_not_blind_whatever_the_caller_knew(store: Store) -> None:
@@ -119,15 +119,17 @@ def test_what_was_in_view_is_not_blind_whatever_the_caller_knew(store: Store) ->
     for reviewer, where in (("you", run), ("me", other)):
         act = reviews.record_verdict(seen, reviewer, "yes", run=where, saw_judge=False)
         assert (act.action, act.saw_judge) == (Action.BLIND, False), (reviewer, where)
-    act = reviews.record(
+    act = reviews.append_label_event(
         marked, "me", Action.ADJUDICATED, "yes", run=run, judge_verdict=None, saw_judge=False
     )
     assert act.saw_judge
-    coded = reviews.record(
+    coded = reviews.append_label_event(
         unseen, "me", Action.CODED, run=run, judge_verdict=None, saw_judge=False, code="judge"
     )
     assert not coded.saw_judge, "the label that was blind stays so in every run"
-    (act,) = reviews.record_many([Event(None, ranged, "me", Action.BULK, "no", run=run)])
+    (act,) = reviews.append_label_events_as_one_step(
+        [Event(None, ranged, "me", Action.BULK, "no", run=run)]
+    )
     assert act.saw_judge
 
 
@@ -136,10 +138,10 @@ def test_a_verdict_reaches_every_run_that_holds_the_claim(store: Store) -> None:
     second, two = judged(store, talk(), {1: ["no"]})
     say(store, claims_of(store, one)[0].id, "no", run=first)
     assert [row_of(store, item).overridden for item in (one, two)] == [1, 0]
-    assert [store.runs.row(run).corrected for run in (first, second)] == [0.0, 0.0]
+    assert [store.runs.read_run(run).corrected for run in (first, second)] == [0.0, 0.0]
     third, three = judged(store, talk(), {1: ["yes"]})
     assert row_of(store, three).overridden == 1
-    assert store.runs.row(third).labelled == 1
+    assert store.runs.read_run(third).labelled == 1
 
 
 def test_labels_on_an_unfinished_conversation_count_and_score_when_it_is_done(
@@ -152,7 +154,7 @@ def test_labels_on_an_unfinished_conversation_count_and_score_when_it_is_done(
     corrected = row_of(store, item).corrected
     assert corrected is not None
     assert corrected.pooled == make_score(0.0)
-    assert store.runs.row(run).labelled == 1
+    assert store.runs.read_run(run).labelled == 1
 
 
 def test_others_are_told_apart_and_the_majority_corrects(store: Store) -> None:
@@ -217,13 +219,13 @@ def test_imported_labels_are_not_undone(store: Store) -> None:
 
 def test_undo_brings_every_number_back(store: Store) -> None:
     run, item = judged(store, talk(), LABELS)
-    before = (row_of(store, item), replace(store.runs.row(run), calls=0))
+    before = (row_of(store, item), replace(store.runs.read_run(run), calls=0))
     for claim in claims_of(store, item):
         say(store, claim.id, "no")
     assert row_of(store, item).labelled == 4
     while store.reviews.undo("me"):
         pass
-    assert (row_of(store, item), store.runs.row(run)) == before
+    assert (row_of(store, item), store.runs.read_run(run)) == before
 
 
 def test_a_claim_that_is_not_there_is_named_and_nothing_written(store: Store) -> None:
@@ -235,8 +237,8 @@ def test_a_claim_is_found_in_its_run(store: Store) -> None:
     run, item = judged(store, talk(), {1: ["yes"]})
     other, _ = judged(store, talk("two"), {1: ["yes"]})
     claim = claims_of(store, item)[0].id
-    assert store.reviews.find_item(run, claim) == item
-    assert store.reviews.find_item(other, claim) is None
+    assert store.reviews.find_item_id_of_claim(run, claim) == item
+    assert store.reviews.find_item_id_of_claim(other, claim) is None
 
 
 steps = st.lists(
@@ -302,7 +304,7 @@ def test_the_store_stands_where_a_replay_of_the_log_stands(
             number = type(each.id)(max(act.id for act in log) + 1)
             remember(LabelEvent(number, each.claim, reviewers[who], action, target=each.id))
     state = replay_log_into_verdicts(log)
-    view = store.runs.read_review_view(item, reviewers["me"])
+    view = store.runs.read_conversation_for_review(item, reviewers["me"])
     for claim in view.claims:
         said_of = tuple(found for (about, _), found in state.items() if about == claim.id)
         mine = state.get((claim.id, reviewers["me"]))
@@ -310,20 +312,21 @@ def test_the_store_stands_where_a_replay_of_the_log_stands(
         assert Counter(claim.others) == Counter(each for each in said_of if each != mine)
         assert claim.human == choose_majority_or_severest_verdict(said_of)
     human = {claim.id: claim.human for claim in view.claims if claim.human is not None}
-    assert view.item.labelled == len(human) == store.runs.row(run).labelled
+    assert view.item.labelled == len(human) == store.runs.read_run(run).labelled
     assert view.item.overridden == sum(
-        claim.human is not None and claim.human != claim.home_verdict.label for claim in view.claims
+        claim.human is not None and claim.human != claim.first_window_verdict.label
+        for claim in view.claims
     )
     rebuilt, fresh = judged(store, talk(key), LABELS)
     assert row_of(store, fresh).corrected == view.item.corrected
-    assert store.runs.row(rebuilt).corrected == store.runs.row(run).corrected
+    assert store.runs.read_run(rebuilt).corrected == store.runs.read_run(run).corrected
 
 
 def test_a_label_is_recorded_between_the_windows_of_a_running_judge(store: Store) -> None:
     conversation = talk(answers=3)
     store.conversations.import_batch([conversation])
-    run = store.runs.create(SPEC, store.conversations.ids())
-    (item,) = store.runs.item_ids(run)
+    run = store.runs.create(SPEC, store.conversations.list_ids())
+    (item,) = store.runs.list_item_ids(run)
     labels: Labels = {1: ["yes"], 3: ["yes"], 5: ["yes"]}
     first, second, third = windows_of(conversation)
     store.runs.save_window(item, assess(first, labels))
@@ -353,7 +356,7 @@ def test_undo_far_back_reads_what_the_end_of_the_log_does_not_tell(
 def test_acts_given_at_once_stand_in_the_log_in_their_order(store: Store) -> None:
     run, item = judged(store, talk(), {1: ["yes", "no", "yes", "no"], 3: ["yes", "no", "yes"]})
     claims = [each.id for each in claims_of(store, item)][::-1]
-    acts = store.reviews.record_many(
+    acts = store.reviews.append_label_events_as_one_step(
         [Event(None, claim, "me", Action.BULK, "yes", run=run) for claim in claims]
     )
     assert [act.claim for act in acts] == claims

@@ -42,7 +42,9 @@ def label(store: Store, claim: int, seconds: float | None, reviewer: str = "ann"
 def claims(store: Store) -> list[ClaimId]:
     return [
         each.id
-        for each in store.runs.read_review_view(store.runs.item_ids(RunId(1))[0], "x").claims
+        for each in store.runs.read_conversation_for_review(
+            store.runs.list_item_ids(RunId(1))[0], "x"
+        ).claims
     ]
 
 
@@ -54,7 +56,7 @@ def test_labels_of_today_are_counted_once_a_claim_and_without_what_was_taken_bac
     for claim, seconds in ((1, 4.0), (1, 6.0), (2, 8.0), (3, None)):
         label(store, claim, seconds)
     label(store, 4, 900.0, reviewer="bo")
-    store.reviews.record(
+    store.reviews.append_label_event(
         claims(store)[4], "ann", Action.ACCEPTED, "yes",
         run=RunId(1), judge_verdict="yes", saw_judge=True,
     )  # fmt: skip

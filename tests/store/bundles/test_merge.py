@@ -66,11 +66,13 @@ def copies(base: Path, tmp_path: Path) -> Iterator[Callable[[], Store]]:
 
 
 def item_of(store: Store) -> ItemId:
-    return store.runs.item_ids(store.runs.find_newest_run_id() or RunId(0))[0]
+    return store.runs.list_item_ids(store.runs.find_newest_run_id() or RunId(0))[0]
 
 
 def claims_of(store: Store) -> list[ClaimId]:
-    return [each.id for each in store.runs.read_review_view(item_of(store), "ann").claims]
+    return [
+        each.id for each in store.runs.read_conversation_for_review(item_of(store), "ann").claims
+    ]
 
 
 def say(
@@ -83,7 +85,7 @@ def say(
     code: str | None = None,
     mark: LabelMark | None = None,
 ) -> LabelEvent:
-    return store.reviews.record(
+    return store.reviews.append_label_event(
         claims_of(store)[claim],
         reviewer,
         action,
@@ -100,9 +102,9 @@ def say(
 
 def toggle_evidence(store: Store, reviewer: str, claim: int, start: int, end: int) -> LabelEvent:
     """Mark a stretch of the first passage, and nothing else."""
-    turns = store.runs.read_review_view(item_of(store), "ann").turns
+    turns = store.runs.read_conversation_for_review(item_of(store), "ann").turns
     passage = next(each for turn in turns for each in turn.documents or ())
-    return store.reviews.record(
+    return store.reviews.append_label_event(
         claims_of(store)[claim],
         reviewer,
         Action.EVIDENCE,
@@ -118,7 +120,7 @@ def standing(store: Store) -> dict[tuple[ClaimId, str], HumanVerdict]:
     return {
         (claim.id, reviewer): replace(claim.mine, sample=None)
         for reviewer in PEOPLE
-        for claim in store.runs.read_review_view(item_of(store), reviewer).claims
+        for claim in store.runs.read_conversation_for_review(item_of(store), reviewer).claims
         if claim.mine is not None
     }
 
@@ -186,7 +188,7 @@ def do(stores: Sequence[Store], step: Step) -> None:
             toggle_evidence(store, person, claim, 0, len(verdict))
         case "bulk":
             some = claims_of(store)[claim:]
-            store.reviews.record_many(
+            store.reviews.append_label_events_as_one_step(
                 [Event(None, each, person, Action.BULK, verdict) for each in some]
             )
         case "undo":
@@ -194,7 +196,7 @@ def do(stores: Sequence[Store], step: Step) -> None:
         case "redo":
             store.reviews.redo(person)
         case "fetch":
-            store.bundles.merge(stores[(machine + 1) % len(stores)].bundles.collect())
+            store.bundles.merge(stores[(machine + 1) % len(stores)].bundles.make_label_bundle())
 
 
 def replayed(
@@ -234,10 +236,10 @@ def replayed(
 def names_of(store: Store) -> list[ClaimName]:
     """Names of the claims of the run, in order."""
     for each in claims_of(store):
-        store.reviews.record(
+        store.reviews.append_label_event(
             each, "namer", Action.NOTED, note="", run=None, judge_verdict=None, saw_judge=False
         )
-    acts = [act for act in store.bundles.collect().acts if act.reviewer == "namer"]
+    acts = [act for act in store.bundles.make_label_bundle().acts if act.reviewer == "namer"]
     return [act.claim for act in acts][-len(claims_of(store)) :]
 
 
@@ -253,7 +255,7 @@ def test_merging_in_any_order_is_replaying_the_union_of_the_logs(
     stores = [copies() for _ in range(3)]
     for step in steps:
         do(stores, step)
-    bundles = [store.bundles.collect() for store in stores]
+    bundles = [store.bundles.make_label_bundle() for store in stores]
     digests = set()
     for order in permutations(bundles):
         target = copies()
@@ -268,7 +270,7 @@ def test_merging_in_any_order_is_replaying_the_union_of_the_logs(
             store.bundles.merge(bundle)
         digests.add(store.bundles.hash_all_current_labels())
     assert len(digests) == 1
-    rows = {str(store.runs.item_rows([item_of(store)])[0].corrected) for store in stores}
+    rows = {str(store.runs.read_item_rows([item_of(store)])[0].corrected) for store in stores}
     assert len(rows) == 1
     assert standing(target) == replayed(bundles, target)
     # What one can take back next is the same everywhere, too.
@@ -287,7 +289,7 @@ def test_of_two_acts_at_one_clock_the_same_one_stands_in_every_store(
     here, there = copies(), copies()
     say(here, "ann", 0, "yes")
     say(there, "ann", 0, "no")
-    ours, theirs = (store.bundles.collect() for store in (here, there))
+    ours, theirs = (store.bundles.make_label_bundle() for store in (here, there))
     (mine,), (other,) = ([a for a in each.acts if a.reviewer == "ann"] for each in (ours, theirs))
     assert mine.clock == other.clock
     here.bundles.merge(theirs)
@@ -304,10 +306,12 @@ def test_acts_are_collected_in_the_order_of_the_log_and_not_of_their_arrival(
     for _ in range(3):
         say(here, "ann", 0, "yes")
     say(there, "bo", 1, "no")
-    here.bundles.merge(there.bundles.collect())
-    log = [(act.clock, act.id) for act in here.bundles.collect().acts]
+    here.bundles.merge(there.bundles.make_label_bundle())
+    log = [(act.clock, act.id) for act in here.bundles.make_label_bundle().acts]
     assert log == sorted(log)
-    assert here.bundles.collect().acts[-1].reviewer == "ann", "what came last was said before"
+    assert here.bundles.make_label_bundle().acts[-1].reviewer == "ann", (
+        "what came last was said before"
+    )
 
 
 @pytest.mark.parametrize(("clock", "kept"), [(1, 1), (50, 7)])
@@ -316,11 +320,11 @@ def test_an_act_that_is_here_moves_to_an_earlier_clock_and_never_to_a_later_one(
 ) -> None:
     here, there = copies(), copies()
     say(there, "ann", 0, "yes")
-    bundle = there.bundles.collect(reviewers=["ann"])
+    bundle = there.bundles.make_label_bundle(reviewers=["ann"])
     here.bundles.merge(replace(bundle, acts=(bundle.acts[0]._replace(clock=7),)))
     merged = here.bundles.merge(replace(bundle, acts=(bundle.acts[0]._replace(clock=clock),)))
     assert (merged.new, merged.known) == (0, 1)
-    assert [act.clock for act in here.bundles.collect(reviewers=["ann"]).acts] == [kept]
+    assert [act.clock for act in here.bundles.make_label_bundle(reviewers=["ann"]).acts] == [kept]
 
 
 def test_undo_and_redo_work_after_a_merge(copies: Callable[[], Store]) -> None:
@@ -328,11 +332,11 @@ def test_undo_and_redo_work_after_a_merge(copies: Callable[[], Store]) -> None:
     say(there, "ann", 0, "no")
     there.reviews.undo("ann")
     say(there, "bo", 1, "yes")
-    here.bundles.merge(there.bundles.collect())
+    here.bundles.merge(there.bundles.make_label_bundle())
     assert standing(here) == standing(there)
     assert [act.verdict for act in here.reviews.redo("ann")] == ["no"]
     assert [act.verdict for act in here.reviews.undo("bo")] == ["yes"]
-    there.bundles.merge(here.bundles.collect())
+    there.bundles.merge(here.bundles.make_label_bundle())
     assert there.bundles.hash_all_current_labels() == here.bundles.hash_all_current_labels()
     assert there.reviews.redo("ann") == ()
 
@@ -341,9 +345,9 @@ def test_a_new_act_comes_after_everything_that_was_merged(copies: Callable[[], S
     here, there = copies(), copies()
     for verdict in ("yes", "no", "yes", "no"):
         say(there, "ann", 0, verdict)
-    here.bundles.merge(there.bundles.collect())
+    here.bundles.merge(there.bundles.make_label_bundle())
     say(here, "ann", 0, "idk")
-    there.bundles.merge(here.bundles.collect())
+    there.bundles.merge(here.bundles.make_label_bundle())
     assert standing(there)[claims_of(there)[0], "ann"].verdict == "idk"
 
 
@@ -355,8 +359,8 @@ def test_every_field_of_an_act_arrives(copies: Callable[[], Store]) -> None:
     plan = SamplePlan(SamplingDesign.SIMPLE, 7, 3)
     drawn = make_sample_draw(there.samples.read_frame(run), plan)
     row = there.samples.add(run, "ann", drawn, plan, name="first")
-    entry = there.samples.entries(row.id, "ann")[0]
-    there.reviews.record(
+    entry = there.samples.list_claims_in_served_order(row.id, "ann")[0]
+    there.reviews.append_label_event(
         entry.claim,
         "ann",
         Action.BLIND,
@@ -370,14 +374,14 @@ def test_every_field_of_an_act_arrives(copies: Callable[[], Store]) -> None:
         sample=row.id,
     )
     say(there, "ann", 1, None, Action.MARKED, mark=LabelMark.FLAG)
-    sent = there.bundles.collect()
+    sent = there.bundles.make_label_bundle()
     merged = here.bundles.merge(sent)
     assert (merged.new, merged.new_samples, merged.new_guidelines) == (2, 1, 1)
-    assert here.bundles.collect() == sent
-    mine = here.samples.rows("ann")[0]
+    assert here.bundles.make_label_bundle() == sent
+    mine = here.samples.list_samples("ann")[0]
     assert (mine.uid, mine.size, mine.answered) == (row.uid, row.size, 1)
-    assert here.samples.entries(mine.id, "ann")[0].claim == entry.claim
-    guideline = here.guidelines.current()
+    assert here.samples.list_claims_in_served_order(mine.id, "ann")[0].claim == entry.claim
+    guideline = here.guidelines.find_version_in_force()
     assert guideline is not None
     assert guideline.text == "Judge by the passage alone."
     assert sent.acts[-2].guideline == guideline.digest
@@ -389,18 +393,18 @@ def test_claims_that_nobody_extracted_here_are_made(
     there = copies()
     say(there, "ann", 1, "yes")
     imported(store, replace(RATED, ratings=()))
-    merged = store.bundles.merge(there.bundles.collect())
+    merged = store.bundles.merge(there.bundles.make_label_bundle())
     assert (merged.new, merged.new_claims, merged.unmerged) == (3, 3, ())
     assert store.bundles.hash_all_current_labels() == there.bundles.hash_all_current_labels()
     # A run that draws the same claim later finds its verdict.
     _, item = judged(store, replace(RATED, ratings=()), LABELS)
-    assert store.runs.read_review_view(item, "ann").claims[1].human == "yes"
+    assert store.runs.read_conversation_for_review(item, "ann").claims[1].human == "yes"
 
 
 def test_statements_find_their_document(copies: Callable[[], Store], store: Store) -> None:
     there = copies()
     say(there, "ann", 0, "yes")
-    bundle = there.bundles.collect()
+    bundle = there.bundles.make_label_bundle()
     imported(store, RATED)
     (name,) = {act.claim for act in bundle.acts if act.reviewer == "ann"}
     told = replace(
@@ -413,7 +417,7 @@ def test_statements_find_their_document(copies: Callable[[], Store], store: Stor
     text = replace(bundle.claims[name], text="It is one.")
     merged = store.bundles.merge(LabelBundle((act,), {told: text}))
     assert (merged.new, merged.refused) == (1, ())
-    assert store.bundles.collect(reviewers=["ann"]).acts[0].claim == told
+    assert store.bundles.make_label_bundle(reviewers=["ann"]).acts[0].claim == told
     lost = replace(told, document=text_hash("another"))
     merged = store.bundles.merge(LabelBundle((act._replace(claim=lost, id="2"),), {lost: text}))
     # It is the same claim here: its document is part of its digest.
@@ -425,7 +429,7 @@ def test_what_does_not_fit_is_refused_and_the_rest_is_merged(
 ) -> None:
     there = copies()
     act = say(there, "ann", 0, "yes")
-    bundle = there.bundles.collect()
+    bundle = there.bundles.make_label_bundle()
     imported(store, replace(RATED, ratings=()))
     told = bundle.acts[-1]
     text = bundle.claims[told.claim]
@@ -461,12 +465,12 @@ def test_conversations_that_are_not_here_are_counted_and_nothing_else_is_lost(
     judged(there, other, {1: ["yes"]})
     judged(there, talk("three"), {1: ["yes"]})
     for claim in claims_of(there):
-        there.reviews.record(
+        there.reviews.append_label_event(
             claim, "ann", Action.BLIND, "no", run=None, judge_verdict=None, saw_judge=False
         )
     imported(store, RATED)
     imported(store, talk("three", say="Reply"))
-    bundle = there.bundles.collect()
+    bundle = there.bundles.make_label_bundle()
     merged = store.bundles.merge(bundle)
     assert merged.known == 2
     (elsewhere,) = merged.unmerged
@@ -485,7 +489,7 @@ def test_conversations_that_are_not_here_are_listed_by_name(
     for key in ("b", "c", "a"):
         judged(there, talk(key), {1: ["yes"]})
         say(there, "ann", 0, "no")
-    bundle = there.bundles.collect(reviewers=["ann"])
+    bundle = there.bundles.make_label_bundle(reviewers=["ann"])
     claims = dict(sorted(bundle.claims.items(), key=lambda each: each[0].conversation.key))
     for names in (claims, dict(reversed(claims.items()))):
         merged = store.bundles.merge(replace(bundle, claims=names))
@@ -499,22 +503,22 @@ def test_only_some_people_and_one_run_can_be_collected(copies: Callable[[], Stor
     say(store, "bo", 0, "no")
     judged(store, talk("two"), {1: ["yes"]})
     say(store, "ann", 0, "yes")
-    assert len(store.bundles.collect().acts) == 5
-    assert len(store.bundles.collect(reviewers=["ann"]).acts) == 2
-    assert len(store.bundles.collect(first).acts) == 2
-    assert len(store.bundles.collect(first, ["ann"]).acts) == 1
+    assert len(store.bundles.make_label_bundle().acts) == 5
+    assert len(store.bundles.make_label_bundle(reviewers=["ann"]).acts) == 2
+    assert len(store.bundles.make_label_bundle(first).acts) == 2
+    assert len(store.bundles.make_label_bundle(first, ["ann"]).acts) == 1
 
 
 def test_the_newest_guideline_is_in_force_wherever_it_was_set(copies: Callable[[], Store]) -> None:
     here, there = copies(), copies()
     here.guidelines.set("one", "ann")
     there.guidelines.set("two", "bo")
-    here.bundles.merge(there.bundles.collect())
-    there.bundles.merge(here.bundles.collect())
-    assert [each.text for each in here.guidelines.versions()] == ["one", "two"]
-    assert here.guidelines.versions()[-1].digest == there.guidelines.versions()[-1].digest
+    here.bundles.merge(there.bundles.make_label_bundle())
+    there.bundles.merge(here.bundles.make_label_bundle())
+    assert [each.text for each in here.guidelines.list_versions()] == ["one", "two"]
+    assert here.guidelines.list_versions()[-1].digest == there.guidelines.list_versions()[-1].digest
     here.guidelines.set("one", "ann")
-    current = here.guidelines.current()
+    current = here.guidelines.find_version_in_force()
     assert current is not None
     assert (current.text, current.number) == ("one", 3)
 
@@ -526,7 +530,7 @@ def test_a_guideline_is_in_force_even_after_one_from_the_future(
     later = BundleGuideline("d", "later", "bo", datetime(2999, 1, 1, tzinfo=UTC))
     store.bundles.merge(LabelBundle(guidelines=(later,)))
     assert store.guidelines.set("now", "ann").text == "now"
-    current = store.guidelines.current()
+    current = store.guidelines.find_version_in_force()
     assert current is not None
     assert current.text == "now"
 
@@ -537,7 +541,7 @@ def test_forged_clocks_are_refused_and_what_is_said_later_still_travels(
     here, there = copies(), copies()
     say(there, "ann", 0, "no")
     say(there, "ann", 1, "no")
-    bundle = there.bundles.collect()
+    bundle = there.bundles.make_label_bundle()
     mine = [act for act in bundle.acts if act.reviewer == "ann"]
     forged = mine[0]._replace(clock=LARGEST_CLOCK)
     undo = forged._replace(
@@ -547,9 +551,9 @@ def test_forged_clocks_are_refused_and_what_is_said_later_still_travels(
     merged = here.bundles.merge(replace(bundle, acts=(forged, mine[1], undo)))
     assert (merged.new, [uid for uid, _ in merged.refused]) == (1, [forged.id, "undo"])
     say(here, "ann", 2, "yes")
-    acts = here.bundles.collect().acts
+    acts = here.bundles.make_label_bundle().acts
     assert max(act.clock for act in acts) < LARGEST_CLOCK
-    merged = there.bundles.merge(here.bundles.collect())
+    merged = there.bundles.merge(here.bundles.make_label_bundle())
     assert (merged.new, merged.refused) == (1, ())
 
 
@@ -558,8 +562,8 @@ def test_marked_evidence_travels_and_is_taken_back(copies: Callable[[], Store]) 
     name = here.bundles.hash_all_current_labels()
     toggle_evidence(there, "ann", 0, 0, 4)
     toggle_evidence(there, "ann", 0, 2, 5)
-    assert here.bundles.merge(there.bundles.collect()).new == 2
-    assert here.bundles.collect() == there.bundles.collect()
+    assert here.bundles.merge(there.bundles.make_label_bundle()).new == 2
+    assert here.bundles.make_label_bundle() == there.bundles.make_label_bundle()
     assert here.bundles.hash_all_current_labels() == there.bundles.hash_all_current_labels() != name
     claim = claims_of(here)[0]
     assert [(mark.start, mark.end) for mark in standing(here)[claim, "ann"].evidence] == [(2, 5)]
@@ -569,7 +573,7 @@ def test_marked_evidence_travels_and_is_taken_back(copies: Callable[[], Store]) 
     here.reviews.undo("ann")
     assert (claim, "ann") not in standing(here)
     assert here.bundles.hash_all_current_labels() == name
-    there.bundles.merge(here.bundles.collect())
+    there.bundles.merge(here.bundles.make_label_bundle())
     there.reviews.redo("ann")
     assert [(mark.start, mark.end) for mark in standing(there)[claim, "ann"].evidence] == [(0, 4)]
 
@@ -577,7 +581,7 @@ def test_marked_evidence_travels_and_is_taken_back(copies: Callable[[], Store]) 
 def test_marks_in_a_passage_that_is_not_there_are_refused(copies: Callable[[], Store]) -> None:
     here, there = copies(), copies()
     act = toggle_evidence(there, "ann", 0, 0, 4)
-    bundle = there.bundles.collect()
+    bundle = there.bundles.make_label_bundle()
     told = bundle.acts[-1]
     (mark,) = act.evidence
     forged = [
@@ -595,12 +599,15 @@ def test_a_guideline_of_one_metric_and_a_default_travel_as_what_they_are(
     here, there = copies(), copies()
     say(there, "ann", 0, "yes")
     own = there.guidelines.set("Fees count.", "ann", "ragas-faithfulness")
-    merged = here.bundles.merge(there.bundles.collect())
+    merged = here.bundles.merge(there.bundles.make_label_bundle())
     assert merged.new_guidelines == 1
-    assert here.guidelines.versions() == (own,)
+    assert here.guidelines.list_versions() == (own,)
     assert here.guidelines.find_version_or_default("turn-faithfulness") == find_default_guideline(
         "turn-faithfulness"
     )
-    assert here.guidelines.list_default_digests() == there.guidelines.list_default_digests()
-    assert here.bundles.merge(there.bundles.collect()).new_guidelines == 0
-    assert here.bundles.collect() == there.bundles.collect()
+    assert (
+        here.guidelines.list_stored_default_digests()
+        == there.guidelines.list_stored_default_digests()
+    )
+    assert here.bundles.merge(there.bundles.make_label_bundle()).new_guidelines == 0
+    assert here.bundles.make_label_bundle() == there.bundles.make_label_bundle()

@@ -38,8 +38,8 @@ def me(uid: str, beats: int = 0) -> WorkerRow:
 
 def planned(store: Store, key: str) -> tuple[RunId, tuple[ItemId, ...]]:
     store.conversations.import_batch([talk(key)])
-    run = store.runs.create(SPEC, store.conversations.ids())
-    return run, store.runs.item_ids(run)
+    run = store.runs.create(SPEC, store.conversations.list_ids())
+    return run, store.runs.list_item_ids(run)
 
 
 def alive(other: WorkerRow) -> bool:
@@ -48,27 +48,34 @@ def alive(other: WorkerRow) -> bool:
 
 def test_a_reply_comes_back_with_everything_that_was_known_of_it(store: Store) -> None:
     run, (item,) = planned(store, "one")
-    totals = store.calls.save_reply(CallContext("k", "j", "claims", run, item, window=0), REPLY)
-    found = store.calls.find_reply("k")
+    totals = store.calls.save_reply_release_lease_and_add_totals(
+        CallContext("k", "j", "claims", run, item, window=0), REPLY
+    )
+    found = store.calls.find_usable_reply("k")
     assert found == REPLY
     assert [type(each) for each in astuple(found)] == [type(each) for each in astuple(REPLY)]
     assert totals == RunTotals(1, 100, 10, 60, 1_500, 0)
     unpriced = replace(REPLY, cost_nusd=None)
-    assert store.calls.save_reply(
+    assert store.calls.save_reply_release_lease_and_add_totals(
         CallContext("k2", "j", "claims", run, item), unpriced
     ) == RunTotals(2, 200, 20, 120, 1_500, 1)
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     assert (row.cost_nusd, row.unpriced_calls, row.tokens_cached) == (1_500, 1, 120)
 
 
 def test_a_call_outside_a_run_counts_for_none(store: Store) -> None:
-    assert store.calls.save_reply(CallContext("k", "j", "claims"), REPLY) is None
+    assert (
+        store.calls.save_reply_release_lease_and_add_totals(CallContext("k", "j", "claims"), REPLY)
+        is None
+    )
 
 
 def test_costs_belong_to_the_window_that_asked_first(store: Store) -> None:
     run, (item,) = planned(store, "one")
     for key, window in (("a", 0), ("b", 0), ("c", 1), ("d", None)):
-        store.calls.save_reply(CallContext(key, "j", "claims", run, item, window=window), REPLY)
+        store.calls.save_reply_release_lease_and_add_totals(
+            CallContext(key, "j", "claims", run, item, window=window), REPLY
+        )
     costs = store.calls.sum_item_costs(item)
     assert costs.total == RunTotals(4, 400, 40, 240, 6_000, 0)
     assert {window: part.calls for window, part in costs.windows.items()} == {0: 2, 1: 1, None: 1}
@@ -78,16 +85,24 @@ def test_what_the_embedded_judge_said_before_there_were_costs_was_free(store: St
     run, (item,) = planned(store, "one")
     old = replace(REPLY, cost_nusd=None)
     for key, judge in (("a", "offline"), ("b", "openai:m"), ("c", "offline")):
-        store.calls.save_reply(CallContext(key, judge, "claims", run, item), old)
-    store.calls.save_reply(CallContext("d", "openai:m", "claims", run, item), REPLY)
+        store.calls.save_reply_release_lease_and_add_totals(
+            CallContext(key, judge, "claims", run, item), old
+        )
+    store.calls.save_reply_release_lease_and_add_totals(
+        CallContext("d", "openai:m", "claims", run, item), REPLY
+    )
     assert store.calls.sum_item_costs(item).total == RunTotals(4, 400, 40, 240, 1_500, 1)
 
 
 def test_the_calls_of_a_conversation_are_listed_with_the_unusable_ones(store: Store) -> None:
     run, (item,) = planned(store, "one")
     bad = replace(REPLY, text="Sorry")
-    store.calls.save_reply(CallContext("k", "j", "claims", run, item, window=1, usable=False), bad)
-    store.calls.save_reply(CallContext("k", "j", "claims", run, item, window=1, replicate=2), REPLY)
+    store.calls.save_reply_release_lease_and_add_totals(
+        CallContext("k", "j", "claims", run, item, window=1, usable=False), bad
+    )
+    store.calls.save_reply_release_lease_and_add_totals(
+        CallContext("k", "j", "claims", run, item, window=1, replicate=2), REPLY
+    )
     first, second = store.calls.list_item_calls(item)
     assert (first.usable, first.reply.text, first.window) == (False, "Sorry", 1)
     assert (second.usable, second.reply, second.replicate) == (True, REPLY, 2)
@@ -107,7 +122,9 @@ def test_a_lease_keeps_others_off_until_the_reply_is_there(store: Store) -> None
     store.workers.add_worker(me("b"))
     assert store.workers.take_lease("k", "a", alive)
     assert not store.workers.take_lease("k", "b", alive)
-    store.calls.save_reply(CallContext("k", "j", "s", worker="a"), REPLY)
+    store.calls.save_reply_release_lease_and_add_totals(
+        CallContext("k", "j", "s", worker="a"), REPLY
+    )
     assert store.workers.take_lease("k", "b", alive)
     store.workers.release_lease("k", "b")
     assert store.workers.take_lease("k", "a", alive)
@@ -163,12 +180,12 @@ def test_retries_are_counted_in_the_run(store: Store) -> None:
     run, _ = planned(store, "one")
     store.calls.add_to_run_retry_count(run, 3)
     store.calls.add_to_run_retry_count(run, 2)
-    assert store.runs.row(run).retries == 5
+    assert store.runs.read_run(run).retries == 5
 
 
 def test_fresh_verdicts_stand_beside_the_run_in_order(store: Store) -> None:
     _, item = judged(store, talk(), {1: ["yes"]})
-    claim = store.runs.read_review_view(item, "me").claims[0].id
+    claim = store.runs.read_conversation_for_review(item, "me").claims[0].id
     fresh = FreshVerdict(item, ClaimId(claim), 0, 1, "no", "No", "why", 0.5, "ann")
     store.calls.add_re_asked_verdict(fresh)
     store.calls.add_re_asked_verdict(replace(fresh, replicate=2, label="yes", confidence=None))
@@ -178,17 +195,17 @@ def test_fresh_verdicts_stand_beside_the_run_in_order(store: Store) -> None:
 
 def test_a_budget_can_be_changed(store: Store) -> None:
     run, _ = planned(store, "one")
-    assert store.runs.row(run).spec.budget_nusd is None
+    assert store.runs.read_run(run).spec.budget_nusd is None
     store.runs.set_budget(run, 5, 6)
-    spec = store.runs.row(run).spec
+    spec = store.runs.read_run(run).spec
     assert (spec.budget_nusd, spec.budget_tokens) == (5, 6)
 
 
 def test_the_claims_of_a_run_are_listed_in_the_order_of_the_text(store: Store) -> None:
     run, item = judged(store, talk(), {1: ["yes", "no"], 3: ["idk"]})
-    conversation = store.runs.item_rows([item])[0].conversation
+    conversation = store.runs.read_item_rows([item])[0].conversation
     claims = store.run_contents.list_claims(run, conversation)
-    view = store.runs.read_review_view(item, "me")
+    view = store.runs.read_conversation_for_review(item, "me")
     assert [(each.turn, each.text) for each in claims] == [
         (each.turn, each.text) for each in view.claims
     ]
@@ -199,9 +216,9 @@ def test_a_store_of_an_older_version_has_no_costs(tmp_path: Path) -> None:
     fixture = Path(__file__).parents[3] / "fixtures" / "databases" / "v6.sqlite"
     shutil.copy(fixture, tmp_path / "s.db")
     with Store.open(tmp_path / "s.db") as store:
-        row = store.runs.rows()[-1]
+        row = store.runs.list_runs()[-1]
         assert (row.cost_nusd, row.tokens_cached, row.retries, row.archived_at) == (0, 0, 0, None)
         assert row.spec.budget_nusd is None
-        found = store.calls.find_reply("key")
+        found = store.calls.find_usable_reply("key")
         assert found is not None
         assert (found.cost_nusd, found.rung, found.estimated) == (None, None, False)

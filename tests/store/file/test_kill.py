@@ -68,14 +68,14 @@ def test_a_kill_just_before_any_commit_leaves_a_consistent_store(
     done = process.stdout.split()
     assert len(done) == left
     with Store.open(path, create=False) as after:
-        assert after.check() == []
+        assert after.list_damage() == []
         assert after.conversations.count() == (2 if "import" in done else 0)
-        runs = after.runs.rows()
+        runs = after.runs.list_runs()
         assert len(runs) == done.count("run")
         if not runs:
             return
         (run,) = runs
-        items = after.runs.item_rows(after.runs.item_ids(run.id))
+        items = after.runs.read_item_rows(after.runs.list_item_ids(run.id))
         assert run.calls == done.count("reply")
         assert run.windows == sum(item.windows for item in items) == done.count("window")
         assert run.done == sum(item.state is ItemState.DONE for item in items) == done.count("item")
@@ -83,7 +83,7 @@ def test_a_kill_just_before_any_commit_leaves_a_consistent_store(
         labels = done.count("label") - done.count("undo")
         assert run.labelled == sum(item.labelled for item in items) == labels
         for item in items:
-            view = after.runs.read_review_view(item.id, "me")
+            view = after.runs.read_conversation_for_review(item.id, "me")
             assert len(view.windows) == item.windows
             assert len(view.claims) == item.claims
             assert sum(claim.mine is not None for claim in view.claims) == item.labelled

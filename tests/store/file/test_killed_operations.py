@@ -129,7 +129,7 @@ def kill_at_places(operation: str, root: Path, places: int) -> list[Path]:
 def read_keys(path: Path) -> list[str]:
     assert find_damage(path) == []
     with Store.open(path, create=False) as store:
-        return sorted(store.conversations.get(each).key for each in store.conversations.ids())
+        return sorted(store.conversations.get(each).key for each in store.conversations.list_ids())
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_a_killed_upgrade_is_done_by_the_next_one(root: Path) -> None:
     assert keys
     for folder in folders:
         with Store.open(folder / "s.db", create=False) as store:
-            assert store.check() == []
+            assert store.list_damage() == []
         assert read_keys(folder / "s.db") == keys
         for copy in folder.glob("s.schema-*.db"):
             assert find_damage(copy) == []

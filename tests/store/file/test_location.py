@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.store.file.location import find_network_drive, list_files_open_to_others
+from faithtui.store.file.location import find_network_drive_type, list_files_readable_by_others
 
 MOUNTS = """\
 22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -32,11 +32,11 @@ a line that is cut
     ],
 )
 def test_a_network_drive_is_told_by_the_nearest_mount(path: str, kind: str | None) -> None:
-    assert find_network_drive(Path(path), MOUNTS) == kind
+    assert find_network_drive_type(Path(path), MOUNTS) == kind
 
 
 def test_where_nothing_is_known_nothing_is_told(tmp_path: Path) -> None:
-    assert find_network_drive(tmp_path / "s.db", "") is None
+    assert find_network_drive_type(tmp_path / "s.db", "") is None
 
 
 def test_files_that_others_may_read_are_listed(tmp_path: Path) -> None:
@@ -44,4 +44,4 @@ def test_files_that_others_may_read_are_listed(tmp_path: Path) -> None:
     for name, mode in (("s.db", 0o600), ("s.db-wal", 0o640)):
         (tmp_path / name).touch()
         (tmp_path / name).chmod(mode)
-    assert list_files_open_to_others(path) == [tmp_path / "s.db-wal"]
+    assert list_files_readable_by_others(path) == [tmp_path / "s.db-wal"]

@@ -70,7 +70,7 @@ def test_processes_that_open_one_new_store_at_once_all_get_it(tmp_path: Path) ->
             assert [heard(each) for each in processes] == [find_head_revision()] * 4
     for number in range(ROUNDS):
         with Store.open(tmp_path / f"{number}.db", create=False) as store:
-            assert store.check() == []
+            assert store.list_damage() == []
 
 
 def test_what_takes_long_to_import_is_there_before_others_have_to_wait(tmp_path: Path) -> None:

@@ -33,23 +33,25 @@ def store(path: Path) -> Iterator[Store]:
 
 def test_everything_is_read(store: Store) -> None:
     assert store.is_read_only
-    (run,) = store.runs.rows()
-    for item in store.runs.item_ids(run.id):
-        assert store.runs.read_review_view(item, "ann").item.id == item
-    assert store.labelled_units.read_run_units(run.id).claims
-    assert store.bundles.collect().acts
-    assert store.data_version() == store.data_version()
-    assert store.check() == []
+    (run,) = store.runs.list_runs()
+    for item in store.runs.list_item_ids(run.id):
+        assert store.runs.read_conversation_for_review(item, "ann").item.id == item
+    assert store.labelled_units.read_report_units(run.id).claims
+    assert store.bundles.make_label_bundle().acts
+    assert store.read_change_number() == store.read_change_number()
+    assert store.list_damage() == []
 
 
 def test_nothing_is_written_and_that_is_said(path: Path) -> None:
     before = path.read_bytes()
     with Store.open(path, read_only=True) as store:
-        claim = store.runs.read_review_view(store.runs.item_ids(RunId(1))[0], "ann").claims[0]
+        claim = store.runs.read_conversation_for_review(
+            store.runs.list_item_ids(RunId(1))[0], "ann"
+        ).claims[0]
         with pytest.raises(StoreReadOnly, match=r"s\.db can only be read here; copy it"):
             store.conversations.import_batch([talk()])
         with pytest.raises(StoreReadOnly):
-            store.reviews.record(
+            store.reviews.append_label_event(
                 claim.id,
                 "ann",
                 Action.BLIND,
@@ -65,11 +67,11 @@ def test_nothing_is_written_and_that_is_said(path: Path) -> None:
 
 
 def test_what_another_process_writes_meanwhile_is_seen(path: Path, store: Store) -> None:
-    before, version = store.conversations.count(), store.data_version()
+    before, version = store.conversations.count(), store.read_change_number()
     with Store.open(path) as writer:
         writer.conversations.import_batch([talk()])
         assert store.conversations.count() == before + 1
-        assert store.data_version() != version
+        assert store.read_change_number() != version
 
 
 def test_tables_of_an_older_version_are_not_upgraded(tmp_path: Path) -> None:
@@ -114,17 +116,17 @@ def test_a_viewer_without_rights_sees_what_the_owner_writes_later() -> None:
         shop(path)
         with without_rights(path.parent):
             viewer = Store.open(path)
-            before, version = viewer.conversations.count(), viewer.data_version()
+            before, version = viewer.conversations.count(), viewer.read_change_number()
             assert viewer.is_read_only
             assert viewer._database._readers._unlogged_signature is not None
         with Store.open(path) as owner:
             owner.conversations.import_batch([talk()])
         with without_rights(path.parent):
             assert viewer.conversations.count() == before + 1
-            assert viewer.data_version() != version
-            assert viewer.check() == []
-            version = viewer.data_version()
-            assert viewer.data_version() == version
+            assert viewer.read_change_number() != version
+            assert viewer.list_damage() == []
+            version = viewer.read_change_number()
+            assert viewer.read_change_number() == version
         viewer.close()
 
 

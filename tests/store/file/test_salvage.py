@@ -31,11 +31,11 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store.conversations.import_batch([conversation(f"c{n}", 8) for n in range(30)])
         claims = [
             claim.id
-            for item in store.runs.item_ids(run)
-            for claim in store.runs.read_review_view(item, "ann").claims
+            for item in store.runs.list_item_ids(run)
+            for claim in store.runs.read_conversation_for_review(item, "ann").claims
         ]
         for number in range(LABELS):
-            store.reviews.record(
+            store.reviews.append_label_event(
                 claims[number % len(claims)],
                 "ann",
                 Action.OVERRIDDEN,
@@ -57,8 +57,10 @@ def damaged(filled: Path, tmp_path: Path) -> Path:
 
 def notes(path: Path) -> set[str]:
     with Store.open(path, create=False) as store:
-        assert store.check() == []
-        return {each.note for each in store.bundles.collect().acts if each.note is not None}
+        assert store.list_damage() == []
+        return {
+            each.note for each in store.bundles.make_label_bundle().acts if each.note is not None
+        }
 
 
 def pages_of(path: Path, table: str) -> list[int]:
@@ -97,7 +99,7 @@ def test_a_sound_store_comes_over_whole(damaged: Path, tmp_path: Path) -> None:
     with Store.open(damaged) as old, Store.open(tmp_path / "new.db") as new:
         assert old.bundles.hash_all_current_labels() == new.bundles.hash_all_current_labels()
         assert new.conversations.count() == old.conversations.count()
-        assert new.runs.row(RunId(1)) == old.runs.row(RunId(1))
+        assert new.runs.read_run(RunId(1)) == old.runs.read_run(RunId(1))
 
 
 def test_a_lost_page_of_labels_costs_the_labels_on_it(damaged: Path, tmp_path: Path) -> None:

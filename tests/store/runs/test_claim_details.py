@@ -19,7 +19,7 @@ def claims_of(store: Store, run: RunId) -> list[ClaimId]:
 def say(
     store: Store, claim: ClaimId, who: str, verdict: str, action: Action, note: str = ""
 ) -> None:
-    store.reviews.record(
+    store.reviews.append_label_event(
         claim,
         who,
         action,

@@ -61,7 +61,7 @@ def say(
     action: Action = Action.OVERRIDDEN,
     judge: str | None = None,
 ) -> None:
-    store.reviews.record(
+    store.reviews.append_label_event(
         claim_id, who, action, verdict, run=run, judge_verdict=judge, saw_judge=True
     )
 
@@ -89,7 +89,7 @@ def test_a_statement_belongs_to_its_document(store: Store) -> None:
             ]
         },
     )
-    claims = store.runs.read_review_view(item, "me").claims
+    claims = store.runs.read_conversation_for_review(item, "me").claims
     assert [(each.kind, each.text, each.document, each.span) for each in claims] == [
         ("statement", "The same.", 2, Span(0, 6)),
         ("statement", "The same.", 1, None),
@@ -100,38 +100,42 @@ def test_a_statement_belongs_to_its_document(store: Store) -> None:
 def test_a_statement_is_not_the_claim_with_the_same_words(store: Store) -> None:
     _, first = said(store, talk(), FACT_RUN, {1: [claim("yes")]})
     _, second = said(store, talk(), RELEVANCE_RUN, {1: [statement("no", "It is so.", "Fact 0.")]})
-    (one,), (two,) = (store.runs.read_review_view(item, "me").claims for item in (first, second))
+    (one,), (two,) = (
+        store.runs.read_conversation_for_review(item, "me").claims for item in (first, second)
+    )
     assert one.id != two.id
     say(store, one.id, "no")
-    assert store.runs.read_review_view(second, "me").claims[0].human is None
+    assert store.runs.read_conversation_for_review(second, "me").claims[0].human is None
 
 
 def test_statements_are_shared_by_runs(store: Store) -> None:
     verdicts = {1: [statement("yes", "So.", "Fact 0.")]}
     _, first = said(store, talk(), RELEVANCE_RUN, verdicts)
     _, second = said(store, talk(), RELEVANCE_RUN, verdicts)
-    (one,), (two,) = (store.runs.read_review_view(item, "me").claims for item in (first, second))
+    (one,), (two,) = (
+        store.runs.read_conversation_for_review(item, "me").claims for item in (first, second)
+    )
     assert one.id == two.id
 
 
 def test_a_verdict_on_an_answer_and_its_imported_rating_are_about_one_claim(store: Store) -> None:
     rated = talk(ratings=[Rating(1, "ann", MTRAG, "1")])
     run, item = said(store, rated, SUPPORT_RUN, {1: [answer("yes")], 3: [answer("no", 3)]})
-    one, two = store.runs.read_review_view(item, "me").claims
+    one, two = store.runs.read_conversation_for_review(item, "me").claims
     assert (one.kind, one.turn, one.text, one.human) == ("answer", 1, "Answer 0 of one.", "no")
     assert (two.kind, two.turn, two.text, two.human) == ("answer", 3, "Answer 1 of one.", None)
     assert [each.reviewer for each in one.others] == ["ann"]
-    (row,) = store.runs.item_rows([item])
+    (row,) = store.runs.read_item_rows([item])
     assert (row.claims, row.labelled, row.overridden) == (2, 1, 1)
     assert row.corrected is not None
     assert row.corrected.pooled == make_score(0.0)
-    assert store.runs.row(run).labelled == 1
+    assert store.runs.read_run(run).labelled == 1
 
 
 def test_a_rating_that_comes_later_finds_the_judged_answer(store: Store) -> None:
     _, item = said(store, talk(), SUPPORT_RUN, {1: [answer("yes")]})
     store.conversations.import_batch([talk(ratings=[Rating(1, "ann", MTRAG, "1")])])
-    (row,) = store.runs.item_rows([item])
+    (row,) = store.runs.read_item_rows([item])
     assert (row.labelled, row.overridden) == (1, 1)
     assert store.conversations.get(row.conversation).ratings == (Rating(1, "ann", MTRAG, "1"),)
 
@@ -139,52 +143,52 @@ def test_a_rating_that_comes_later_finds_the_judged_answer(store: Store) -> None
 def test_one_persons_word_is_heard_by_every_metric_in_its_own_words(store: Store) -> None:
     _, facts = said(store, talk(), FACT_RUN, {1: [claim("yes")]})
     _, inferred = said(store, talk(), INFERENCE_RUN, {1: [claim("1")]})
-    (one,) = store.runs.read_review_view(facts, "me").claims
+    (one,) = store.runs.read_conversation_for_review(facts, "me").claims
     say(store, one.id, "idk")
-    views = [store.runs.read_review_view(item, "me") for item in (facts, inferred)]
+    views = [store.runs.read_conversation_for_review(item, "me") for item in (facts, inferred)]
     assert [view.claims[0].human for view in views] == ["idk", "0"]
     assert [view.claims[0].mine and view.claims[0].mine.verdict for view in views] == ["idk", "idk"]
     assert [view.item.overridden for view in views] == [1, 1]
     assert [view.windows[0].corrected.value for view in views] == [1.0, 0.0]
     say(store, one.id, "yes")
-    rows = store.runs.item_rows([facts, inferred])
+    rows = store.runs.read_item_rows([facts, inferred])
     assert [(row.labelled, row.overridden) for row in rows] == [(1, 0), (1, 0)]
 
 
 def test_words_are_translated_before_people_are_counted(store: Store) -> None:
     run, item = said(store, talk(), INFERENCE_RUN, {1: [claim("1")]})
-    (one,) = store.runs.read_review_view(item, "me").claims
+    (one,) = store.runs.read_conversation_for_review(item, "me").claims
     for who, word in (("a", "yes"), ("b", "1"), ("c", "no"), ("d", "idk"), ("e", "0")):
         say(store, one.id, word, who)
-    assert store.runs.read_review_view(item, "me").claims[0].human == "0"
+    assert store.runs.read_conversation_for_review(item, "me").claims[0].human == "0"
     assert [each.human for each in store.labelled_units.read_claim_units(run)] == ["0"]
 
 
 def test_a_tie_overrides_nothing_until_it_is_settled(store: Store) -> None:
     run, item = said(store, talk(), INFERENCE_RUN, {1: [claim("1")]})
-    (one,) = store.runs.read_review_view(item, "me").claims
+    (one,) = store.runs.read_conversation_for_review(item, "me").claims
     say(store, one.id, "1", "ann")
     say(store, one.id, "0", "bob")
-    view = store.runs.read_review_view(item, "me")
+    view = store.runs.read_conversation_for_review(item, "me")
     assert (view.claims[0].human, view.item.labelled, view.item.overridden) == (TIE, 1, 0)
     assert view.item.corrected == view.item.scores
 
     def count(text: str) -> int:
-        wanted = parse_filter(text, make_filter_context(store.runs.row(run).spec.rule)).filter
+        wanted = parse_filter(text, make_filter_context(store.runs.read_run(run).spec.rule)).filter
         return len(store.search.list_matching_items(run, wanted))
 
     assert (count("is:labelled"), count("is:agreement"), count("is:disagreement")) == (1, 0, 0)
     say(store, one.id, "0", "cy")
-    view = store.runs.read_review_view(item, "me")
+    view = store.runs.read_conversation_for_review(item, "me")
     assert (view.claims[0].human, view.item.overridden) == ("0", 1)
     assert count("is:disagreement") == 1
 
 
 def test_a_word_without_a_meaning_here_is_no_review_and_is_told_as_it_was(store: Store) -> None:
     run, item = said(store, talk(), RELEVANCE_RUN, {1: [statement("yes", "So.", "Fact 0.")]})
-    (one,) = store.runs.read_review_view(item, "me").claims
+    (one,) = store.runs.read_conversation_for_review(item, "me").claims
     say(store, one.id, "idk")
-    view = store.runs.read_review_view(item, "me")
+    view = store.runs.read_conversation_for_review(item, "me")
     assert (view.claims[0].human, view.item.labelled, view.item.overridden) == (None, 0, 0)
     assert view.item.corrected == view.item.scores
     (reading,) = store.labelled_units.read_claim_units(run)
@@ -196,9 +200,9 @@ def test_a_word_without_a_meaning_here_is_no_review_and_is_told_as_it_was(store:
 
 def test_no_fair_claim_is_none_under_any_metric(store: Store) -> None:
     _, item = said(store, talk(), INFERENCE_RUN, {1: [claim("1"), claim("0", "And so.")]})
-    first, second = store.runs.read_review_view(item, "me").claims
+    first, second = store.runs.read_conversation_for_review(item, "me").claims
     say(store, second.id, NOT_A_CLAIM)
-    view = store.runs.read_review_view(item, "me")
+    view = store.runs.read_conversation_for_review(item, "me")
     assert [each.human for each in view.claims] == [None, NOT_A_CLAIM]
     assert view.item.corrected is not None
     assert view.item.corrected.pooled == make_score(1.0)
@@ -215,7 +219,13 @@ def test_statements_are_read_like_claims(store: Store) -> None:
             3: [statement("no", "Three.", "Fact 1.", 3)],
         },
     )
-    say(store, store.runs.read_review_view(item, "me").claims[0].id, "no", run=run, judge="yes")
+    say(
+        store,
+        store.runs.read_conversation_for_review(item, "me").claims[0].id,
+        "no",
+        run=run,
+        judge="yes",
+    )
     found = [
         (each.text, each.judge, each.human, each.blind)
         for each in store.labelled_units.read_claim_units(run)
@@ -231,14 +241,16 @@ def test_ratings_of_answers_say_nothing_about_statements(store: Store) -> None:
     rated = talk(ratings=[Rating(1, "ann", MTRAG, "4")])
     relevance, _ = said(store, rated, RELEVANCE_RUN, {1: [statement("yes", "So.", "Fact 0.")]})
     facts, _ = said(store, rated, FACT_RUN, {1: [claim("yes")]})
-    assert store.labelled_units.read_answer_units(relevance) == ()
-    assert [each.turn for each in store.labelled_units.read_answer_units(facts)] == [1]
+    assert store.labelled_units.read_rated_answer_units(relevance) == ()
+    assert [each.turn for each in store.labelled_units.read_rated_answer_units(facts)] == [1]
 
 
 def test_people_rate_answers_in_the_words_of_the_run(store: Store) -> None:
     rated = talk(answers=3, ratings=[Rating(1, "ann", MTRAG, "4"), Rating(3, "ann", MTRAG, "1")])
     run, _ = said(store, rated, INFERENCE_RUN, {1: [claim("1")], 3: [claim("1", turn=3)]})
-    assert [(each.human, each.score) for each in store.labelled_units.read_answer_units(run)] == [
+    assert [
+        (each.human, each.score) for each in store.labelled_units.read_rated_answer_units(run)
+    ] == [
         ("1", make_score(1.0)),
         ("0", make_score(1.0)),
     ]
@@ -253,34 +265,36 @@ def test_a_judged_answer_is_read_once_at_each_level_and_never_with_itself(store:
         ("Answer 0 of one.", "yes", "no"),
         ("Answer 1 of one.", "yes", None),
     ]
-    (reading,) = store.labelled_units.read_answer_units(run)
+    (reading,) = store.labelled_units.read_rated_answer_units(run)
     assert (reading.human, reading.score, reading.passes) == ("no", make_score(1.0), True)
     assert (reading.claims, reading.raters, reading.rating) == (1, 1, 0.0)
-    second = store.runs.read_review_view(item, "me").claims[1]
+    second = store.runs.read_conversation_for_review(item, "me").claims[1]
     say(store, second.id, "no", run=run, judge="yes")
-    assert [(each.human, each.raters) for each in store.labelled_units.read_answer_units(run)] == [
+    assert [
+        (each.human, each.raters) for each in store.labelled_units.read_rated_answer_units(run)
+    ] == [
         ("no", 1),
         ("no", 1),
     ]
     store.reviews.undo("me")
-    assert len(store.labelled_units.read_answer_units(run)) == 1
+    assert len(store.labelled_units.read_rated_answer_units(run)) == 1
 
 
 def test_ratings_that_came_with_the_data_are_no_census_of_judged_answers(store: Store) -> None:
     rated = talk(answers=1, ratings=[Rating(1, "ann", MTRAG, "4")])
     run, _ = said(store, rated, SUPPORT_RUN, {1: [answer("yes")]})
-    assert store.labelled_units.read_run_units(run).design.kind is DesignKind.CONVENIENCE
+    assert store.labelled_units.read_report_units(run).design.kind is DesignKind.CONVENIENCE
     here, item = said(store, talk("two", answers=1), SUPPORT_RUN, {1: [answer("yes")]})
-    (one,) = store.runs.read_review_view(item, "me").claims
+    (one,) = store.runs.read_conversation_for_review(item, "me").claims
     say(store, one.id, "yes", run=here, judge="yes")
-    assert store.labelled_units.read_run_units(here).design.kind is DesignKind.CENSUS
+    assert store.labelled_units.read_report_units(here).design.kind is DesignKind.CENSUS
 
 
 def test_an_answer_nobody_should_be_judged_on_neither_passes_nor_fails(store: Store) -> None:
     run, item = said(store, talk(), SUPPORT_RUN, {1: [answer("yes")]})
-    (one,) = store.runs.read_review_view(item, "me").claims
+    (one,) = store.runs.read_conversation_for_review(item, "me").claims
     say(store, one.id, NOT_A_CLAIM)
-    (reading,) = store.labelled_units.read_answer_units(run)
+    (reading,) = store.labelled_units.read_rated_answer_units(run)
     assert (reading.human, reading.raters) == (None, 1)
 
 
@@ -288,7 +302,7 @@ def test_an_answer_that_was_skipped_has_no_score(store: Store) -> None:
     rated = talk(ratings=[Rating(1, "ann", MTRAG, "1")])
     missing = make_empty_score(ScoreState.SKIPPED, "no contexts")
     run, _ = said(store, rated, SUPPORT_RUN, {3: [answer("yes", 3)]}, scores={0: missing})
-    (reading,) = store.labelled_units.read_answer_units(run)
+    (reading,) = store.labelled_units.read_rated_answer_units(run)
     assert (reading.score, reading.passes, reading.claims) == (missing, None, 0)
     assert store.run_contents.count_windows_without_claims(run) == 0
 
@@ -305,10 +319,10 @@ def test_what_people_say_is_the_same_in_lists_review_and_readings(
     labels = ["1", "0", None]
     verdicts = {1: [claim(label, f"Claim {place}") for place, label in enumerate(labels)]}
     run, item = said(store, talk(key), INFERENCE_RUN, verdicts)
-    ids = [each.id for each in store.runs.read_review_view(item, "me").claims]
+    ids = [each.id for each in store.runs.read_conversation_for_review(item, "me").claims]
     for who, (place, word) in enumerate(acts):
         say(store, ids[place], word, f"p{who}")
-    view = store.runs.read_review_view(item, "me")
+    view = store.runs.read_conversation_for_review(item, "me")
     human = [each.human for each in view.claims]
     known = {*INFERENCE.names, NOT_A_CLAIM, TIE}
     assert {word for word in human if word} <= known
@@ -326,7 +340,7 @@ def test_what_people_say_is_the_same_in_lists_review_and_readings(
 @pytest.mark.parametrize("rule", [RULE, FACTS, INFERRED, RELEVANT, SUPPORTED])
 def test_a_run_remembers_its_rule(store: Store, rule: ScoringRule) -> None:
     run, _ = judged(store, talk(), {}, spec=replace(SPEC, rule=rule))
-    assert store.runs.row(run).spec.rule == rule
+    assert store.runs.read_run(run).spec.rule == rule
 
 
 def test_a_rule_written_before_labels_were_named_is_of_three_way_faithfulness() -> None:

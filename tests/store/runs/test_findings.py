@@ -22,7 +22,7 @@ def run(store: Store) -> RunId:
     """Two conversations, two claims each."""
     numbers = [imported(store, talk(key)) for key in ("one", "two")]
     run = store.runs.create(SPEC, numbers)
-    for item, key in zip(store.runs.item_ids(run), ("one", "two"), strict=True):
+    for item, key in zip(store.runs.list_item_ids(run), ("one", "two"), strict=True):
         for window in windows_of(talk(key)):
             store.runs.save_window(item, assess(window, {1: ["yes"], 3: ["no"]}))
         store.runs.score_and_finish_item(item, ItemState.DONE, None)
@@ -30,16 +30,16 @@ def run(store: Store) -> RunId:
 
 
 def claims_of(store: Store, item: ItemId) -> list[ClaimId]:
-    return [claim.id for claim in store.runs.read_review_view(item, "ann").claims]
+    return [claim.id for claim in store.runs.read_conversation_for_review(item, "ann").claims]
 
 
 def checked(store: Store, item: ItemId, *findings: Finding) -> ItemCheckResult:
-    (row,) = store.runs.item_rows([item])
+    (row,) = store.runs.read_item_rows([item])
     return ItemCheckResult(item, row.state, row.windows, findings)
 
 
 def test_findings_are_kept_counted_and_listed(store: Store, run: RunId) -> None:
-    first, second = store.runs.item_ids(run)
+    first, second = store.runs.list_item_ids(run)
     assert store.findings.list_unchecked_conversations(run) == (first, second)
     assert store.findings.list_unchecked_conversations(run, 1) == (first,)
     a, b = claims_of(store, first)
@@ -59,14 +59,18 @@ def test_findings_are_kept_counted_and_listed(store: Store, run: RunId) -> None:
     )
     assert saved == 2
     assert store.findings.list_unchecked_conversations(run) == ()
-    summary = store.findings.summary(run)
+    summary = store.findings.summarise_run(run)
     assert (summary.checked, summary.waiting) == (2, 0)
     assert list(summary.counts) == [FLIP, LEFT]
     flips = summary.counts[FLIP]
     assert (flips.entries, flips.conversations, flips.claims) == (4, 2, 3)
     assert summary.counts[LEFT].claims == 0
-    assert store.findings.claims(run, FLIP) == ((first, b), (first, a), (second, c))
-    rows = store.findings.rows(store.findings.ids(run, FLIP))
+    assert store.findings.list_claims_with_finding(run, FLIP) == (
+        (first, b),
+        (first, a),
+        (second, c),
+    )
+    rows = store.findings.read_rows(store.findings.list_ids_of_kind(run, FLIP))
     assert [(row.number, row.finding.detail) for row in rows] == [
         (1, "x"),
         (1, "y"),
@@ -74,22 +78,22 @@ def test_findings_are_kept_counted_and_listed(store: Store, run: RunId) -> None:
         (2, "w1 yes → w2 no"),
     ]
     assert rows[0].text == "Claim 3.0"
-    (left,) = store.findings.rows(store.findings.ids(run, LEFT))
+    (left,) = store.findings.read_rows(store.findings.list_ids_of_kind(run, LEFT))
     assert (left.finding, left.text, left.key) == (
         Finding(LEFT, "nobody answered it", turn=2),
         None,
         "one",
     )
-    assert store.findings.ids(run, PHANTOM) == ()
-    assert store.check() == []
+    assert store.findings.list_ids_of_kind(run, PHANTOM) == ()
+    assert store.list_damage() == []
 
 
 def test_checking_again_replaces_what_was_found(store: Store, run: RunId) -> None:
-    first, _ = store.runs.item_ids(run)
+    first, _ = store.runs.list_item_ids(run)
     (a, _) = claims_of(store, first)
     store.findings.save([checked(store, first, Finding(FLIP, "x", a))])
     store.findings.save([checked(store, first)])
-    assert store.findings.summary(run).counts == {}
+    assert store.findings.summarise_run(run).counts == {}
 
 
 def test_a_conversation_judged_on_is_unchecked_again(store: Store) -> None:
@@ -109,14 +113,14 @@ def test_a_conversation_judged_on_is_unchecked_again(store: Store) -> None:
     store.runs.score_and_finish_item(item, ItemState.FAILED, "1 of 3")
     store.findings.save([checked(store, item)])
     assert store.findings.list_unchecked_conversations(run) == ()
-    store.runs.reopen_unfinished_items(run)
+    store.runs.reopen_failed_or_incomplete_items(run)
     store.runs.score_and_finish_item(item, ItemState.DONE, None)
     assert store.findings.list_unchecked_conversations(run) == (item,)
 
 
 def test_surplus_words_are_read_by_window(store: Store) -> None:
     run = store.runs.create(SPEC, [imported(store, talk("more"))])
-    (item,) = store.runs.item_ids(run)
+    (item,) = store.runs.list_item_ids(run)
     first, second = (assess(window, {1: ["yes"]}) for window in windows_of(talk("more")))
     store.runs.save_window(item, first)
     store.runs.save_window(item, replace(second, surplus=("no", None)))
@@ -124,7 +128,7 @@ def test_surplus_words_are_read_by_window(store: Store) -> None:
 
 
 def test_the_most_suspicious_come_first_and_each_once(store: Store, run: RunId) -> None:
-    first, second = store.runs.item_ids(run)
+    first, second = store.runs.list_item_ids(run)
     a, b = claims_of(store, first)
     c, d = claims_of(store, second)
     store.findings.save(
@@ -138,7 +142,7 @@ def test_the_most_suspicious_come_first_and_each_once(store: Store, run: RunId) 
     assert store.findings.list_suspicious_claims(run, 2) == order[:2]
     with store._database.open_reader() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM verdict").scalar() == 6
-    store._database.write(
+    store._database.run_in_write_transaction(
         lambda connection: connection.exec_driver_sql(
             f"UPDATE verdict SET confidence = CASE claim_id WHEN {d} THEN 0.5 ELSE 0.9 END"
         )
@@ -147,7 +151,7 @@ def test_the_most_suspicious_come_first_and_each_once(store: Store, run: RunId) 
 
 
 def test_a_run_without_findings_has_none(store: Store, run: RunId) -> None:
-    summary = store.findings.summary(run)
+    summary = store.findings.summarise_run(run)
     assert (summary.checked, summary.waiting, summary.counts) == (0, 2, {})
     assert store.findings.list_suspicious_claims(run) == ()
     assert store.findings.save([]) == 0
@@ -157,18 +161,18 @@ def test_a_run_without_findings_has_none(store: Store, run: RunId) -> None:
 def test_a_run_of_an_older_file_waits_to_be_checked(fixture: str, path: Path) -> None:
     shutil.copy(FIXTURES / f"{fixture}.sqlite", path)
     with Store.open(path) as store:
-        run = store.runs.rows()[-1].id
+        run = store.runs.list_runs()[-1].id
         (item,) = store.findings.list_unchecked_conversations(run)
         (claim_id, *_) = claims_of(store, item)
         assert store.findings.save([checked(store, item, Finding(FLIP, "x", claim_id))]) == 1
         assert store.findings.list_unchecked_conversations(run) == ()
-        assert store.findings.claims(run, FLIP) == ((item, claim_id),)
-        assert store.check() == []
+        assert store.findings.list_claims_with_finding(run, FLIP) == ((item, claim_id),)
+        assert store.list_damage() == []
 
 
 def test_hostile_texts_come_back_as_they_were(store: Store, run: RunId) -> None:
-    first, _ = store.runs.item_ids(run)
+    first, _ = store.runs.list_item_ids(run)
     detail = "[red]\x1b[31m\u202e' OR 1=1; --"
     store.findings.save([checked(store, first, Finding(LEFT, detail, turn=0))])
-    (row,) = store.findings.rows(store.findings.ids(run, LEFT))
+    (row,) = store.findings.read_rows(store.findings.list_ids_of_kind(run, LEFT))
     assert row.finding.detail == detail

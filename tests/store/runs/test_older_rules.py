@@ -23,15 +23,15 @@ OLDER = Path(__file__).parents[3] / "fixtures" / "databases" / "runs" / "v7.sqli
 
 
 def items_of(store: Store) -> list[ItemRow]:
-    (run,) = store.runs.rows()
-    return list(store.runs.item_rows(store.runs.item_ids(run.id)))
+    (run,) = store.runs.list_runs()
+    return list(store.runs.read_item_rows(store.runs.list_item_ids(run.id)))
 
 
 def label(store: Store, word: str) -> None:
     """Say something of the run's only claim."""
-    view = store.runs.read_review_view(items_of(store)[0].id, "me")
+    view = store.runs.read_conversation_for_review(items_of(store)[0].id, "me")
     (claim,) = view.claims
-    store.reviews.record(
+    store.reviews.append_label_event(
         claim.id,
         "me",
         Action.OVERRIDDEN,
@@ -45,7 +45,7 @@ def label(store: Store, word: str) -> None:
 def test_scores_of_an_older_run_stay_as_they_were_stored(path: Path) -> None:
     shutil.copy(OLDER, path)
     with Store.open(path) as store:
-        (run,) = store.runs.rows()
+        (run,) = store.runs.list_runs()
         assert (run.spec.metric_version, run.spec.rule.when_empty) == ("2", 1.0)
         assert (run.score, run.scored, run.undefined, run.undefined_windows) == (1.0, 2, 0, 0)
         for item in items_of(store):
@@ -70,14 +70,14 @@ def test_with_overrides_an_older_run_is_scored_by_its_own_rule(
         assert small_talk.corrected.windowed == make_score(1.0)
         assert mixed.scores is not None
         assert mixed.scores.windowed == make_score(1.0)
-        view = store.runs.read_review_view(mixed.id, "me")
+        view = store.runs.read_conversation_for_review(mixed.id, "me")
         assert [each.score for each in view.windows] == [make_score(1.0)] * 3
 
 
 def test_a_run_of_an_older_version_is_not_gone_on_with(path: Path) -> None:
     shutil.copy(OLDER, path)
     with Store.open(path) as store:
-        (run,) = store.runs.rows()
+        (run,) = store.runs.list_runs()
         with pytest.raises(ConfigError, match="start a new run"):
             asyncio.run(
                 runner.execute_run(store, run.id, lambda event: None, retry_unfinished=True)
@@ -87,6 +87,6 @@ def test_a_run_of_an_older_version_is_not_gone_on_with(path: Path) -> None:
             RunRequest(metric="turn-faithfulness", judge="offline", options={"window_size": "1"}),
         )
         asyncio.run(runner.execute_run(store, again, lambda event: None))
-        new = store.runs.row(again)
+        new = store.runs.read_run(again)
         assert (new.score, new.scored, new.undefined, new.undefined_windows) == (1.0, 1, 1, 3)
-        assert store.runs.row(run.id).score == 1.0
+        assert store.runs.read_run(run.id).score == 1.0

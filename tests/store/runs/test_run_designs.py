@@ -49,7 +49,7 @@ def judged_all(
 ) -> RunId:
     talks = [talk(key) for key in keys]
     run = store.runs.create(spec, import_talks(store, talks))
-    for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+    for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, labels))
         store.runs.score_and_finish_item(item, ItemState.DONE, None)
@@ -76,27 +76,29 @@ def label(
 
 
 def skip(store: Store, run: RunId, claim: ClaimId) -> None:
-    store.reviews.record(claim, "ann", Action.SKIPPED, run=run, judge_verdict=None, saw_judge=False)
+    store.reviews.append_label_event(
+        claim, "ann", Action.SKIPPED, run=run, judge_verdict=None, saw_judge=False
+    )
 
 
 def drawn(store: Store, row: SampleRow, stratum: str | None = None) -> list[ClaimId]:
     return [
         each.claim
-        for each in store.samples.entries(row.id, "ann")
+        for each in store.samples.list_claims_in_served_order(row.id, "ann")
         if stratum is None or each.stratum == stratum
     ]
 
 
 def claims_of(store: Store, run: RunId) -> tuple[ClaimUnit, ...]:
-    return store.labelled_units.read_run_units(run).claims
+    return store.labelled_units.read_report_units(run).claims
 
 
 def claims_of_sample(store: Store, run: RunId, sample: SampleId) -> tuple[ClaimUnit, ...]:
-    return store.labelled_units.read_run_units(run, UnitSettings(sample=sample)).claims
+    return store.labelled_units.read_report_units(run, UnitSettings(sample=sample)).claims
 
 
 def design(store: Store, run: RunId, sample: SampleId | None = None) -> LabelDesign:
-    return store.labelled_units.read_run_units(run, UnitSettings(sample=sample)).design
+    return store.labelled_units.read_report_units(run, UnitSettings(sample=sample)).design
 
 
 def test_without_a_label_there_is_no_design(store: Store, run: RunId) -> None:
@@ -127,7 +129,7 @@ def test_a_sample_of_every_claim_that_shows_some_is_no_census(store: Store, run:
     """Labels of claims that show the judge are in no figure, and leave the run open."""
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 20, shown_share=0.3))
     label(store, run, drawn(store, row))
-    found = store.labelled_units.read_run_units(run)
+    found = store.labelled_units.read_report_units(run)
     assert found.design.kind is DesignKind.SIMPLE
     assert 0 < sum(each.audit for each in found.claims) < 20
     part = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 19, shown_share=0.3))
@@ -213,7 +215,7 @@ def test_a_conversation_left_half_done_is_a_gap_before_another(
 def test_what_was_answered_in_bulk_is_a_gap(store: Store, run: RunId) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 8))
     first, second, *_ = drawn(store, row)
-    store.reviews.record(
+    store.reviews.append_label_event(
         first, "ann", Action.BULK, "yes", run=run, judge_verdict="yes", saw_judge=True
     )
     label(store, run, [second])
@@ -392,7 +394,7 @@ def test_blind_labels_alone_may_be_of_another_design(store: Store, run: RunId) -
     first, *rest = drawn(store, row)
     store.reviews.record_verdict(first, "ann", "yes", run=run, saw_judge=True)
     label(store, run, rest)
-    blind = store.labelled_units.read_run_units(run, UnitSettings(blind_only=True)).design
+    blind = store.labelled_units.read_report_units(run, UnitSettings(blind_only=True)).design
     assert design(store, run).random_prefix
     assert (blind.random_prefix, blind.strata[0].labelled) == (False, 3)
 
@@ -400,7 +402,7 @@ def test_blind_labels_alone_may_be_of_another_design(store: Store, run: RunId) -
 def test_claims_that_were_judged_after_the_draw_are_not_of_the_frame(store: Store) -> None:
     talks = [talk(key) for key in "ab"]
     run = store.runs.create(SPEC, import_talks(store, talks))
-    first, second = store.runs.item_ids(run)
+    first, second = store.runs.list_item_ids(run)
     for window in windows_of(talks[0]):
         store.runs.save_window(first, assess(window, FIVE))
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 1, 5))

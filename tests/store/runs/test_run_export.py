@@ -96,10 +96,12 @@ def test_one_text_from_two_sources_is_two_passages(store: Store) -> None:
 
 
 def test_labels_of_all_annotators_come_as_they_stand(store: Store, run: RunId) -> None:
-    (item,) = store.runs.item_ids(run)
-    first, second, _ = store.runs.read_review_view(item, "ann").claims
+    (item,) = store.runs.list_item_ids(run)
+    first, second, _ = store.runs.read_conversation_for_review(item, "ann").claims
     store.reviews.record_verdict(first.id, "ann", "no", run=run, saw_judge=False)
-    store.reviews.record_many([Event(None, first.id, "ann", Action.NOTED, note="hm", run=run)])
+    store.reviews.append_label_events_as_one_step(
+        [Event(None, first.id, "ann", Action.NOTED, note="hm", run=run)]
+    )
     store.reviews.record_verdict(first.id, "ben", "yes", run=run, saw_judge=True)
     store.reviews.record_verdict(second.id, "ann", "x", run=run, saw_judge=True)
     store.reviews.undo("ann")
@@ -112,11 +114,11 @@ def test_labels_of_all_annotators_come_as_they_stand(store: Store, run: RunId) -
 
 
 def test_marked_evidence_without_a_label_has_a_name_and_its_words(store: Store, run: RunId) -> None:
-    (item,) = store.runs.item_ids(run)
-    first = store.runs.read_review_view(item, "ann").claims[0]
+    (item,) = store.runs.list_item_ids(run)
+    first = store.runs.read_conversation_for_review(item, "ann").claims[0]
     document = only(store, run).claims[0].passages[0].document
     mark = MarkedPassage(document, 0, 4)
-    store.reviews.record_many(
+    store.reviews.append_label_events_as_one_step(
         [Event(None, first.id, "ann", Action.EVIDENCE, run=run, evidence=(mark,))]
     )
     (label,) = only(store, run).claims[0].labels
@@ -138,7 +140,10 @@ def test_ids_hold_in_another_store(store: Store, run: RunId, path: Path) -> None
     store.close()
     shutil.copy(path, copy)
     with Store.open(copy) as other:
-        assert other.run_exports.read_run(run).id == other.run_exports.read_run(run).id
+        assert (
+            other.run_exports.read_run_description(run).id
+            == other.run_exports.read_run_description(run).id
+        )
 
 
 def test_every_window_has_all_its_verdicts_where_they_are_wanted(store: Store, run: RunId) -> None:
@@ -156,17 +161,21 @@ def draw(store: Store, run: RunId, size: int, name: str) -> SampleId:
 
 
 def test_weights_are_of_the_sample_with_the_most_labels(store: Store, run: RunId) -> None:
-    assert store.run_exports.read_run(run).sample is None
+    assert store.run_exports.read_run_description(run).sample is None
     assert all(each.probability is None for each in only(store, run).claims)
     small = draw(store, run, 1, "small")
-    (entry,) = store.samples.entries(small, "ann")
+    (entry,) = store.samples.list_claims_in_served_order(small, "ann")
     store.reviews.record_verdict(entry.claim, "ann", "no", run=run, saw_judge=False)
     all_of_it = draw(store, run, 2, "larger")
     store.reviews.record_verdict(
-        store.samples.entries(all_of_it, "ann")[1].claim, "ann", "no", run=run, saw_judge=False
+        store.samples.list_claims_in_served_order(all_of_it, "ann")[1].claim,
+        "ann",
+        "no",
+        run=run,
+        saw_judge=False,
     )
-    chosen = store.run_exports.read_run(run).sample
-    assert store.run_exports.read_run(run, small).sample == "small"
+    chosen = store.run_exports.read_run_description(run).sample
+    assert store.run_exports.read_run_description(run, small).sample == "small"
     drawn = [
         each.probability
         for each in next(store.run_exports.read_conversations(run, sample_id=small)).claims
@@ -178,19 +187,19 @@ def test_weights_are_of_the_sample_with_the_most_labels(store: Store, run: RunId
 
 def test_what_is_not_there_is_refused(store: Store, run: RunId) -> None:
     with pytest.raises(StoreError, match="no run 9"):
-        store.run_exports.read_run(RunId(9))
+        store.run_exports.read_run_description(RunId(9))
     with pytest.raises(StoreError, match="no run 9"):
         next(store.run_exports.read_conversations(RunId(9)))
     with pytest.raises(StoreError, match="no sample 4"):
-        store.run_exports.read_run(run, SampleId(4))
+        store.run_exports.read_run_description(run, SampleId(4))
 
 
 def test_a_run_of_many_parts_is_read_as_of_one(store: Store) -> None:
     talks = [talk(f"t{number:03}", answers=1) for number in range(205)]
     run = store.runs.create(SPEC, [imported(store, each) for each in talks[:1]])
     store.conversations.import_batch(talks)
-    run = store.runs.create(SPEC, store.conversations.ids())
-    for item, each in list(zip(store.runs.item_ids(run), talks, strict=True))[198:202]:
+    run = store.runs.create(SPEC, store.conversations.list_ids())
+    for item, each in list(zip(store.runs.list_item_ids(run), talks, strict=True))[198:202]:
         save(store, item, each.key)
     found = list(store.run_exports.read_conversations(run))
     assert [each.number for each in found] == list(range(1, 206))

@@ -22,12 +22,12 @@ def path(tmp_path: Path) -> Path:
 
 def test_it_sees_what_the_store_sees(path: Path) -> None:
     with Store.open(path, clock=lambda: NOON) as store:
-        runs = [store.runs.create(SPEC, store.conversations.ids()) for _ in range(3)]
+        runs = [store.runs.create(SPEC, store.conversations.list_ids()) for _ in range(3)]
         store.runs.set_state(runs[0], RunState.STOPPED, "a wrong key")
         store.runs.set_state(runs[1], RunState.DONE)
         store.runs.archive(runs[1:2])
-        assert read_startup_runs(path) == store.runs.rows(), "also while somebody has it open"
-        rows = store.runs.rows()
+        assert read_startup_runs(path) == store.runs.list_runs(), "also while somebody has it open"
+        rows = store.runs.list_runs()
     assert read_startup_runs(path) == rows
 
 

@@ -30,7 +30,7 @@ def made(store: Store, run: RunId) -> ClaimSetRow:
     """Version 1 of a set of 8 labelled claims of 20."""
     row = sampled(store, run, STRATIFIED, "verdict")
     label(store, run, drawn(store, row))
-    found, is_new = store.claim_sets.make("shop", row.id, "ann")
+    found, is_new = store.claim_sets.make_version_if_changed("shop", row.id, "ann")
     assert is_new
     return found
 
@@ -54,29 +54,33 @@ def test_a_set_keeps_claims_strata_and_order_of_its_sample(
     assert {each.stratum for each in found.claims} == {"judge yes", "judge no", "judge idk"}
     assert len(found.labels.acts) == 8
     assert found.labels.samples == ()
-    assert store.claim_sets.find("shop") == store.claim_sets.find("shop@1") == made
-    conversation = min(store.claim_sets.list_conversations(made.id))
-    assert store.claim_sets.claims(made.id, conversation) == store.run_contents.list_claims(
-        run, conversation
+    assert (
+        store.claim_sets.find_version_by_name("shop")
+        == store.claim_sets.find_version_by_name("shop@1")
+        == made
     )
+    conversation = min(store.claim_sets.list_conversation_ids(made.id))
+    assert store.claim_sets.list_claims_in_conversation(
+        made.id, conversation
+    ) == store.run_contents.list_claims(run, conversation)
 
 
 def test_a_version_is_made_only_where_something_changed(
     store: Store, run: RunId, made: ClaimSetRow
 ) -> None:
-    assert store.claim_sets.make("shop", None, "bo") == (made, False)
-    assert store.claim_sets.make("shop", SampleId(1), "bo") == (made, False)
-    first = drawn(store, store.samples.row(SampleId(1), "ann"))[:1]
+    assert store.claim_sets.make_version_if_changed("shop", None, "bo") == (made, False)
+    assert store.claim_sets.make_version_if_changed("shop", SampleId(1), "bo") == (made, False)
+    first = drawn(store, store.samples.read_sample(SampleId(1), "ann"))[:1]
     label(store, run, first, "no", who="bo")
-    assert store.claim_sets.row(made.id).has_new_labels
-    second, is_new = store.claim_sets.make("shop", None, "bo")
+    assert store.claim_sets.read_version(made.id).has_new_labels
+    second, is_new = store.claim_sets.make_version_if_changed("shop", None, "bo")
     assert (is_new, second.title, second.digest) == (True, "shop version 2", made.digest)
-    assert [each.version for each in store.claim_sets.rows()] == [2, 1]
+    assert [each.version for each in store.claim_sets.list_versions()] == [2, 1]
     store.samples.extend(SampleId(1), "ann", 3)
-    third, _ = store.claim_sets.make("shop", SampleId(1), "bo")
+    third, _ = store.claim_sets.make_version_if_changed("shop", SampleId(1), "bo")
     assert (third.version, third.drawn) == (3, 11)
     assert third.digest != second.digest
-    assert store.claim_sets.find("shop@2") == second
+    assert store.claim_sets.find_version_by_name("shop@2") == second
 
 
 @pytest.mark.parametrize(
@@ -97,53 +101,55 @@ def test_what_cannot_be_a_set_is_refused(
     plan = SamplePlan(SamplingDesign.SIMPLE, 1, 3)
     sampled(store, run, plan, kind=SampleKind.REPEAT, name="again")
     with pytest.raises(StoreError, match=message):
-        store.claim_sets.make(name, None if sample is None else SampleId(sample), "ann")
-    assert store.claim_sets.rows() == (made,)
+        store.claim_sets.make_version_if_changed(
+            name, None if sample is None else SampleId(sample), "ann"
+        )
+    assert store.claim_sets.list_versions() == (made,)
 
 
 def test_what_is_not_there_is_said(store: Store, made: ClaimSetRow) -> None:
     for name in ("shops", "shop@2", "shop@", "shop@x", f"shop@{'9' * 30}"):
         with pytest.raises(StoreError, match="there is no claim set"):
-            store.claim_sets.find(name)
+            store.claim_sets.find_version_by_name(name)
     with pytest.raises(StoreError, match="not in this store any more"):
-        store.claim_sets.row(ClaimSetId(9))
+        store.claim_sets.read_version(ClaimSetId(9))
     with pytest.raises(StoreError, match="there is no claim set shops"):
         store.claim_sets.delete("shops")
     assert store.claim_sets.delete("shop") == 1
-    assert store.check() == []
+    assert store.list_damage() == []
 
 
 def test_a_set_stands_without_the_run_it_was_drawn_from(
     store: Store, run: RunId, made: ClaimSetRow
 ) -> None:
-    before = store.labelled_units.read_run_units(run)
+    before = store.labelled_units.read_report_units(run)
     second = judged_all(store, "abcd", {1: ("no", "no"), 3: ("no", "yes", "yes")})
     store.deletions.delete_run(run, "ann")
-    assert store.samples.rows("ann") == ()
-    found = store.labelled_units.read_run_units(second)
+    assert store.samples.list_samples("ann") == ()
+    found = store.labelled_units.read_report_units(second)
     assert (found.design.kind, found.design.claim_set) == (DesignKind.STRATIFIED, made.id)
     assert found.design.strata == before.design.strata
     assert {each.claim: each.stratum for each in found.claims} == {
         each.claim: each.stratum for each in before.claims
     }
     assert store.claim_sets.read_claim_set_bundle(made.id).claims
-    assert store.check() == []
+    assert store.list_damage() == []
 
 
 def test_claims_that_are_deleted_leave_a_set_of_the_others(store: Store, made: ClaimSetRow) -> None:
-    (gone, *_) = store.conversations.ids(("tests",))
+    (gone, *_) = store.conversations.list_ids(("tests",))
     done = store.deletions.delete_conversations(DeletionKind.DATASET, [gone], "ann")
     assert done.counts["claim sets with fewer claims"] == 1
-    row = store.claim_sets.row(made.id)
+    row = store.claim_sets.read_version(made.id)
     found = store.claim_sets.read_claim_set_bundle(made.id)
     assert (row.frame, len(found.claims)) == (15, 15)
     assert sum(each.population for each in row.strata) == 15
     assert sum(each.drawn for each in row.strata) == row.drawn
     assert digest_of(found) == row.digest != made.digest
-    rest = store.conversations.ids(("tests",))
+    rest = store.conversations.list_ids(("tests",))
     store.deletions.delete_conversations(DeletionKind.DATASET, rest, "ann")
-    assert store.claim_sets.rows() == ()
-    assert store.check() == []
+    assert store.claim_sets.list_versions() == ()
+    assert store.list_damage() == []
 
 
 def test_verdicts_on_claims_that_a_judge_worded_itself_are_matched(
@@ -152,7 +158,7 @@ def test_verdicts_on_claims_that_a_judge_worded_itself_are_matched(
     """One claim of each answer is worded otherwise, one is new, the rest is left out."""
     talks = [talk(key) for key in "abcd"]
     run = store.runs.create(SPEC, import_talks(store, talks))
-    for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+    for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
         for window in windows_of(each):
             plain = assess(window, {1: ("no", "yes"), 3: ("yes", "yes")})
             verdicts = tuple(
@@ -162,9 +168,9 @@ def test_verdicts_on_claims_that_a_judge_worded_itself_are_matched(
             )
             store.runs.save_window(item, replace(plain, verdicts=verdicts))
         store.runs.score_and_finish_item(item, ItemState.DONE, None)
-    by_identity = store.labelled_units.read_run_units(run)
+    by_identity = store.labelled_units.read_report_units(run)
     assert by_identity.design.sample is None, "three of four claims are not of the set"
-    found = store.labelled_units.read_run_units(run, UnitSettings(claim_set=made.id))
+    found = store.labelled_units.read_report_units(run, UnitSettings(claim_set=made.id))
     assert {each.text for each in found.claims} == {"Claim 1.0", "Claim 3.0"}
     assert {each.judge for each in found.claims if each.text == "Claim 1.0"} == {"no"}
     assert (found.design.frame_units, found.design.unjudged, found.design.beyond) == (8, 12, 8)
@@ -174,15 +180,15 @@ def test_verdicts_on_claims_that_a_judge_worded_itself_are_matched(
     assert {(each.first, each.second) for each in pairs.claims} == {("yes", "no"), ("idk", "yes")}
     other = judged_all(store, "z")
     with pytest.raises(StoreError, match="judged no claim of the claim set shop version 1"):
-        store.labelled_units.read_run_units(other, UnitSettings(claim_set=made.id))
+        store.labelled_units.read_report_units(other, UnitSettings(claim_set=made.id))
 
 
 def test_a_run_over_a_set_rests_on_it_and_not_on_the_sample_it_was_made_of(
     store: Store, run: RunId, made: ClaimSetRow
 ) -> None:
     over = judged_all(store, "abcd", spec=replace(SPEC, claims_from="set", claim_set=made.id))
-    found = store.labelled_units.read_run_units(over).design
+    found = store.labelled_units.read_report_units(over).design
     assert (found.claim_set, found.drawn_in, found.name) == (made.id, None, "shop version 1")
-    beside = store.labelled_units.read_run_units(judged_all(store, "abcd")).design
+    beside = store.labelled_units.read_report_units(judged_all(store, "abcd")).design
     assert (beside.claim_set, beside.drawn_in) == (None, run)
     assert beside.strata == found.strata

@@ -28,7 +28,7 @@ LONG = {2 * n + 1: ("yes",) for n in range(7)}
 def run_over(store: Store, told: list[tuple[Conversation, Labels]], spec: RunSpec = SPEC) -> RunId:
     """Run over several conversations."""
     run = store.runs.create(spec, [imported(store, each) for each, _ in told])
-    for item, (each, labels) in zip(store.runs.item_ids(run), told, strict=True):
+    for item, (each, labels) in zip(store.runs.list_item_ids(run), told, strict=True):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, labels, rule=spec.rule))
     return run
@@ -76,22 +76,22 @@ def test_the_frame_lists_every_claim_once_in_the_order_of_the_text(
     ]
     assert len(frame) == len({each.claim for each in frame}) == 27
     assert frame.conversation_count == 5
-    assert frame.populations == {"": 27}
+    assert frame.claim_counts_by_stratum == {"": 27}
 
 
 def test_strata_of_verdicts_and_turns(store: Store, run: RunId) -> None:
-    assert store.samples.read_frame(run, ["verdict"]).populations == {
+    assert store.samples.read_frame(run, ["verdict"]).claim_counts_by_stratum == {
         "judge idk": 4,
         "judge no": 4,
         "judge without a verdict": 4,
         "judge yes": 15,
     }
-    assert store.samples.read_frame(run, ["turn"]).populations == {
+    assert store.samples.read_frame(run, ["turn"]).claim_counts_by_stratum == {
         "turns 1-2": 22,
         "turns 3-5": 3,
         "turns 6+": 2,
     }
-    both = store.samples.read_frame(run, ["verdict", "turn"]).populations
+    both = store.samples.read_frame(run, ["verdict", "turn"]).claim_counts_by_stratum
     assert both["judge yes · turns 6+"] == 2
     assert sum(both.values()) == 27
 
@@ -100,15 +100,15 @@ def test_strata_of_models_and_of_words_that_changed(store: Store) -> None:
     one = replace(talk("one"), metadata={"model": "m-1\x1b[1m"})
     two = talk("two", answers=1)
     run = store.runs.create(SPEC, [imported(store, one), imported(store, two)])
-    first, second = store.runs.item_ids(run)
+    first, second = store.runs.list_item_ids(run)
     early, late = windows_of(one)
     store.runs.save_window(first, assess(early, {1: ("yes", "no")}))
     store.runs.save_window(first, assess(late, {1: ("yes", "yes"), 3: ("no",)}))
     store.runs.save_window(second, assess(windows_of(two)[0], {1: ("idk",)}))
     # A name of a stratum is typed, and written into tables.
-    found = store.samples.read_frame(run, ["model"]).populations
+    found = store.samples.read_frame(run, ["model"]).claim_counts_by_stratum
     assert found == {"m-1␛[1m": 3, "model unknown": 1}
-    assert store.samples.read_frame(run, ["flip"]).populations == {
+    assert store.samples.read_frame(run, ["flip"]).claim_counts_by_stratum == {
         "word changed": 1,
         "word steady": 3,
     }
@@ -117,9 +117,11 @@ def test_strata_of_models_and_of_words_that_changed(store: Store) -> None:
 def test_strata_of_what_another_judge_says(store: Store) -> None:
     one = talk("one", answers=1)
     run = run_over(store, [(one, {1: ("yes", "no", "idk")})])
-    assert store.samples.read_frame(run, ["disagreement"]).populations == {"one judge": 3}
+    assert store.samples.read_frame(run, ["disagreement"]).claim_counts_by_stratum == {
+        "one judge": 3
+    }
     run_over(store, [(one, {1: ("yes", "yes")})], replace(SPEC, judge="other"))
-    assert store.samples.read_frame(run, ["disagreement"]).populations == {
+    assert store.samples.read_frame(run, ["disagreement"]).claim_counts_by_stratum == {
         "judges agree": 1,
         "judges differ": 1,
         "one judge": 1,
@@ -140,11 +142,13 @@ def test_a_sample_comes_back_as_it_was_drawn(
     plan = SamplePlan(design, 7, 4, shown_share=0.5)
     drawn = make_sample_draw(store.samples.read_frame(run, by), plan)
     row = sampled(store, run, plan, *by, name="no\x00 markup [b]")
-    assert row == store.samples.row(row.id, "ann") == store.samples.rows("ann", run)[0]
+    assert (
+        row == store.samples.read_sample(row.id, "ann") == store.samples.list_samples("ann", run)[0]
+    )
     assert (row.design, row.seed, row.shown_share, row.frame) == (design, 7, 0.5, 27)
     assert (row.strata, row.stratified_by, row.blind) == (drawn.strata, by, True)
     assert (row.size, row.answered, row.skipped, row.pace_s) == (len(drawn.claims), 0, 0, None)
-    entries = store.samples.entries(row.id, "ann")
+    entries = store.samples.list_claims_in_served_order(row.id, "ann")
     assert [(e.item, e.claim, e.stratum, e.probability, e.shown) for e in entries] == [
         (e.unit.item, e.unit.claim, e.stratum, e.probability, e.shown) for e in drawn.claims
     ]
@@ -161,12 +165,12 @@ def test_nothing_drawn_is_no_sample(store: Store, run: RunId) -> None:
             name="x",
         )
     with pytest.raises(StoreError, match="no sample 99"):
-        store.samples.row(SampleId(99), "ann")
+        store.samples.read_sample(SampleId(99), "ann")
 
 
 def test_probability_and_stratum_are_stored_with_each_label(store: Store, run: RunId) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.STRATIFIED, 3, 8), "verdict")
-    for entry in store.samples.entries(row.id, "ann"):
+    for entry in store.samples.list_claims_in_served_order(row.id, "ann"):
         say(store, run, entry.claim, "no", row.id)
     with store.samples._database.open_reader() as connection:
         found = connection.exec_driver_sql(
@@ -174,7 +178,7 @@ def test_probability_and_stratum_are_stored_with_each_label(store: Store, run: R
         ).all()
     assert {(each[0], each[1], each[2]) for each in found} == {
         (each.claim, each.stratum, each.probability)
-        for each in store.samples.entries(row.id, "ann")
+        for each in store.samples.list_claims_in_served_order(row.id, "ann")
     }
     assert {each[3] for each in found} == {row.id}
     probabilities = Counter(round(each[2], 6) for each in found)
@@ -183,41 +187,45 @@ def test_probability_and_stratum_are_stored_with_each_label(store: Store, run: R
 
 def test_progress_is_a_persons_own_and_of_this_sample(store: Store, run: RunId) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 3, 6))
-    first, second, third, *_ = [each.claim for each in store.samples.entries(row.id, "ann")]
+    first, second, third, *_ = [
+        each.claim for each in store.samples.list_claims_in_served_order(row.id, "ann")
+    ]
     say(store, run, first, "yes", row.id, seconds=4.0)
     say(store, run, second, "x", row.id, seconds=12.0)
     say(store, run, third, "no", None, seconds=99.0)
-    store.reviews.record(
+    store.reviews.append_label_event(
         third, "ann", Action.SKIPPED, run=run, judge_verdict=None, saw_judge=False, sample=row.id
     )
-    now = store.samples.row(row.id, "ann")
+    now = store.samples.read_sample(row.id, "ann")
     assert (now.answered, now.skipped, now.remaining, now.pace_s, now.eta_s) == (2, 1, 4, 8.0, 32.0)
-    assert store.samples.row(row.id, "bo").answered == 0
-    marks = [(e.answered, e.skipped) for e in store.samples.entries(row.id, "ann")]
+    assert store.samples.read_sample(row.id, "bo").answered == 0
+    marks = [
+        (e.answered, e.skipped) for e in store.samples.list_claims_in_served_order(row.id, "ann")
+    ]
     assert marks[:4] == [(True, False), (True, False), (False, True), (False, False)]
     store.reviews.undo("ann")
     store.reviews.undo("ann")
     store.reviews.undo("ann")
-    now = store.samples.row(row.id, "ann")
+    now = store.samples.read_sample(row.id, "ann")
     assert (now.answered, now.skipped) == (1, 0)
 
 
 def test_what_was_said_is_read_beside_what_the_judge_said(store: Store, run: RunId) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.STRATIFIED, 3, 27), "verdict")
     judge = {each.claim: each.judge for each in store.labelled_units.read_claim_units(run)}
-    entries = store.samples.entries(row.id, "ann")
+    entries = store.samples.list_claims_in_served_order(row.id, "ann")
     for entry in entries[:5]:
         say(store, run, entry.claim, "no", row.id)
-    found = store.samples.read_labels(row.id, "ann")
+    found = store.samples.read_human_and_judge_labels(row.id, "ann")
     assert [each.event.claim for each in found] == [each.claim for each in entries[:5]]
     assert [each.judge for each in found] == [judge[each.event.claim] for each in found]
     assert {(each.event.verdict, each.event.saw_judge) for each in found} == {("no", False)}
-    assert store.samples.read_labels(row.id, "bo") == ()
+    assert store.samples.read_human_and_judge_labels(row.id, "bo") == ()
     strata = store.samples.read_stratum_progress(row.id, "ann")
     assert sum(each.labelled for each in strata) == 5
     for each in strata:
         assert each.size == each.stratum.drawn == each.stratum.population
-        assert each.weight_after == 1
+        assert each.weight_when_sample_is_done == 1
         assert each.weight_now == (each.size / each.labelled if each.labelled else None)
 
 
@@ -227,16 +235,16 @@ def test_drawing_more_keeps_what_was_served_in_its_place(
 ) -> None:
     by = ("verdict",) if design is SamplingDesign.STRATIFIED else ()
     row = sampled(store, run, SamplePlan(design, 7, 2, shown_share=0.5), *by)
-    before = store.samples.entries(row.id, "ann")
+    before = store.samples.list_claims_in_served_order(row.id, "ann")
     say(store, run, before[0].claim, "no", row.id)
     longer = store.samples.extend(row.id, "ann", 2)
-    after = store.samples.entries(row.id, "ann")
+    after = store.samples.list_claims_in_served_order(row.id, "ann")
     served = [(each.position, each.claim, each.shown) for each in before]
     assert [(each.position, each.claim, each.shown) for each in after[: len(before)]] == served
     assert len(after) == longer.size > len(before)
     assert longer.answered == 1
     assert len({each.claim for each in after}) == len(after)
-    probability = {each.name: each.probability for each in longer.strata}
+    probability = {each.name: each.draw_probability for each in longer.strata}
     assert all(each.probability == probability[each.stratum] for each in after)
     assert sum(each.drawn for each in longer.strata) == 4
     plan = enlarge_plan(SamplePlan(design, 7), row.strata, 2)
@@ -255,7 +263,7 @@ def test_drawing_more_than_there_is_takes_the_rest_and_then_nothing(
 
 def test_a_sample_of_another_frame_is_not_extended(store: Store, run: RunId) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 5))
-    item = store.runs.item_ids(run)[0]
+    item = store.runs.list_item_ids(run)[0]
     late = windows_of(talk("a"))[1]
     store.runs.save_window(
         item,
@@ -264,7 +272,7 @@ def test_a_sample_of_another_frame_is_not_extended(store: Store, run: RunId) -> 
     assert len(store.samples.read_frame(run)) > row.frame
     with pytest.raises(StoreError, match="not what this sample was drawn from"):
         store.samples.extend(row.id, "ann", 5)
-    assert store.samples.row(row.id, "ann") == row
+    assert store.samples.read_sample(row.id, "ann") == row
 
 
 @pytest.mark.parametrize("kind", [SampleKind.SPOT_CHECK, SampleKind.REPEAT])
@@ -277,7 +285,7 @@ def test_fixed_samples_are_not_extended(store: Store, run: RunId, kind: SampleKi
 def test_closing_keeps_the_decision(store: Store, run: RunId) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 5), kind=SampleKind.SPOT_CHECK)
     store.samples.close_sample(row.id, "calm")
-    closed = store.samples.row(row.id, "ann")
+    closed = store.samples.read_sample(row.id, "ann")
     assert closed.decision == "calm"
     assert closed.closed_at is not None
 
@@ -289,7 +297,7 @@ def test_own_repeats_are_drawn_from_own_counted_labels_and_change_no_verdict(
     mine = [each.claim for each in frame[:6]]
     for claim in mine:
         say(store, run, claim, "yes", None)
-    store.reviews.record(
+    store.reviews.append_label_event(
         frame[7].claim, "ann", Action.SKIPPED, run=run, judge_verdict=None, saw_judge=False
     )
     own = store.samples.read_frame_for_blind_repeats(run, "ann")
@@ -299,10 +307,10 @@ def test_own_repeats_are_drawn_from_own_counted_labels_and_change_no_verdict(
     row = store.samples.add(
         run, "ann", make_sample_draw(own, plan), plan, name="again", kind=SampleKind.REPEAT
     )
-    claim = store.samples.entries(row.id, "ann")[0].claim
+    claim = store.samples.list_claims_in_served_order(row.id, "ann")[0].claim
     say(store, run, claim, "no", row.id, repeats=True)
-    assert store.samples.row(row.id, "ann").answered == 1
-    (reading,) = store.samples.read_labels(row.id, "ann")
+    assert store.samples.read_sample(row.id, "ann").answered == 1
+    (reading,) = store.samples.read_human_and_judge_labels(row.id, "ann")
     assert reading.event.verdict == "no"
     after = {each.claim: each.human for each in store.labelled_units.read_claim_units(run)}
     assert after[claim] == "yes"
@@ -314,5 +322,7 @@ def test_samples_of_all_runs_are_listed_newest_first(store: Store, run: RunId) -
         sampled(store, each, SamplePlan(SamplingDesign.SIMPLE, seed, 2))
         for seed, each in enumerate((run, other, run))
     ]
-    assert [row.id for row in store.samples.rows("ann")] == [row.id for row in reversed(rows)]
-    assert [row.id for row in store.samples.rows("ann", run)] == [rows[2].id, rows[0].id]
+    assert [row.id for row in store.samples.list_samples("ann")] == [
+        row.id for row in reversed(rows)
+    ]
+    assert [row.id for row in store.samples.list_samples("ann", run)] == [rows[2].id, rows[0].id]

@@ -16,30 +16,30 @@ RULE = SplitRule(3, 50, 25, 25)
 
 def test_there_is_no_split_until_it_is_made(store: Store) -> None:
     store.conversations.import_batch([talk("one")])
-    assert store.splits.read_split() is None
+    assert store.splits.read_split_rule() is None
     assert store.splits.map_conversations_to_splits() == {}
 
 
 def test_a_split_is_made_once(store: Store) -> None:
-    made = store.splits.make(RULE, "ann")
+    made = store.splits.set_split_rule_once(RULE, "ann")
     assert (made.rule, made.made_by) == (RULE, "ann")
-    assert store.splits.make(RULE, "bo") == made
+    assert store.splits.set_split_rule_once(RULE, "bo") == made
     with pytest.raises(StoreError, match=r"split already, 50,25,25 with seed 3, .*never changed"):
-        store.splits.make(replace(RULE, seed=4), "bo")
-    assert store.splits.read_split() == made
+        store.splits.set_split_rule_once(replace(RULE, seed=4), "bo")
+    assert store.splits.read_split_rule() == made
 
 
 def test_a_second_process_cannot_make_another_one(store: Store, path: Path) -> None:
     with Store.open(path) as other:
-        store.splits.make(RULE, "ann")
+        store.splits.set_split_rule_once(RULE, "ann")
         with pytest.raises(StoreError, match="split already"):
-            other.splits.make(replace(RULE, train=60, dev=15), "bo")
+            other.splits.set_split_rule_once(replace(RULE, train=60, dev=15), "bo")
 
 
 def test_a_group_stays_together_and_later_conversations_move_nobody(store: Store) -> None:
     first = [replace(talk(f"talk {n}"), group=f"group {n % 7}") for n in range(40)]
     store.conversations.import_batch(first)
-    store.splits.make(RULE, "ann")
+    store.splits.set_split_rule_once(RULE, "ann")
     before = store.splits.map_conversations_to_splits()
     later = [replace(talk(f"late {n}", source="b"), group=f"group {n % 9}") for n in range(40)]
     store.conversations.import_batch(later)
@@ -55,7 +55,7 @@ def test_a_group_stays_together_and_later_conversations_move_nobody(store: Store
 def test_groups_and_conversations_are_counted_per_part(store: Store) -> None:
     talks = [replace(talk(f"talk {n}"), group=f"group {n % 7}") for n in range(40)]
     store.conversations.import_batch(talks)
-    counts = store.splits.count_conversations(RULE)
+    counts = store.splits.count_conversations_per_split(RULE)
     assert tuple(counts) == SPLITS
     assert sum(each.conversations for each in counts.values()) == 40
     assert sum(each.groups for each in counts.values()) == 7

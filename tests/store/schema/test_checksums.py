@@ -33,12 +33,12 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         asyncio.run(
             runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
         )
-        for item in store.runs.item_ids(run):
-            for claim in store.runs.read_review_view(item, "ann").claims:
+        for item in store.runs.list_item_ids(run):
+            for claim in store.runs.read_conversation_for_review(item, "ann").claims:
                 store.reviews.record_verdict(
                     claim.id, "ann", "no", run=run, saw_judge=True, seconds=2
                 )
-        store.reviews.record(
+        store.reviews.append_label_event(
             claim.id,
             "ann",
             Action.EVIDENCE,
@@ -60,7 +60,7 @@ def copy(filled: Path, tmp_path: Path) -> Path:
 
 def problems(path: Path) -> list[str]:
     with Store.open(path) as store:
-        return store.check()
+        return store.list_damage()
 
 
 def change(path: Path, statement: str) -> None:
@@ -101,10 +101,10 @@ def test_a_changed_value_is_found_and_named(copy: Path, table: str, column: str)
 
 def test_a_label_that_nobody_gave_is_not_exported(copy: Path) -> None:
     with Store.open(copy) as store:
-        assert len(store.bundles.collect().acts) > 2
+        assert len(store.bundles.make_label_bundle().acts) > 2
     change(copy, "UPDATE human_label SET verdict = 'yas' WHERE id = 2")
     with Store.open(copy) as store, pytest.raises(StoreError, match="is not what was written"):
-        store.bundles.collect()
+        store.bundles.make_label_bundle()
 
 
 def test_of_many_changed_rows_the_first_are_named(copy: Path) -> None:
@@ -126,9 +126,9 @@ def test_what_later_work_fills_in_is_no_change(copy: Path) -> None:
 
 def test_what_was_said_in_hostile_words_is_sound(copy: Path) -> None:
     with Store.open(copy) as store:
-        item = store.runs.item_ids(RunId(1))[0]
-        claim = store.runs.read_review_view(item, "ann").claims[0]
-        store.reviews.record(
+        item = store.runs.list_item_ids(RunId(1))[0]
+        claim = store.runs.read_conversation_for_review(item, "ann").claims[0]
+        store.reviews.append_label_event(
             claim.id,
             "ann",
             Action.OVERRIDDEN,
@@ -164,7 +164,9 @@ def test_an_older_file_with_a_damaged_text_is_upgraded(tmp_path: Path) -> None:
 
 def test_numbers_that_sqlite_writes_otherwise_are_sound(copy: Path) -> None:
     with Store.open(copy) as store:
-        claim = store.runs.read_review_view(store.runs.item_ids(RunId(1))[0], "ann").claims[0]
+        claim = store.runs.read_conversation_for_review(
+            store.runs.list_item_ids(RunId(1))[0], "ann"
+        ).claims[0]
         for seconds in (-0.0, 3, 1e300):
             store.reviews.record_verdict(
                 claim.id, "ann", "no", run=RunId(1), saw_judge=True, seconds=seconds

@@ -62,7 +62,7 @@ def differences(store: Store) -> list[object]:
         )
         return list(compare_metadata(context, METADATA))
 
-    return store._database.write(compare)
+    return store._database.run_in_write_transaction(compare)
 
 
 def test_the_revisions_make_exactly_the_tables_of_the_program(store: Store) -> None:
@@ -75,17 +75,17 @@ def test_an_older_file_is_upgraded_and_keeps_everything(fixture: Path, path: Pat
     with Store.open(path) as store:
         assert store.schema_version == find_head_revision()
         assert differences(store) == []
-        assert store.check() == []
-        row = store.runs.rows()[-1]
+        assert store.list_damage() == []
+        row = store.runs.list_runs()[-1]
         assert (row.done, row.skipped, row.claims, row.labelled) == (1, 1, 3, 2)
-        first, _ = store.runs.item_ids(row.id)
-        view = store.runs.read_review_view(first, "me")
-        assert [claim.home_verdict.label for claim in view.claims] == ["yes", "no", "idk"]
+        first, _ = store.runs.list_item_ids(row.id)
+        view = store.runs.read_conversation_for_review(first, "me")
+        assert [claim.first_window_verdict.label for claim in view.claims] == ["yes", "no", "idk"]
         assert [claim.human for claim in view.claims] == [None, "yes", "no"]
         assert view.item.corrected is not None
         assert view.item.corrected.pooled == make_score(2 / 3)
         assert row.spec.rule == FACTS
-        assert store.calls.find_reply("key") is not None
+        assert store.calls.find_usable_reply("key") is not None
         conversation = store.conversations.get(view.item.conversation)
         assert len(conversation.ratings) == 2
         assert store.conversations.import_batch([conversation]) == ImportCounts(unchanged=1)
@@ -96,7 +96,7 @@ def test_an_older_file_is_upgraded_and_keeps_everything(fixture: Path, path: Pat
 def test_runs_of_an_older_file_are_not_checked_yet(path: Path) -> None:
     shutil.copy(FIXTURES / "v7.sqlite", path)
     with Store.open(path) as store:
-        assert {row.integrity.format_sentence() for row in store.runs.rows() if row.done} == {
+        assert {row.integrity.format_sentence() for row in store.runs.list_runs() if row.done} == {
             "not checked yet"
         }
 
@@ -108,12 +108,14 @@ def test_an_older_file_takes_images_statements_and_answers(path: Path) -> None:
         assert store.images.read(PIXEL_IMAGE.sha256).data == PIXELS
         statements = {1: [statement("yes", "A page.", "Page.")]}
         _, item = said(store, album("new"), spec_of("relevancy", RELEVANT), statements)
-        assert [each.document for each in store.runs.read_review_view(item, "me").claims] == [1]
+        assert [
+            each.document for each in store.runs.read_conversation_for_review(item, "me").claims
+        ] == [1]
         answers = {1: [answer("yes")]}
         _, item = said(store, talk("one"), spec_of("support", SUPPORTED), answers)
-        (claim,) = store.runs.read_review_view(item, "me").claims
+        (claim,) = store.runs.read_conversation_for_review(item, "me").claims
         assert ([each.reviewer for each in claim.others], claim.human) == (["ann"], "yes")
-        assert store.check() == []
+        assert store.list_damage() == []
 
 
 @pytest.mark.parametrize(("word", "heard"), [("1", "yes"), ("0", None), ("borderline", "idk")])
@@ -122,13 +124,13 @@ def test_a_run_of_an_older_file_hears_the_words_of_later_metrics(
 ) -> None:
     shutil.copy(FIXTURES / "v1.sqlite", path)
     with Store.open(path) as store:
-        item, _ = store.runs.item_ids(store.runs.rows()[-1].id)
-        before = store.runs.read_review_view(item, "me")
+        item, _ = store.runs.list_item_ids(store.runs.list_runs()[-1].id)
+        before = store.runs.read_conversation_for_review(item, "me")
         (unread,) = [each for each in before.claims if each.human is None]
-        store.reviews.record(
+        store.reviews.append_label_event(
             unread.id, "me", Action.BLIND, word, run=None, judge_verdict=None, saw_judge=False
         )
-        after = store.runs.read_review_view(item, "me")
+        after = store.runs.read_conversation_for_review(item, "me")
         assert [each.human for each in after.claims if each.id == unread.id] == [heard]
         assert after.item.labelled == before.item.labelled + (heard is not None)
         assert after.item.corrected == before.item.corrected  # supported, or not addressed, or none
@@ -137,11 +139,11 @@ def test_a_run_of_an_older_file_hears_the_words_of_later_metrics(
 def test_images_statements_and_answers_of_a_file_are_kept(path: Path) -> None:
     shutil.copy(FIXTURES / "v2.sqlite", path)
     with Store.open(path) as store:
-        (number,) = store.conversations.ids(("albums",))
+        (number,) = store.conversations.list_ids(("albums",))
         assert store.conversations.get(number).turns == album().turns
         assert store.images.read(PIXEL_IMAGE.sha256).data == PIXELS
         assert store.images.read(FAR_IMAGE.sha256).data is None
-        first, _ = store.runs.compare_view(number).answers
+        first, _ = store.runs.read_conversation_across_runs(number).answers
         assert [(cell.labels, cell.corrected.value) for cell in first.cells if cell] == [
             ({"yes": 1}, 0.0),
             ({"no": 1}, 1.0),
@@ -153,8 +155,8 @@ def test_sets_of_truths_of_a_file_are_kept_and_older_support_stands_alone(tmp_pa
     for name in ("v7.sqlite", "v8.sqlite"):
         shutil.copy(FIXTURES / name, tmp_path / name)
         with Store.open(tmp_path / name) as store:
-            first, _ = store.runs.item_ids(store.runs.rows()[-1].id)
-            claims = store.runs.read_review_view(first, "me").claims
+            first, _ = store.runs.list_item_ids(store.runs.list_runs()[-1].id)
+            claims = store.runs.read_conversation_for_review(first, "me").claims
             found[name] = [each for claim in claims for each in claim.evidence]
     assert [(each.stance, each.sets) for each in found["v7.sqlite"]] == [("supports", ())]
     assert [(each.stance, each.sets) for each in found["v8.sqlite"]] == [
@@ -208,10 +210,10 @@ def test_copies_upgraded_apart_name_their_acts_alike(tmp_path: Path) -> None:
 def test_the_split_and_the_examples_of_a_file_are_kept(path: Path) -> None:
     shutil.copy(FIXTURES / "v6.sqlite", path)
     with Store.open(path) as store:
-        made = store.splits.read_split()
+        made = store.splits.read_split_rule()
         assert made is not None
         assert (made.rule, made.made_by) == (SplitRule(7, 60, 20, 20), "ann")
-        newest, *_, oldest = store.runs.rows()
+        newest, *_, oldest = store.runs.list_runs()
         assert [each.runs for each in store.splits.list_test_openings()] == [(oldest.id, newest.id)]
         assert oldest.spec.example_set is None
         assert newest.spec.example_set is not None
@@ -222,11 +224,13 @@ def test_the_split_and_the_examples_of_a_file_are_kept(path: Path) -> None:
 def test_an_older_file_has_no_split_and_can_get_one(path: Path) -> None:
     shutil.copy(FIXTURES / "v1.sqlite", path)
     with Store.open(path) as store:
-        assert store.splits.read_split() is None
+        assert store.splits.read_split_rule() is None
         assert store.splits.map_conversations_to_splits() == {}
-        assert [row.spec.example_set for row in store.runs.rows()] == [None]
-        store.splits.make(SplitRule(0, 60, 20, 20), "me")
-        assert set(store.splits.map_conversations_to_splits()) == set(store.conversations.ids())
+        assert [row.spec.example_set for row in store.runs.list_runs()] == [None]
+        store.splits.set_split_rule_once(SplitRule(0, 60, 20, 20), "me")
+        assert set(store.splits.map_conversations_to_splits()) == set(
+            store.conversations.list_ids()
+        )
 
 
 def test_windows_without_a_score_are_counted_in_an_older_file(path: Path) -> None:
@@ -244,8 +248,8 @@ def test_windows_without_a_score_are_counted_in_an_older_file(path: Path) -> Non
         )
     raw.close()
     with Store.open(path) as store:
-        row = store.runs.row(RunId(1))
-        (item,) = store.runs.item_rows([ItemId(1)])
+        row = store.runs.read_run(RunId(1))
+        (item,) = store.runs.read_item_rows([ItemId(1)])
         assert (row.undefined, row.undefined_windows, row.skipped_windows) == (1, 2, 0)
         assert (item.undefined_windows, item.skipped_windows) == (2, 0)
         assert item.scores is not None
@@ -255,10 +259,10 @@ def test_windows_without_a_score_are_counted_in_an_older_file(path: Path) -> Non
 def test_counts_of_windows_without_a_score_are_kept(path: Path) -> None:
     shutil.copy(FIXTURES / "v9.sqlite", path)
     with Store.open(path) as store:
-        row = store.runs.rows()[0]
+        row = store.runs.list_runs()[0]
         assert (row.score, row.scored, row.undefined) == (0.5, 1, 0)
         assert (row.windows, row.undefined_windows, row.skipped_windows) == (3, 1, 1)
-        (item,) = store.runs.item_rows(store.runs.item_ids(row.id))
+        (item,) = store.runs.read_item_rows(store.runs.list_item_ids(row.id))
         assert item.scores is not None
         assert item.scores.windowed == Score(0.5, undefined=1, skipped=1)
 
@@ -275,11 +279,11 @@ def test_conversations_that_lack_a_verdict_are_counted_in_an_older_file(path: Pa
         )
     raw.close()
     with Store.open(path) as store:
-        assert store.runs.row(RunId(1)).incomplete == 1
+        assert store.runs.read_run(RunId(1)).incomplete == 1
         assert store.runs.list_failed_or_incomplete_items(RunId(1)) == (ItemId(1),)
-        assert store.runs.row(RunId(1)).spec.max_failures == DEFAULT_FAILURE_LIMIT
-        assert store.runs.reopen_unfinished_items(RunId(1)) == 1
-        row = store.runs.row(RunId(1))
+        assert store.runs.read_run(RunId(1)).spec.max_failures == DEFAULT_FAILURE_LIMIT
+        assert store.runs.reopen_failed_or_incomplete_items(RunId(1)) == 1
+        row = store.runs.read_run(RunId(1))
         assert (row.incomplete, row.pending) == (0, 1)
         (pending,) = store.runs.list_pending_items(RunId(1))
         assert pending.asked_after == 1, "replies that were stored until now are asked past"
@@ -288,7 +292,7 @@ def test_conversations_that_lack_a_verdict_are_counted_in_an_older_file(path: Pa
 def test_the_claim_set_of_a_file_is_kept(path: Path) -> None:
     shutil.copy(FIXTURES / "v14.sqlite", path)
     with Store.open(path) as store:
-        (row,) = store.claim_sets.rows()
+        (row,) = store.claim_sets.list_versions()
         assert (row.title, row.drawn, row.frame) == ("kept version 1", 2, 3)
         assert not row.has_new_labels
         found = store.claim_sets.read_claim_set_bundle(row.id)
@@ -309,9 +313,11 @@ def test_a_claim_set_of_an_older_file_was_drawn_when_its_sample_was(path: Path) 
         )
     raw.close()
     with Store.open(path) as store:
-        by_name = {each.name: each for each in store.claim_sets.rows()}
+        by_name = {each.name: each for each in store.claim_sets.list_versions()}
         (sample,) = [
-            each for each in store.samples.rows("me") if each.uid == by_name["kept"].sample_uid
+            each
+            for each in store.samples.list_samples("me")
+            if each.uid == by_name["kept"].sample_uid
         ]
         assert by_name["kept"].drawn_at == sample.created_at
         assert by_name["gone"].drawn_at is None
@@ -321,19 +327,19 @@ def test_a_claim_set_of_an_older_file_was_drawn_when_its_sample_was(path: Path) 
 def test_the_drawing_of_a_claim_set_of_a_file_is_kept(path: Path) -> None:
     shutil.copy(FIXTURES / "v18.sqlite", path)
     with Store.open(path) as store:
-        (row,) = store.claim_sets.rows()
+        (row,) = store.claim_sets.list_versions()
         assert (row.drawn_at, row.other_labels) == (datetime(2026, 1, 1, tzinfo=UTC), 2)
 
 
 def test_guidelines_and_marked_evidence_of_a_file_are_kept(path: Path) -> None:
     shutil.copy(FIXTURES / "v15.sqlite", path)
     with Store.open(path) as store:
-        versions = store.guidelines.versions()
+        versions = store.guidelines.list_versions()
         assert [(each.text, each.metric) for each in versions] == [
             ("Fees count.", None),
             ("Fees of banks count.", "turn-faithfulness"),
         ]
-        act = store.bundles.collect().acts[-1]
+        act = store.bundles.make_label_bundle().acts[-1]
         assert act.action is Action.EVIDENCE
         assert act.guideline == versions[-1].digest
         assert [(mark.start, mark.end) for mark in act.evidence] == [(0, 5)]
@@ -348,6 +354,6 @@ def test_guidelines_of_an_older_file_are_for_every_metric(path: Path) -> None:
         )
     raw.close()
     with Store.open(path) as store:
-        (version,) = store.guidelines.versions()
+        (version,) = store.guidelines.list_versions()
         assert (version.metric, version.is_default) == (None, False)
         assert store.guidelines.find_version_or_default("ragas-faithfulness") == version

@@ -18,7 +18,7 @@ def passages(store: Store, run: RunId) -> None:
 
 
 def said_since(store: Store, run: RunId) -> None:
-    assert store.labelled_units.read_labels_after_event(run, LabelId(0), UnitSettings())
+    assert store.labelled_units.read_labels_of_claims_changed_after(run, LabelId(0), UnitSettings())
 
 
 def judges_beside_people(store: Store, run: RunId) -> None:

@@ -41,31 +41,31 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 def found(store: Store, run: RunId, text: str, order: str = "number") -> list[str]:
     """Keys of the conversations that a filter finds."""
-    reading = parse_filter(text, make_filter_context(store.runs.row(run).spec.rule))
+    reading = parse_filter(text, make_filter_context(store.runs.read_run(run).spec.rule))
     assert reading.problem is None
     items = store.search.list_matching_items(run, reading.filter, order)  # type: ignore[arg-type]  # of a test
-    return [row.key for row in store.runs.item_rows(items)]
+    return [row.key for row in store.runs.read_item_rows(items)]
 
 
 def claims(store: Store, run: RunId, text: str) -> list[str]:
     """Texts of the claims that a filter finds."""
-    reading = parse_filter(text, make_filter_context(store.runs.row(run).spec.rule))
+    reading = parse_filter(text, make_filter_context(store.runs.read_run(run).spec.rule))
     texts: list[str] = []
     for item, claim_id in store.search.find_claims(run, reading.filter):
-        view = store.runs.read_review_view(item, "ann")
+        view = store.runs.read_conversation_for_review(item, "ann")
         texts += [f"{view.item.key} {each.text}" for each in view.claims if each.id == claim_id]
     return texts
 
 
 def label(store: Store, item: ItemId, place: int, verdict: str | None, **said: object) -> None:
-    claim = store.runs.read_review_view(item, "ann").claims[place]
-    store.reviews.record(
+    claim = store.runs.read_conversation_for_review(item, "ann").claims[place]
+    store.reviews.append_label_event(
         claim.id,
         str(said.pop("reviewer", "ann")),
         said.pop("action", Action.OVERRIDDEN),  # type: ignore[arg-type]  # of a test
         verdict,
         run=None,
-        judge_verdict=claim.home_verdict.label,
+        judge_verdict=claim.first_window_verdict.label,
         saw_judge=True,
         **said,  # type: ignore[arg-type]  # of a test
     )
@@ -91,8 +91,8 @@ def shop(store: Store) -> tuple[Store, RunId, list[ItemId]]:
         )
     ]
     store.conversations.import_batch(talks)
-    run = store.runs.create(spec_of("turn-faithfulness", FACTS), store.conversations.ids())
-    items = list(store.runs.item_ids(run))
+    run = store.runs.create(spec_of("turn-faithfulness", FACTS), store.conversations.list_ids())
+    items = list(store.runs.list_item_ids(run))
     labels: Sequence[tuple[str | None, ...]] = (("yes", "no"), ("yes", "idk"), ("yes", None))
     for item, each, given_labels in zip(items, talks, labels, strict=True):
         for window in windows_of(each):
@@ -166,13 +166,13 @@ def test_metadata_that_came_with_the_data_is_found(store: Store, text: str, keys
     }
     talks = [replace(talk(key), metadata=each) for key, each in metadata.items()]
     store.conversations.import_batch(talks)
-    run = store.runs.create(spec_of("turn-faithfulness", FACTS), store.conversations.ids())
+    run = store.runs.create(spec_of("turn-faithfulness", FACTS), store.conversations.list_ids())
     assert found(store, run, text) == keys.split()
 
 
 def test_metadata_is_not_asked_for_where_the_judge_is_hidden(store: Store) -> None:
     run = store.runs.create(spec_of("turn-faithfulness", FACTS), ())
-    ground = make_filter_context(store.runs.row(run).spec.rule, blind=True)
+    ground = make_filter_context(store.runs.read_run(run).spec.rule, blind=True)
     problem = parse_filter("meta:score=1", ground).problem
     assert problem is not None
     assert "blind" in problem
@@ -235,7 +235,7 @@ def test_only_the_claims_of_the_run_are_found(store: Store) -> None:
 def test_a_claim_that_came_with_a_rating_is_indexed_once(store: Store) -> None:
     rating = Rating(1, "bo", "yes-no", "yes", claim="Zebras are striped.")
     store.conversations.import_batch([talk("rated", ratings=(rating,))])
-    run = store.runs.create(spec_of("m", FACTS), store.conversations.ids())
+    run = store.runs.create(spec_of("m", FACTS), store.conversations.list_ids())
     assert found(store, run, "zebras") == ["rated"]
     store.conversations.import_batch([talk("rated", ratings=(rating,))])
     assert found(store, run, "striped") == ["rated"]
@@ -245,9 +245,9 @@ def test_a_claim_that_came_with_a_rating_is_indexed_once(store: Store) -> None:
 def test_words_of_an_older_file_are_found(path: Path, name: str) -> None:
     shutil.copy(FIXTURES / "databases" / f"{name}.sqlite", path)
     with Store.open(path) as store:
-        row = store.runs.rows()[-1]
-        item = store.runs.item_ids(row.id)[0]
-        view = store.runs.read_review_view(item, "me")
+        row = store.runs.list_runs()[-1]
+        item = store.runs.list_item_ids(row.id)[0]
+        view = store.runs.read_conversation_for_review(item, "me")
         for text in (view.turns[0].content, view.turns[1].content, view.claims[0].text):
             quoted = '"' + text.replace('"', '""') + '"'
             assert view.item.key in found(store, row.id, quoted)
@@ -347,10 +347,10 @@ def test_conversations_are_found_by_labels_of_their_whole_answers(tmp_path: Path
     with Store.open(tmp_path / "shop.db") as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        items = store.runs.item_ids(run)
+        items = store.runs.list_item_ids(run)
 
         def find(text: str) -> list[int]:
-            ground = make_filter_context(store.runs.row(run).spec.rule)
+            ground = make_filter_context(store.runs.read_run(run).spec.rule)
             found = store.search.list_matching_items(run, parse_filter(text, ground).filter)
             return [items.index(each) for each in found]
 
@@ -367,8 +367,8 @@ def test_ids_are_taken_apart_in_parts(store: Store, monkeypatch: pytest.MonkeyPa
     ids = [imported(store, talk(f"c{number}")) for number in range(12)]
     run = store.runs.create(SPEC, ids)
     wanted = parse_filter("", make_filter_context(FACTS)).filter
-    every = store.runs.item_ids(run)
+    every = store.runs.list_item_ids(run)
     for part in range(8):
         monkeypatch.setattr(readers, "_IDS_PART_LENGTH", part)
-        assert store.runs.item_ids(run) == every
+        assert store.runs.list_item_ids(run) == every
         assert store.search.list_matching_items(run, wanted) == every

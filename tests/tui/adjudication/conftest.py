@@ -13,10 +13,10 @@ def differing(store_path: Path) -> Path:
     with Store.open(store_path) as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        claims = said(store, store.runs.item_ids(run)[0])
+        claims = said(store, store.runs.list_item_ids(run)[0])
         for place, words in {0: ("yes", "yes"), **DIFFER}.items():
             for who, word in zip(("bo", "zoe"), words, strict=True):
-                store.reviews.record(
+                store.reviews.append_label_event(
                     claims[place],
                     who,
                     Action.BLIND,

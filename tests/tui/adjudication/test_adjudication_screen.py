@@ -19,7 +19,7 @@ DIFFER = {1: ("yes", "no"), 2: ("no", "x"), 4: ("idk", "no")}
 
 
 def said(store: Store, item: ItemId) -> list[ClaimId]:
-    return [each.id for each in store.runs.read_review_view(item, "ann").claims]
+    return [each.id for each in store.runs.read_conversation_for_review(item, "ann").claims]
 
 
 def words_of(app: FaithApp, pane: str) -> str:
@@ -93,9 +93,9 @@ async def test_hostile_names_and_notes_are_drawn_literally(store_path: Path, app
     with Store.open(store_path) as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        claim = said(store, store.runs.item_ids(run)[0])[0]
+        claim = said(store, store.runs.list_item_ids(run)[0])[0]
         for number, text in enumerate(ALL):
-            store.reviews.record(
+            store.reviews.append_label_event(
                 claim,
                 f"{number}{text[:190]}",
                 Action.BLIND,
@@ -113,7 +113,7 @@ async def test_hostile_names_and_notes_are_drawn_literally(store_path: Path, app
         assert "1 to adjudicate" in text
         assert not any(unicodedata.category(each) in ("Cc", "Cf") for each in text if each != "\n")
         await press(pilot, "y")
-        app.push_screen(GuidelineDialog(app.session, app.session.store.guidelines.versions()))
+        app.push_screen(GuidelineDialog(app.session, app.session.store.guidelines.list_versions()))
         await calm(pilot)
         text = screen_text(app)
         assert not any(unicodedata.category(each) in ("Cc", "Cf") for each in text if each != "\n")
@@ -128,9 +128,9 @@ async def test_both_annotators_words_stand_side_by_side_in_full(
     with Store.open(store_path) as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        claim = said(store, store.runs.item_ids(run)[0])[0]
+        claim = said(store, store.runs.list_item_ids(run)[0])[0]
         for who, word, code in (("bo", "yes", None), ("zoe", "no", "retrieval")):
-            store.reviews.record(
+            store.reviews.append_label_event(
                 claim,
                 who,
                 Action.BLIND,

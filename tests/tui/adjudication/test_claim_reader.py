@@ -65,14 +65,14 @@ async def test_only_the_claim_that_is_still_under_the_cursor_is_painted(
     screen.at = 1
     screen.reader.show_claim(early)
     painted = [screen.reader.selection]
-    screen.reader.follow_claim(screen.claim_at_cursor())
+    screen.reader.show_or_read_claim(screen.claim_at_cursor())
     assert [*painted, screen.reader.selection] == [None, None], "until it is read"
-    screen.reader.hold_keys()
+    screen.reader.hold_keys_while_reading()
     assert set(screen.workers) == screen.input_queue.held
     await screen.settle()
     assert screen.reader.selection is not None
     assert screen.reader.selection.claim == screen.listed[1]
-    screen.reader.hold_keys()
+    screen.reader.hold_keys_while_reading()
     assert not screen.input_queue.held, "there is nothing to wait for"
 
 
@@ -97,7 +97,7 @@ async def test_a_settled_claim_shows_the_judges_and_that_is_recorded(
     differing: Path, session: Session
 ) -> None:
     screen = FakeAdjudicateScreen(session)
-    screen.reader.follow_claim(screen.settle_claim())
+    screen.reader.show_or_read_claim(screen.settle_claim())
     await screen.settle()
     assert [kind for _, kind, _ in session.exposed] == ["item in all runs"]
 
@@ -118,7 +118,7 @@ async def test_review_opens_only_what_is_settled(differing: Path, session: Sessi
 async def test_passages_stop_at_both_ends(differing: Path, session: Session) -> None:
     screen = FakeAdjudicateScreen(session)
     assert not screen.press("right_square_bracket"), "no claim is painted"
-    screen.reader.follow_claim(screen.claim_at_cursor())
+    screen.reader.show_or_read_claim(screen.claim_at_cursor())
     await screen.settle()
     chosen = screen.reader.selection
     assert chosen is not None

@@ -56,7 +56,7 @@ async def test_later_flags_and_goes_on(differing: Path, app: FaithApp) -> None:
         assert screen.claims.cursor == 1
         first = next(iter(screen.listed_entries.values()))
         assert first.flagged
-        assert first.is_open
+        assert first.is_undecided
         await press(pilot, "k", "s")
         assert not next(iter(screen.listed_entries.values())).flagged
 
@@ -127,7 +127,7 @@ async def test_keys_typed_after_an_undo_wait_also_for_a_reading_that_takes_its_p
 
         def show_and_read_twice(loaded: LoadedComparison, wanted: ClaimId | None) -> None:
             show_loaded(loaded, wanted)
-            screen.call_later(screen.follow_cursor)
+            screen.call_later(screen.show_claim_under_cursor)
 
         monkeypatch.setattr(screen, "reload_and_select_claim", reload_twice)
         monkeypatch.setattr(screen, "show_loaded", show_and_read_twice)
@@ -177,13 +177,13 @@ async def test_what_nobody_said_cannot_be_taken(differing: Path, app: FaithApp) 
         await opened(pilot)
         await press(pilot, "g", "d")
         screen = await adjudicating(app)
-        screen.labels.action_take(2)
+        screen.labels.action_take_over_annotators_verdict(2)
         assert "nobody is C here" in status(app)
-        screen.labels.action_final(3)
+        screen.labels.action_give_final_label(3)
         assert "has no verdict on this key" in status(app)
         assert not screen.labels.in_flight
         screen.claims.set_reactive(VirtualList.cursor, 1)
-        screen.labels.action_final(0)
+        screen.labels.action_give_final_label(0)
         assert "before its claim was drawn: nothing was saved" in status(app)
         assert not screen.labels.in_flight
 

@@ -32,7 +32,7 @@ async def test_a_note_goes_with_the_final_word(differing: Path, app: FaithApp) -
         await press(pilot, "enter")
         assert "another" in text_of(app, "decide")
         with Store.open(differing) as store:
-            acts = store.bundles.collect(reviewers=["ann"]).acts
+            acts = store.bundles.make_label_bundle(reviewers=["ann"]).acts
         assert [(act.action, act.verdict, act.note) for act in acts] == [
             (Action.ADJUDICATED, "no", "rule 3: fees count"),
             (Action.ADJUDICATED, "no", "another"),
@@ -68,7 +68,9 @@ async def test_a_note_without_a_final_label_outlives_the_app(
         assert screen.note.value == "rule 3"
         await press(pilot, "enter", "n")
     with Store.open(differing) as store:
-        assert [act.note for act in store.bundles.collect(reviewers=["ann"]).acts] == ["rule 3"]
+        assert [act.note for act in store.bundles.make_label_bundle(reviewers=["ann"]).acts] == [
+            "rule 3"
+        ]
 
 
 # On a screen that is not drawn
@@ -79,7 +81,7 @@ async def test_a_note_waits_for_the_final_label_and_then_goes_with_it(
 ) -> None:
     screen = FakeAdjudicateScreen(session)
     assert not screen.press("e"), "no claim is painted"
-    screen.reader.follow_claim(screen.claim_at_cursor())
+    screen.reader.show_or_read_claim(screen.claim_at_cursor())
     await screen.settle()
     assert screen.press("e")
     screen.notes.submit_note("rule 3")
@@ -98,7 +100,7 @@ async def test_a_note_waits_for_the_final_label_and_then_goes_with_it(
 
 async def test_a_note_on_a_settled_claim_keeps_its_label(differing: Path, session: Session) -> None:
     screen = FakeAdjudicateScreen(session)
-    screen.reader.follow_claim(screen.settle_claim())
+    screen.reader.show_or_read_claim(screen.settle_claim())
     await screen.settle()
     screen.notes.submit_note("so be it")
     await screen.settle()
@@ -109,7 +111,7 @@ async def test_a_note_on_a_settled_claim_keeps_its_label(differing: Path, sessio
 
 async def test_a_note_of_several_lines_is_left_to_review(differing: Path, session: Session) -> None:
     screen = FakeAdjudicateScreen(session)
-    screen.reader.follow_claim(screen.claim_at_cursor())
+    screen.reader.show_or_read_claim(screen.claim_at_cursor())
     await screen.settle()
     session.final_notes[screen.listed[0].claim] = "one\ntwo"
     assert screen.press("e")

@@ -91,7 +91,9 @@ async def test_keys_wait_for_the_first_figures_and_the_summary_is_first(
         going.set()
         await calm(pilot)
         assert screen.agreement is not None
-        assert screen.level is not screen.agreement.report.primary_level.level, "m is not lost"
+        assert screen.level is not screen.agreement.report.primary_level_report.level, (
+            "m is not lost"
+        )
         assert "Computing" not in screen_text(app)
         assert app.focused is screen.query_one("#warnings")
         await press(pilot, "tab", "shift+tab")
@@ -198,7 +200,7 @@ def test_parts_fit_their_width_and_hold_no_control(width: int) -> None:
         *parts.format_pass_rate_lines(report.claims, width),
         *parts.format_annotator_agreement_lines(report, width),
         *parts.format_agreement_by_slice_lines(report, width),
-        *parts.unit_score_lines(report, width),
+        *parts.format_window_and_conversation_score_lines(report, width),
         *parts.calibration_lines(report, width),
         *parts.format_labels_needed_lines(report, width, 12),
         *draw.format_headline_and_warning_lines(report, ReportLevel.CLAIMS, width),
@@ -311,11 +313,11 @@ async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
                 each for each in store.labelled_units.read_claim_units(run) if each.human == "yes"
             )
             (who,) = {each.reviewer for each in first.opinions}
-            store.reviews.record(
+            store.reviews.append_label_event(
                 first.claim, who, Action.BLIND, "no", run=None, judge_verdict=None, saw_judge=False
             )
         # The change is told here; who watches the store would read everything once more.
-        app.store_watcher.data_version = app.session.store.data_version()
+        app.store_watcher.data_version = app.session.store.read_change_number()
         screen.reload()
         await until(pilot, lambda: len(loaded) == 2)
         await calm(pilot)

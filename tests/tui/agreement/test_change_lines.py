@@ -15,7 +15,7 @@ def test_runs_with_other_options_are_said_to_be_not_comparable(tmp_path: Path) -
         spec = replace(SPEC, rule=FACTS)
         first = judged_all(store, "abc", spec=spec)
         second = judged_all(store, "abc", spec=replace(spec, options={"window_size": 3}))
-        claims = [each.claim for each in store.labelled_units.read_run_units(first).claims]
+        claims = [each.claim for each in store.labelled_units.read_report_units(first).claims]
         label(store, first, claims, "no")
         change = compare_runs(store, first, second, "ann")
     text = " ".join(line.text.strip() for line in format_run_comparison_lines(change, 100))

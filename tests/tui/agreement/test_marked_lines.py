@@ -7,8 +7,8 @@ import pytest
 
 from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
 from faithtui.agreement.report.marked_evidence import (
-    report_evidence_overlap,
-    report_extraction_recall,
+    compute_evidence_overlap,
+    compute_extraction_recall,
 )
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import agreement_report
@@ -32,19 +32,19 @@ def mark_something(path: Path) -> None:
     with Store.open(path) as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        items = store.runs.item_ids(run)
+        items = store.runs.list_item_ids(run)
         for number, item in enumerate(items[:2]):
-            view = store.runs.read_review_view(item, "bo")
+            view = store.runs.read_conversation_for_review(item, "bo")
             passage = next(each for turn in view.turns for each in turn.documents or ())
             for claim in view.claims[: 2 - number]:
-                store.reviews.record(
+                store.reviews.append_label_event(
                     claim.id, "bo", Action.EVIDENCE, run=run, judge_verdict=None, saw_judge=False,
                     evidence=[MarkedPassage(passage.hash, 0, 20)],
                 )  # fmt: skip
             turn = view.claims[0].turn
             assert turn is not None
             mark_answer_complete(store, run, item, turn, reviewer="bo", complete=True)
-        view = store.runs.read_review_view(items[0], "bo")
+        view = store.runs.read_conversation_for_review(items[0], "bo")
         turn = view.claims[0].turn
         assert turn is not None
         add_missed_claim(store, run, items[0], turn, "It was missed.", reviewer="bo")
@@ -77,8 +77,8 @@ def test_figures_stand_with_intervals_or_with_the_reason_why_there_is_none(width
     few = [ExtractionUnit(ConversationId(1), "g1", 1, 3, 1, 2, 2, ("ann",))]
     report = replace(
         empty_report(),
-        evidence=report_evidence_overlap(units, 0.95),
-        extraction=report_extraction_recall(few, 0.95),
+        evidence=compute_evidence_overlap(units, 0.95),
+        extraction=compute_extraction_recall(few, 0.95),
     )
     words = text_with(report, width)
     assert "evidence · 30 claims marked" in words

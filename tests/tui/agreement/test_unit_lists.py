@@ -76,13 +76,16 @@ async def test_a_cell_lists_what_it_counts_and_the_row_that_is_chosen_opens(
     labelled(store_path)
     screen = FakeAgreementScreen(session)
     names = [*screen.spec.labels.names]
-    screen.units.open_cell(names.index("no"), names.index("yes"))
+    screen.units.list_units_of_cell(names.index("no"), names.index("yes"))
     (listed,) = screen.input_queue.windows
     assert listed._title == "judge yes, human no: 1 claim"
     screen.input_queue.answer("0")
     await screen.settle()
-    assert session.item == session.store.runs.item_ids(RunId(1))[0]
-    assert session.claim == session.store.runs.read_review_view(session.item, "ann").claims[1].id
+    assert session.item == session.store.runs.list_item_ids(RunId(1))[0]
+    assert (
+        session.claim
+        == session.store.runs.read_conversation_for_review(session.item, "ann").claims[1].id
+    )
     assert [each.screen for each in screen.posted if isinstance(each, ShowScreen)] == ["review"]
 
 
@@ -90,10 +93,10 @@ def test_an_empty_cell_and_blind_work_open_no_list(session: Session, store_path:
     labelled(store_path)
     screen = FakeAgreementScreen(session)
     names = [*screen.spec.labels.names]
-    screen.units.open_cell(names.index("yes"), names.index("no"))
+    screen.units.list_units_of_cell(names.index("yes"), names.index("no"))
     assert screen.message == "no claim in this cell"
     session.set_judge_hidden(True)
-    screen.units.open_cell(names.index("no"), names.index("yes"))
+    screen.units.list_units_of_cell(names.index("no"), names.index("yes"))
     screen.units.open_disagreement_in_review(0)
     assert screen.message == "the list would show the judge's verdicts: g v, then B ends blind work"
     assert screen.app.bells == 2
@@ -106,10 +109,10 @@ def test_only_differences_that_were_in_view_are_known_and_none_while_blind(
     labelled(store_path)
     screen = FakeAgreementScreen(session)
     session.set_judge_hidden(True)
-    screen.units.record_seen_differences([0])
+    screen.units.record_exposure_to_disagreements([0])
     assert not session.exposed
     session.set_judge_hidden(False)
-    screen.units.record_seen_differences([7])
+    screen.units.record_exposure_to_disagreements([7])
     assert not session.exposed, "there is no such row"
-    screen.units.record_seen_differences([0])
+    screen.units.record_exposure_to_disagreements([0])
     assert [kind for _, kind, _ in session.exposed] == ["conversation of 1"]

@@ -21,22 +21,22 @@ class FakeConversationsScreen(FakeScreen):
         super().__init__(session)
         run = session.store.runs.find_newest_run_id()
         assert run is not None
-        self.items = session.store.runs.item_ids(run, "number")
-        self.selection = session.store.runs.item_rows([self.items[number - 1]])[0]
+        self.items = session.store.runs.list_item_ids(run, "number")
+        self.conversation_at_cursor = session.store.runs.read_item_rows([self.items[number - 1]])[0]
         self.titles: list[str] = []
         self.preview = ConversationPreview(cast(ConversationsScreen, self))
 
     def query_one(self, _kind: object, _type: object = None) -> SimpleNamespace:
         return SimpleNamespace(show=lambda _build, title, keep: self.titles.append(title))
 
-    def load(self, number: int) -> None:
-        (row,) = self.session.store.runs.item_rows([self.items[number - 1]])
-        self.preview.load(row)
+    def search_and_show_list(self, number: int) -> None:
+        (row,) = self.session.store.runs.read_item_rows([self.items[number - 1]])
+        self.preview.load_and_show_conversation(row)
 
 
 async def test_the_conversation_under_the_cursor_is_read_and_titled(session: Session) -> None:
     screen = FakeConversationsScreen(session)
-    screen.load(1)
+    screen.search_and_show_list(1)
     await screen.settle()
     assert screen.preview.item == screen.items[0]
     assert [turn.role for turn in screen.preview.turns][:2] == ["user", "assistant"]
@@ -48,8 +48,8 @@ async def test_the_conversation_under_the_cursor_is_read_and_titled(session: Ses
 
 async def test_a_cursor_that_runs_on_is_followed_and_not_what_was_passed(session: Session) -> None:
     screen = FakeConversationsScreen(session, 2)
-    screen.load(1)
-    screen.load(2)
+    screen.search_and_show_list(1)
+    screen.search_and_show_list(2)
     await screen.settle()
     assert screen.preview.item == screen.items[1]
     assert len(screen.titles) == 1
@@ -63,9 +63,9 @@ async def test_the_judge_is_not_in_what_is_read(
     def refuse(*_: object) -> None:
         raise AssertionError("verdicts were read")
 
-    monkeypatch.setattr(type(session.store.runs), "read_review_view", refuse)
+    monkeypatch.setattr(type(session.store.runs), "read_conversation_for_review", refuse)
     session.set_judge_hidden(True)
     screen = FakeConversationsScreen(session)
-    screen.load(1)
+    screen.search_and_show_list(1)
     await screen.settle()
     assert screen.preview.turns

@@ -19,7 +19,7 @@ async def test_q_reviews_the_claims_of_the_marked_conversations_alone(app: Faith
         assert isinstance(app.screen, ReviewScreen)
         queue = app.session.claim_queue
         assert queue is not None
-        assert {item for item, _ in queue.entries} == {screen.listed_entries[1]}
+        assert {item for item, _ in queue.entries} == {screen.listed_ids[1]}
         assert queue.title == "1 marked conversation"
         assert not queue.reveals_judge
 
@@ -49,7 +49,7 @@ async def test_q_goes_on_at_the_first_claim_without_a_label(app: FaithApp) -> No
 async def test_a_conversation_outside_the_queue_leaves_it_and_can_be_blind(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await listed(pilot, app)
-        queued, other = screen.listed_entries[:2]
+        queued, other = screen.listed_ids[:2]
         app.session.start_queue(
             ClaimQueue("verdict:no", RunId(1), ((ItemId(queued), ClaimId(1)),), reveals_judge=True)
         )
@@ -77,7 +77,7 @@ async def test_a_conversation_opens_at_the_claim_that_the_filter_found(app: Fait
         assert isinstance(app.screen, ReviewScreen)
         assert app.screen.claim is not None
         assert app.screen.claim.number > 1
-        assert app.screen.claim.home_verdict.label == "no"
+        assert app.screen.claim.first_window_verdict.label == "no"
 
 
 async def test_marked_conversations_are_written_one_a_line(app: FaithApp, tmp_path: Path) -> None:
@@ -125,14 +125,18 @@ async def test_only_what_failed_among_the_marked_is_asked_again(app: FaithApp) -
         assert "nothing failed or lacks a verdict in the chosen conversation" in status(app)
         await press(pilot, "space", "space", "R")
         assert "nothing failed or lacks a verdict in the marked conversations" in status(app)
-        before = app.session.store.runs.item_rows([screen.listed_entries[2]])[0]
+        before = app.session.store.runs.read_item_rows([screen.listed_ids[2]])[0]
         assert before.state.value == "failed"
         assert (
-            app.session.store.runs.reopen_unfinished_items(before.run, [screen.listed_entries[0]])
+            app.session.store.runs.reopen_failed_or_incomplete_items(
+                before.run, [screen.listed_ids[0]]
+            )
             == 0
         )
-        assert app.session.store.runs.reopen_unfinished_items(before.run, [before.id]) == 1
-        after = app.session.store.runs.item_rows([before.id])[0]
+        assert (
+            app.session.store.runs.reopen_failed_or_incomplete_items(before.run, [before.id]) == 1
+        )
+        after = app.session.store.runs.read_item_rows([before.id])[0]
         assert (after.state.value, after.windows) == ("pending", 0)
 
 
@@ -143,9 +147,9 @@ async def test_a_key_carried_out_when_nothing_is_listed_any_more_does_nothing(
         screen = await listed(pilot, app)
         # The keys were pressed while rows were listed; the filter finds none by now.
         screen.pager = Pager[ItemId, ItemRow]((), lambda _ids: (), lambda row: row.id)
-        screen.action_mark()
+        screen.action_mark_and_step()
         screen.action_mark_range()
         assert not screen.marks
-        screen.actions.action_next_open()
+        screen.actions.action_go_to_next_unlabelled()
         await calm(pilot)
         assert "nothing without a verdict below" in status(app)

@@ -36,10 +36,10 @@ async def test_the_line_counts_what_each_filter_finds(app: FaithApp) -> None:
         assert "[1] no 1  [2] idk 1  [3] open 2" in quick(screen)
         await press(pilot, "1")
         assert screen.state.filter == "verdict:no"
-        assert len(screen.listed_entries) == 1
+        assert len(screen.listed_ids) == 1
         await press(pilot, "1")
         assert screen.state.filter == ""
-        assert len(screen.listed_entries) == 4
+        assert len(screen.listed_ids) == 4
 
 
 async def test_a_filter_finds_whole_answers_on_which_annotators_and_judge_differ(
@@ -51,10 +51,10 @@ async def test_a_filter_finds_whole_answers_on_which_annotators_and_judge_differ
         await press(pilot, "5")
         assert screen.state.filter == "answers:differ"
         assert screen.pager is not None
-        row = screen.pager.row(0)
+        row = screen.pager.fetch_row(0)
         assert row is not None
         assert row.key == "conv-0147"
-        assert len(screen.listed_entries) == 1
+        assert len(screen.listed_ids) == 1
         narrow = screen.query_one("#quick", HintLine).lay_out_line(60).text
         assert narrow.split("[5]")[0].rstrip().endswith("differ 0")
         assert "[5" not in narrow, "no part of a hint is drawn"
@@ -70,10 +70,12 @@ async def test_filters_are_counted_anew_when_something_changes_while_they_rest(
         assert "open 2" in quick(screen)
         screen.quick_filters._rest_until_s = 0.01
         with Store.open(store_path) as store:
-            view = store.runs.read_review_view(store.runs.item_ids(RunId(1))[0], "ann")
+            view = store.runs.read_conversation_for_review(
+                store.runs.list_item_ids(RunId(1))[0], "ann"
+            )
             for claim in view.claims:
                 store.reviews.record_verdict(claim.id, "ann", "yes", run=RunId(1), saw_judge=False)
-        screen.look_for_changes()
+        screen.refresh_if_run_changed()
         await calm(pilot)
         clock[0] = 1.0
         await until(pilot, lambda: "open 1" in quick(screen))
@@ -85,8 +87,8 @@ async def test_the_first_order_is_by_score_and_begins_at_the_top(app: FaithApp) 
         await press(pilot, "end", "s")
         assert "lowest judge's score first" in status(app)
         assert screen.items.cursor == 0
-        assert screen.selection is not None
-        assert screen.selection.id == screen.listed_entries[0]
+        assert screen.conversation_at_cursor is not None
+        assert screen.conversation_at_cursor.id == screen.listed_ids[0]
         await press(pilot, "s")
         assert "most unlabelled first" in status(app)
 
@@ -155,7 +157,7 @@ async def test_annotators_judges_and_data_sets_that_are_known_are_offered(
         screen = app.screen
         assert isinstance(screen, ConversationsScreen)
         assert screen.state.filter == "reviewer:bo"
-        assert screen.listed_entries
+        assert screen.listed_ids
         await press(pilot, "slash", *"source:", "tab", "enter")
         assert screen.state.filter == "source:shop"
 
@@ -167,7 +169,7 @@ async def test_words_that_find_nothing_suggest_a_term_that_enter_takes(app: Fait
         assert "Perhaps you mean  is:unlabelled" in screen_text(app)
         await press(pilot, "enter")
         assert screen.state.filter == "is:unlabelled"
-        assert len(screen.listed_entries) == 2
+        assert len(screen.listed_ids) == 2
 
 
 async def test_the_opening_comes_first_and_the_id_last(app: FaithApp) -> None:

@@ -13,8 +13,8 @@ from tests.tui.building import shop
 def test_a_row_shows_the_score_that_the_rows_are_in_the_order_of(tmp_path: Path) -> None:
     run = shop(tmp_path / "shop.db")
     with Store.open(tmp_path / "shop.db") as store:
-        spec = store.runs.row(run).spec
-        rows = store.runs.read_items_with_list_marks(store.runs.item_ids(run, "score"), "ann")
+        spec = store.runs.read_run(run).spec
+        rows = store.runs.read_items_with_list_marks(store.runs.list_item_ids(run, "score"), "ann")
     known = [each for each in rows if each.scores and each.scores.windowed.value is not None]
     lowest, highest = known[0].scores, known[-1].scores
     assert lowest is not None

@@ -96,7 +96,9 @@ class FakeIntegrityScreen(FakeScreen):
 async def test_what_nothing_is_known_against_is_no_queue(session: Session) -> None:
     screen = FakeIntegrityScreen(session)
     findings = session.store.findings
-    clean = next(kind for kind in FindingKind if not findings.claims(RunId(1), kind))
+    clean = next(
+        kind for kind in FindingKind if not findings.list_claims_with_finding(RunId(1), kind)
+    )
     screen.entries.review_claims_with_findings(RunId(1), clean)
     await screen.settle()
     assert screen.message == "nothing is known against any claim of this run"
@@ -125,14 +127,15 @@ async def test_an_entry_without_a_claim_opens_its_answer_and_leaves_the_queue(
     kind = next(
         kind
         for kind in FindingKind
-        if (rows := findings.rows(findings.ids(RunId(1), kind))) and rows[0].finding.claim is None
+        if (rows := findings.read_rows(findings.list_ids_of_kind(RunId(1), kind)))
+        and rows[0].finding.claim is None
     )
     screen.entries.review_claims_with_findings(RunId(1), None)
     await screen.settle()
     screen.entries.load_and_offer_entries_of_kind(RunId(1), kind)
     await screen.settle()
     screen.input_queue.answer("0")
-    row = findings.rows(findings.ids(RunId(1), kind))[0]
+    row = findings.read_rows(findings.list_ids_of_kind(RunId(1), kind))[0]
     assert session.claim_queue is None
     assert (session.item, session.claim, session.turn) == (row.item, None, row.finding.turn)
 
@@ -140,6 +143,6 @@ async def test_an_entry_without_a_claim_opens_its_answer_and_leaves_the_queue(
 def test_entries_in_view_are_known(session: Session) -> None:
     screen = FakeIntegrityScreen(session)
     findings = session.store.findings
-    ids = [each for kind in FindingKind for each in findings.ids(RunId(1), kind)]
-    screen.entries.record_exposure(findings.rows(ids[:1]))
+    ids = [each for kind in FindingKind for each in findings.list_ids_of_kind(RunId(1), kind)]
+    screen.entries.record_exposure(findings.read_rows(ids[:1]))
     assert len(session.exposed) == 1

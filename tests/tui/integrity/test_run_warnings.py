@@ -22,7 +22,7 @@ def suspect(store_path: Path) -> Path:
     with Store.open(store_path) as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        for row in store.runs.item_rows(store.runs.item_ids(run)):
+        for row in store.runs.read_item_rows(store.runs.list_item_ids(run)):
             if row.state in (ItemState.DONE, ItemState.FAILED):
                 counts = MADE_UP if row.state is ItemState.DONE else TextCounts()
                 store.findings.save([ItemCheckResult(row.id, row.state, row.windows, (), counts)])

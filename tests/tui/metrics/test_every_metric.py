@@ -46,7 +46,7 @@ async def under(pilot: Pilot[None], key: str) -> ReviewScreen:
     app = pilot.app
     assert isinstance(app, FaithApp)
     await opened(pilot)
-    rows = app.session.store.runs.rows()
+    rows = app.session.store.runs.list_runs()
     app.session.switch_run(next(row.id for row in rows if row.spec.metric == key))
     await press(pilot, "g", "v")
     assert isinstance(app.screen, ReviewScreen)
@@ -79,7 +79,7 @@ async def test_columns_of_the_list_are_the_labels(boots_app: FaithApp, key: str)
         screen = boots_app.screen
         assert isinstance(screen, ConversationsScreen)
         assert screen.pager is not None
-        item = screen.pager.row(0)
+        item = screen.pager.fetch_row(0)
         assert item is not None
         counts = "·".join(str(item.labels.get(each.name, 0)) for each in spec.labels.labels)
         (row,) = (line for line in screen_text(boots_app).splitlines() if ">" in line[:3])
@@ -170,10 +170,10 @@ async def test_other_peoples_words_are_translated_too(
     boots_app: FaithApp, boots_path: Path
 ) -> None:
     with Store.open(boots_path) as store:
-        item = store.runs.item_ids(store.runs.rows()[0].id)[0]
-        claim = store.runs.read_review_view(item, "ann").claims[0]
+        item = store.runs.list_item_ids(store.runs.list_runs()[0].id)[0]
+        claim = store.runs.read_conversation_for_review(item, "ann").claims[0]
         for reviewer, word in (("cleo", "idk"), ("dan", "maybe")):
-            store.reviews.record(
+            store.reviews.append_label_event(
                 claim.id, reviewer, Action.BLIND, word,
                 run=None, judge_verdict=None, saw_judge=False,
             )  # fmt: skip
@@ -300,7 +300,7 @@ async def test_agreement_speaks_of_the_metrics_units(boots_app: FaithApp, key: s
     async with boots_app.run_test(size=SIZE) as pilot:
         await under(pilot, key)
         await press(pilot, "home", "y", "g", "a")
-        assert ("level" in [each.binding.action for each in bound(boots_app)]) == (
+        assert ("switch_report_level" in [each.binding.action for each in bound(boots_app)]) == (
             spec.judges == "claim"
         ), "whole answers are a level of their own only where parts of them are judged"
         if f"{spec.units[1]} ·" not in title(boots_app):
@@ -327,8 +327,8 @@ def nothing(path: Path, key: str, state: ItemState, reason: str | None) -> None:
     with Store.open(path, clock=lambda: NOON) as store:
         talk = Conversation("shop", "quiet", (Turn("user", "Hi"), Turn("assistant", "Hi")), "shop")
         store.conversations.import_batch([talk])
-        run = store.runs.create(replace(SPEC, metric=key), store.conversations.ids())
-        (item,) = store.runs.item_ids(run)
+        run = store.runs.create(replace(SPEC, metric=key), store.conversations.list_ids())
+        (item,) = store.runs.list_item_ids(run)
         store.runs.score_and_finish_item(item, state, reason)
         store.runs.set_state(run, RunState.DONE)
 
@@ -362,7 +362,7 @@ async def test_a_metric_of_a_newer_version_is_shown_by_what_was_stored(
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         spec: MetricSpec = get_metric_spec(
-            app.session.store.runs.row(runs["ragas-faithfulness"]).spec
+            app.session.store.runs.read_run(runs["ragas-faithfulness"]).spec
         )
         assert spec.labels.names == ("1", "0")
         for keys in (("enter",), ("enter",), ("y",), ("M",), ("M",)):

@@ -26,8 +26,8 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.metrics.metric_lines import (
     MetricComparison,
-    answer_lines,
     format_comparison_table_lines,
+    format_verdicts_and_answer_lines,
 )
 from faithtui.tui.metrics.metrics_screen import MetricsScreen
 from faithtui.tui.review.review_screen import ReviewScreen
@@ -203,7 +203,9 @@ def one_cell(cell: ComparisonCell | None, state: ItemState, reason: str | None) 
 def test_what_a_run_did_not_judge_says_why(state: ItemState, word: str) -> None:
     look = one_cell(None, state, "no wire")
     assert f">{word}" in "".join(line.text for line in format_comparison_table_lines(look, 60)[0])
-    assert f"{word} · no wire" in "\n".join(line.text for line in answer_lines(look, 60))
+    assert f"{word} · no wire" in "\n".join(
+        line.text for line in format_verdicts_and_answer_lines(look, 60)
+    )
 
 
 def test_a_score_of_nothing_is_not_shown_as_one() -> None:
@@ -249,7 +251,7 @@ async def test_headings_stay_while_answers_scroll(app: FaithApp) -> None:
         assert isinstance(screen, MetricsScreen)
         # Opening the review wrote that it was seen; the screen reads again after that.
         await until(
-            pilot, lambda: app.store_watcher.data_version == app.session.store.data_version()
+            pilot, lambda: app.store_watcher.data_version == app.session.store.read_change_number()
         )
         await calm(pilot)
         screen.compared = compared(30, 7, 0, 0)

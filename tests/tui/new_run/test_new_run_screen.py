@@ -49,7 +49,7 @@ async def form_of(pilot: Pilot[None]) -> NewRunScreen:
 
 def rows(path: Path) -> list[tuple[str, RunState, Mapping[str, object]]]:
     with Store.open(path) as store:
-        found = sorted(store.runs.rows(), key=lambda row: row.id)
+        found = sorted(store.runs.list_runs(), key=lambda row: row.id)
         return [(row.spec.metric, row.state, row.spec.options) for row in found]
 
 
@@ -134,7 +134,7 @@ async def test_a_run_as_the_peer_with_a_budget(app: FaithApp, store_path: Path) 
             ),
         )
     with Store.open(store_path) as store:
-        spec = store.runs.row(RunId(2)).spec
+        spec = store.runs.read_run(RunId(2)).spec
     assert (spec.strategy, spec.options["as_peer"]) == ("window", True)
     assert (spec.budget_nusd, spec.batch) == (2_500_000_000, False)
 
@@ -310,7 +310,7 @@ async def test_a_preview_of_a_form_that_was_changed_meanwhile_is_not_shown(app: 
         form.query_one("#judge", Input).value = "openai:a"
         await until(pilot, lambda: counted == ["openai:a"])
         form.query_one("#judge", Input).value = "openai:b"
-        await until(pilot, lambda: form.outlook.border_title is not None)
+        await until(pilot, lambda: form.outlook_pane.border_title is not None)
         may_answer.set()
         await until(pilot, lambda: "of openai:b" in text_of(app, "outlook"))
         assert "of openai:a" not in text_of(app, "outlook")
@@ -437,7 +437,7 @@ async def test_servers_that_are_found_later_join_the_list_and_the_cursor_stays(
         form = await form_of(pilot)
         await press(pilot, "tab", "j")
         form.actions = replace(form.actions, find_judges=find)
-        form.find_judges()
+        form.find_and_show_judges()
         await calm(pilot)
         assert judge_rows(app)[1].startswith("( ) ollama:llama3")
         chosen = form.query_one("#judges", JudgePane).choice_at_cursor

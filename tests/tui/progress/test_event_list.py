@@ -26,7 +26,7 @@ async def test_an_event_opens_its_conversation_and_keeps_its_place(app: FaithApp
         run = StagedRun()
         screen = await watching(pilot, run)
         await press(pilot, "j", "j")
-        assert screen.find_item() is None
+        assert screen.get_item_id_at_cursor() is None
         await press(pilot, "enter")
         assert "about the run" in status(app)
         await press(pilot, "j")
@@ -74,16 +74,16 @@ async def test_events_name_conversations_also_where_they_come_faster_than_names_
     session: Session,
 ) -> None:
     screen = FakeProgressScreen(session)
-    screen.event_list.begin_attempt(10.0)
+    screen.event_list.set_attempt_start(10.0)
     going = threading.Event()
-    rows, asked = session.store.runs.item_rows, []
+    rows, asked = session.store.runs.read_item_rows, []
 
     def read_slowly(items: Sequence[ItemId]) -> tuple[ItemRow, ...]:
         asked.append(tuple(items))
         going.wait()
         return rows(items)
 
-    session.store.runs.item_rows = read_slowly  # type: ignore[method-assign]  # held back
+    session.store.runs.read_item_rows = read_slowly  # type: ignore[method-assign]  # held back
     screen.event_list.add_events([finished(1.0, 1)])
     screen.event_list.add_events([finished(1.0, 1), finished(2.0, 2)])
     going.set()
@@ -95,7 +95,7 @@ async def test_events_name_conversations_also_where_they_come_faster_than_names_
 
 async def test_the_cursor_stays_on_its_entry_unless_it_is_on_the_newest(session: Session) -> None:
     screen = FakeProgressScreen(session)
-    screen.event_list.begin_attempt(10.0)
+    screen.event_list.set_attempt_start(10.0)
     screen.event_list.add_events([finished(1.0, 1), finished(2.0, 2)])
     screen.events.cursor = 1
     screen.event_list.add_events([finished(1.0, 1), finished(2.0, 2), finished(3.0, 3)])
@@ -108,7 +108,7 @@ async def test_the_cursor_stays_on_its_entry_unless_it_is_on_the_newest(session:
 
 async def test_another_run_begins_without_events_and_names(session: Session) -> None:
     screen = FakeProgressScreen(session)
-    screen.event_list.begin_attempt(10.0)
+    screen.event_list.set_attempt_start(10.0)
     screen.event_list.add_events([finished(1.0, 1)])
     await screen.settle()
     screen.event_list.clear()
@@ -116,7 +116,7 @@ async def test_another_run_begins_without_events_and_names(session: Session) -> 
     assert not screen.event_list.names
     screen.event_list.draw()
     assert "Events are kept for runs started here" in screen.events.text
-    screen.event_list.begin_attempt(4.0)
+    screen.event_list.set_attempt_start(4.0)
     screen.event_list.add_events([finished(1.0, 1)])
     await screen.settle()
     assert "12:04:16" in screen.events.text, "noon of the test, 4 s on, 1 s after it began"

@@ -187,7 +187,7 @@ def test_events_that_say_the_same_are_told_as_one() -> None:
         "a schema did not work with this judge; asking by a tool call from now on",
         "run begun",
     ]
-    assert [each.item for each in entries] == [3, 3, None, 1, None, None]
+    assert [each.item_id for each in entries] == [3, 3, None, 1, None, None]
 
 
 @given(st.lists(st.sampled_from(EVENTS), max_size=40))
@@ -202,7 +202,7 @@ def test_windows_of_conversations_judged_at_once_are_a_line_each_conversation() 
         (float(at), WindowAssessed(RUN, ItemId(1 + at % 2), at // 2, SOME)) for at in range(20)
     ]
     entries = group_events(windows)
-    assert [each.item for each in entries] == [2, 1]
+    assert [each.item_id for each in entries] == [2, 1]
     told = [each.text for each in event_lines(entries, NOON, NAMES, 120)]
     assert "conv-0147 w1-10: judged" in told[1]
     ended: list[tuple[float, RunEvent]] = [

@@ -70,7 +70,7 @@ async def test_a_run_of_another_process_is_followed_from_the_store(
             assert "Another process judges this run" in text_of(app, "totals")
             assert "0 / 4" in text_of(app, "totals")
             other.runs.score_and_finish_item(
-                other.runs.item_ids(run)[0], ItemState.SKIPPED, "no user turn"
+                other.runs.list_item_ids(run)[0], ItemState.SKIPPED, "no user turn"
             )
             await until(pilot, lambda: "1 / 4" in text_of(app, "totals"))
 
@@ -123,8 +123,8 @@ async def test_why_something_failed_is_not_quoted_while_blind(
     app: FaithApp, store_path: Path
 ) -> None:
     with Store.open(store_path) as store:
-        store.runs.reopen_unfinished_items(RunId(1))
-        third = store.runs.item_ids(RunId(1))[2]
+        store.runs.reopen_failed_or_incomplete_items(RunId(1))
+        third = store.runs.list_item_ids(RunId(1))[2]
         store.runs.score_and_finish_item(
             third, ItemState.FAILED, "JudgeReplyInvalid: c0 is `zanzibar`"
         )
@@ -151,7 +151,7 @@ async def test_a_run_that_goes_on_elsewhere_is_no_longer_told_from_here(
         with Store.open(store_path) as other:
             begin_elsewhere(other, RunId(1))
             other.runs.set_state(RunId(1), RunState.RUNNING)
-        app.store_watcher.poll()
+        app.store_watcher.reload_screens_if_store_changed()
         await until(pilot, lambda: "running in another process" in title(app))
         await until(pilot, lambda: "4 / 4" in text_of(app, "totals"))
 
@@ -194,7 +194,7 @@ async def test_what_became_of_an_interrupted_run_is_read_once_and_not_every_seco
             screen = await watching(pilot)
             await until(pilot, lambda: screen.history is not None)
             for _ in range(3):
-                screen.read_again()
+                screen.reload_if_judged_elsewhere()
                 await calm(pilot)
         assert read == [run]
 
@@ -214,11 +214,11 @@ async def test_a_run_that_is_over_tells_what_happened_and_what_is_next(
         assert "enter open" in screen_text(app), "a conversation that failed can"
         await press(pilot, "f")
         with Store.open(store_path) as store:
-            run = store.runs.rows()[0].id
+            run = store.runs.list_runs()[0].id
             for item in store.runs.list_failed_or_incomplete_items(run):
-                store.runs.reopen_unfinished_items(run, [item])
+                store.runs.reopen_failed_or_incomplete_items(run, [item])
                 store.runs.score_and_finish_item(item, ItemState.SKIPPED, "no user turn")
-        app.store_watcher.poll()
+        app.store_watcher.reload_screens_if_store_changed()
         await until(pilot, lambda: "What next" in screen_text(app))
         assert "g a shows agreement" in text_of(app, "failed")
 

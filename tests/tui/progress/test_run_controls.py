@@ -60,13 +60,13 @@ async def test_workers_become_more_and_fewer_within_their_bounds(app: FaithApp) 
         assert "9 workers" in status(app)
         await until(pilot, lambda: "9 workers" in text_of(app, "totals"))
         await press(pilot, "minus", "minus")
-        assert run.control.workers == 7
+        assert run.control.max_in_flight == 7
         run.control.set_max_in_flight(1)
         await press(pilot, "minus")
         assert "1 to 256" in status(app)
         run.control.set_max_in_flight(250)
         await press(pilot, "plus")
-        assert run.control.workers == 256
+        assert run.control.max_in_flight == 256
 
 
 async def test_the_first_cancel_asks_and_waits_and_the_second_ends_at_once(app: FaithApp) -> None:
@@ -98,7 +98,7 @@ async def test_a_stopped_run_goes_on_and_what_failed_is_asked_again(
         await press_and_let_run(pilot, "R")
         await until(pilot, lambda: "Failed 0" in screen_text(app))
     with Store.open(store_path) as store:
-        row = store.runs.row(RunId(1))
+        row = store.runs.read_run(RunId(1))
         assert (row.state, row.failed) == (RunState.DONE, 0)
 
 
@@ -135,7 +135,7 @@ async def test_a_budget_is_changed_for_a_run_that_is_on(app: FaithApp, store_pat
         await until(pilot, lambda: "$1.55 / $7.50" in text_of(app, "totals"))
         assert run.control.budget.caps == BudgetCaps(7_500_000_000, 2_000_000)
     with Store.open(store_path) as store:
-        assert store.runs.row(RunId(1)).spec.budget_nusd == 7_500_000_000
+        assert store.runs.read_run(RunId(1)).spec.budget_nusd == 7_500_000_000
 
 
 async def test_a_budget_below_what_is_spent_is_refused(app: FaithApp) -> None:
@@ -160,9 +160,9 @@ async def test_dollars_are_refused_for_a_judge_whose_price_nobody_knows(
     app: FaithApp, store_path: Path
 ) -> None:
     with Store.open(store_path) as store:
-        first = store.runs.row(RunId(1)).spec
+        first = store.runs.read_run(RunId(1)).spec
         run = store.runs.create(
-            replace(first, judge="openai:unheard-of"), store.conversations.ids()
+            replace(first, judge="openai:unheard-of"), store.conversations.list_ids()
         )
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await watching(pilot)
@@ -175,7 +175,7 @@ async def test_dollars_are_refused_for_a_judge_whose_price_nobody_knows(
         await press(pilot, "enter")
         await until(pilot, lambda: "5,000 tokens" in status(app))
     with Store.open(store_path) as store:
-        spec = store.runs.row(run).spec
+        spec = store.runs.read_run(run).spec
         assert (spec.budget_nusd, spec.budget_tokens) == (None, 5_000)
 
 
@@ -187,7 +187,7 @@ class FakeProgressScreen(FakeScreen):
 
     def __init__(self, session: Session, run: StagedRun | None = None) -> None:
         super().__init__(session)
-        self.row = session.store.runs.row(RunId(1))
+        self.row = session.store.runs.read_run(RunId(1))
         if run is not None:
             session.process_runs.append(cast(BackgroundRun, run))
         self.control = RunControls(cast(ProgressScreen, self))
@@ -230,7 +230,7 @@ def test_only_who_cancelled_here_is_told_of_the_end_and_only_of_that_attempt(
     screen.press("ctrl+x")
     screen.input_queue.answer("yes")
     assert run.cancelled == 1
-    screen.control.begin_attempt()
+    screen.control.reset_for_new_attempt()
     screen.control.show_cancelled_end()
     assert screen.message.startswith("cancelling")
     screen.press("ctrl+x")

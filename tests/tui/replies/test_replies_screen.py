@@ -49,7 +49,7 @@ def asked(store: Store, item: ItemId, reply: StoredReply, *, usable: bool = True
     meant = CallContext(
         f"key-{number}", "openai:m", "verdicts", RunId(1), item, number % 2, usable=usable
     )
-    store.calls.save_reply(meant, reply)
+    store.calls.save_reply_release_lease_and_add_totals(meant, reply)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -229,7 +229,7 @@ async def test_the_columns_stay_named_however_far_the_calls_are_scrolled(
 ) -> None:
     with Store.open(store_path) as store:
         for _ in range(12):
-            asked(store, store.runs.item_ids(RunId(1))[0], GOOD)
+            asked(store, store.runs.list_item_ids(RunId(1))[0], GOOD)
     async with app.run_test(size=(80, 24)) as pilot:
         await reviewing(pilot)
         await press(pilot, "W", "end")

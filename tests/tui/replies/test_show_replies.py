@@ -109,10 +109,10 @@ async def test_replies_of_what_is_not_judged_to_its_end_are_refused_while_blind(
     app: FaithApp, store_path: Path, state: ItemState
 ) -> None:
     with Store.open(store_path) as store:
-        third = store.runs.item_ids(RunId(1))[2]
+        third = store.runs.list_item_ids(RunId(1))[2]
         asked(store, third, GOOD)
         if state is ItemState.PENDING:
-            store.runs.reopen_unfinished_items(RunId(1))
+            store.runs.reopen_failed_or_incomplete_items(RunId(1))
     async with app.run_test(size=(120, 40)) as pilot:
         await blind(pilot)
         await press(pilot, "g", "c", "home", "j", "j", "W")

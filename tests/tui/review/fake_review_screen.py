@@ -18,9 +18,9 @@ from faithtui.tui.review.labels.missed_claims import MissedClaimAdder
 from faithtui.tui.review.labels.notes import Notes
 from faithtui.tui.review.labels.review_undo import ReviewUndo
 from faithtui.tui.review.labels.verdicts import Verdicts
-from faithtui.tui.review.lines.evidence import rank_claim_passages
+from faithtui.tui.review.lines.evidence import find_and_rank_claim_passages
 from faithtui.tui.review.panes import ReviewState
-from faithtui.tui.review.position import ReviewPosition, find_claim, overlay_pending
+from faithtui.tui.review.position import ReviewPosition, find_claim, overlay_pending_verdicts
 from faithtui.tui.review.queue_navigator import QueueNavigator
 from faithtui.tui.review.re_ask import ReAsk
 from faithtui.tui.review.review_screen import ReviewScreen
@@ -70,7 +70,7 @@ class FakeReviewScreen(FakeScreen):
         self.verdicts = Verdicts(screen)
         self.claim_range = ClaimRange(screen)
         self.reveal = JudgeReveal(screen)
-        self.blind_mode = BlindMode(screen, self.reveal.read_again)
+        self.blind_mode = BlindMode(screen, self.reveal.reload_under_new_hiding_terms)
         self.undo = ReviewUndo(screen)
         self.notes = Notes(screen)
         self.evidence = EvidenceReader(screen)
@@ -114,7 +114,7 @@ class FakeReviewScreen(FakeScreen):
         run = store.runs.find_newest_run_id()
         assert run is not None
         self.session.switch_run(run)
-        self.session.choose_conversation(store.runs.item_ids(run, "number")[number - 1])
+        self.session.choose_conversation(store.runs.list_item_ids(run, "number")[number - 1])
         self.loader.reload()
         await self.settle()
         assert self.view is not None
@@ -153,14 +153,14 @@ class FakeReviewScreen(FakeScreen):
         super().reload()
         self.loader.reload()
 
-    def handle_store_change(self) -> None:
+    def reload_after_store_change(self) -> None:
         self.loader.reload_if_changed()
 
     def show_conversation(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:
         self.review_state = state
-        self.update_view(at, fresh=fresh)
+        self.draw_at_position(at, fresh=fresh)
 
-    def update_view(self, at: ReviewPosition, *, fresh: bool = False) -> None:
+    def draw_at_position(self, at: ReviewPosition, *, fresh: bool = False) -> None:
         if self.review_state is None:
             return
         state = self.review_state
@@ -169,24 +169,24 @@ class FakeReviewScreen(FakeScreen):
         if self.queue_navigator.cursor is not None:
             self.queue_navigator.cursor.move_to(at.claim)
         pending = self.writer.pending_verdicts
-        view = overlay_pending(state.view, self.session.reviewer, pending)
+        view = overlay_pending_verdicts(state.view, self.session.reviewer, pending)
         claim = find_claim(view, at.claim)
         passages = (
-            rank_claim_passages(view, claim, at.window, state.tokenised)
+            find_and_rank_claim_passages(view, claim, at.window, state.tokenised)
             if claim is not None
             else ()
         )
         self.review_state = replace(state, view=view, position=at, passages=passages)
 
     def redraw(self) -> None:
-        self.update_view(self.review_position)
+        self.draw_at_position(self.review_position)
 
     def choose_passage(self, passage: int) -> None:
         assert self.review_state is not None
         at = replace(self.review_state.position, passage=passage)
         self.review_state = replace(self.review_state, position=at)
 
-    def show_empty(self, words: str) -> None:
+    def show_nothing_to_review(self, words: str) -> None:
         self.review_state = None
         self.empty_words = words
 

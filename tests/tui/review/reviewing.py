@@ -25,7 +25,9 @@ def stored(path: Path, number: int = 1, reviewer: str = "ann") -> ReviewView:
     with Store.open(path) as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        return store.runs.read_review_view(store.runs.item_ids(run, "number")[number - 1], reviewer)
+        return store.runs.read_conversation_for_review(
+            store.runs.list_item_ids(run, "number")[number - 1], reviewer
+        )
 
 
 def focused(app: FaithApp) -> str | None:

@@ -47,8 +47,10 @@ def planted(path: Path) -> None:
             for number in range(3)
         ]
         store.conversations.import_batch(talks)
-        run = store.runs.create(SPEC, store.conversations.ids())
-        for number, (item, talk) in enumerate(zip(store.runs.item_ids(run), talks, strict=True)):
+        run = store.runs.create(SPEC, store.conversations.list_ids())
+        for number, (item, talk) in enumerate(
+            zip(store.runs.list_item_ids(run), talks, strict=True)
+        ):
             said = [
                 Said(1, f"Label {number} is free.", "no", ((0, "contradicts"),), CANARY, 0.4242),
                 Said(1, "It is red.", "yes", ((0, "supports"),), f"{CANARY} too", 0.4242),
@@ -60,10 +62,10 @@ def planted(path: Path) -> None:
                 ItemState.DONE,
                 f"{CANARY} at the end",
             )
-            for claim in store.runs.read_review_view(item, "bo").claims:
-                store.reviews.record(
+            for claim in store.runs.read_conversation_for_review(item, "bo").claims:
+                store.reviews.append_label_event(
                     claim.id, "bo", Action.OVERRIDDEN, "idk", CANARY,
-                    run=run, judge_verdict=claim.home_verdict.label, saw_judge=True,
+                    run=run, judge_verdict=claim.first_window_verdict.label, saw_judge=True,
                 )  # fmt: skip
         store.runs.set_state(run, RunState.DONE)
         plan = SamplePlan(SamplingDesign.SIMPLE, 6, 1)
@@ -110,7 +112,9 @@ async def work_blind(pilot: Pilot[None]) -> ReviewScreen:
     app = pilot.app
     assert isinstance(app, FaithApp)
     store = app.session.store
-    app.session.start_queue(make_sample_queue(store, store.samples.rows("ann")[0].id, "ann"))
+    app.session.start_queue(
+        make_sample_queue(store, store.samples.list_samples("ann")[0].id, "ann")
+    )
     app.show_screen("review")
     await calm(pilot)
     assert isinstance(app.screen, ReviewScreen)
@@ -153,7 +157,7 @@ async def test_what_was_painted_before_is_gone_when_a_blind_queue_begins(
         assert leaks(canaries)
         await press(pilot, "g", "u")
         store = canaries.session.store
-        queue = make_sample_queue(store, store.samples.rows("ann")[0].id, "ann")
+        queue = make_sample_queue(store, store.samples.list_samples("ann")[0].id, "ann")
         canaries.session.start_queue(queue)
         canaries.show_screen("review")
         screen = canaries.screen_stack[-1]
@@ -259,10 +263,10 @@ async def test_what_is_read_twice_on_the_way_to_a_claim_of_the_queue_comes_to_th
         screen = await work_blind(pilot)
         store, run = canaries.session.store, canaries.session.run
         assert run is not None
-        item = next(x for x in store.runs.item_ids(run) if x != canaries.session.item)
-        claim = store.runs.read_review_view(item, "ann").claims[-1].id
+        item = next(x for x in store.runs.list_item_ids(run) if x != canaries.session.item)
+        claim = store.runs.read_conversation_for_review(item, "ann").claims[-1].id
         screen.queue_navigator.forget_read_ahead()
-        screen.queue_navigator.go_to_entry((item, claim))
+        screen.queue_navigator.go_to_queued_claim((item, claim))
         screen.reload()
         await until(pilot, lambda: screen.view is not None and screen.view.item.id == item)
         assert screen.claim is not None

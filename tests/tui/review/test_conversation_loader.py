@@ -30,11 +30,11 @@ async def test_labels_given_elsewhere_show_up(app: FaithApp, store_path: Path) -
         assert screen.view is not None
         view = screen.view
         with Store.open(store_path) as other:
-            other.reviews.record(
+            other.reviews.append_label_event(
                 view.claims[0].id, "cleo", Action.BLIND, "no",
                 run=view.run.id, judge_verdict="yes", saw_judge=False,
             )  # fmt: skip
-        app.store_watcher.poll()
+        app.store_watcher.reload_screens_if_store_changed()
         await calm(pilot)
         assert "cleo" in text_of(app, "verdict")
         assert screen.view.claims[0].human == "no"
@@ -70,7 +70,7 @@ async def test_a_change_of_the_store_does_not_stop_a_jump(app: FaithApp) -> None
         screen = await reviewing(pilot)
         screen.loader.load_next_conversation_with_open_claim(1)
         await pilot.pause(0)
-        screen.handle_store_change()
+        screen.reload_after_store_change()
         await calm(pilot)
         assert screen.view is not None
         assert screen.view.item.key == "conv-0031"
@@ -137,7 +137,7 @@ async def test_only_a_change_of_the_conversation_is_read_again(session: Session)
     screen.loader.reload_if_changed()
     await screen.settle()
     assert screen.view is before
-    session.store.reviews.record(
+    session.store.reviews.append_label_event(
         screen.claims[0], "bo", Action.BLIND, "no", run=None, judge_verdict=None, saw_judge=False
     )
     screen.loader.reload_if_changed()
@@ -152,10 +152,10 @@ async def test_only_a_change_of_the_conversation_is_read_again(session: Session)
 
 async def test_a_change_during_a_jump_is_read_behind_it(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
-    items = session.store.runs.item_ids(screen.view.run.id, "number")  # type: ignore[union-attr]  # it is open
+    items = session.store.runs.list_item_ids(screen.view.run.id, "number")  # type: ignore[union-attr]  # it is open
     session.choose_conversation(items[1])
-    screen.loader.load(items[1], None, 0)
-    screen.loader.read_again()
+    screen.loader.load_and_show_conversation(items[1], None, 0)
+    screen.loader.reread_now_or_after_jump()
     waits = [screen.loader.must_reread]
     await screen.settle()
     assert [*waits, screen.loader.must_reread] == [True, False]

@@ -23,8 +23,8 @@ async def test_a_skipped_conversation_shows_its_turns_and_where_passages_may_be(
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot)
         store = app.session.store
-        run = app.session.run or store.runs.rows()[0].id
-        rows = store.runs.item_rows(store.runs.item_ids(run))
+        run = app.session.run or store.runs.list_runs()[0].id
+        rows = store.runs.read_item_rows(store.runs.list_item_ids(run))
         skipped = next(each for each in rows if each.state is ItemState.SKIPPED)
         app.session.switch_run(run)
         app.session.choose_conversation(skipped.id)

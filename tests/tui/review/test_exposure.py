@@ -36,14 +36,17 @@ def items(path: Path) -> tuple[ItemId, ...]:
     with Store.open(path) as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        return store.runs.item_ids(run)
+        return store.runs.list_item_ids(run)
 
 
 def knowing(path: Path, reviewer: str = "ann") -> list[bool]:
     """Say of each conversation whether a reviewer has seen the judge's words there."""
     with Store.open(path) as store:
         return [
-            all(claim.seen for claim in store.runs.read_review_view(item, reviewer).claims)
+            all(
+                claim.seen
+                for claim in store.runs.read_conversation_for_review(item, reviewer).claims
+            )
             for item in items(path)
         ]
 
@@ -52,7 +55,7 @@ def found_wrong(path: Path, item: ItemId) -> None:
     """Put one finding on a conversation, which is all that looks wrong."""
     with Store.open(path) as store:
         for each in items(path):
-            view = store.runs.read_review_view(each, "ann")
+            view = store.runs.read_conversation_for_review(each, "ann")
             finding = Finding(FindingKind.PHANTOM, "words", view.claims[0].id, 0, 1)
             found = (finding,) if each == item else ()
             store.findings.save([ItemCheckResult(each, view.item.state, len(view.windows), found)])
@@ -124,8 +127,8 @@ async def test_the_judge_beside_a_final_word_is_known_and_before_it_is_not(
     first = items(path)[0]
     with Store.open(path) as store:
         run = store.runs.find_newest_run_id()
-        (claim, _) = store.runs.read_review_view(first, "ann").claims
-        store.reviews.record(
+        (claim, _) = store.runs.read_conversation_for_review(first, "ann").claims
+        store.reviews.append_label_event(
             claim.id, "cy", Action.BLIND, "no", run=run, judge_verdict=None, saw_judge=False
         )
     async with app.run_test(size=(200, 60)) as pilot:
@@ -147,7 +150,7 @@ async def test_nobody_is_blind_in_a_queue_chosen_by_what_the_judge_said(
         assert run is not None
         app.session.is_judge_hidden = True
         first = items(path)[0]
-        view = app.session.store.runs.read_review_view(first, "ann")
+        view = app.session.store.runs.read_conversation_for_review(first, "ann")
         entries = ((first, view.claims[0].id),)
         app.session.start_queue(ClaimQueue("judge said no", run, entries, reveals_judge=True))
         app.show_screen("review")
@@ -175,7 +178,9 @@ def test_a_filter_tells_the_judge_or_does_not(path: Path, text: str, tells: bool
     with Store.open(path) as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        filter_context = make_filter_context(store.runs.row(run).spec.rule, Scope.CONVERSATIONS)
+        filter_context = make_filter_context(
+            store.runs.read_run(run).spec.rule, Scope.CONVERSATIONS
+        )
         assert parse_filter(text, filter_context).filter.reveals_judge is tells
 
 
@@ -190,7 +195,7 @@ async def drawn_by(pilot: Pilot[None], *strata: str) -> QueuesScreen:
         run, "ann", make_sample_draw(store.samples.read_frame(run, strata), plan), plan,
         name="strata", stratified_by=strata,
     )  # fmt: skip
-    first = store.samples.entries(row.id, "ann")[0]
+    first = store.samples.list_claims_in_served_order(row.id, "ann")[0]
     store.reviews.record_verdict(
         first.claim, "ann", "yes",
         run=run, saw_judge=False, repeats=False, seconds=1.0, sample=row.id,

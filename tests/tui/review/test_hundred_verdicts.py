@@ -48,7 +48,7 @@ async def test_a_hundred_claims_take_a_hundred_keys(
             # Pilot waits until the key's row is painted, as eyes do; it does not wait for disks.
             await pilot.press(key)
         await until(pilot, lambda: isinstance(app.screen, QueueEndDialog))
-        asked = [entry.claim for entry in store.samples.entries(row.id, "ann")]
+        asked = [entry.claim for entry in store.samples.list_claims_in_served_order(row.id, "ann")]
     given = [each for each in acts(large) if each[1] is not None]
     assert [each[1] for each in given] == [WORDS[key] for key in pressed]
     with Store.open(large) as store, store._database.open_reader() as connection:

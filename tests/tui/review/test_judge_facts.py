@@ -42,7 +42,7 @@ async def test_a_no_of_the_embedded_judge_is_a_possible_contradiction(app: Faith
         told = screen_text(app)
         assert "NO possible contradiction" in told
         assert screen.claim is not None
-        assert screen.claim.home_verdict.label == "no"
+        assert screen.claim.first_window_verdict.label == "no"
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -97,7 +97,7 @@ async def test_a_judge_with_a_hostile_name_is_drawn_literally(
     app: FaithApp, store_path: Path
 ) -> None:
     with Store.open(store_path) as store:
-        (row,) = store.runs.rows()
+        (row,) = store.runs.list_runs()
         name = "openai:[bold]m[/bold]\x1b[31m"
         store.runs.create(replace(row.spec, judge=name), ())
     async with app.run_test(size=(80, 24)) as pilot:

@@ -95,7 +95,7 @@ async def test_blind_labels_are_stored_as_such_with_their_probability(
             "SELECT action, saw_judge, probability, stratum, judge_verdict, sample_id "
             "FROM human_label WHERE reviewer = 'ann' AND verdict IS NOT NULL"
         ).all()
-        row = store.samples.row(store.samples.rows("ann")[0].id, "ann")
+        row = store.samples.read_sample(store.samples.list_samples("ann")[0].id, "ann")
     assert len(rows) == size
     assert {(each[0], each[1], each[2], each[3]) for each in rows} == {("blind", 0, 1.0, "")}
     assert {each[4] for each in rows} >= {"yes", "no"}, "the judge's word is kept beside it"
@@ -166,7 +166,7 @@ async def test_the_truths_of_an_open_claim_are_not_shown_beside_a_hidden_one(
         text = next(each.text for each in whole.truths if each.id in named)
         assert text[:20] in " ".join(text_of(app, "evidence").split())
         assert not screen.panes.truths.display
-        screen.update_view(replace(screen.review_position, claim=hidden_one.id))
+        screen.draw_at_position(replace(screen.review_position, claim=hidden_one.id))
         await calm(pilot)
         assert text[:20] not in " ".join(text_of(app, "evidence").split())
         assert not screen.panes.truths.display
@@ -273,9 +273,11 @@ async def test_what_reveals_nothing_says_why(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
     assert screen.press("v")
     assert screen.message == "the judge is shown: B hides it"
-    assert not screen.reveal.is_key_shown("reveal"), "the footer does not name the key"
+    assert not screen.reveal.is_key_shown("toggle_judge_verdict"), (
+        "the footer does not name the key"
+    )
     assert not screen.press("T")
-    screen.reveal.action_truths()
+    screen.reveal.action_show_hidden_truths()
     assert screen.message == "no truths are hidden here"
 
 

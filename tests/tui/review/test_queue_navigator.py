@@ -113,8 +113,10 @@ async def walking(session: Session, *, blind: bool = False) -> FakeReviewScreen:
     store = session.store
     run = store.runs.find_newest_run_id()
     assert run is not None
-    first, second = store.runs.item_ids(run, "number")[:2]
-    claims = [store.runs.read_review_view(item, "ann").claims for item in (first, second)]
+    first, second = store.runs.list_item_ids(run, "number")[:2]
+    claims = [
+        store.runs.read_conversation_for_review(item, "ann").claims for item in (first, second)
+    ]
     entries = ((first, claims[0][4].id), (second, claims[1][0].id), (first, claims[0][1].id))
     session.start_queue(ClaimQueue("three", run, entries, blind=blind))
     screen = FakeReviewScreen(session)

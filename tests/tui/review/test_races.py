@@ -32,7 +32,7 @@ async def test_a_note_goes_to_the_claim_it_was_opened_on(app: FaithApp, store_pa
         first = screen.claim.id
         await press(pilot, "e")
         # What is being read meanwhile arrives: another claim is chosen.
-        screen.moves.action_claim(1)
+        screen.moves.action_move_to_claim(1)
         assert screen.claim.id != first
         await press(pilot, *"abc", "enter")
         assert "note on claim 1" in status(app)
@@ -291,23 +291,23 @@ async def test_a_list_that_is_read_again_keeps_a_cursor_moved_meanwhile(app: Fai
         await press(pilot, "enter")
         screen = app.screen
         assert isinstance(screen, ConversationsScreen)
-        read = LoadedList(screen.run_row, screen.spec, screen.listed_entries, screen.mark)
+        read = LoadedList(screen.run_row, screen.spec, screen.listed_ids, screen.mark)
         screen.items.cursor = 2
         screen.show_list(read)  # nothing could be handled between the two
         assert screen.items.cursor == 2
-        assert app.session.item == screen.listed_entries[2]
+        assert app.session.item == screen.listed_ids[2]
 
 
 async def test_runs_that_are_read_again_keep_a_cursor_moved_meanwhile(
     app: FaithApp, store_path: Path
 ) -> None:
     with Store.open(store_path) as store:
-        store.runs.create(SPEC, store.conversations.ids())
+        store.runs.create(SPEC, store.conversations.list_ids())
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         screen = app.screen
         assert isinstance(screen, RunsScreen)
-        before, other = screen.listed_entries
+        before, other = screen.listed_ids
         assert app.session.run == before
         screen.runs.cursor = 1
         screen.show_rows(screen.all_runs)

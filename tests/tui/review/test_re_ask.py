@@ -61,7 +61,7 @@ async def test_the_judge_is_asked_again_and_its_words_stand_beside_the_first(
 
 def canary(store: Store) -> None:
     """Keep a second word of the judge that is told by its label."""
-    view = store.runs.read_review_view(store.runs.item_ids(RunId(1))[0], "ann")
+    view = store.runs.read_conversation_for_review(store.runs.list_item_ids(RunId(1))[0], "ann")
     verdict = FreshVerdict(view.item.id, view.claims[0].id, 0, 1, "idk", "idk", None, None, "bo")
     store.calls.add_re_asked_verdict(verdict)
     store.calls.add_re_asked_verdict(replace(verdict, replicate=2, label="no"))
@@ -126,8 +126,8 @@ def test_the_cost_is_that_of_earlier_calls_or_not_known(
     with Store.open(store_path) as store:
         session = Session("ann", store_path)
         session.set_store(store)
-        row = store.runs.row(RunId(1))
-        item = store.runs.item_ids(RunId(1))[0]
+        row = store.runs.read_run(RunId(1))
+        item = store.runs.list_item_ids(RunId(1))[0]
         spec = replace(row.spec, judge=judge)
         monkeypatch.setattr(store.calls, "sum_item_costs", lambda _item: ItemCost(own, {}))
         assert estimate_call_cost(session, replace(row, spec=spec), item) == cost
@@ -142,7 +142,7 @@ async def test_an_error_of_the_judge_is_said(served: FaithApp, server: WillingSe
         screen = await reviewing(pilot)
         server.going_down.set()
         with Store.open(served.session.store_path) as store:
-            item = store.runs.item_ids(RunId(1))[0]
+            item = store.runs.list_item_ids(RunId(1))[0]
         assert screen.claim is not None
         screen.re_ask.ask_again(item, ClaimId(10_000), "claim 1")
         await until(pilot, lambda: "was not heard again" in status(served))

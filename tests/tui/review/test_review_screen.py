@@ -86,11 +86,11 @@ async def test_scrolling_an_answer_keeps_its_question(app: FaithApp) -> None:
         screen = await reviewing(pilot)
         pane = screen.panes.transcript
         pane.focus()
-        first = pane.line_at(0)[0]
+        first = pane.get_line_and_style_at(0)[0]
         assert "user Can I" in first.text
         await press(pilot, "down", "down")
         assert pane.scroll_offset.y > 0
-        assert pane.line_at(0)[0] is first
+        assert pane.get_line_and_style_at(0)[0] is first
 
 
 async def test_the_agreement_screen_counts_a_verdict_at_once(app: FaithApp) -> None:

@@ -110,7 +110,7 @@ async def test_while_blind_no_term_is_offered_that_shows_the_judge(app: FaithApp
 
 
 def find(screen: FakeReviewScreen, text: str, *, is_final: bool = False) -> None:
-    screen.search.apply_filter(FilterBar.FilterChanged(text, is_final))
+    screen.search.highlight_and_go_to_matches(FilterBar.FilterChanged(text, is_final))
 
 
 async def test_what_is_found_is_walked_round_and_round(

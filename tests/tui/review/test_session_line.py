@@ -31,15 +31,15 @@ def test_the_weightiest_comes_first_and_the_timer_can_be_off() -> None:
 
 async def test_a_verdict_counts_in_the_line(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
-    assert screen.session_line.words == "5 left here"
+    assert screen.session_line.progress_words == "5 left here"
     screen.give("no")
     await screen.settle()
-    assert screen.session_line.words.startswith("4 left here · ")
-    assert screen.session_line.words.endswith(" to go · 1 today")
+    assert screen.session_line.progress_words.startswith("4 left here · ")
+    assert screen.session_line.progress_words.endswith(" to go · 1 today")
     session.preferences = replace(session.preferences, timer=False)
-    assert screen.session_line.words == "4 left here · 1 today"
+    assert screen.session_line.progress_words == "4 left here · 1 today"
     screen.session_line.forget()
-    assert screen.session_line.words == ""
+    assert screen.session_line.progress_words == ""
 
 
 async def test_a_sample_says_how_far_it_is_with_the_pace_of_late(
@@ -76,6 +76,6 @@ async def test_what_is_forgotten_while_the_line_is_read_does_no_harm(
 
         monkeypatch.setattr(reviews, "read_session_counts", read_late)
         line.forget()
-        line.read_again()
+        line.load_and_show_progress()
         await calm(pilot)
         assert screen.view is not None, "the app goes on"

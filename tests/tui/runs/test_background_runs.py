@@ -71,7 +71,7 @@ async def test_a_late_reading_of_the_run_before_does_not_call_the_screen_back(
         screen = app.screen
         assert isinstance(screen, ProgressScreen)
         await until(pilot, lambda: screen.row is not None and screen.row.id == app.session.run)
-        early = app.session.store.runs.row(app.session.process_runs[0].run_id)
+        early = app.session.store.runs.read_run(app.session.process_runs[0].run_id)
         screen.call_later(screen.show_loaded, early)
         await press(pilot, "tab")
         await until(pilot, lambda: screen.row is not None and screen.row.id == 3)
@@ -103,7 +103,7 @@ async def test_a_reading_on_its_way_does_not_take_away_a_run_that_just_began(app
         screen = app.screen
         assert isinstance(screen, RunsScreen)
         early = screen.all_runs
-        begun = app.session.store.runs.create(SPEC, app.session.store.conversations.ids())
+        begun = app.session.store.runs.create(SPEC, app.session.store.conversations.list_ids())
         app.session.process_runs.append(cast(BackgroundRun, StagedRun(replace(ON, run=begun))))
         app.session.switch_run(begun)
         screen.show_rows(early)
@@ -144,7 +144,7 @@ async def test_runs_that_wait_stay_planned_when_one_is_cancelled(
         painted = " ".join(screen_text(app).split())
         assert "Runs are left" in painted
         assert "#2, #3" in painted
-        app.store_watcher.poll()
+        app.store_watcher.reload_screens_if_store_changed()
         await calm(pilot)
         await press(pilot, "home", "r")
         await until(pilot, lambda: app.session.process_runs[-1].run_id in left)

@@ -62,7 +62,7 @@ def words(lines: list[Line]) -> str:
 
 
 def view_of(store: Store, run: RunId, place: int) -> ReviewView:
-    return store.runs.read_review_view(store.runs.item_ids(run)[place], "me")
+    return store.runs.read_conversation_for_review(store.runs.list_item_ids(run)[place], "me")
 
 
 def details(view: ReviewView) -> str:
@@ -76,7 +76,7 @@ def details(view: ReviewView) -> str:
 
 def test_a_run_counts_conversations_and_windows_in_no_mean(path: Path, judged: RunId) -> None:
     with Store.open(path) as store:
-        said = words(run_detail_lines(store.runs.row(judged), SPEC, 100, KeyNames({})))
+        said = words(run_detail_lines(store.runs.read_run(judged), SPEC, 100, KeyNames({})))
     assert "1.00 (mean of 1 conversation, each the mean of its windows)" in said
     assert "! 1 conversation undefined: in no mean" in said
     assert "! 2 of 3 windows undefined: in no mean" in said
@@ -97,7 +97,7 @@ def test_a_window_that_people_leave_nothing_of_is_counted_with_their_labels(
 ) -> None:
     with Store.open(path) as store:
         (claim,) = view_of(store, judged, 1).claims
-        store.reviews.record(
+        store.reviews.append_label_event(
             claim.id, "me", Action.OVERRIDDEN, "x", run=judged, judge_verdict="yes", saw_judge=True
         )
         said = details(view_of(store, judged, 1))

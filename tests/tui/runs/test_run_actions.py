@@ -54,7 +54,7 @@ def three(tmp_path: Path) -> Path:
 def numbers(app: FaithApp) -> list[int]:
     """List the runs that are shown."""
     assert isinstance(app.screen, RunsScreen)
-    return list(app.screen.listed_entries)
+    return list(app.screen.listed_ids)
 
 
 async def ready(pilot: Pilot[None]) -> RunsScreen:
@@ -99,7 +99,7 @@ async def test_archived_runs_are_found_by_the_filter_and_brought_back(
         await press(pilot, "home", "d", "escape")
         assert numbers(app) == [3]
     with Store.open(three) as store:
-        assert [row.id for row in store.runs.rows() if row.archived_at is None] == [3]
+        assert [row.id for row in store.runs.list_runs() if row.archived_at is None] == [3]
         assert store.runs.find_newest_run_id() == 3
 
 
@@ -107,7 +107,7 @@ async def test_only_what_failed_is_asked_again(
     make_app: Callable[[Path], FaithApp], three: Path
 ) -> None:
     with Store.open(three) as store:
-        before = {int(row.id): row for row in store.runs.rows()}
+        before = {int(row.id): row for row in store.runs.list_runs()}
     assert before[1].failed == 1
     app = make_app(three)
     async with app.run_test(size=SIZE) as pilot:
@@ -124,7 +124,7 @@ async def test_only_what_failed_is_asked_again(
         )
         await calm(pilot)
     with Store.open(three) as store:
-        after = {int(row.id): row for row in store.runs.rows()}
+        after = {int(row.id): row for row in store.runs.list_runs()}
     assert (after[1].state, after[1].failed, after[1].done) == (RunState.DONE, 0, 2)
     assert after[2] == before[2]
 
@@ -133,12 +133,12 @@ async def test_two_marked_runs_are_compared(
     make_app: Callable[[Path], FaithApp], three: Path
 ) -> None:
     with Store.open(three) as store:
-        for item in store.runs.item_ids(store.runs.rows()[0].id):
-            view = store.runs.read_review_view(item, "ann")
+        for item in store.runs.list_item_ids(store.runs.list_runs()[0].id):
+            view = store.runs.read_conversation_for_review(item, "ann")
             for each in view.claims:
-                store.reviews.record(
+                store.reviews.append_label_event(
                     each.id, "ann", Action.BLIND, "yes",
-                    run=view.run.id, judge_verdict=each.home_verdict.label, saw_judge=False,
+                    run=view.run.id, judge_verdict=each.first_window_verdict.label, saw_judge=False,
                 )  # fmt: skip
     app = make_app(three)
     async with app.run_test(size=SIZE) as pilot:

@@ -218,7 +218,7 @@ async def test_a_step_is_taken_by_its_key_and_lists_what_the_judge_found(app: Fa
         await opened(pilot)
         await press(pilot, "f")
         assert isinstance(app.screen, ConversationsScreen)
-        assert len(app.screen.listed_entries) == 1
+        assert len(app.screen.listed_ids) == 1
         assert "verdict:no" in screen_text(app)
         await press(pilot, "q", "c")
         assert isinstance(app.screen, ConfirmDialog)
@@ -241,9 +241,9 @@ async def test_a_wide_screen_lists_the_lowest_scores_and_a_click_reviews_one(app
         await opened(pilot)
         pane = app.screen.query_one("#lowest", RowPane)
         await until(pilot, lambda: pane.row_count > 1)
-        run = app.session.store.runs.rows()[0].id
-        items = app.session.store.runs.item_ids(run, "score")
-        scores = [each.scores for each in app.session.store.runs.item_rows(items)]
+        run = app.session.store.runs.list_runs()[0].id
+        items = app.session.store.runs.list_item_ids(run, "score")
+        scores = [each.scores for each in app.session.store.runs.read_item_rows(items)]
         scored = sum(each is not None and each.windowed.value is not None for each in scores)
         assert pane.row_count == scored
         second = next(y for y, line in enumerate(pane.lines) if line.row == 1)
@@ -274,17 +274,17 @@ async def test_a_spot_check_begins_from_the_list_of_runs(app: FaithApp, store_pa
         assert app.current_screen_name == "review"
         assert app.session.is_blind
     with Store.open(store_path) as store:
-        assert [each.kind for each in store.samples.rows("ann", store.runs.rows()[0].id)] == [
-            "spot-check"
-        ]
+        assert [
+            each.kind for each in store.samples.list_samples("ann", store.runs.list_runs()[0].id)
+        ] == ["spot-check"]
 
 
 async def test_figures_follow_labels(app: FaithApp, store_path: Path) -> None:
     with Store.open(store_path) as store:
-        run = store.runs.rows()[0].id
-        view = store.runs.read_review_view(store.runs.item_ids(run)[0], "bo")
+        run = store.runs.list_runs()[0].id
+        view = store.runs.read_conversation_for_review(store.runs.list_item_ids(run)[0], "bo")
         for claim in view.claims:
-            store.reviews.record(
+            store.reviews.append_label_event(
                 claim.id, "bo", Action.BLIND, "no", run=run, judge_verdict=None, saw_judge=False
             )
     async with app.run_test(size=SIZE) as pilot:
@@ -338,8 +338,8 @@ async def test_agreement_of_a_large_run_is_not_computed_unasked(
         await opened(pilot)
         screen = app.screen
         assert isinstance(screen, RunsScreen)
-        assert screen.selection is not None
-        found = screen.figures.find(screen.selection.id)
+        assert screen.run_at_cursor is not None
+        found = screen.figures.get_known_figures(screen.run_at_cursor.id)
         assert found is not None
         assert found.counts is not None
         assert found.trust is None

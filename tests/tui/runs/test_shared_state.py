@@ -42,7 +42,7 @@ def test_another_speed_counts_for_the_runs_that_begin_then() -> None:
     assert after.rate_limiters is not before.rate_limiters
     limiter = after.rate_limiters.get_limiter("an account")
     assert limiter is not None
-    assert limiter.pace == pytest.approx(1.0)
+    assert limiter.requests_per_second == pytest.approx(1.0)
 
 
 def test_a_table_that_cannot_be_used_is_said_and_the_next_one_counts(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ async def at_queues(pilot: Pilot[None]) -> QueuesScreen:
 
 
 def rows_of(app: FaithApp) -> tuple[SampleRow, ...]:
-    return app.session.store.samples.rows("ann")
+    return app.session.store.samples.list_samples("ann")
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -105,7 +105,7 @@ async def test_drawing_and_working_through_from_the_first_open_claim(app: FaithA
         (row,) = rows_of(app)
         assert (row.size, row.blind, row.kind) == (4, True, SampleKind.SAMPLE)
         assert "blind sample 0/4" in status(app)
-        first = app.session.store.samples.entries(row.id, "ann")[0]
+        first = app.session.store.samples.list_claims_in_served_order(row.id, "ann")[0]
         app.session.store.reviews.record_verdict(
             first.claim, "ann", "yes", run=row.run, saw_judge=False, sample=row.id
         )
@@ -113,7 +113,7 @@ async def test_drawing_and_working_through_from_the_first_open_claim(app: FaithA
         assert isinstance(app.screen, ReviewScreen)
         queue = app.session.claim_queue
         assert queue is not None
-        entries = app.session.store.samples.entries(row.id, "ann")
+        entries = app.session.store.samples.list_claims_in_served_order(row.id, "ann")
         assert queue.entries == tuple((each.item, each.claim) for each in entries)
         assert app.screen.review_position.claim == entries[1].claim
 
@@ -124,7 +124,9 @@ async def test_stratified_numbers_are_given_per_stratum(app: FaithApp) -> None:
         await press(pilot, "n")
         app.screen.query_one("#design", Select).value = "stratified"
         await calm(pilot)
-        populations = app.session.store.samples.read_frame(RunId(1), ["verdict"]).populations
+        populations = app.session.store.samples.read_frame(
+            RunId(1), ["verdict"]
+        ).claim_counts_by_stratum
         assert all(name in text_of(app, "preview") for name in populations)
         app.screen.query_one("#sizes", Input).value = "1"
         await calm(pilot)
@@ -263,7 +265,7 @@ def test_lines_fit_and_hold_no_control(
                 ),
                 *sample_lines.no_queues_lines(width, True, KeyNames({})),
                 *sample_lines.no_queues_lines(width, False, KeyNames({})),
-                *sample_lines.draw_preview_lines(
+                *sample_lines.format_sample_preview_lines(
                     row.strata, row.design, row.frame, 15.0, width, shown=0.2
                 ),
             ]
@@ -276,7 +278,7 @@ def test_lines_fit_and_hold_no_control(
 def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_path: Path) -> None:
     with Store.open(store_path) as store:
         row = next(each for each in samples if each.design is SamplingDesign.SIMPLE)
-        claim = store.samples.entries(row.id, "ann")[0].claim
+        claim = store.samples.list_claims_in_served_order(row.id, "ann")[0].claim
         store.reviews.record_verdict(
             claim, "ann", "yes", run=row.run, saw_judge=False, sample=row.id, seconds=11.2
         )
@@ -296,7 +298,7 @@ def test_a_share_shown_on_purpose_counts_in_no_width() -> None:
     strata = (Stratum("", 1_000, 50),)
 
     def preview(share: float) -> str:
-        lines = sample_lines.draw_preview_lines(
+        lines = sample_lines.format_sample_preview_lines(
             strata, SamplingDesign.SIMPLE, 1_000, 15.0, 300, shown=share
         )
         return "\n".join(each.text for each in lines)

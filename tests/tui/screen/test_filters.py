@@ -30,7 +30,7 @@ def listed(app: FaithApp) -> list[str]:
     screen = app.screen
     assert isinstance(screen, ConversationsScreen)
     assert screen.pager is not None
-    rows = [screen.pager.row(index) for index in range(len(screen.pager))]
+    rows = [screen.pager.fetch_row(index) for index in range(len(screen.pager))]
     return [row.key for row in rows if row is not None]
 
 
@@ -144,15 +144,15 @@ def test_what_is_in_memory_is_matched_as_the_store_matches(store_path: Path) -> 
         *("is:unlabelled", "is:flagged", "reviewer:ann", "is:agreement", "is:noted", "human:none"),
     )
     with Store.open(store_path) as store:
-        (run,) = store.runs.rows()
-        item = store.runs.item_ids(run.id)[0]
-        first, second, *_ = store.runs.read_review_view(item, "ann").claims
+        (run,) = store.runs.list_runs()
+        item = store.runs.list_item_ids(run.id)[0]
+        first, second, *_ = store.runs.read_conversation_for_review(item, "ann").claims
         for claim, word in ((first, "no"), (second, "yes")):
-            store.reviews.record(
+            store.reviews.append_label_event(
                 claim.id, "ann", Action.AGREED, word, "a note" if word == "no" else None,
                 run=run.id, judge_verdict="yes", saw_judge=True,
             )  # fmt: skip
-        view = store.runs.read_review_view(item, "ann")
+        view = store.runs.read_conversation_for_review(item, "ann")
         for text in texts:
             filter_context = make_filter_context(run.spec.rule, Scope.CLAIMS)
             wanted = parse_filter(text, filter_context).filter

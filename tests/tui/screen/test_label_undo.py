@@ -23,8 +23,12 @@ class UndoScreen(FakeScreen):
 
 def say(store: Store, reviewer: str = "ann") -> ClaimId:
     """Give a verdict on the first claim."""
-    claim = store.runs.read_review_view(store.runs.item_ids(RunId(1))[0], reviewer).claims[0].id
-    store.reviews.record(
+    claim = (
+        store.runs.read_conversation_for_review(store.runs.list_item_ids(RunId(1))[0], reviewer)
+        .claims[0]
+        .id
+    )
+    store.reviews.append_label_event(
         claim, reviewer, Action.BLIND, "no", run=RunId(1), judge_verdict=None, saw_judge=False
     )
     return claim
@@ -43,7 +47,7 @@ async def test_a_step_is_taken_back_and_done_again_with_its_conversation(session
     assert (undone.words, redone.words) == ("undone", "redone")
     for step in (undone, redone):
         assert [act.claim for act in step.acts] == [claim]
-        assert step.item == session.store.runs.item_ids(RunId(1))[0]
+        assert step.item == session.store.runs.list_item_ids(RunId(1))[0]
 
 
 async def test_nothing_left_is_an_empty_step(session: Session) -> None:

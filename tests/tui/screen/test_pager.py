@@ -17,7 +17,7 @@ def pager(count: int, fetched: list[Sequence[int]], keep: int = 2) -> Pager[int,
 def test_a_page_is_fetched_once_while_it_is_looked_at() -> None:
     fetched: list[Sequence[int]] = []
     rows = pager(25, fetched)
-    assert [rows.row(index) for index in range(8, 12)] == ["8", "9", "10", "11"]
+    assert [rows.fetch_row(index) for index in range(8, 12)] == ["8", "9", "10", "11"]
     assert [list(ids) for ids in fetched] == [list(range(10)), list(range(10, 20))]
 
 
@@ -25,20 +25,20 @@ def test_the_page_looked_at_longest_ago_is_forgotten() -> None:
     fetched: list[Sequence[int]] = []
     rows = pager(40, fetched)
     for index in (0, 10, 0, 20, 0, 10):
-        rows.row(index)
+        rows.fetch_row(index)
     assert [ids[0] for ids in fetched] == [0, 10, 20, 10]
 
 
 def test_a_row_that_is_gone_is_none() -> None:
-    assert pager(10, []).row(7) is None
+    assert pager(10, []).fetch_row(7) is None
 
 
 def test_forgetting_reads_again() -> None:
     fetched: list[Sequence[int]] = []
     rows = pager(5, fetched)
-    rows.row(0)
+    rows.fetch_row(0)
     rows.forget_pages()
-    rows.row(0)
+    rows.fetch_row(0)
     assert len(fetched) == 2
 
 
@@ -47,5 +47,5 @@ def test_a_row_is_found_again_by_its_id(number: int) -> None:
     rows = pager(100, [])
     index = rows.find_index(number)
     assert index is not None
-    assert rows.row(index) == (None if number == 7 else str(number))
+    assert rows.fetch_row(index) == (None if number == 7 else str(number))
     assert rows.find_index(1000) is None

@@ -77,7 +77,7 @@ async def test_marks_outlive_filter_order_and_a_way_elsewhere(app: FaithApp) -> 
         await press(pilot, "space", "space")
         kept = set(screen.marks)
         await press(pilot, "slash", *"gift", "enter")
-        assert len(screen.listed_entries) == 1
+        assert len(screen.listed_ids) == 1
         assert set(screen.marks) == kept
         assert "2 marked" in screen_text(app)
         await press(pilot, "s", "escape")

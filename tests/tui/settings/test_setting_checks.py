@@ -84,7 +84,7 @@ async def test_a_sound_store_is_called_sound_and_problems_are_kept(
     await screen.settle()
     assert screen.message == "the store is sound"
     assert not screen.facts.problems
-    monkeypatch.setattr(session.store, "check", lambda: ["a page is torn"])
+    monkeypatch.setattr(session.store, "list_damage", lambda: ["a page is torn"])
     screen.press("c")
     await screen.settle()
     assert screen.message == "the store has problems"

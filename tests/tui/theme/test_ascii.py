@@ -63,9 +63,9 @@ async def test_lines_that_are_kept_are_drawn_anew_when_the_characters_change(
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot)
         assert not screen_text(app).isascii()
-        app.appearance.change(None, ascii=True)
+        app.appearance.set_theme_and_ascii(None, ascii=True)
         await pilot.pause()
         assert screen_text(app).isascii()
-        app.appearance.change(None, ascii=False)
+        app.appearance.set_theme_and_ascii(None, ascii=False)
         await pilot.pause()
         assert not screen_text(app).isascii()

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from faithtui.agreement.documents.blocks import Plot
-from faithtui.agreement.documents.markup import Child, Markup, join_markup, make_element
+from faithtui.agreement.documents.markup import Child, Markup, concatenate_markup, make_element
 from faithtui.domain.text.visible_text import make_visible_line
 
 PLOT_WIDTH = 640
@@ -102,9 +102,9 @@ def draw_rectangle(
 def draw_interval(scale: AxisScale, y: float, low: float | None, high: float | None) -> Markup:
     """Draw a bar with ends from `low` to `high`; nothing where one is missing."""
     if low is None or high is None:
-        return join_markup()
+        return concatenate_markup()
     left, right = scale.to_position(low), scale.to_position(high)
-    return join_markup(
+    return concatenate_markup(
         draw_line(left, y, right, y, "bar"),
         draw_line(left, y - 4, left, y + 4, "bar"),
         draw_line(right, y - 4, right, y + 4, "bar"),
@@ -115,7 +115,7 @@ def draw_x_axis(
     scale: AxisScale, ticks: Sequence[float], top: float, bottom: float, name: str
 ) -> Markup:
     """Draw an axis along the bottom with lines up from its ticks."""
-    return join_markup(
+    return concatenate_markup(
         *(
             draw_line(scale.to_position(tick), top, scale.to_position(tick), bottom, "grid")
             for tick in ticks
@@ -135,7 +135,7 @@ def draw_y_axis(
     """Draw an axis along the left with lines across from its ticks."""
     middle = (scale.start + scale.end) / 2
     turned = f"rotate(-90 {left - 44:g} {middle:g})"
-    return join_markup(
+    return concatenate_markup(
         *(
             draw_line(left, scale.to_position(tick), right, scale.to_position(tick), "grid")
             for tick in ticks

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from faithtui.agreement.documents.blocks import Plot
-from faithtui.agreement.documents.markup import Child, join_markup
+from faithtui.agreement.documents.markup import Child, concatenate_markup
 from faithtui.agreement.documents.plots.axes import (
     PLOT_WIDTH,
     AxisScale,
@@ -104,7 +104,7 @@ def interval_progress_plot(id: str, found: ProgressReport, name: str) -> Plot | 
     last = known[-1].value or 0.0
     ticks = [round(low + step / 5, 1) for step in range(round((1 - low) * 5) + 1)]
     parts: list[Child] = [
-        draw_x_axis(x, _choose_label_ticks(known[-1].labels), _TOP, _TOP + _HIGH, "labels"),
+        draw_x_axis(x, _choose_label_count_ticks(known[-1].labels), _TOP, _TOP + _HIGH, "labels"),
         draw_y_axis(y, ticks, _LEFT, right, name),
     ]
     if len(band) > 1:
@@ -147,7 +147,7 @@ def interval_progress_plot(id: str, found: ProgressReport, name: str) -> Plot | 
     )
 
 
-def _choose_label_ticks(last: int) -> list[float]:
+def _choose_label_count_ticks(last: int) -> list[float]:
     """Choose round numbers from 0 to the last one, six at most."""
     step = 1
     while last / step > 6:
@@ -155,7 +155,7 @@ def _choose_label_ticks(last: int) -> list[float]:
     return [float(each) for each in range(0, last + 1, step)]
 
 
-def threshold_plot(id: str, found: ThresholdReport, unit: str) -> Plot | None:
+def recall_and_specificity_plot(id: str, found: ThresholdReport, unit: str) -> Plot | None:
     """Draw recall and specificity of failing units over the threshold.
 
     Returns:
@@ -208,12 +208,12 @@ def _percent_text(value: float | None) -> str:
 
 
 def _draw_legend_entry(x: float, y: float, kind: str, name: str) -> Child:
-    return join_markup(
+    return concatenate_markup(
         draw_path([(x, y), (x + 24, y)], kind), draw_text(x + 30, y + 4, name, kind="tick")
     )
 
 
 def _draw_vertical_mark(x: float, y: AxisScale, name: str, at: float, kind: str) -> Child:
-    return join_markup(
+    return concatenate_markup(
         draw_line(x, y.start, x, at + 4, kind), draw_text(x + 5, at + 4, name, kind="tick")
     )

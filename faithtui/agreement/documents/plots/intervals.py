@@ -118,7 +118,7 @@ def _make_interval_plot(
     return make_plot(id, title, summary, bottom + 46, *parts)
 
 
-def coverage_plot(id: str, found: Coverage, many: str) -> Plot | None:
+def review_coverage_plot(id: str, found: Coverage, many: str) -> Plot | None:
     """Draw what became of the units of a run as one bar, each part named below it.
 
     Returns:

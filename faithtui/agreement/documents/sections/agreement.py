@@ -31,7 +31,9 @@ _THIRD_DIGIT = 0.0015
 """Coefficients that differ by less are the same but for the last of three digits."""
 
 
-def write_agreement_section(level: LevelReport, humans: HumanReport | None) -> Iterator[Block]:
+def make_agreement_section_blocks(
+    level: LevelReport, humans: HumanReport | None
+) -> Iterator[Block]:
     """Show the table of a level and its coefficients beside what people reach among themselves."""
     found, many = level.agreement, level_unit_plural(level)
     yield Heading(f"Agreement: {many}")
@@ -43,7 +45,7 @@ def write_agreement_section(level: LevelReport, humans: HumanReport | None) -> I
             *(
                 (
                     f"human {name}",
-                    *(_cell_text(cell, sum(counts)) for cell in counts),
+                    *(_count_and_share_text(cell, sum(counts)) for cell in counts),
                     f"{sum(counts):,}",
                     f"{none:,}",
                 )
@@ -53,7 +55,7 @@ def write_agreement_section(level: LevelReport, humans: HumanReport | None) -> I
             ),
             (
                 "all",
-                *(f"{each:,}" for each in found.table.columns),
+                *(f"{each:,}" for each in found.table.judge_totals),
                 f"{found.n:,}",
                 f"{sum(level.unjudged):,}",
             ),
@@ -102,7 +104,7 @@ def write_agreement_section(level: LevelReport, humans: HumanReport | None) -> I
     )
 
 
-def _cell_text(cell: int, whole: int) -> str:
+def _count_and_share_text(cell: int, whole: int) -> str:
     return f"{cell:,} ({share_text(cell, whole)})" if cell else "0"
 
 
@@ -145,7 +147,9 @@ def _make_coefficient_table(level: LevelReport, humans: HumanReport | None) -> T
         if value is not None
     ]
     tested = (
-        [] if found.marginal_test is None else [_make_margin_test_row(found.marginal_test, found.n)]
+        []
+        if found.marginal_test is None
+        else [_make_symmetry_test_row(found.marginal_test, found.n)]
     )
     return Table(
         f"Agreement of judge and human labels: {level_unit_plural(level)}",
@@ -163,12 +167,12 @@ def _is_same_to_third_digit(one: Estimate, other: Estimate) -> bool:
     return abs(one.value - other.value) < _THIRD_DIGIT
 
 
-def _make_margin_test_row(test: MarginTest, n: int) -> tuple[str, str, str, str]:
+def _make_symmetry_test_row(test: MarginTest, n: int) -> tuple[str, str, str, str]:
     named = {"mcnemar_mid_p": "McNemar, mid-p", "stuart_maxwell": "Stuart-Maxwell"}[test.name]
     return f"equal use of labels ({named}, p as if independent)", p_value_text(test.p), f"{n:,}", ""
 
 
-def write_annotator_section(
+def make_annotator_section_blocks(
     report: AgreementReport, levels: Sequence[LevelReport]
 ) -> Iterator[Block]:
     """Show each person against the judge, pairs of people, blind against shown, and repeats.
@@ -185,9 +189,9 @@ def write_annotator_section(
             [(each.reviewer, each.agreement) for each in report.raters],
         )
     for level in levels:
-        yield from _write_human_agreement(report, level)
-    yield from _write_anchoring(report)
-    yield from _write_self_consistency(report)
+        yield from _make_inter_annotator_agreement_blocks(report, level)
+    yield from _make_blind_versus_shown_blocks(report)
+    yield from _make_annotator_self_agreement_blocks(report)
 
 
 def _make_agreement_table(caption: str, first: str, rows: Sequence[tuple[str, Agreement]]) -> Table:
@@ -209,8 +213,10 @@ def _make_agreement_table(caption: str, first: str, rows: Sequence[tuple[str, Ag
     )
 
 
-def _write_human_agreement(report: AgreementReport, level: LevelReport) -> Iterator[Block]:
-    humans, (one, many) = report.get_human_report(level.level), level.unit
+def _make_inter_annotator_agreement_blocks(
+    report: AgreementReport, level: LevelReport
+) -> Iterator[Block]:
+    humans, (one, many) = report.get_human_agreement_at_level(level.level), level.unit
     yield Heading(f"Inter-annotator agreement: {many}", 3)
     if humans is None:
         yield Paragraph(
@@ -247,7 +253,7 @@ def _write_human_agreement(report: AgreementReport, level: LevelReport) -> Itera
     yield table if drawn is None else PlotWithTable(drawn, table)
 
 
-def _write_anchoring(report: AgreementReport) -> Iterator[Block]:
+def _make_blind_versus_shown_blocks(report: AgreementReport) -> Iterator[Block]:
     found = report.anchoring
     yield Heading("Labels given blind, and with the judge's verdict shown", 3)
     if found is None:
@@ -268,7 +274,7 @@ def _write_anchoring(report: AgreementReport) -> Iterator[Block]:
     )
 
 
-def _write_self_consistency(report: AgreementReport) -> Iterator[Block]:
+def _make_annotator_self_agreement_blocks(report: AgreementReport) -> Iterator[Block]:
     yield Heading("Self-agreement of annotators (test-retest)", 3)
     if not report.repeats:
         yield Paragraph(

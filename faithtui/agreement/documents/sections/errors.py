@@ -27,7 +27,7 @@ MOST_SLICE_ROWS = 50
 """Parts of a breakdown listed; the JSON has more."""
 
 
-def write_detection_section(level: LevelReport) -> Iterator[Block]:
+def make_detection_section_blocks(level: LevelReport) -> Iterator[Block]:
     """Show how well the judge finds the unfaithful, in the strict and in the lenient sense."""
     sides = [level.strict] if level.lenient is None else [level.strict, level.lenient]
     names = ["idk as pass", "idk as fail"] if level.lenient else ["unfaithful"]
@@ -106,7 +106,7 @@ _SHARES = (
 )
 
 
-def write_disagreement_section(
+def make_slice_and_disagreement_blocks(
     report: AgreementReport, shown: Sequence[LevelReport]
 ) -> Iterator[Block]:
     """Show agreement by part, worst first, then every unit on which judge and people differ."""
@@ -125,7 +125,7 @@ def write_disagreement_section(
             table = _make_slice_table(each)
             place = list(report.breakdowns).index(each)
             id = f"metadata-{place}" if each.by is Slice.METADATA else each.by.value
-            plot = slice_agreement_plot(f"forest-{id}", each, report.claims.percent)
+            plot = slice_agreement_plot(f"forest-{id}", each, report.claims.percent_agreement)
             yield table if plot is None else PlotWithTable(plot, table)
         left_out = []
         better = max(0, len(each.rows) - MOST_SLICE_ROWS) + each.better
@@ -140,7 +140,7 @@ def write_disagreement_section(
         if left_out:
             yield Paragraph(" ".join(left_out))
     for level in differing:
-        yield from _write_disagreements(level)
+        yield from _make_disagreement_blocks(level)
 
 
 def _make_slice_table(found: Breakdown) -> Table:
@@ -177,7 +177,7 @@ def _slice_key_text(by: Slice, key: str) -> str:
     return f"{key}: {titles[key]}" if key in titles else key
 
 
-def _write_disagreements(level: LevelReport) -> Iterator[Block]:
+def _make_disagreement_blocks(level: LevelReport) -> Iterator[Block]:
     found = level.disagreements
     yield Heading(f"Disagreements: {level_unit_plural(level)}", 3)
     yield Table(

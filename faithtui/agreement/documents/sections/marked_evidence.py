@@ -11,15 +11,15 @@ from faithtui.agreement.documents.wording import (
 from faithtui.agreement.report.model import AgreementReport, EvidenceReport, ExtractionReport
 
 
-def write_evidence_and_extraction_sections(report: AgreementReport) -> Iterator[Block]:
+def make_evidence_and_extraction_blocks(report: AgreementReport) -> Iterator[Block]:
     """Write both, where there is anything to write."""
     if report.evidence is not None:
-        yield from _write_evidence_overlap(report.evidence)
+        yield from _make_evidence_overlap_blocks(report.evidence)
     if report.extraction is not None:
-        yield from _write_extraction_recall(report.extraction)
+        yield from _make_extraction_recall_blocks(report.extraction)
 
 
-def _write_evidence_overlap(found: EvidenceReport) -> Iterator[Block]:
+def _make_evidence_overlap_blocks(found: EvidenceReport) -> Iterator[Block]:
     yield Heading("Evidence")
     said = (
         f"On {count_and_noun_text(found.claims, 'claim', 'claims')} annotators marked the words "
@@ -45,7 +45,7 @@ def _write_evidence_overlap(found: EvidenceReport) -> Iterator[Block]:
     )
 
 
-def _write_extraction_recall(found: ExtractionReport) -> Iterator[Block]:
+def _make_extraction_recall_blocks(found: ExtractionReport) -> Iterator[Block]:
     yield Heading("Claim extraction")
     answers = count_and_noun_text(found.answers, "answer", "answers")
     said = (

@@ -35,7 +35,7 @@ from faithtui.agreement.report.settings import IntervalMethod, ReportLevel
 _TARGET_NAMES = {"cohen_kappa": "Cohen's kappa", "percent": "percent agreement"}
 
 
-def write_interval_progress_section(report: AgreementReport) -> Iterator[Block]:
+def make_interval_progress_section_blocks(report: AgreementReport) -> Iterator[Block]:
     """Show how the watched figure narrowed, and how many labels are still needed."""
     found = report.progress
     name = _TARGET_NAMES[found.target]
@@ -101,7 +101,7 @@ def _describe_labels_needed(needed: int | None, level: LevelReport) -> str:
     )
 
 
-def write_pass_rate_sections(
+def make_pass_rate_section_blocks(
     report: AgreementReport, levels: Sequence[LevelReport]
 ) -> Iterator[Block]:
     """Show the share that passes: by the judge, by people, and what may be concluded from both."""
@@ -124,7 +124,8 @@ def write_pass_rate_sections(
                     ("passing, by the judge", found.judge_raw),
                     ("passing, by human labels, among the labelled ones only", found.label_mean),
                     (
-                        f"corrected: if annotators had labelled all of {level.design.whole}",
+                        "corrected: if annotators had labelled all of "
+                        f"{level.design.run_or_population_words}",
                         found.corrected_this_run,
                     ),
                     ("corrected: expected of future conversations", found.corrected_future),
@@ -136,7 +137,8 @@ def write_pass_rate_sections(
         if found.bounds is not None:
             low, high = found.bounds
             yield Paragraph(
-                f"Whatever label the rest would get, the share of {level.design.whole} lies "
+                "Whatever label the rest would get, the share of "
+                f"{level.design.run_or_population_words} lies "
                 f"between {low:.1%} and {high:.1%}."
             )
 
@@ -175,7 +177,7 @@ def _describe_confidence_sequences(found: ConfidenceSequences, level: float) -> 
     return words
 
 
-def write_method_section(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
+def make_method_section_blocks(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
     """Say how everything was computed."""
     yield Heading("Method")
     yield ItemList(tuple(_list_method_sentences(report, header)))

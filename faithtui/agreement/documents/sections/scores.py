@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 
 from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, PlotWithTable, Table
-from faithtui.agreement.documents.plots.report_plots import reliability_plot, threshold_plot
+from faithtui.agreement.documents.plots.report_plots import (
+    recall_and_specificity_plot,
+    reliability_plot,
+)
 from faithtui.agreement.documents.sections.errors import make_detection_table
 from faithtui.agreement.documents.wording import (
     EMPTY_CELL,
@@ -26,11 +29,11 @@ MOST_CURVE_ROWS = 40
 """Thresholds listed, evenly chosen."""
 
 
-def write_score_section(report: AgreementReport) -> Iterator[Block]:
+def make_score_section_blocks(report: AgreementReport) -> Iterator[Block]:
     """Compare scores of windows, of conversations, and of answers that people rated."""
     yield Heading("Scores and thresholds")
     for each in report.unit_scores:
-        yield from _write_unit_scores(each)
+        yield from _make_unit_score_comparison_blocks(each)
     found = report.scores
     if found.answers:
         yield Heading("Answers", 3)
@@ -61,7 +64,7 @@ def _mean_score_rows(judge: float | None, human: float | None, n: int) -> Iterat
             yield name, decimal_text(value), f"{n:,}", ""
 
 
-def _write_unit_scores(found: UnitScoreReport) -> Iterator[Block]:
+def _make_unit_score_comparison_blocks(found: UnitScoreReport) -> Iterator[Block]:
     one, many = found.level.value, f"{found.level.value}s"
     yield Heading(many.capitalize(), 3)
     yield Paragraph(
@@ -116,7 +119,7 @@ def _write_unit_scores(found: UnitScoreReport) -> Iterator[Block]:
     else:
         yield Paragraph("No threshold can be suggested: by human labels all of them pass, or none.")
     yield make_detection_table(f"Failing a {one} by threshold; positive is failing", sides)
-    drawn = threshold_plot(f"threshold-{one}", chosen, one)
+    drawn = recall_and_specificity_plot(f"threshold-{one}", chosen, one)
     if drawn is not None:
         step = -(-len(chosen.curve) // MOST_CURVE_ROWS)
         table = Table(
@@ -130,7 +133,7 @@ def _write_unit_scores(found: UnitScoreReport) -> Iterator[Block]:
         yield PlotWithTable(drawn, table, folded=True)
 
 
-def write_calibration_section(report: AgreementReport) -> Iterator[Block]:
+def make_calibration_section_blocks(report: AgreementReport) -> Iterator[Block]:
     """Show whether the judge's confidence is what it says."""
     found = report.calibration
     yield Heading("Calibration")
@@ -183,7 +186,7 @@ def write_calibration_section(report: AgreementReport) -> Iterator[Block]:
         yield PlotWithTable(drawn, table)
 
 
-def write_perturbation_section(report: AgreementReport) -> Iterator[Block]:
+def make_perturbation_section_blocks(report: AgreementReport) -> Iterator[Block]:
     """Show how often small changes to claims change the judge's verdict."""
     found = report.probes
     if found is None:
@@ -224,17 +227,17 @@ def _calibration_error_text(found: CalibrationReport) -> str:
     return "withheld (a perfect judge would show as much by luck)"
 
 
-def write_second_judge_section(report: AgreementReport) -> Iterator[Block]:
+def make_second_judge_section_blocks(report: AgreementReport) -> Iterator[Block]:
     """Show another judge on the same claims."""
     found = report.comparison
     yield Heading("Comparison with another judge")
     if found is None:
         yield Paragraph("No second run was compared.")
         return
-    yield from _write_judge_comparison(found)
+    yield from _make_judge_comparison_blocks(found)
 
 
-def _write_judge_comparison(found: ComparisonReport) -> Iterator[Block]:
+def _make_judge_comparison_blocks(found: ComparisonReport) -> Iterator[Block]:
     a, b = f"A: {found.a}", f"B: {found.b}"
     yield Paragraph(f"{a}. {b}.")
     yield Paragraph(

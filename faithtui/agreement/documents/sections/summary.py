@@ -12,7 +12,7 @@ from faithtui.agreement.documents.blocks import (
     Table,
 )
 from faithtui.agreement.documents.header import ReportHeader
-from faithtui.agreement.documents.plots.report_plots import coverage_plot
+from faithtui.agreement.documents.plots.report_plots import review_coverage_plot
 from faithtui.agreement.documents.wording import (
     EMPTY_CELL,
     count_and_noun_text,
@@ -27,7 +27,7 @@ from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.model import AgreementReport, Coverage, LevelReport
 
 
-def write_opening(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
+def make_opening_blocks(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
     """Name the report, give the answer, and say what to know before it is used."""
     sources = ", ".join(header.sources) or "all sources"
     yield Heading(f"Agreement of run {header.run}", 1)
@@ -35,7 +35,7 @@ def write_opening(report: AgreementReport, header: ReportHeader) -> Iterator[Blo
     yield Paragraph(f"Judge {header.judge}{asked}, metric {header.metric}, over {sources}.")
     yield Paragraph(report.headline, lead=True)
     if report.warnings:
-        titles = {each.level: level_unit_plural(each).capitalize() for each in report.levels}
+        titles = {each.level: level_unit_plural(each).capitalize() for each in report.level_reports}
         yield Heading("Before you use the figures")
         yield Notices(
             tuple(
@@ -49,7 +49,7 @@ def write_opening(report: AgreementReport, header: ReportHeader) -> Iterator[Blo
         )
 
 
-def write_population_section(report: AgreementReport) -> Iterator[Block]:
+def make_sampled_population_blocks(report: AgreementReport) -> Iterator[Block]:
     """Say what a sample stands for, where only drawn claims are in the store."""
     found = report.population
     if found is None:
@@ -94,10 +94,10 @@ def write_population_section(report: AgreementReport) -> Iterator[Block]:
         )
 
 
-def write_coverage_section(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
+def make_review_coverage_blocks(report: AgreementReport, header: ReportHeader) -> Iterator[Block]:
     """Say what was labelled, how it was chosen, and by whom."""
     # A metric that judges whole answers has nothing at the answer level: it is the first one.
-    levels = [each for each in report.levels if each is report.claims or each.coverage.units]
+    levels = [each for each in report.level_reports if each is report.claims or each.coverage.units]
     yield Heading("What was reviewed")
     table = Table(
         "What became of every unit",
@@ -111,8 +111,10 @@ def write_coverage_section(report: AgreementReport, header: ReportHeader) -> Ite
             if field in _ALWAYS_LISTED or any(getattr(level.coverage, field) for level in levels)
         ),
     )
-    drawn = coverage_plot(
-        "coverage", report.primary_level.coverage, level_unit_plural(report.primary_level)
+    drawn = review_coverage_plot(
+        "coverage",
+        report.primary_level_report.coverage,
+        level_unit_plural(report.primary_level_report),
     )
     yield table if drawn is None else PlotWithTable(drawn, table)
     yield Paragraph(
@@ -130,13 +132,13 @@ def write_coverage_section(report: AgreementReport, header: ReportHeader) -> Ite
         )
     for level in levels:
         if level.coverage.units:
-            yield _make_verdict_table(level)
+            yield _make_coverage_by_verdict_table(level)
     for level in levels:
-        yield from _write_sampling_design(level)
+        yield from _make_sampling_design_blocks(level)
         if level.level in header.provenance:
             facts = label_dates_and_guidelines_text(header.provenance[level.level])
             yield Paragraph(f"{level_unit_plural(level).capitalize()}: {facts}")
-    yield from _write_annotator_table(report)
+    yield from _make_annotator_table_blocks(report)
 
 
 _COUNTS = (
@@ -171,7 +173,7 @@ _ALWAYS_LISTED = ("units", "reviewed", "unreviewed", "compared", "agreed", "over
 """Counts that are told when they are 0, too."""
 
 
-def _make_verdict_table(level: LevelReport) -> Table:
+def _make_coverage_by_verdict_table(level: LevelReport) -> Table:
     rows = tuple(
         (
             each.judge or "no verdict",
@@ -186,10 +188,10 @@ def _make_verdict_table(level: LevelReport) -> Table:
     return Table(f"Labels by what the judge says: {level_unit_plural(level)}", heads, rows)
 
 
-def _write_sampling_design(level: LevelReport) -> Iterator[Block]:
+def _make_sampling_design_blocks(level: LevelReport) -> Iterator[Block]:
     if not level.coverage.units:
         return
-    yield Paragraph(f"{level_unit_plural(level).capitalize()}: {describe_design(level)}")
+    yield Paragraph(f"{level_unit_plural(level).capitalize()}: {describe_sampling_design(level)}")
     strata = level.design.strata
     if not strata:
         return
@@ -198,7 +200,7 @@ def _write_sampling_design(level: LevelReport) -> Iterator[Block]:
         f"The sample by strata: {level_unit_plural(level)}",
         (
             "stratum",
-            f"in {level.design.whole}",
+            f"in {level.design.run_or_population_words}",
             "drawn",
             "labelled",
             "skipped",
@@ -218,7 +220,7 @@ def _write_sampling_design(level: LevelReport) -> Iterator[Block]:
     )
 
 
-def describe_design(level: LevelReport) -> str:
+def describe_sampling_design(level: LevelReport) -> str:
     """Say how the labelled units were chosen, and what that allows."""
     design, many = level.design, level.unit[1]
     frame = f"{design.frame_units:,} {many}"
@@ -263,7 +265,7 @@ def _labelled_count_text(coverage: Coverage) -> str:
     return f"{coverage.reviewed:,} labelled"
 
 
-def _write_annotator_table(report: AgreementReport) -> Iterator[Block]:
+def _make_annotator_table_blocks(report: AgreementReport) -> Iterator[Block]:
     if not report.raters:
         return
     yield Table(

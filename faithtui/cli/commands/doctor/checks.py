@@ -19,14 +19,14 @@ from faithtui.engine.judge_check import try_judge
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.judge_profiles import choose_profile
 from faithtui.errors import ConfigError, FaithtuiError, StoreError
-from faithtui.judges.providers.api_keys import VARIABLES, describe_key_places
+from faithtui.judges.providers.api_keys import VARIABLES, explain_how_to_provide_key
 from faithtui.judges.providers.endpoints import is_in_process_judge
 from faithtui.judges.registry import find_missing_key_variable
 from faithtui.logbook import LOG_FILE
 from faithtui.paths import config_file, log_dir
 from faithtui.store.annotations.ratings import MisreadLabels
 from faithtui.store.file.backups import find_copies, find_partial_files
-from faithtui.store.file.location import find_network_drive, list_files_open_to_others
+from faithtui.store.file.location import find_network_drive_type, list_files_readable_by_others
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def _check_store(named: Path | None, settings: Settings) -> Iterator[DoctorCheck
         return
     try:
         with open_store(named, settings) as opened:
-            problems = opened.check()
+            problems = opened.list_damage()
             size = path.stat().st_size / 2**20
             count = opened.conversations.count()
             for problem in problems:
@@ -101,7 +101,7 @@ def _check_store(named: Path | None, settings: Settings) -> Iterator[DoctorCheck
                 yield from map(
                     _make_misread_labels_check, opened.conversations.list_misread_labels()
                 )
-                for each in opened.deletions.rows():
+                for each in opened.deletions.list_deletions():
                     when = f"{each.created_at:%Y-%m-%d %H:%M}"
                     gone = format_row_counts_line(each.counts)
                     words = f"{each.kind} by {each.deleted_by}, {when} UTC: {gone}"
@@ -114,7 +114,7 @@ def _check_store(named: Path | None, settings: Settings) -> Iterator[DoctorCheck
     except StoreError as error:
         yield DoctorCheck("store", False, str(error), error.exit_code)
         return
-    drive = find_network_drive(path)
+    drive = find_network_drive_type(path)
     if drive is not None:
         text = f"{path} is on a network drive ({drive}), where SQLite's locks cannot be relied on"
         yield DoctorCheck("place", False, f"{text}; move it to a disk of this machine", 4)
@@ -129,7 +129,7 @@ def _check_store(named: Path | None, settings: Settings) -> Iterator[DoctorCheck
     for part in find_partial_files(path):
         text = f"{part} is being written, or was left by a kill: then delete it"
         yield DoctorCheck("unfinished", None, text)
-    for part in list_files_open_to_others(path):
+    for part in list_files_readable_by_others(path):
         mode = part.stat().st_mode & 0o777
         text = f"{part} can be read by others (rights {mode:o}); `chmod 600` it unless they shall"
         yield DoctorCheck("rights", None, text)
@@ -171,7 +171,7 @@ def _check_judge(
         except FaithtuiError as error:
             return DoctorCheck(name, False, str(error), error.exit_code)
         if variable is not None:
-            text = f"it needs a key: {describe_key_places(variable)}"
+            text = f"it needs a key: {explain_how_to_provide_key(variable)}"
             return DoctorCheck(name, False, text, ConfigError.exit_code)
         return DoctorCheck(name, None, "not asked, as wanted")
     try:

@@ -95,7 +95,7 @@ def _make_bundle_files(store: Path | None) -> Iterator[tuple[str, str]]:
         yield "settings.json", dump_json({"cannot be read": str(error)})
         return
     yield "settings.json", dump_json(_collect_safe_settings(configured))
-    yield "store.json", dump_json(_count_store_rows(store, configured))
+    yield "store.json", dump_json(_collect_store_facts(store, configured))
     named = [
         asdict(each) | {"name": each.name.partition(" ")[0]}
         for each in run_checks(store, "offline", None, offline=True)
@@ -130,7 +130,7 @@ def _collect_safe_settings(configured: SettingsWithOrigins) -> Mapping[str, obje
     }
 
 
-def _count_store_rows(named: Path | None, configured: SettingsWithOrigins) -> dict[str, object]:
+def _collect_store_facts(named: Path | None, configured: SettingsWithOrigins) -> dict[str, object]:
     path = choose_store_path(named, configured.settings)
     try:
         with open_store(named, configured.settings) as store:

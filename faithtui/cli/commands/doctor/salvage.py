@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from faithtui.cli.output import plural, print_json, print_text, print_to_stderr
-from faithtui.cli.stores import find_store_path
+from faithtui.cli.stores import find_existing_store_path
 from faithtui.errors import StoreError
 from faithtui.store.file.salvage import salvage_to_new_store
 
 
 def salvage_store(store: Path | None, new: Path, *, as_json: bool) -> int:
     """Take over what can be read of a damaged store; 4 when something is not in the new one."""
-    path = find_store_path(store)
+    path = find_existing_store_path(store)
     found = salvage_to_new_store(path, new)
     lost = sum(found.left_out.values())
     if as_json:

@@ -257,7 +257,7 @@ def _export_examples_or_ragas(
     if target is not None:
         refuse_unwritable_target(target, force=force)
     with open_store(options.store, settings) as opened:
-        opened.refuse_changed_rows()
+        opened.refuse_corrupted_rows()
         run = read_run_id(opened, named)
         if what == "examples":
             parts = _make_example_lines(opened, run, wanted)
@@ -288,7 +288,7 @@ def _make_example_lines(store: "Store", run: "RunId", wanted: "ExampleRequest") 
             "there is nothing to write: annotators agree with the judge on "
             f"{plural(found.labelled, 'labelled claim')}; add such claims with --all"
         )
-    if wanted.split is None and store.splits.read_split() is not None:
+    if wanted.split is None and store.splits.read_split_rule() is not None:
         print_to_stderr("examples of all splits; a prompt is built from those of --split train")
     return example_lines(found.examples)
 

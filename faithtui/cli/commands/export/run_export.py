@@ -60,7 +60,7 @@ def write_run_export(options: CommonOptions, order: RunExportOrder) -> Sequence[
     if order.target is not None and order.what != "dataset":
         refuse_unwritable_target(order.target, force=order.force)
     with open_store(options.store, settings) as opened:
-        opened.refuse_changed_rows()
+        opened.refuse_corrupted_rows()
         run = read_run_id(opened, order.run)
         sample = None if order.sample is None else SampleId(order.sample)
         exporter = RunExporter(opened, RunExportRequest(run, order.split, sample, order.reviewers))

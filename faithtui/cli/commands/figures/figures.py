@@ -31,7 +31,7 @@ def figures(
 
     Example: faithtui figures labelled.jsonl
     """
-    from faithtui.cli.commands.figures.figures_json import figures_json
+    from faithtui.cli.commands.figures.figures_json import scale_figures_json
     from faithtui.cli.commands.figures.tables import print_data_set_figures
     from faithtui.domain.estimates import LEVEL
 
@@ -45,7 +45,7 @@ def figures(
                     {
                         "files": [str(path) for path in each.files],
                         "conversations": each.conversations,
-                        "scales": [figures_json(scale) for scale in each.scales],
+                        "scales": [scale_figures_json(scale) for scale in each.scales],
                     }
                     for each in sets
                 ],
@@ -64,9 +64,9 @@ def _read_and_compute_figures(files: tuple[Path, ...]) -> "DataSetFigures":
     Raises:
         InputError: A file or a line of it cannot be used.
     """
-    from faithtui.agreement.imported_scores.figures import compute_scale_figures
+    from faithtui.agreement.imported_scores.figures import compute_figures_per_scale
     from faithtui.cli.commands.figures.tables import DataSetFigures
     from faithtui.formats.readers.imported_scores import read_scored_conversations
 
     conversations = [each for path in files for each in read_scored_conversations(path)]
-    return DataSetFigures(files, len(conversations), compute_scale_figures(conversations))
+    return DataSetFigures(files, len(conversations), compute_figures_per_scale(conversations))

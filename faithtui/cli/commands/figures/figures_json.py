@@ -7,14 +7,14 @@ from faithtui.domain.estimates import Point, Reason
 from faithtui.domain.value_json import value_json
 
 
-def figures_json(figures: ScaleFigures) -> dict[str, object]:
+def scale_figures_json(figures: ScaleFigures) -> dict[str, object]:
     """Turn the figures of a scale into plain values; shares are 0 to 1."""
     rated = figures.rated
     rule = rated.convention
     return {
         "scale": rule.scale,
         "unit": rated.kind.value,
-        "compared": rule.labels_same_units,
+        "compared": rule.has_shared_units,
         "levels": list(rule.levels),
         "passing": list(rule.passing),
         "units": len(rated.units),
@@ -24,7 +24,7 @@ def figures_json(figures: ScaleFigures) -> dict[str, object]:
         "left_out": dict(rated.left_out),
         "not_assigned": rated.not_assigned,
         "between_people": [_annotator_agreement_json(each) for each in figures.people],
-        "judges": [_judge_json(each) for each in figures.judges],
+        "judges": [_judge_figures_json(each) for each in figures.judges],
     }
 
 
@@ -45,7 +45,7 @@ def _annotator_agreement_json(people: AnnotatorFigures) -> dict[str, object]:
     }
 
 
-def _judge_json(judge: JudgeFigures) -> dict[str, object]:
+def _judge_figures_json(judge: JudgeFigures) -> dict[str, object]:
     return {
         "judge": judge.judge,
         "n": judge.n,

@@ -37,16 +37,16 @@ def print_data_set_figures(data: DataSetFigures) -> None:
         print_text("")
         for line in _describe_scale(scale.rated):
             print_text(line)
-        if scale.rated.convention.labels_same_units:
+        if scale.rated.convention.has_shared_units:
             _print_annotator_agreement(scale.people)
-            _print_judges(scale.judges)
+            _print_judge_figures(scale.judges)
 
 
 def _describe_scale(rated: RatedScale) -> Iterator[str]:
     """Say what was labelled, by how many, and what was left out."""
     rule = rated.convention
     labels = sum(rated.counts.values())
-    if not rule.labels_same_units:
+    if not rule.has_shared_units:
         total = labels + sum(rated.left_out.values()) + rated.not_assigned
         yield (
             f"-- {make_visible_line(rule.scale)}: {plural(total, 'label')} of spans that each "
@@ -101,7 +101,7 @@ def _print_annotator_agreement(people: Sequence[AnnotatorFigures]) -> None:
                 _format_estimate(each.alpha_nominal),
                 _format_estimate(each.alpha_ordinal),
                 _format_estimate(each.ac1),
-                _format_pairs_with_kappa(each),
+                _format_count_of_pairs_with_kappa(each),
                 _format_point(each.mean_kappa),
                 _format_point(each.weighted_kappa),
             )
@@ -128,13 +128,13 @@ def _print_annotator_agreement(people: Sequence[AnnotatorFigures]) -> None:
     )
 
 
-def _format_pairs_with_kappa(people: AnnotatorFigures) -> str:
+def _format_count_of_pairs_with_kappa(people: AnnotatorFigures) -> str:
     """Count the pairs whose kappa enters the means, out of all where some have none."""
     known = sum(pair.kappa.value is not None for pair in people.pairs)
     return str(known) if known == len(people.pairs) else f"{known} of {len(people.pairs)}"
 
 
-def _print_judges(judges: Sequence[JudgeFigures]) -> None:
+def _print_judge_figures(judges: Sequence[JudgeFigures]) -> None:
     if not judges:
         print_text("\nno judge's scores of these came with the data")
         return

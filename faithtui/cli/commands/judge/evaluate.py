@@ -53,7 +53,7 @@ def evaluate(
     claims = read_labelled_claims_from_file(file)
     ref, opening, limiters = open_typed_or_configured_judge(judge, base_url)
 
-    async def ask() -> "tuple[list[FamilyFigures], FamilyFigures]":
+    async def judge_claims_and_compute_figures() -> "tuple[list[FamilyFigures], FamilyFigures]":
         async with opening as opened:
             pairs = [(each.claim, each.passages) for each in claims]
             verdicts = await judge_labelled_claims(
@@ -66,7 +66,7 @@ def evaluate(
             claims, verdicts
         )
 
-    families, total = asyncio.run(ask())
+    families, total = asyncio.run(judge_claims_and_compute_figures())
     if merge_common_options(context, None, json).json:
         shown = [asdict(each) for each in families]
         print_json({"judge": ref, "families": shown, "all": asdict(total)})

@@ -66,7 +66,7 @@ def probe(
     )[:limit]
     ref, opening, limiters = open_typed_or_configured_judge(judge, base_url)
 
-    async def ask() -> "tuple[str, list[ProbeFigures]]":
+    async def probe_verdict_stability_of_judge() -> "tuple[str, list[ProbeFigures]]":
         async with opening as opened:
             limiter = limiters.get_limiter(opened.account)
             figures = await probe_verdict_stability(
@@ -74,7 +74,7 @@ def probe(
             )
             return opened.fingerprint, figures
 
-    fingerprint, figures = asyncio.run(ask())
+    fingerprint, figures = asyncio.run(probe_verdict_stability_of_judge())
     if options.json:
         print_json(
             {

@@ -86,7 +86,7 @@ def recalibrate(
         if withdraw:
             _restore_shipped_judge_and_print(opened, as_json=options.json)
             return
-        opened.refuse_changed_rows()
+        opened.refuse_corrupted_rows()
         wanted = preview_recalibration(opened, None if run is None else read_run_id(opened, run))
         if not options.json:
             _print_preview(wanted)
@@ -106,7 +106,7 @@ def recalibrate(
         )
     else:
         way = "; --apply uses the probabilities"
-        way += ", --apply-threshold the threshold" if wanted.verdicts.is_offered else ""
+        way += ", --apply-threshold the threshold" if wanted.verdicts.helps_enough_to_offer else ""
         print_to_stderr(f"nothing was changed{'' if changes else way}")
 
 
@@ -180,11 +180,11 @@ def _print_preview(wanted: "RecalibrationPreview") -> None:
             f"{_format_labels_reviewer_and_date(wanted.in_force)}"
         )
     if wanted.threshold_in_force is not None:
-        from faithtui.engine.review.recalibration import read_yes_probability_threshold
+        from faithtui.engine.review.recalibration import compute_yes_threshold_as_shipped
 
         stored = wanted.threshold_in_force
         print_text(
-            f"verdicts in force now: yes from {read_yes_probability_threshold(stored):.2f}, "
+            f"verdicts in force now: yes from {compute_yes_threshold_as_shipped(stored):.2f}, "
             "chosen on "
             f"{_format_labels_reviewer_and_date(stored)}"
         )
@@ -225,12 +225,12 @@ def _print_threshold_effect(found: "ThresholdEffect") -> None:
         "after: each conversation judged at a threshold that was chosen without it. Of the "
         f"labelled claims {found.raised} would become yes, {found.lowered} would lose it."
     )
-    if found.is_too_few:
+    if found.has_too_few_labels:
         print_text(
             f"These labels are worth {found.effective_labels:.0f} of equal weight; another "
             f"threshold is suggested from {FEWEST_FOR_THRESHOLD}: keep 0.50."
         )
-    elif not found.is_offered:
+    elif not found.helps_enough_to_offer:
         print_text("It does not help surely enough on conversations left out: keep 0.50.")
 
 
@@ -264,7 +264,7 @@ def _preview_to_json(
     stored: "StoredRecalibration | None",
     threshold: "StoredRecalibration | None",
 ) -> dict[str, object]:
-    from faithtui.engine.review.recalibration import read_yes_probability_threshold
+    from faithtui.engine.review.recalibration import compute_yes_threshold_as_shipped
 
     found, verdicts = wanted.effect, wanted.verdicts
     return {
@@ -281,14 +281,14 @@ def _preview_to_json(
         "raised": verdicts.raised,
         "lowered": verdicts.lowered,
         "threshold": {
-            "suggested": verdicts.threshold if verdicts.is_offered else None,
+            "suggested": verdicts.threshold if verdicts.helps_enough_to_offer else None,
             "found": verdicts.threshold,
             "before": asdict(verdicts.before),
             "after": asdict(verdicts.after),
             "in_force": None
             if threshold is None
             else {
-                "value": read_yes_probability_threshold(threshold),
+                "value": compute_yes_threshold_as_shipped(threshold),
                 **_recalibration_origin_to_json(threshold),
             },
         },

@@ -28,10 +28,10 @@ class ClaimRemarks:
         flagged = served.claim.mine is not None and served.claim.mine.flagged
         mark = LabelMark.UNFLAG if flagged else LabelMark.FLAG
         self.context.save_event(
-            served.claim.id, Action.MARKED, saw_judge=served.knows_judge, mark=mark
+            served.claim.id, Action.MARKED, saw_judge=served.has_seen_judge_verdict, mark=mark
         )
         words = "no longer flagged" if flagged else "flagged"
-        self.context.output.print_entry(
+        self.context.output.print_event(
             "flag",
             f"{words}: {served.name}",
             claim=served.claim.id,
@@ -44,20 +44,20 @@ class ClaimRemarks:
         if not text:
             text = self.context.ask_for_text("note, empty leaves it as it is")
             if not text:
-                self.context.output.print_entry(
+                self.context.output.print_event(
                     "note", "note: as it was", claim=served.claim.id, changed=False
                 )
                 return
         problem = NOTE.find_size_problem(len(text))
         if problem is not None:
-            self.context.refuse(problem)
+            self.context.print_refusal(problem)
             return
         note = "" if text == "-" else text
         self.context.save_event(
-            served.claim.id, Action.NOTED, saw_judge=served.knows_judge, note=note
+            served.claim.id, Action.NOTED, saw_judge=served.has_seen_judge_verdict, note=note
         )
         words = "note saved" if note else "note removed"
-        self.context.output.print_entry(
+        self.context.output.print_event(
             "note",
             f"{words}: {served.name}",
             claim=served.claim.id,
@@ -68,7 +68,7 @@ class ClaimRemarks:
     def toggle_evidence(self, served: ServedClaim, quote: str) -> None:
         """Mark the quoted words of a passage, or no longer; "-" takes all marks away."""
         if served.claim.kind == "statement":
-            self.context.refuse("a statement is a part of its passage: nothing else decides")
+            self.context.print_refusal("a statement is a part of its passage: nothing else decides")
             return
         if not quote:
             quote = self.context.ask_for_text(
@@ -78,18 +78,23 @@ class ClaimRemarks:
         if quote and quote != "-":
             mark = find_quote_in_passages(served, quote)
             if mark is None:
-                self.context.refuse("no passage has these words; t reads the passages in full")
+                self.context.print_refusal(
+                    "no passage has these words; t reads the passages in full"
+                )
                 return
             marks = toggle_evidence_mark(marks, mark)
         elif quote:
             marks = ()
         self.context.save_event(
-            served.claim.id, Action.EVIDENCE, saw_judge=served.knows_judge, evidence=marks
+            served.claim.id,
+            Action.EVIDENCE,
+            saw_judge=served.has_seen_judge_verdict,
+            evidence=marks,
         )
         words = (
             fmt.format_count_with_noun(len(marks), "stretch", "stretches") if marks else "nothing"
         )
-        self.context.output.print_entry(
+        self.context.output.print_event(
             "evidence",
             f"{words} marked as evidence: {served.name}",
             claim=served.claim.id,
@@ -97,11 +102,13 @@ class ClaimRemarks:
         )
         self.queue.reload_claim(served)
 
-    def add_missed_claim(self, served: ServedClaim, text: str) -> None:
+    def add_missed_claim_or_declare_complete(self, served: ServedClaim, text: str) -> None:
         """Add a claim that the judge did not extract; "all" says that there are no others."""
         run, item, turn = self.context.queue.run, served.view.item.id, served.claim.turn
         if served.spec.judges != "claim":
-            self.context.refuse(f"{served.spec.title} extracts no claims: none can be missed")
+            self.context.print_refusal(
+                f"{served.spec.title} extracts no claims: none can be missed"
+            )
             return
         if not text:
             text = self.context.ask_for_text(
@@ -118,7 +125,7 @@ class ClaimRemarks:
                 complete=complete,
             )
             words = "are all known" if complete else "may not be all"
-            self.context.output.print_entry(
+            self.context.output.print_event(
                 "complete", f"turn {turn + 1}: its claims {words}", turn=turn, complete=complete
             )
         elif text:
@@ -127,7 +134,7 @@ class ClaimRemarks:
                 self.context.store, run, item, turn, text, reviewer=self.context.reviewer, span=span
             )
             words = "in the answer's words" if span is not None else "in your words"
-            self.context.output.print_entry(
+            self.context.output.print_event(
                 "missed-claim",
                 f"claim added to turn {turn + 1}, {words}",
                 claim=event.claim,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faithtui.cli.commands.label.line_output import LineOutput
-from faithtui.cli.commands.label.line_text import wrap_with_label
+from faithtui.cli.commands.label.line_text import wrap_with_name_before
 from faithtui.domain.annotations import Action, LabelMark, MarkedPassage
 from faithtui.domain.ids import ClaimId
 from faithtui.tui.samples.queue import ClaimQueue
@@ -25,9 +25,9 @@ class LineContext:
     read_line: Callable[[], str]
     """Gives a line with its end, "" when there are no more."""
 
-    def refuse(self, reason: str) -> None:
+    def print_refusal(self, reason: str) -> None:
         """Say why what was typed cannot be done."""
-        self.output.print_entry("refused", *wrap_with_label("refused", reason), reason=reason)
+        self.output.print_event("refused", *wrap_with_name_before("refused", reason), reason=reason)
 
     def ask_for_text(self, prompt: str) -> str:
         """Ask for a line of text, and give it without blanks around it."""
@@ -46,7 +46,7 @@ class LineContext:
         evidence: tuple[MarkedPassage, ...] = (),
     ) -> None:
         """Store what was said of a claim besides a verdict."""
-        self.store.reviews.record(
+        self.store.reviews.append_label_event(
             claim,
             self.reviewer,
             action,

@@ -1,6 +1,6 @@
 """Evidence and missed claims in line mode: words quoted from a passage or from the answer."""
 
-from faithtui.cli.commands.label.line_text import wrap_with_label
+from faithtui.cli.commands.label.line_text import wrap_with_name_before
 from faithtui.cli.commands.label.served_claim import ServedClaim
 from faithtui.domain.annotations import MarkedPassage
 from faithtui.domain.conversation import Span
@@ -39,10 +39,10 @@ def format_evidence_and_missed_lines(served: ServedClaim) -> list[str]:
         document = by_hash.get(mark.document)
         if document is not None:
             name = f"your evidence in P{document.number}"
-            lines += wrap_with_label(name, document.text[mark.start : mark.end])
+            lines += wrap_with_name_before(name, document.text[mark.start : mark.end])
     for each in served.view.missed:
         if each.turn == turn and each.is_mine:
-            lines += wrap_with_label("you added the claim", each.text)
+            lines += wrap_with_name_before("you added the claim", each.text)
     if is_answer_declared_complete(served):
         lines.append("you say that the claims of this answer are all known")
     return lines

@@ -11,7 +11,7 @@ from faithtui.cli.commands.label.line_text import (
     format_full_text_lines,
     format_label_event,
     list_key_explanations,
-    wrap_with_label,
+    wrap_with_name_before,
 )
 from faithtui.cli.commands.label.served_claim import ServedClaim
 from faithtui.cli.output import plural
@@ -50,14 +50,14 @@ class LineMode:
             self.context.output.print_prompt("answer")
             line = self.context.read_line()
             if not line:
-                self.context.output.print_entry("end-of-input", "", reason="end of input")
+                self.context.output.print_event("end-of-input", "", reason="end of input")
                 return
             try:
                 if not self.run_line_command(line.strip()):
                     return
             except FaithtuiError as error:
                 self.error = error
-                self.context.output.print_entry(
+                self.context.output.print_event(
                     "not-saved", f"not saved: {error}", reason=str(error)
                 )
 
@@ -76,7 +76,7 @@ class LineMode:
             case "":
                 self.queue.print_claim(served)
             case "t":
-                self.context.output.print_entry(
+                self.context.output.print_event(
                     "full", *format_full_text_lines(served), claim=served.claim.id
                 )
             case "s":
@@ -88,7 +88,7 @@ class LineMode:
             case "E":
                 self.remarks.toggle_evidence(served, rest.strip())
             case "+":
-                self.remarks.add_missed_claim(served, rest.strip())
+                self.remarks.add_missed_claim_or_declare_complete(served, rest.strip())
             case "v":
                 self.queue.reveal_judge(served)
             case "?":
@@ -97,9 +97,9 @@ class LineMode:
                 return False
             case _ if not self._change_last_verdict_by_key(key):
                 typed = make_visible_line(line, _MOST_ECHOED)
-                self.context.output.print_entry(
+                self.context.output.print_event(
                     "refused",
-                    *wrap_with_label("no such key", f"{typed}; ? lists the keys"),
+                    *wrap_with_name_before("no such key", f"{typed}; ? lists the keys"),
                     line=line,
                 )
         return True
@@ -123,7 +123,7 @@ class LineMode:
             self.context.reviewer,
             verdict,
             run=self.context.queue.run,
-            saw_judge=served.knows_judge,
+            saw_judge=served.has_seen_judge_verdict,
             repeats=self.context.queue.repeats,
             seconds=self.queue.count_seconds_since_shown(),
             sample=self.context.queue.sample,
@@ -131,7 +131,7 @@ class LineMode:
         self._last_verdict, self._is_unsure = act, False
         self._saved += 1
         words = f"{served.name} = {fmt.describe_label(verdict, served.spec.labels)}"
-        self.context.output.print_entry(
+        self.context.output.print_event(
             "saved",
             f"saved: {words}",
             claim=act.claim,
@@ -146,24 +146,26 @@ class LineMode:
     def _skip_claim(self, served: ServedClaim) -> None:
         mine = served.claim.mine
         if mine is not None and mine.verdict is not None:
-            self.context.refuse("it has your verdict; u undoes it")
+            self.context.print_refusal("it has your verdict; u undoes it")
             return
-        self.context.save_event(served.claim.id, Action.SKIPPED, saw_judge=served.knows_judge)
-        self.context.output.print_entry("later", f"skipped: {served.name}", claim=served.claim.id)
+        self.context.save_event(
+            served.claim.id, Action.SKIPPED, saw_judge=served.has_seen_judge_verdict
+        )
+        self.context.output.print_event("later", f"skipped: {served.name}", claim=served.claim.id)
         self.queue.position.mark_skipped(served.claim.id)
         self.queue.serve_next_claim()
 
     def _add_reason_code_to_last_verdict(self, number: int) -> None:
         code = REASON_CODES[number - 1]
         if self._last_verdict is None:
-            self.context.refuse("a reason code belongs to a label; give one first")
+            self.context.print_refusal("a reason code belongs to a label; give one first")
             return
         self.context.save_event(
             self._last_verdict.claim, Action.CODED, saw_judge=False, code=code.name
         )
-        self.context.output.print_entry(
+        self.context.output.print_event(
             "code",
-            *wrap_with_label(
+            *wrap_with_name_before(
                 f"reason code {number} ({code.title}) saved with your last verdict", code.meaning
             ),
             claim=self._last_verdict.claim,
@@ -172,13 +174,13 @@ class LineMode:
 
     def _toggle_low_confidence_of_last_verdict(self) -> None:
         if self._last_verdict is None:
-            self.context.refuse("low confidence belongs to a label; give one first")
+            self.context.print_refusal("low confidence belongs to a label; give one first")
             return
         mark = LabelMark.SURE if self._is_unsure else LabelMark.UNSURE
         self.context.save_event(self._last_verdict.claim, Action.MARKED, saw_judge=False, mark=mark)
         self._is_unsure = not self._is_unsure
         words = "low confidence" if self._is_unsure else "sure again"
-        self.context.output.print_entry(
+        self.context.output.print_event(
             "doubt",
             f"your last verdict: {words}",
             claim=self._last_verdict.claim,
@@ -191,10 +193,10 @@ class LineMode:
         )
         done = "redone" if redo else "undone"
         if not step:
-            self.context.output.print_entry(done, f"nothing to be {done}", acts=0)
+            self.context.output.print_event(done, f"nothing to be {done}", acts=0)
             return
         act = step[0]
-        self.context.output.print_entry(
+        self.context.output.print_event(
             done, f"{done}: {format_label_event(act)}", claim=act.claim, acts=len(step)
         )
         if act.verdict is None and act.action is not Action.SKIPPED:
@@ -209,24 +211,24 @@ class LineMode:
         self.queue.load_reviewer_position_in_queue()
         place = self.context.queue.place.get(act.claim)
         if place is None:
-            self.context.output.print_entry(
+            self.context.output.print_event(
                 "elsewhere", "that claim is not in this queue", claim=act.claim
             )
             return
         if redo and act.claim in self.queue.position.answered_claims:
             self.queue.serve_next_claim()
         else:
-            self.queue.serve_claim(*self.context.queue.entries[place])
+            self.queue.load_and_print_claim(*self.context.queue.entries[place])
 
     def _print_help(self, served: ServedClaim) -> None:
         keys = list_key_explanations(served.spec)
-        lines = [line for each in keys for line in wrap_with_label(*each.split(": ", 1))]
-        self.context.output.print_entry("help", *lines, keys=keys)
+        lines = [line for each in keys for line in wrap_with_name_before(*each.split(": ", 1))]
+        self.context.output.print_event("help", *lines, keys=keys)
 
     def print_done_and_remaining_counts(self) -> None:
         """Say what was done and what is left."""
         left = self.queue.open_count
-        self.context.output.print_entry(
+        self.context.output.print_event(
             "done",
             "",
             f"{plural(self._saved, 'verdict')} saved; {left} of "

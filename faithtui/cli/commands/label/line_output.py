@@ -11,7 +11,7 @@ class LineOutput:
         self.as_json = as_json
         self._end = "\n" if prompt_ends_line else " "
 
-    def print_entry(self, event: str, *lines: str, **values: object) -> None:
+    def print_event(self, event: str, *lines: str, **values: object) -> None:
         """Print what happened: lines for a person, or one JSON value for a program."""
         if self.as_json:
             print_json({"event": event, **values})

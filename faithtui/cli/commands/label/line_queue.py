@@ -60,17 +60,17 @@ class LineQueue:
         """Serve the next claim, or say that the queue is through."""
         following = self.position.list_next_open_claims(1)
         if following:
-            self.serve_claim(*following[0])
+            self.load_and_print_claim(*following[0])
             return
         self.served = None
-        self.context.output.print_entry(
+        self.context.output.print_event(
             "through",
             "",
             "nothing more is open in this queue",
             "keys: u undo; 1 to 7 and c are about your last verdict; enter or q ends",
         )
 
-    def serve_claim(self, item: ItemId, claim: ClaimId, *, quietly: bool = False) -> None:
+    def load_and_print_claim(self, item: ItemId, claim: ClaimId, *, quietly: bool = False) -> None:
         """Ask about a claim."""
         before = self.served
         again = before is not None and before.claim.id == claim
@@ -90,7 +90,7 @@ class LineQueue:
 
     def reload_claim(self, served: ServedClaim) -> None:
         """Read a claim again after something was said of it, without printing it."""
-        self.serve_claim(served.view.item.id, served.claim.id, quietly=True)
+        self.load_and_print_claim(served.view.item.id, served.claim.id, quietly=True)
 
     def print_claim(self, served: ServedClaim) -> None:
         """Print a claim with what it is judged by, and the judge where it may be seen."""
@@ -98,9 +98,12 @@ class LineQueue:
         judge: dict[str, object] = {}
         if served.shown:
             judge = {
-                "judge": {"label": claim.home_verdict.label, "reason": claim.home_verdict.reason}
+                "judge": {
+                    "label": claim.first_window_verdict.label,
+                    "reason": claim.first_window_verdict.reason,
+                }
             }
-        self.context.output.print_entry(
+        self.context.output.print_event(
             "claim",
             "",
             *format_claim_lines(served),
@@ -133,8 +136,8 @@ class LineQueue:
                 claim.id,
                 {claim.id},
             )
-        judge = served.claim.home_verdict
-        self.context.output.print_entry(
+        judge = served.claim.first_window_verdict
+        self.context.output.print_event(
             "judge",
             *format_judge_verdict_lines(served),
             claim=claim.id,

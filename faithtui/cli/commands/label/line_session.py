@@ -6,7 +6,7 @@ from io import TextIOWrapper
 from faithtui.cli.commands.label.line_context import LineContext
 from faithtui.cli.commands.label.line_mode import LineMode
 from faithtui.cli.commands.label.line_output import LineOutput
-from faithtui.cli.commands.label.line_text import wrap_with_label
+from faithtui.cli.commands.label.line_text import wrap_with_name_before
 from faithtui.cli.errors import INTERRUPTED
 from faithtui.domain.ids import SampleId
 from faithtui.domain.text.visible_text import make_visible_line
@@ -22,7 +22,7 @@ def run_line_session(store: Store, queue: ClaimQueue, reviewer: str, *, as_json:
         # A byte that is no text is a wrong key, or a blot in a note: no reason to stop.
         sys.stdin.reconfigure(errors="replace")
     output = LineOutput(as_json=as_json, prompt_ends_line=not sys.stdin.isatty())
-    output.print_entry(
+    output.print_event(
         "queue", *_format_opening_lines(queue, reviewer), **_make_opening_json(queue, reviewer)
     )
     mode = LineMode(LineContext(store, queue, reviewer, output, sys.stdin.readline))
@@ -45,8 +45,10 @@ def _format_opening_lines(queue: ClaimQueue, reviewer: str) -> list[str]:
     where = f"sample {queue.sample}" if queue.sample is not None else "not a random sample"
     title = make_visible_line(queue.title, 200)
     lines = [
-        *wrap_with_label("queue", f"{title}, {where}, {len(queue.entries)} of run {queue.run}"),
-        *wrap_with_label("reviewer", make_visible_line(reviewer, 200)),
+        *wrap_with_name_before(
+            "queue", f"{title}, {where}, {len(queue.entries)} of run {queue.run}"
+        ),
+        *wrap_with_name_before("reviewer", make_visible_line(reviewer, 200)),
         "judge: hidden until you answer" if queue.blind else "judge: shown",
     ]
     if queue.repeats:
@@ -71,15 +73,15 @@ def _close_done_queue_and_print_status(
     """Say how the sample stands, and what a spot-check came to."""
     end = read_outcome_and_close_spot_check(store, sample, reviewer)
     row = end.progress.row
-    lines = wrap_with_label("status", queue_status(end.progress))
+    lines = wrap_with_name_before("status", queue_status(end.progress))
     # They follow from the judge's verdicts, of which line mode says nothing while blind.
     sequences = None if row.blind else end.sequences
     if sequences is not None:
-        lines += wrap_with_label("known", describe_confidence_sequences(sequences))
+        lines += wrap_with_name_before("known", describe_confidence_sequences(sequences))
     check = end.check if end.progress.is_finished and through else None
     if check is not None:
-        lines += wrap_with_label("decision", f"{check.decision.value}. {check.sentences}")
-    output.print_entry(
+        lines += wrap_with_name_before("decision", f"{check.decision.value}. {check.decision_text}")
+    output.print_event(
         "status",
         *lines,
         answered=row.answered,

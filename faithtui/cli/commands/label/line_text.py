@@ -64,7 +64,7 @@ _HELP = (
 _TITLES = {code.name: code.title for code in REASON_CODES}
 
 
-def wrap_with_label(name: str, text: str) -> list[str]:
+def wrap_with_name_before(name: str, text: str) -> list[str]:
     """Write a text with its name before it, in lines of `WIDTH`.
 
     Of a text longer than `GLANCE` the beginning is written, and how much is left out.
@@ -89,16 +89,16 @@ def format_claim_lines(served: ServedClaim) -> list[str]:
     mode = "judge shown" if served.shown else "blind"
     lines = [f"{unit} {served.number} of {served.of}, {mode}"]
     if served.is_for_influence:
-        lines += wrap_with_label("judge shown", _WHY_SHOWN)
-    lines += wrap_with_label("conversation", f"{view.item.key}, turn {claim.turn + 1}")
+        lines += wrap_with_name_before("judge shown", _WHY_SHOWN)
+    lines += wrap_with_name_before("conversation", f"{view.item.key}, turn {claim.turn + 1}")
     turn = next((each for each in view.turns if each.position == claim.turn), None)
     question = _find_user_message_before_answer(view, claim.turn)
     if question is not None:
-        lines += wrap_with_label("question", _shorten_text(question.content, _QUESTION))
+        lines += wrap_with_name_before("question", _shorten_text(question.content, _QUESTION))
     if turn is not None and claim.kind != "answer":
-        lines += wrap_with_label("answer", _excerpt_answer(turn, claim))
-    lines += wrap_with_label(unit, claim.text)
-    lines += _format_passage_excerpt_lines(served)
+        lines += wrap_with_name_before("answer", _excerpt_answer(turn, claim))
+    lines += wrap_with_name_before(unit, claim.text)
+    lines += _format_passages_of_claim(served)
     lines += _format_own_earlier_verdict_lines(claim)
     if served.shown:
         lines += format_judge_verdict_lines(served)
@@ -131,19 +131,19 @@ def _wrap_paragraphs(name: str, text: str) -> list[str]:
 
 def format_judge_verdict_lines(served: ServedClaim) -> list[str]:
     """Say what the judge said of the claim; only for those who may know."""
-    judge, labels = served.claim.home_verdict, served.spec.labels
-    lines = wrap_with_label(
+    judge, labels = served.claim.first_window_verdict, served.spec.labels
+    lines = wrap_with_name_before(
         "judge", fmt.describe_label(judge.label, labels, served.view.run.spec.judge)
     )
     if judge.reason:
-        lines += wrap_with_label("judge's reason", judge.reason)
+        lines += wrap_with_name_before("judge's reason", judge.reason)
     truths = {truth.id: truth for truth in served.view.truths}
     for each in served.claim.evidence:
         truth = truths.get(each.truth)
         if truth is not None:
             stance = "supports a part" if each.stance == "partial" else each.stance
             name = f"{stance} {reference_letter(served.spec)}{truth.number}"
-            lines += wrap_with_label(name, truth.text)
+            lines += wrap_with_name_before(name, truth.text)
     return lines
 
 
@@ -153,7 +153,7 @@ def format_short_key_lines(spec: MetricSpec) -> list[str]:
         f"{key} {fmt.describe_label(label, spec.labels)}"
         for key, label, _ in list_verdict_choices(spec)
     )
-    return wrap_with_label("keys", f"{own}; s skip; ? all keys; q quit")
+    return wrap_with_name_before("keys", f"{own}; s skip; ? all keys; q quit")
 
 
 def list_key_explanations(spec: MetricSpec) -> list[str]:
@@ -185,12 +185,12 @@ def _format_passage_name(passage: RankedPassageView) -> str:
     return f"passage P{passage.document.number}{source}, turn {passage.turn + 1}"
 
 
-def _format_passage_excerpt_lines(served: ServedClaim) -> list[str]:
+def _format_passages_of_claim(served: ServedClaim) -> list[str]:
     passages: Sequence[RankedPassageView] = served.passages
     if not passages:
         return ["passages: none are known for this answer"]
     part = describe_truncated_comparison(served.claim, passages)
-    lines = [] if part is None else wrap_with_label("passages", part)
+    lines = [] if part is None else wrap_with_name_before("passages", part)
     claim = tokenise_text(served.claim.text[:MAX_CLAIM_COMPARED])
     for passage in passages[:_PASSAGES]:
         words = claim if passage.is_ranked else None
@@ -198,7 +198,7 @@ def _format_passage_excerpt_lines(served: ServedClaim) -> list[str]:
         name = _format_passage_name(passage)
         if passage.is_ranked:
             name += f", similarity {passage.ranked.match:.2f}"
-        lines += wrap_with_label(name, text)
+        lines += wrap_with_name_before(name, text)
     left = len(passages) - _PASSAGES
     if left > 0:
         lines.append(f"passages left out: {left}; t reads everything in full")
@@ -210,9 +210,9 @@ def _format_own_earlier_verdict_lines(claim: ClaimView) -> list[str]:
     mine = claim.mine
     if mine is None:
         return []
-    lines = wrap_with_label("your verdict", mine.verdict) if mine.verdict is not None else []
+    lines = wrap_with_name_before("your verdict", mine.verdict) if mine.verdict is not None else []
     if mine.note:
-        lines += wrap_with_label("your note", mine.note)
+        lines += wrap_with_name_before("your note", mine.note)
     if mine.flagged:
         lines.append("flagged")
     return lines

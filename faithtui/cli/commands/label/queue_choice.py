@@ -59,7 +59,7 @@ def find_or_draw_queue(
     if request.order == "text":
         return _make_whole_run_queue(store, run, request, settings)
     reviewer = settings.reviewer
-    rows = store.samples.rows(reviewer, run)
+    rows = store.samples.list_samples(reviewer, run)
     given = [request.size, request.seed, request.stratify, request.sizes]
     wanted = request.sample
     if wanted is None and any(each is not None for each in given):
@@ -74,7 +74,7 @@ def find_or_draw_queue(
     elif wanted in NEW_SAMPLES:
         order = _make_sample_request(wanted, request, settings, rows)
         frame = read_sampling_frame(store, run, reviewer, order)
-        _refuse_unknown_strata(order.sizes, frame.populations)
+        _refuse_unknown_strata(order.sizes, frame.claim_counts_by_stratum)
         row = draw_and_save_run_sample(store, run, reviewer, order, frame)
     else:
         row = _find_sample(wanted, rows, request)

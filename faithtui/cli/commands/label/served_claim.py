@@ -12,7 +12,7 @@ from faithtui.tui.metric_view import get_metric_spec
 from faithtui.tui.review.lines.evidence import (
     RankedPassageView,
     TokenisedView,
-    rank_claim_passages,
+    find_and_rank_claim_passages,
     tokenise_view,
 )
 from faithtui.tui.samples.queue import ClaimQueue
@@ -41,14 +41,14 @@ class ServedClaim:
         return f"{self.spec.units[0]} {self.number}"
 
     @property
-    def knows_judge(self) -> bool:
+    def has_seen_judge_verdict(self) -> bool:
         """Whether the person has seen the judge's verdict, here or elsewhere."""
         return self.shown or self.claim.seen
 
     @property
     def passages(self) -> tuple[RankedPassageView, ...]:
         """The passages, ranked."""
-        return rank_claim_passages(self.view, self.claim, None, self.read)
+        return find_and_rank_claim_passages(self.view, self.claim, None, self.read)
 
 
 def read_served_claim(
@@ -69,7 +69,7 @@ def read_served_claim(
         claim: The claim.
         revealed: Claims whose verdicts the person may see though the queue is blind.
     """
-    view = store.runs.read_review_view(item, reviewer)
+    view = store.runs.read_conversation_for_review(item, reviewer)
     spec = get_metric_spec(view.run.spec)
     own = next(each.mine for each in view.claims if each.id == claim)
     if queue.blind:

@@ -61,7 +61,7 @@ def execute_runs_in_turn(
     if wait:
         # Only now: what is out of all of them is answered at the same time.
         for each in runs:
-            if store.runs.row(each).state is RunState.WAITING:
+            if store.runs.read_run(each).state is RunState.WAITING:
                 codes[each] = execute_run_with_progress(
                     store, each, as_json=as_json, environment=environment, wait=True
                 )
@@ -73,7 +73,7 @@ def _execute_one_of_several_runs(
 ) -> int:
     """Execute one of several runs, and say on stderr which it is."""
     if runs > 1 and not as_json and not is_quiet():
-        spec = store.runs.row(run).spec
+        spec = store.runs.read_run(run).spec
         print_to_stderr(f"run {run}: {spec.metric} by {spec.judge_title} …")
     return execute_run_with_progress(store, run, as_json=as_json, environment=environment)
 
@@ -99,7 +99,7 @@ def execute_run_with_progress(
         wait: Look again every minute while the provider has its questions.
         concurrency: Questions in flight at once; None: as many as the run was planned with.
     """
-    spec = store.runs.row(run).spec
+    spec = store.runs.read_run(run).spec
     at_once = spec.concurrency if concurrency is None else concurrency
     line = ProgressLine(caps=BudgetCaps(spec.budget_nusd, spec.budget_tokens))
     sink, tell = (
@@ -138,7 +138,7 @@ def execute_run_with_progress(
     except (StoreError, ExportError, ReaderGone):  # the last two where nothing takes the events
         print_to_stderr(f"run {run} stopped; what is stored stays: faithtui run --resume {run}")
         raise
-    row = store.runs.row(run)
+    row = store.runs.read_run(run)
     if not as_json:
         skipped = store.run_contents.count_conversations_by_state_reason(run, ItemState.SKIPPED)
         undefined = store.run_contents.count_unscored_conversations_by_reason(run)
@@ -162,7 +162,7 @@ def _print_run_event_json(store: Store, event: RunEvent) -> None:
     if not isinstance(event, RunEnded):
         print_event_json(event)
         return
-    row = store.runs.row(event.run)
+    row = store.runs.read_run(event.run)
     found = integrity_to_json(row.spec.metric, row.integrity)
     print_event_json(event, {"score": row.score, "integrity": found})
 

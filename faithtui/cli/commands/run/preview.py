@@ -80,7 +80,7 @@ def show_preview(
         ]
         print_table(_COLUMNS, rows)
     if len(previews) > 1:
-        for line in _format_per_judge(previews):
+        for line in _format_preview_line_per_judge(previews):
             print_text(f"all: {line}")
     print_to_stderr("nothing was asked; without --preview the run starts")
 
@@ -90,7 +90,7 @@ def print_cost_notice(store: Store, runs: Sequence[RunId], environment: RunEnvir
 
     Says nothing of judges that cost nothing.
     """
-    specs = [store.runs.row(run).spec for run in runs]
+    specs = [store.runs.read_run(run).spec for run in runs]
     prices = [
         environment.prices.compute_max_cost_nusd(each.judge, 1, 1, base_url=each.base_url)
         for each in specs
@@ -99,11 +99,11 @@ def print_cost_notice(store: Store, runs: Sequence[RunId], environment: RunEnvir
         return
     # All of them: a run may judge the claims of one that costs nothing.
     previews = preview_runs(store, runs, environment=environment)
-    for line in _format_per_judge([each for each in previews if not each.is_free]):
+    for line in _format_preview_line_per_judge([each for each in previews if not each.is_free]):
         print_to_stderr(line)
 
 
-def _format_per_judge(previews: Sequence[Preview]) -> list[str]:
+def _format_preview_line_per_judge(previews: Sequence[Preview]) -> list[str]:
     ordered = sorted(previews, key=lambda each: each.judge)
     return [
         format_preview_line(list(some)) for _, some in groupby(ordered, key=lambda each: each.judge)

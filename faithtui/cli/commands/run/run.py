@@ -267,8 +267,8 @@ def run(
             return
         if resumed is not None:
             if recorder is not None:
-                spec = opened.runs.row(resumed).spec
-                recorder.check_judge(spec.judge, spec.judge_fingerprint)
+                spec = opened.runs.read_run(resumed).spec
+                recorder.refuse_other_judge_than_recorded(spec.judge, spec.judge_fingerprint)
             update_limits_of_resumed_run(
                 opened,
                 resumed,

@@ -99,25 +99,27 @@ def resolve_claims_option(store: Store, requests: Sequence[RunRequest]) -> tuple
         StoreError: There is no such run or claim set.
     """
 
-    def find(request: RunRequest) -> RunRequest:
+    def replace_claims_option(request: RunRequest) -> RunRequest:
         kind, colon, name = request.claims.partition(":")
         if not colon:
             return request
         if kind == "set":
-            return replace(request, claims=kind, claim_set=store.claim_sets.find(name).id)
+            return replace(
+                request, claims=kind, claim_set=store.claim_sets.find_version_by_name(name).id
+            )
         return replace(request, claims=kind, claims_run=read_run_id(store, name))
 
-    return tuple(map(find, requests))
+    return tuple(map(replace_claims_option, requests))
 
 
 def warn_of_blocked_images(store: Store, runs: Sequence[RunId]) -> None:
     """Say on stderr which conversations will fail because of where their images lie."""
     for run in runs:
-        judge = store.runs.row(run).spec.judge
+        judge = store.runs.read_run(run).spec.judge
         if is_in_process_judge(judge) or not store.images.has_url_only_images():
             continue
         pending = [each.conversation for each in store.runs.list_pending_items(run)]
-        held_back = find_image_hosts(store, pending, judge).format_warning()
+        held_back = find_image_hosts(store, pending, judge).format_never_allowed_warning()
         if held_back is not None:
             print_to_stderr(f"run {run}: {held_back}")
 
@@ -143,7 +145,7 @@ def update_limits_of_resumed_run(
         store.runs.set_max_failures(run, max_failures)
     if budget_nusd is None and budget_tokens is None:
         return
-    spec = store.runs.row(run).spec
+    spec = store.runs.read_run(run).spec
     nusd = spec.budget_nusd if budget_nusd is None else budget_nusd
     tokens = spec.budget_tokens if budget_tokens is None else budget_tokens
     run_planner.check_budget(nusd, tokens, spec.judge, spec.base_url, environment)

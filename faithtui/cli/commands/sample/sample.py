@@ -90,7 +90,7 @@ def sample(
     """
     from faithtui.config import load_settings_with_origins
     from faithtui.engine.population.population_sample import (
-        draw_population_sample,
+        draw_and_store_population_sample,
         sample_to_json,
     )
     from faithtui.engine.population.sample_request import PopulationRequest
@@ -108,7 +108,7 @@ def sample(
         shown_share=settings.audit_share if is_blind else 0.0,
     )
     with open_store(options.store, settings, create=True) as opened:
-        found = draw_population_sample(opened, results, request, settings.reviewer)
+        found = draw_and_store_population_sample(opened, results, request, settings.reviewer)
     if options.json:
         print_json(sample_to_json(found))
         return
@@ -172,7 +172,7 @@ def _print_sample(found: "PopulationSample") -> None:
                 each.name or "all",
                 f"{each.population:,}",
                 f"{each.drawn:,}",
-                f"{each.probability:.4%}",
+                f"{each.draw_probability:.4%}",
             )
             for each in row.strata
         ],

@@ -56,7 +56,7 @@ def format_conversation_lines(view: ReviewView) -> list[str]:
     spec = find_metric(view.run.spec.metric).spec
     labels = spec.labels
     for claim in view.claims:
-        judge = claim.home_verdict
+        judge = claim.first_window_verdict
         letter = "-" if judge.label is None else labels.get_label(judge.label).letter
         human = "" if claim.human is None else f"  human: {claim.human}"
         windows = ", ".join(str(each.window + 1) for each in claim.verdicts)
@@ -106,7 +106,7 @@ def _format_evidence_lines(
             continue
         if spec.references_are_facts:
             where = "" if truth.document is None else f" (P{truth.document})"
-            if claim.home_verdict.window not in truth.windows:
+            if claim.first_window_verdict.window not in truth.windows:
                 windows = ", ".join(str(window + 1) for window in truth.windows)
                 where += f" in view only in window{'s' * (len(truth.windows) > 1)} {windows}"
             stance: str = "supports a part" if each.stance == "partial" else each.stance

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.exposure import record_exposure
+from faithtui.cli.exposure import record_who_saw_judge_verdicts
 from faithtui.cli.output import (
     Column,
     format_overrides_cell,
@@ -69,7 +69,7 @@ def show(
     from faithtui.domain.filters import Scope
     from faithtui.engine.integrity.run_checks import check_run_within_time_limit
     from faithtui.engine.review.conversation_json import conversation_view_to_json
-    from faithtui.engine.runs.run_liveness import read_run
+    from faithtui.engine.runs.run_liveness import read_run_marking_interrupted
     from faithtui.store.records import ItemState
     from faithtui.tui.screen.filter_matches import list_matching_claims
 
@@ -78,8 +78,8 @@ def show(
     with open_store(options.store, configured.settings) as opened:
         found = read_run_id(opened, run)
         check_run_within_time_limit(opened, found)
-        items = opened.runs.item_ids(found)
-        run_row = read_run(opened, found)
+        items = opened.runs.list_item_ids(found)
+        run_row = read_run_marking_interrupted(opened, found)
         spec = run_row.spec
         if conversation is None:
             if filter_ is not None:
@@ -95,12 +95,14 @@ def show(
             return
         claims = None if filter_ is None else _parse_filter(filter_, spec, Scope.CLAIMS)
         row = _find_conversation(opened, items, conversation)
-        view = opened.runs.read_review_view(row.id, configured.settings.reviewer)
+        view = opened.runs.read_conversation_for_review(row.id, configured.settings.reviewer)
         if claims is not None:
             kept = list_matching_claims(view, claims)
             view = replace(view, claims=tuple(each for each in view.claims if each.id in kept))
-        compared = opened.runs.compare_view(row.conversation)
-        record_exposure(opened, [row.id], configured, options.reviewer, in_all_runs=True)
+        compared = opened.runs.read_conversation_across_runs(row.conversation)
+        record_who_saw_judge_verdicts(
+            opened, [row.id], configured, options.reviewer, in_all_runs=True
+        )
     if options.json:
         print_json(
             {
@@ -139,7 +141,7 @@ def _print_conversations(
     from faithtui.metrics.registry import find_metric
 
     labels = find_metric(metric).spec.labels
-    rows = store.runs.item_rows(items)
+    rows = store.runs.read_item_rows(items)
     if as_json:
         print_json([conversation_row_to_json(row, metric) for row in rows])
         return
@@ -185,11 +187,11 @@ def _print_conversations(
 def _find_conversation(store: "Store", items: "tuple[ItemId, ...]", name: str) -> "ItemRow":
     """Find a conversation of a run by its id, by `source/id`, or by its number in the run."""
     for start in range(0, len(items), PAGE):
-        for row in store.runs.item_rows(items[start : start + PAGE]):
+        for row in store.runs.read_item_rows(items[start : start + PAGE]):
             if name in (row.key, f"{row.source}/{row.key}"):
                 return row
     if name.isascii() and name.isdigit() and 1 <= int(name) <= len(items):
-        return store.runs.item_rows([items[int(name) - 1]])[0]
+        return store.runs.read_item_rows([items[int(name) - 1]])[0]
     raise ConfigError(
         f"the run has no conversation `{name}`; expected an id or a number from 1 to {len(items)}, "
         "as `faithtui show RUN` lists them"

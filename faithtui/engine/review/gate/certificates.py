@@ -6,7 +6,10 @@ from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from faithtui.agreement.gate.accuracy_transfer import JudgeAccuracy, find_judge_accuracy
+from faithtui.agreement.gate.accuracy_transfer import (
+    JudgeAccuracy,
+    find_judge_sensitivity_and_specificity,
+)
 from faithtui.agreement.gate.certificate import (
     CERTIFICATE_SCHEMA_VERSION,
     Certificate,
@@ -23,7 +26,7 @@ from faithtui.agreement.gate.certificate import (
     hash_conversation_names,
     hash_human_labels,
     make_judge_identity,
-    split_metric_options,
+    split_window_size_from_options,
 )
 from faithtui.agreement.gate.certificate_changes import CertificateBinding
 from faithtui.agreement.gate.certificate_file import format_certificate, parse_certificate
@@ -69,10 +72,10 @@ class GateInput:
         """How far they agree."""
         return self.agreement.report
 
-    def get_level(self, wanted: ReportLevel | None) -> LevelReport:
+    def get_level_report(self, wanted: ReportLevel | None) -> LevelReport:
         """Give one level; None: the one the report speaks of first."""
         if wanted is None:
-            return self.report.primary_level
+            return self.report.primary_level_report
         return self.report.claims if wanted is ReportLevel.CLAIMS else self.report.answers
 
     def find_newest_label_time(self, level: ReportLevel) -> datetime | None:
@@ -117,7 +120,7 @@ def read_certificate_file(path: Path) -> Certificate:
 def make_metric_identity(row: RunRow) -> MetricIdentity:
     """Say what a run asked, and how it was scored."""
     spec = row.spec
-    size, options = split_metric_options(spec.options)
+    size, options = split_window_size_from_options(spec.options)
     return MetricIdentity(
         name=spec.metric,
         version=spec.metric_version,
@@ -135,7 +138,7 @@ def make_metric_identity(row: RunRow) -> MetricIdentity:
 
 def find_guideline_identity(store: Store, metric: str) -> GuidelineIdentity | None:
     """Name the guideline that was set for a metric; None: its default is in force."""
-    found = store.guidelines.current(metric)
+    found = store.guidelines.find_version_in_force(metric)
     return None if found is None else GuidelineIdentity(found.number, found.digest)
 
 
@@ -152,14 +155,14 @@ def make_binding(store: Store, seen: GateInput, level: ReportLevel) -> Certifica
             hash_conversation_names(readings.claims, readings.answers),
             seen.agreement.readings_digest,
         ),
-        sample=_make_sample_identity(store, seen.get_level(level).design),
+        sample=_make_sample_identity(store, seen.get_level_report(level).design),
         labels=hash_run_labels(seen, level),
     )
 
 
 def hash_run_labels(seen: GateInput, level: ReportLevel) -> str:
     """Hash what people said of a run; of a claim set, what they said of its claims alone."""
-    is_set = seen.get_level(level).design.claim_set is not None
+    is_set = seen.get_level_report(level).design.claim_set is not None
     return hash_human_labels(seen.readings.claims, () if is_set else seen.readings.answers)
 
 
@@ -168,7 +171,7 @@ def find_certified_set(store: Store, certificate: Certificate) -> ClaimSetId | N
     wanted = certificate.sample.claim_set
     if wanted is None:
         return None
-    for each in store.claim_sets.rows():
+    for each in store.claim_sets.list_versions():
         if (each.name, each.version, each.digest) == (wanted.name, wanted.version, wanted.digest):
             return each.id
     return None
@@ -176,7 +179,7 @@ def find_certified_set(store: Store, certificate: Certificate) -> ClaimSetId | N
 
 def _make_sample_identity(store: Store, design: LabelDesign) -> SampleIdentity:
     if design.claim_set is not None:
-        found = store.claim_sets.row(design.claim_set)
+        found = store.claim_sets.read_version(design.claim_set)
         return SampleIdentity(
             design.kind,
             found.sample_uid,
@@ -187,7 +190,7 @@ def _make_sample_identity(store: Store, design: LabelDesign) -> SampleIdentity:
         )
     if design.sample is None:
         return SampleIdentity(design.kind, None, None, None, design.frame_units)
-    row = store.samples.row(design.sample, "")
+    row = store.samples.read_sample(design.sample, "")
     return SampleIdentity(
         design.kind,
         row.uid,
@@ -199,13 +202,13 @@ def _make_sample_identity(store: Store, design: LabelDesign) -> SampleIdentity:
 
 
 def _make_population_identity(population: Population) -> PopulationIdentity:
-    counts = zip(population.strata, population.stratum_claims, strict=True)
+    counts = zip(population.strata, population.claim_counts_by_stratum, strict=True)
     return PopulationIdentity(
         population.results,
         population.digest,
-        population.claims,
-        population.conversations,
-        population.failed,
+        population.claim_count,
+        population.conversation_count,
+        population.failed_conversation_count,
         tuple((each.name, claims) for each, claims in counts),
     )
 
@@ -266,7 +269,7 @@ def make_certified_accuracy(seen: GateInput, level: LevelReport) -> JudgeAccurac
     """Give what a certificate says of the judge, for runs without labels."""
     is_claims = level.level is ReportLevel.CLAIMS
     passing = seen.agreement.prepared.recoded_rule.passing if is_claims else (PASS,)
-    return find_judge_accuracy(level, passing)
+    return find_judge_sensitivity_and_specificity(level, passing)
 
 
 def write_certificate_file(path: Path, certificate: Certificate, *, force: bool) -> None:
@@ -289,7 +292,7 @@ def count_labels_by_current_guideline(store: Store, seen: GateInput) -> tuple[in
     if guideline is not None:
         wanted: set[str | None] = {guideline.digest}
     else:
-        wanted = {None, *store.guidelines.list_default_digests()}
+        wanted = {None, *store.guidelines.list_stored_default_digests()}
     under = sum(given.get(each, 0) for each in wanted)
     return under, sum(given.values()) - under
 

@@ -22,9 +22,9 @@ from faithtui.agreement.gate.certificate import (
 )
 from faithtui.agreement.gate.certificate_changes import (
     is_judge_change_phrase,
-    list_data_changes,
     list_figure_changes,
     list_guideline_changes,
+    list_guideline_label_and_sample_changes,
     list_issue_date_problems,
     list_judge_and_metric_changes,
     list_run_date_changes,
@@ -40,11 +40,11 @@ from faithtui.agreement.gate.threshold_checks import (
     check_thresholds,
     choose_worst_outcome,
     explain_doubtful_figures,
-    read_gate_figures,
+    select_figures_gate_may_rely_on,
 )
 from faithtui.agreement.gate.warning_checks import (
     CONVENIENCE_WARNING,
-    apply_warnings_to_checks,
+    make_doubtful_checks_undecided,
     validate_accepted_warning_codes,
 )
 from faithtui.agreement.idk_recoding import IdkRule
@@ -68,7 +68,7 @@ from faithtui.engine.review.gate import certificates
 from faithtui.engine.review.gate.certificates import GateInput, read_gate_input
 from faithtui.engine.review.gate.gate_change import check_accuracy_against_earlier_run
 from faithtui.engine.review.gate.sample_choice import list_label_selection_warnings
-from faithtui.engine.runs.run_liveness import read_run
+from faithtui.engine.runs.run_liveness import read_run_marking_interrupted
 from faithtui.errors import ConfigError
 from faithtui.metrics.registry import find_metric
 from faithtui.output_files import refuse_unwritable_target
@@ -181,7 +181,7 @@ class GateResult:
     """Where the new one is."""
 
 
-def check_gate(
+def check_gate_and_write_certificate(
     store: Store, run: RunId, order: GateRequest, *, clock: Callable[[], datetime] = utc_now
 ) -> GateResult:
     """Hold a run against thresholds, and against a certificate where one is named.
@@ -208,7 +208,9 @@ def check_gate(
     if order.write is not None:
         refuse_unwritable_target(order.write, force=order.force)
     thresholds = _choose_thresholds(order, certificate)
-    if (certificate is not None or order.write is not None) and not thresholds.has_figure:
+    if (
+        certificate is not None or order.write is not None
+    ) and not thresholds.asks_for_judge_figure:
         raise ConfigError(
             "a certificate of no figure says nothing of the judge; name a threshold such as "
             "--min-kappa 0.6"
@@ -217,7 +219,9 @@ def check_gate(
     if order.claim_set is not None:
         if order.sample is not None:
             raise ConfigError("--set and --sample name two designs; leave one of them out")
-        settings = replace(settings, claim_set=store.claim_sets.find(order.claim_set).id)
+        settings = replace(
+            settings, claim_set=store.claim_sets.find_version_by_name(order.claim_set).id
+        )
     elif certificate is not None and order.sample is None:
         settings = replace(settings, claim_set=certificates.find_certified_set(store, certificate))
     now = clock()
@@ -227,10 +231,12 @@ def check_gate(
         *_list_shown_example_warnings(store, seen),
         *list_label_selection_warnings(store, seen.run_row, seen.readings),
     )
-    level = seen.get_level(order.level or (certificate.measured.level if certificate else None))
-    found = read_gate_figures(level, among_labelled=thresholds.among_labelled)
+    level = seen.get_level_report(
+        order.level or (certificate.measured.level if certificate else None)
+    )
+    found = select_figures_gate_may_rely_on(level, among_labelled=thresholds.among_labelled)
     evidence_at = _find_older_of_verdict_and_label_time(seen, level.level)
-    state = read_run(store, seen.run_row.id).state
+    state = read_run_marking_interrupted(store, seen.run_row.id).state
     broken = [
         *_list_run_unreliable_reasons(replace(seen.run_row, state=state)),
         *_list_unjudged_population_reasons(seen),
@@ -242,8 +248,8 @@ def check_gate(
         *_list_other_guideline_notes(store, seen),
     ]
     if certificate is not None:
-        notes += _list_set_notes(certificate, settings)
-        evidence_at = certificate.evidence_at
+        notes += _list_missing_claim_set_notes(certificate, settings)
+        evidence_at = certificate.earlier_of_run_and_newest_label
         changes, unseen = _compare_certificate_with_store(store, seen, certificate)
         notes += unseen
         if thresholds.max_drop is not None and _is_on_certified_conversations(certificate, seen):
@@ -257,7 +263,9 @@ def check_gate(
         notes.append(_OWN_LABELS.format(run=run, count=found.labels))
     known, forecast, labelled = level.rate.corrected_this_run, level.rate.corrected_future, run
     if certificate is not None and not own:
-        found, clipped, below = _use_certified_figures(certificate, level, found, thresholds)
+        found, clipped, below = _merge_certified_and_own_figures(
+            certificate, level, found, thresholds
+        )
         notes += [_BORROWED, *([_CLIPPED] if clipped else [])]
         notes += [_CONTRADICTED.format(run=run, figure=each) for each in below]
         labelled = RunId(certificate.run.number)
@@ -277,7 +285,7 @@ def check_gate(
                 ),
             )
     of_labels = _list_criteria_not_certified(level, own=own)
-    results = apply_warnings_to_checks(
+    results = make_doubtful_checks_undecided(
         results, warnings, seen.agreement.prepared, level, thresholds, of_labels=of_labels
     )
     results = explain_missing_figures(results, level, str(run), of_labels)
@@ -441,7 +449,7 @@ def _choose_settings(order: GateRequest, certificate: Certificate | None) -> Rep
     if certificate is not None:
         if order.idk not in (None, known.idk):
             raise ConfigError(
-                f"the certificate was written with --idk {known.idk.option}; leave out --idk"
+                f"the certificate was written with --idk {known.idk.option_word}; leave out --idk"
             )
         if order.blind_only not in (None, known.blind_only):
             counted = "blind verdicts only" if known.blind_only else "all verdicts"
@@ -479,7 +487,8 @@ def _list_unjudged_population_reasons(seen: GateInput) -> list[str]:
     if population is None or population.failed_share <= MANY_FAILED:
         return []
     return [
-        f"the judge failed on {population.failed:,} of {population.conversations:,} conversations "
+        f"the judge failed on {population.failed_conversation_count:,} of "
+        f"{population.conversation_count:,} conversations "
         f"of {population.results}: the rest does not stand for all"
     ]
 
@@ -514,7 +523,7 @@ def _list_machine_label_reasons(store: Store, seen: GateInput) -> list[str]:
         each.reviewer
         for each in certificates.list_counted_opinions(readings.claims, readings.answers)
     }
-    found = find_machine_labeller_names(names, {row.spec.judge for row in store.runs.rows()})
+    found = find_machine_labeller_names(names, {row.spec.judge for row in store.runs.list_runs()})
     if not found:
         return []
     return [
@@ -574,7 +583,7 @@ def _compare_certificate_with_store(
                 _format_unverified("labels, sample")
             ]
         return broken, [_format_unverified("labels, sample, guideline")]
-    broken += list_data_changes(
+    broken += list_guideline_label_and_sample_changes(
         certificate, certificates.make_binding(store, certified, certificate.measured.level)
     )
     if not broken:
@@ -609,7 +618,7 @@ def _find_certified_run_by_number(
 
     One that was made after the certificate was issued has its number by chance, in another store.
     """
-    for row in store.runs.rows():
+    for row in store.runs.list_runs():
         if row.id != certificate.run.number or row.created_at > certificate.issued_at:
             continue
         if row.spec.judge_fingerprint != certificate.judge.fingerprint:
@@ -622,15 +631,17 @@ def _find_certified_run_by_number(
 
 def _list_figure_changes(certified: GateInput, certificate: Certificate) -> list[str]:
     """Compare the figures of a certificate with those of its labels, which are here."""
-    level = certified.get_level(certificate.measured.level)
+    level = certified.get_level_report(certificate.measured.level)
     return list_figure_changes(
         certificate,
-        read_gate_figures(level, among_labelled=certificate.thresholds.among_labelled),
+        select_figures_gate_may_rely_on(
+            level, among_labelled=certificate.thresholds.among_labelled
+        ),
         certificates.make_certified_accuracy(certified, level),
     )
 
 
-def _list_set_notes(certificate: Certificate, settings: ReportSettings) -> list[str]:
+def _list_missing_claim_set_notes(certificate: Certificate, settings: ReportSettings) -> list[str]:
     """Say that the claim set of a certificate is not here, or not as it was."""
     wanted = certificate.sample.claim_set
     if wanted is None or settings.claim_set is not None:
@@ -668,7 +679,7 @@ def _find_certified_run_id(store: Store, certificate: Certificate | None) -> Run
     if certificate is None:
         raise ConfigError("--max-drop needs a run to compare with; name it with --against RUN")
     wanted = certificate.run.created_at
-    return next((each.id for each in store.runs.rows() if each.created_at == wanted), None)
+    return next((each.id for each in store.runs.list_runs() if each.created_at == wanted), None)
 
 
 def _find_certified_run(
@@ -681,7 +692,7 @@ def _find_certified_run(
     return read_gate_input(store, number, settings)
 
 
-def _use_certified_figures(
+def _merge_certified_and_own_figures(
     certificate: Certificate, level: LevelReport, own: GateFigures, thresholds: Thresholds
 ) -> tuple[GateFigures, bool, list[str]]:
     """Take the certified figures, with the score of the run at hand.

@@ -17,11 +17,11 @@ from faithtui.agreement.gate.threshold_checks import (
 )
 from faithtui.agreement.gate.warning_checks import (
     UNPAIRED_CLAIMS,
-    apply_warnings_to_checks,
     format_missing_claim_counts,
+    make_doubtful_checks_undecided,
 )
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.report import PreparedUnits, report_on_prepared_units
+from faithtui.agreement.report.report import PreparedUnits, compute_report_of_prepared_units
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import RunId
@@ -80,7 +80,7 @@ def check_accuracy_against_earlier_run(
             f"run {row.id} is the run that it would be compared with; name an earlier one with "
             "--against"
         )
-    before = store.runs.row(against)
+    before = store.runs.read_run(against)
     prepared = read_weighted_run_units(store, before, settings)
     change = compare_run_judges(store, before, row, prepared)
     found, paired, prepared = change.report, change.claims, change.weighed
@@ -159,7 +159,7 @@ def _check_warnings_of_change(
     run: RunRow,
 ) -> CriterionCheck:
     """Ask about the warnings of the report whose labels a change rests on."""
-    report = report_on_prepared_units(prepared)
+    report = compute_report_of_prepared_units(prepared)
     warnings = (*report.warnings, *list_label_selection_warnings(store, run, prepared.readings))
-    (asked,) = apply_warnings_to_checks((check,), warnings, prepared, report.claims, wanted)
+    (asked,) = make_doubtful_checks_undecided((check,), warnings, prepared, report.claims, wanted)
     return asked

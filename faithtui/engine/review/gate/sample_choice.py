@@ -131,7 +131,7 @@ def _list_deletion_warnings(store: Store, run: RunRow) -> list[ReportWarning]:
     # judge over what is left is younger than the deletion.
     rows = [
         each
-        for each in store.deletions.rows()
+        for each in store.deletions.list_deletions()
         if each.counts.get("labels") and each.created_at >= run.created_at
     ]
     if not rows:
@@ -198,8 +198,8 @@ def _list_changed_label_warnings(
 ) -> list[ReportWarning]:
     """Warn of labels that were changed, or overruled, until they agree with the judge."""
     agreeing = [each for each in counted if each.human is not None and each.human == each.judge]
-    given = store.provenance.list_given_verdicts([each.claim for each in agreeing])
-    translate = run.spec.rule.translate_label
+    given = store.provenance.list_counted_verdicts_ever_given([each.claim for each in agreeing])
+    translate = run.spec.rule.translate_word_to_label
     changed = sum(
         _is_changed_to_agree(each, {translate(word) or word for word in given.get(each.claim, ())})
         for each in agreeing
@@ -231,11 +231,13 @@ def _find_sample_draw(store: Store, readings: RunUnits) -> _Drawing | None:
     """Find how it was drawn; None for a census. What was drawn elsewhere its claim set tells."""
     design = readings.design
     if design.sample is not None:
-        return _Drawing.from_sample(store.samples.row(SampleId(design.sample), _NO_REVIEWER))
+        return _Drawing.from_sample(
+            store.samples.read_sample(SampleId(design.sample), _NO_REVIEWER)
+        )
     if design.claim_set is None:
         return None
-    made = store.claim_sets.row(design.claim_set)
-    for each in store.samples.rows(_NO_REVIEWER):
+    made = store.claim_sets.read_version(design.claim_set)
+    for each in store.samples.list_samples(_NO_REVIEWER):
         if each.uid == made.sample_uid:
             return _Drawing.from_sample(each)
     return _Drawing(made.title, made.sample_uid, made.drawn_at, made.other_labels)
@@ -262,7 +264,7 @@ def _count_claims_of_other_samples(
     }
     if any(
         each.counts.get("samples") and each.created_at >= run.created_at
-        for each in store.deletions.rows()
+        for each in store.deletions.list_deletions()
     ):
         return len(outside)
     return len(store.claim_sets.list_claims_drawn_elsewhere(outside, uid)) if outside else 0

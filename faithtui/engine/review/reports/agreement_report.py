@@ -16,13 +16,13 @@ from faithtui.agreement.documents.files import (
     ReportHeader,
     answers_csv,
     claims_csv,
+    list_plots_of_html_report,
+    make_row_of_answer_labelled_as_whole,
+    make_row_of_answer_metric_judges,
+    make_row_of_answer_without_whole_label,
     report_html,
     report_json,
     report_markdown,
-    report_plots,
-    row_of_judged_answer,
-    row_of_rated_answer,
-    row_of_unrated_answer,
 )
 from faithtui.agreement.gate.warning_checks import MANY_UNJUDGED
 from faithtui.agreement.labelled_units import (
@@ -42,8 +42,8 @@ from faithtui.agreement.report.report import (
     JudgingDescription,
     OtherJudge,
     PreparedUnits,
-    compare_prepared_with_judge,
-    report_on_prepared_units,
+    compare_with_second_judge,
+    compute_report_of_prepared_units,
     update_report_without_intervals,
 )
 from faithtui.agreement.report.settings import ReportSettings
@@ -62,7 +62,7 @@ from faithtui.engine.review.judge_facts import describe_parameters
 from faithtui.engine.review.reports.label_dates import LabelDates, read_label_dates
 from faithtui.engine.review.samples.splits import read_split_conversations, read_split_rule
 from faithtui.engine.runs.gc_pause import pause_gc
-from faithtui.engine.runs.run_liveness import read_run
+from faithtui.engine.runs.run_liveness import read_run_marking_interrupted
 from faithtui.errors import ConfigError, ExportError
 from faithtui.metrics.registry import find_metric
 from faithtui.output_files import make_private_directory, refuse_unwritable_target, write_text
@@ -152,7 +152,7 @@ def compute_run_agreement(
     """
     store.refuse_changed_rows_once()
     wanted = settings or ReportSettings()
-    row = read_run(store, run)
+    row = read_run_marking_interrupted(store, run)
     spec = find_metric(row.spec.metric).spec
     if probes is not None and probes.judge != row.spec.judge:
         raise ConfigError(
@@ -167,7 +167,7 @@ def compute_run_agreement(
     if split is not None:
         of_windows = [each for each in readings.scores if each.unit is ScoredUnit.WINDOW]
         windows, empty_windows = len(of_windows), sum(not each.claims for each in of_windows)
-    report = report_on_prepared_units(
+    report = compute_report_of_prepared_units(
         prepared,
         judged=JudgingDescription(
             metric=row.spec.metric,
@@ -202,7 +202,7 @@ def read_weighted_run_units(
     """
     labels = find_metric(row.spec.metric).spec.labels
     reading = _make_reading_settings(settings)
-    readings = store.labelled_units.read_run_units(row.id, reading, labels.severity)
+    readings = store.labelled_units.read_report_units(row.id, reading, labels.severity)
     for each in readings.metadata:
         if not each.values:
             raise ConfigError(_explain_missing_metadata_key(store, row.id, each.key))
@@ -239,7 +239,9 @@ def refresh_agreement_without_intervals(store: Store, known: RunAgreement) -> Ru
         StoreError: There is no such run any more.
     """
     reading = _make_reading_settings(known.report.settings)
-    said = store.labelled_units.read_labels_after_event(known.row.id, known.newest, reading)
+    said = store.labelled_units.read_labels_of_claims_changed_after(
+        known.row.id, known.newest, reading
+    )
     if not said:
         return None
     known_claims = known.prepared.units_by_claim
@@ -296,7 +298,7 @@ def _compare_with_other_run(
 ) -> ComparisonReport:
     if other == row.id:
         raise ConfigError(f"both are run {other}; name another run to compare with")
-    return compare_run_judges(store, row, store.runs.row(other), prepared, split).report
+    return compare_run_judges(store, row, store.runs.read_run(other), prepared, split).report
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,15 +406,13 @@ def compare_run_judges(
             back = read_comparable_claims(store, second, first, settings, split)
             units = _make_other_judge(first, back.claims)
             said = {each.claim for each in units.units}
-            rows, places = prepared.compared.all.rows, prepared.compared.places.tolist()
-            report = compare_prepared_with_judge(other, "", units).swap_judges(
+            rows, places = prepared.compared.all.rows, prepared.compared.places_in_figures.tolist()
+            report = compare_with_second_judge(other, "", units).swap_judges(
                 sum(rows[place].claim not in said for place in places)
             )
             report = replace(report, a=names[0], b=names[1])
             return JudgeChange(report, paired, other, is_of_first=False)
-    report = compare_prepared_with_judge(
-        prepared, names[0], _make_other_judge(second, paired.claims)
-    )
+    report = compare_with_second_judge(prepared, names[0], _make_other_judge(second, paired.claims))
     return JudgeChange(report, paired, prepared)
 
 
@@ -518,12 +518,18 @@ def _read_answer_rows(store: Store, agreement: RunAgreement) -> Iterator[tuple[A
     if spec.judges == "answer":
         weights = compute_inverse_probability_weights(agreement.prepared.compared)
         known = [
-            (each.conversation, row_of_judged_answer(each, rule, weights))
+            (each.conversation, make_row_of_answer_metric_judges(each, rule, weights))
             for each in agreement.claims
         ]
     else:
-        known = [(each.conversation, row_of_rated_answer(each, rule)) for each in readings.answers]
-        known += [(each.conversation, row_of_unrated_answer(each)) for each in readings.unrated]
+        known = [
+            (each.conversation, make_row_of_answer_labelled_as_whole(each, rule))
+            for each in readings.answers
+        ]
+        known += [
+            (each.conversation, make_row_of_answer_without_whole_label(each))
+            for each in readings.unrated
+        ]
     for start in range(0, len(known), _AT_ONCE):
         some = known[start : start + _AT_ONCE]
         texts = store.claim_details.read_answer_texts({conversation for conversation, _ in some})
@@ -585,7 +591,7 @@ def write_report_files(
     now = clock()
     dates = read_label_dates(store, agreement.row.id)
     header = _make_header(agreement, now, dates, describe_parameters(store, agreement.row.spec))
-    plots = report_plots(agreement.report, header) if "html" in formats else ()
+    plots = list_plots_of_html_report(agreement.report, header) if "html" in formats else ()
     written = []
     for form in dict.fromkeys(formats):
         path = directory / FILES[form]

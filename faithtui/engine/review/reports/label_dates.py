@@ -71,6 +71,6 @@ class LabelDates:
 
 def read_label_dates(store: Store, run: RunId) -> LabelDates:
     """Read the dates and guidelines of the verdicts on a run."""
-    versions = dict.fromkeys(store.guidelines.list_default_digests(), 0)
-    versions |= {each.digest: each.number for each in store.guidelines.versions()}
-    return LabelDates(store.provenance.read_label_times(run), versions)
+    versions = dict.fromkeys(store.guidelines.list_stored_default_digests(), 0)
+    versions |= {each.digest: each.number for each in store.guidelines.list_versions()}
+    return LabelDates(store.provenance.read_label_times_and_guidelines(run), versions)

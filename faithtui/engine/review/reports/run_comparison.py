@@ -65,7 +65,7 @@ class RunComparison:
     """The look at the test part that this is."""
 
     @property
-    def weighting(self) -> str:
+    def weighting_sentence(self) -> str:
         """What the figures rest on, in a sentence; "" without a sample."""
         if not self.design.name:
             return ""
@@ -122,7 +122,7 @@ def compare_runs(
     if first == second:
         raise ConfigError(f"both are run {first}; name two runs, such as one before and one after")
     store.refuse_changed_rows_once()
-    a, b = store.runs.row(first), store.runs.row(second)
+    a, b = store.runs.read_run(first), store.runs.read_run(second)
     settings = ReportSettings(sample=sample, claim_set=claim_set)
     prepared = read_weighted_run_units(store, a, settings, split)
     paired = read_comparable_claims(store, a, b, settings, split)

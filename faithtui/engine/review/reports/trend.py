@@ -5,20 +5,24 @@ from dataclasses import replace
 
 import numpy as np
 
-from faithtui.agreement.gate.certificate import split_metric_options
+from faithtui.agreement.gate.certificate import split_window_size_from_options
 from faithtui.agreement.report.claim_and_answer_figures import (
-    count_labelled_strata,
+    compute_claim_level_report,
+    count_labelled_units_by_stratum,
     estimate_drawable_pass_rate,
-    report_claims,
 )
 from faithtui.agreement.report.model import ComparisonReport
 from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.trend_points import Trend, TrendPoint, estimate_drawn_figures
+from faithtui.agreement.report.trend_points import (
+    Trend,
+    TrendPoint,
+    estimate_accuracy_kappa_and_recall,
+)
 from faithtui.agreement.statistics.paired_judges import adjust_by_holm
 from faithtui.agreement.statistics.pass_rates import (
     estimate_fair_claim_count,
-    widen_to_unknown_units,
+    widen_interval_for_unknown_units,
 )
 from faithtui.domain.estimates import Reason, make_withheld_estimate
 from faithtui.domain.ids import RunId
@@ -77,14 +81,14 @@ def compute_trend(store: Store, claim_set: ClaimSetRow, runs: Sequence[RunId] = 
 
 def _choose_runs(store: Store, claim_set: ClaimSetRow, runs: Sequence[RunId]) -> list[RunRow]:
     if runs:
-        return [store.runs.row(each) for each in sorted(set(runs))]
-    inside = store.claim_sets.list_conversations(claim_set.id)
+        return [store.runs.read_run(each) for each in sorted(set(runs))]
+    inside = store.claim_sets.list_conversation_ids(claim_set.id)
     return [
         row
-        for row in sorted(store.runs.rows(), key=lambda row: row.id)
+        for row in sorted(store.runs.list_runs(), key=lambda row: row.id)
         if row.state is RunState.DONE
         and row.archived_at is None
-        and not inside.isdisjoint(store.run_contents.list_conversations(row.id))
+        and not inside.isdisjoint(store.run_contents.list_conversation_ids(row.id))
     ]
 
 
@@ -95,15 +99,19 @@ def _make_point(
     units: PreparedUnits,
     before: tuple[RunRow, PreparedUnits] | None,
 ) -> TrendPoint:
-    report = report_claims(units.compared, units.recoded_rule)
+    report = compute_claim_level_report(units.compared, units.recoded_rule)
     design, comparable = units.readings.design, units.compared.comparable
     if not design.follows_draw:
-        known = estimate_fair_claim_count(count_labelled_strata(units.compared, units.recoded_rule))
+        known = estimate_fair_claim_count(
+            count_labelled_units_by_stratum(units.compared, units.recoded_rule)
+        )
         # A report speaks of what the run judged, this of the set.
-        score = widen_to_unknown_units(report.rate.corrected_this_run, known, design.unjudged)
-        accuracy, kappa, recall = report.percent, report.cohen_kappa, report.strict.recall
+        score = widen_interval_for_unknown_units(
+            report.rate.corrected_this_run, known, design.unjudged
+        )
+        accuracy, kappa, recall = report.percent_agreement, report.cohen_kappa, report.strict.recall
     elif design.as_drawn is not None:
-        accuracy, kappa, recall = estimate_drawn_figures(comparable)
+        accuracy, kappa, recall = estimate_accuracy_kappa_and_recall(comparable)
         score = estimate_drawable_pass_rate(comparable, units.recoded_rule)
     else:
         n, groups = report.agreement.n, report.agreement.clusters
@@ -120,7 +128,7 @@ def _make_point(
         judge_parameters=row.spec.profile.describe(),
         prompts=row.spec.prompt_digest,
         claims_from=row.spec.claims_from,
-        window_size=split_metric_options(row.spec.options)[0],
+        window_size=split_window_size_from_options(row.spec.options)[0],
         accuracy=accuracy,
         kappa=kappa,
         recall_no=recall,
@@ -155,13 +163,15 @@ def _compute_accuracy_bounds_for_unjudged(
 ) -> tuple[float, float] | None:
     """Bound accuracy by what the run did not judge of the labelled claims."""
     weights = store.claim_sets.compute_label_weights(claim_set.id, row.spec.rule)
-    places, claims = units.compared.places, units.compared.all
+    places, claims = units.compared.places_in_figures, units.compared.all
     weight = np.array([weights.get(claims.rows[place].claim, 0.0) for place in places.tolist()])
     judged, whole = float(weight.sum()), sum(weights.values())
     if not judged or judged >= whole * (1 - 1e-9):
         return None
     if accuracy is None:
-        accuracy = float(weight[claims.human[places] == claims.judge[places]].sum()) / judged
+        accuracy = (
+            float(weight[claims.human_labels[places] == claims.judge_labels[places]].sum()) / judged
+        )
     share = judged / whole
     return accuracy * share, accuracy * share + 1 - share
 

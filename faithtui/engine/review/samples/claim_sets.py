@@ -41,7 +41,7 @@ def export_claim_set(store: Store, number: ClaimSetId, path: Path, *, force: boo
     """
     refuse_unwritable_target(path, force=force)
     found = store.claim_sets.read_claim_set_bundle(number)
-    conversations = sorted(store.claim_sets.list_conversations(number))
+    conversations = sorted(store.claim_sets.list_conversation_ids(number))
     lines = claim_set_lines(found, _read_stored_transcripts(store, conversations))
     write_text(path, lines, force=force)
 

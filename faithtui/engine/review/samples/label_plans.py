@@ -41,14 +41,14 @@ class PlanBasis:
     alone."""
 
     @property
-    def conversations(self) -> int:
+    def conversation_count(self) -> int:
         """How many conversations hold the claims."""
         return len({item for item, _ in self.frame.count_claims_by_conversation_and_stratum()})
 
     @property
-    def is_of_too_few(self) -> bool:
+    def has_too_few_conversations(self) -> bool:
         """Whether no labels of these conversations give intervals of more than this run."""
-        return 0 < self.conversations < FEWEST_GROUPS
+        return 0 < self.conversation_count < FEWEST_GROUPS
 
 
 def read_plan_strata(
@@ -73,14 +73,14 @@ def read_plan_strata(
         StoreError: There is no such run, or strata cannot be made of that.
     """
     given = dict(shares or {})
-    spec = store.runs.row(run).spec
+    spec = store.runs.read_run(run).spec
     labels = find_metric(spec.metric).spec.labels
     frame = store.samples.read_frame(run, stratified_by)
-    names = frame.populations
+    names = frame.claim_counts_by_stratum
     unknown = [name for name in given if name not in names]
     if unknown:
         raise ConfigError(f"there is no stratum `{unknown[0]}`; known: {', '.join(names)}")
-    said = _count_labels(store, run, frame, labels, spec.rule)
+    said = _count_labels_by_stratum_and_unfaithful(store, run, frame, labels, spec.rule)
     by_verdict = (
         frame
         if tuple(stratified_by) == ("verdict",)
@@ -102,7 +102,7 @@ def read_plan_strata(
     return PlanBasis(frame, tuple(strata), failing, is_broad=not contradicting.issuperset(failing))
 
 
-def _count_labels(
+def _count_labels_by_stratum_and_unfaithful(
     store: Store, run: RunId, frame: SamplingFrame, labels: LabelSet, rule: ScoringRule
 ) -> Counter[tuple[str, bool | None]]:
     """Count the labels of the run's random sample, or of all its claims, as figures count them.
@@ -111,9 +111,9 @@ def _count_labels(
         By stratum and whether they say unfaithful; None counts both.
     """
     found: Counter[tuple[str, bool | None]] = Counter()
-    if not store.runs.row(run).labelled:
+    if not store.runs.read_run(run).labelled:
         return found
-    units = store.labelled_units.read_run_units(run, UnitSettings(), labels.severity)
+    units = store.labelled_units.read_report_units(run, UnitSettings(), labels.severity)
     if units.design.kind not in _TELLING_DESIGNS:
         return found
     is_census = units.design.kind is DesignKind.CENSUS

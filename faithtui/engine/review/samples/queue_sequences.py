@@ -37,11 +37,15 @@ def compute_confidence_sequences(
         StoreError: There is no such sample, or a label or verdict is not what was written.
     """
     store.refuse_changed_rows_once()
-    row = store.samples.row(sample, reviewer)
+    row = store.samples.read_sample(sample, reviewer)
     if row.kind is SampleKind.REPEAT or row.design is SamplingDesign.CONVERSATIONS:
         return None
     # Claims that show the judge are in no figure.
-    entries = [each for each in store.samples.entries(sample, reviewer) if not each.shown]
+    entries = [
+        each
+        for each in store.samples.list_claims_in_served_order(sample, reviewer)
+        if not each.shown
+    ]
     served = list(takewhile(lambda each: each.answered or each.skipped, entries))
     labels = sum(each.answered for each in served)
     if not labels:
@@ -56,17 +60,17 @@ def compute_confidence_sequences(
     from faithtui.agreement.sampling.confidence_sequences import (
         bound_faithful_share,
         bound_recall,
-        count_labels_per_cell,
+        count_labels_by_stratum_and_flag,
     )
 
     is_split = row.stratified_by != ("verdict",)
     verdicts = store.samples.read_frame(row.run, ("verdict",)) if is_split else frame
     populations = frame.count_claims_by_both_strata(verdicts)
     verdict_of = verdicts.map_claims_to_strata({each.claim for each in served})
-    rule = (spec := store.runs.row(row.run).spec).rule
+    rule = (spec := store.runs.read_run(row.run).spec).rule
     said = {
-        each.event.claim: rule.translate_label(each.event.verdict or "")
-        for each in store.samples.read_labels(sample, reviewer)
+        each.event.claim: rule.translate_word_to_label(each.event.verdict or "")
+        for each in store.samples.read_human_and_judge_labels(sample, reviewer)
     }
     known = find_metric(spec.metric).spec.labels
 
@@ -81,7 +85,7 @@ def compute_confidence_sequences(
             for each in served
             if verdict_of[each.claim] in flags
         )
-        return count_labels_per_cell(counts, answers, known.names, bad)
+        return count_labels_by_stratum_and_flag(counts, answers, known.names, bad)
 
     failing = [name for name in known.names if name not in rule.passing]
     strict = [each.name for each in known.labels if each.polarity is Polarity.BAD]

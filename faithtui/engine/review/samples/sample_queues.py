@@ -71,7 +71,7 @@ class SampleRequest:
         return SamplePlan(self.design, self.seed, self.size, self.sizes, share)
 
     @property
-    def strata(self) -> tuple[str, ...]:
+    def strata_variables(self) -> tuple[str, ...]:
         """What strata are made of: nothing, unless they are drawn from."""
         return self.stratified_by if self.design is SamplingDesign.STRATIFIED else ()
 
@@ -112,7 +112,7 @@ def read_sampling_frame(
     """
     if request.kind is SampleKind.REPEAT:
         return store.samples.read_frame_for_blind_repeats(run, reviewer)
-    return store.samples.read_frame(run, request.strata)
+    return store.samples.read_frame(run, request.strata_variables)
 
 
 def draw_and_save_run_sample(
@@ -143,7 +143,7 @@ def draw_and_save_run_sample(
         plan,
         name=request.name,
         kind=request.kind,
-        stratified_by=request.strata,
+        stratified_by=request.strata_variables,
         blind=request.blind,
     )
 
@@ -182,9 +182,9 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
     Raises:
         StoreError: There is no such sample.
     """
-    row = store.samples.row(sample, reviewer)
-    spec = store.runs.row(row.run).spec
-    labels = store.samples.read_labels(sample, reviewer)
+    row = store.samples.read_sample(sample, reviewer)
+    spec = store.runs.read_run(row.run).spec
+    labels = store.samples.read_human_and_judge_labels(sample, reviewer)
     pairs = _list_comparable_label_pairs(labels, spec.rule)
     differ = sum(human != judge for _, human, judge in pairs)
     if row.kind is not SampleKind.SAMPLE:
@@ -209,7 +209,7 @@ def _list_comparable_label_pairs(
     """List the claims that can be compared: neither without a verdict nor unfair."""
     found = []
     for each in readings:
-        human = rule.translate_label(each.event.verdict or "")
+        human = rule.translate_word_to_label(each.event.verdict or "")
         if human is not None and human != NOT_A_CLAIM and each.judge is not None:
             found.append((each.group, human, each.judge))
     return found
@@ -222,10 +222,12 @@ def _estimate_labels_needed(
     known = [each for each in pairs if each[1] in labels and each[2] in labels]
     # Loads numpy, which a queue without a plan for kappa has no use for.
     from faithtui.agreement.statistics.coefficients import KAPPA
-    from faithtui.agreement.statistics.matrices import count_matrix
+    from faithtui.agreement.statistics.matrices import count_confusion_by_group
     from faithtui.agreement.statistics.posterior import estimate_figures_by_posterior
 
-    kappa = estimate_figures_by_posterior({"kappa": KAPPA}, count_matrix(known, labels))["kappa"]
+    kappa = estimate_figures_by_posterior(
+        {"kappa": KAPPA}, count_confusion_by_group(known, labels)
+    )["kappa"]
     if kappa.ci_low is None or kappa.ci_high is None:
         return None
     half = (kappa.ci_high - kappa.ci_low) / 2
@@ -257,7 +259,9 @@ def read_outcome_and_close_spot_check(
     """
     progress = read_queue_progress(store, sample, reviewer)
     row = progress.row
-    knew = Counter(each.event.saw_judge for each in store.samples.read_labels(sample, reviewer))
+    knew = Counter(
+        each.event.saw_judge for each in store.samples.read_human_and_judge_labels(sample, reviewer)
+    )
     check = None
     if row.kind is SampleKind.SPOT_CHECK:
         check = decide_spot_check(progress.compared, progress.differ, row.size)

@@ -46,7 +46,7 @@ def save_store_split(
         ConfigError: The shares are none, or a part that should hold something would be empty.
         StoreError: Another split stands.
     """
-    stands = store.splits.read_split()
+    stands = store.splits.read_split_rule()
     default = SplitRule(0, *SHARES) if stands is None else stands.rule
     try:
         train, dev, test = default.shares if shares is None else shares
@@ -58,12 +58,12 @@ def save_store_split(
         ) from error
     if stands is None:
         _refuse_empty_parts(store, rule)
-    return store.splits.make(rule, made_by)
+    return store.splits.set_split_rule_once(rule, made_by)
 
 
 def _refuse_empty_parts(store: Store, rule: SplitRule) -> None:
     """Refuse a split that leaves a part empty, while it can still be another one."""
-    counts = store.splits.count_conversations(rule)
+    counts = store.splits.count_conversations_per_split(rule)
     for split, share in zip(SPLITS, rule.shares, strict=True):
         if share and not counts[split].groups:
             groups = sum(each.groups for each in counts.values())
@@ -93,7 +93,7 @@ def read_split_rule(store: Store) -> SplitRule:
     Raises:
         ConfigError: The conversations were never split.
     """
-    made = store.splits.read_split()
+    made = store.splits.read_split_rule()
     if made is None:
         raise ConfigError("the conversations are not split yet: faithtui split make")
     return made.rule

@@ -20,7 +20,11 @@ from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.own_results import add_faithtui_result, find_faithtui_details
 from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.question_rows import ANSWER, QUESTION
-from faithtui.formats.readers.values.any_spelling import AnySpelling, fold_key, has_keys
+from faithtui.formats.readers.values.any_spelling import (
+    AnySpelling,
+    has_keys,
+    normalise_key_spelling,
+)
 from faithtui.formats.readers.values.draft import ConversationDraft, list_roles_and_texts
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
 from faithtui.formats.readers.values.passages import PassageList
@@ -203,7 +207,7 @@ def name_score_judge(model: str | None, score: str, tool: str) -> str:
     """
     if model is None:
         return f"{tool} {score}"
-    return model if fold_key(score) == "faithfulness" else f"{model} ({score})"
+    return model if normalise_key_spelling(score) == "faithfulness" else f"{model} ({score})"
 
 
 def list_ids_of_answer_steps(
@@ -229,7 +233,7 @@ def _add_new_messages_of_exchange(
     draft: ConversationDraft, exchange: Exchange, collector: ImageCollector
 ) -> None:
     history = ConversationDraft()
-    MessageReader(history, collector).read_all(exchange.messages)
+    MessageReader(history, collector).add_messages_to_draft(exchange.messages)
     for name, value in history.metadata.items():
         draft.metadata.setdefault(name, value)
     told = list_roles_and_texts(history.turns)
@@ -238,7 +242,7 @@ def _add_new_messages_of_exchange(
         new = history.turns[len(before) :]
     else:
         # The history was cut or edited: what was said since its last answer is the question.
-        answer = history.last_answer
+        answer = history.last_answer_position
         new = history.turns if answer is None else history.turns[answer + 1 :]
     draft.turns += new
 
@@ -254,7 +258,7 @@ def add_rating_or_verdict(
     if own is not None:
         add_faithtui_result(draft, position, own)
         return
-    if not is_about_faithfulness(score.name) and not options.has_scale(score.name):
+    if not is_about_faithfulness(score.name) and not options.note_score_and_check_scale(score.name):
         if score.annotator or score.judge:
             options.notes.remarks[
                 f"scores named `{score.name}` are kept as metadata; if they say how faithful an "
@@ -265,7 +269,7 @@ def add_rating_or_verdict(
     if score.value is None:
         return
     if score.annotator is not None:
-        draft.add_rating(
+        draft.add_human_label(
             position,
             score.annotator,
             options.choose_and_note_scale(score.name),
@@ -275,7 +279,7 @@ def add_rating_or_verdict(
     elif score.judge is not None:
         number = _to_number(score.value)
         inside = number is not None and 0 <= number <= 1
-        draft.add_verdict(
+        draft.add_judge_verdict_on_answer(
             ImportedVerdict(
                 score.judge,
                 position,
@@ -334,10 +338,10 @@ def find_chat_messages(value: object, depth: int = 0) -> list[object]:
     if looks_like_messages([value]) and "content" in value:
         return [value]
     fields = AnySpelling(value)
-    history = fields.take("chat_history", "history")
+    history = fields.read_first_value("chat_history", "history")
     before = list(history) if looks_like_messages(history) and isinstance(history, list) else []
     for name in ("messages", "input_messages", *QUESTION, "inputs", "text", "content", "kwargs"):
-        found = find_chat_messages(fields.take(name), depth + 1)
+        found = find_chat_messages(fields.read_first_value(name), depth + 1)
         if found:
             return [*before, *found]
     texts = [each for each in value.values() if isinstance(each, str)]
@@ -364,14 +368,14 @@ def find_answer_text(value: object, depth: int = 0) -> str | None:
     if not isinstance(value, dict):
         return str(value) if isinstance(value, int | float) else None
     fields = AnySpelling(value)
-    parts = fields.take("content", "parts")
+    parts = fields.read_first_value("content", "parts")
     if isinstance(parts, list):
         texts = [_part_text(each) for each in parts]
         return "\n".join(text for text in texts if text is not None) or None
     if isinstance(parts, str):
         return parts
     for name in _AROUND_ANSWER:
-        found = find_answer_text(fields.take(name), depth + 1)
+        found = find_answer_text(fields.read_first_value(name), depth + 1)
         if found is not None:
             return found
     texts_ = [each for each in value.values() if isinstance(each, str)]
@@ -394,13 +398,13 @@ def _can_contain_answer(value: object) -> bool:
 def _part_text(part: object) -> str | None:
     if isinstance(part, str):
         return part
-    if not isinstance(part, dict) or fold_key(str(part.get("type", "text"))) not in (
+    if not isinstance(part, dict) or normalise_key_spelling(str(part.get("type", "text"))) not in (
         "text",
         "outputtext",
         "refusal",
     ):
         return None
-    return AnySpelling(part).text_only_or_none("text", "content", "refusal")
+    return AnySpelling(part).read_if_text("text", "content", "refusal")
 
 
 def _parse_json_or_none(text: str) -> object:

@@ -21,12 +21,12 @@ from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
     ShapeError,
-    fold_key,
     has_any_key,
     has_keys,
+    normalise_key_spelling,
 )
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
-from faithtui.formats.readers.values.passages import read_tool_output
+from faithtui.formats.readers.values.passages import read_tool_output_as_passages
 
 _KIND: Final = "_kind"
 _EVIDENCE: Final = ("retriever", "tool")
@@ -72,12 +72,12 @@ def _explain_match(sample: Sample) -> str | None:
 def _split_record_by_trace_id(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
     record = dict(fields.value)
     if _is_score(record) or _is_observation(record):
-        trace = fields.text("trace_id")
+        trace = fields.read_text("trace_id")
         if not trace:
             raise fields.make_error(("trace_id",), trace, "the id of the trace")
         yield trace, {**record, _KIND: "score" if _is_score(record) else "observation"}
         return
-    trace = fields.text("id", "trace_id")
+    trace = fields.read_text("id", "trace_id")
     if not trace:
         raise fields.make_error(("id",), trace, "the id of the trace")
     yield trace, {**record, _KIND: "trace"}
@@ -96,28 +96,32 @@ def _make_exchange_from_trace(
     if others:
         options.notes.remarks[_TWICE] += len(others)
     observations = [*_list_records_nested_in_trace(root, "observations"), *by_kind["observation"]]
-    observations.sort(key=lambda each: each.text("start_time") or "")
-    time = root.text("timestamp", "start_time") or ""
-    exchange = Exchange(_find_session(root.value) or trace, time)
-    exchange.messages = find_chat_messages(root.take("input"))
-    exchange.answer = find_answer_text(root.take("output"))
+    observations.sort(key=lambda each: each.read_text("start_time") or "")
+    time = root.read_text("timestamp", "start_time") or ""
+    exchange = Exchange(_find_session_id(root.value) or trace, time)
+    exchange.messages = find_chat_messages(root.read_first_value("input"))
+    exchange.answer = find_answer_text(root.read_first_value("output"))
     for each in observations:
         _add_observation(exchange, each)
     exchange.details = {
         "trace_id": trace,
         **{
             key: each
-            for key, each in root.rest().items()
-            if fold_key(key) not in ("id", "scores", "htmlpath") and each not in ([], {})
+            for key, each in root.get_unread_fields().items()
+            if normalise_key_spelling(key) not in ("id", "scores", "htmlpath")
+            and each not in ([], {})
         },
     }
     scores = [*_list_records_nested_in_trace(root, "scores"), *by_kind["score"]]
-    unique = {each.text("id") or str(place): each for place, each in enumerate(scores)}
+    unique = {each.read_text("id") or str(place): each for place, each in enumerate(scores)}
     exchange.scores = [_read_score(each) for each in unique.values()]
     exchange.answer_steps = list_ids_of_answer_steps(
         exchange.answer,
         [
-            (each.text("id"), find_answer_text(parse_json_or_keep_text(each.take("output"))))
+            (
+                each.read_text("id"),
+                find_answer_text(parse_json_or_keep_text(each.read_first_value("output"))),
+            )
             for each in observations
             if not _is_retrieval_or_tool(each)
         ],
@@ -125,13 +129,13 @@ def _make_exchange_from_trace(
     return exchange
 
 
-def _find_session(part: Mapping[str, object]) -> str | None:
-    return AnySpelling(part).text("session_id") or None
+def _find_session_id(part: Mapping[str, object]) -> str | None:
+    return AnySpelling(part).read_text("session_id") or None
 
 
 def _list_records_nested_in_trace(root: AnySpelling, name: str) -> Iterator[AnySpelling]:
     """List what stands inside a trace; lists of traces name it by id alone, which says nothing."""
-    for each in root.elements(name):
+    for each in root.read_objects_or_errors(name):
         if isinstance(each, AnySpelling):
             yield each
         elif not isinstance(root.value[root.get_key_spelling(name)], list):
@@ -139,26 +143,26 @@ def _list_records_nested_in_trace(root: AnySpelling, name: str) -> Iterator[AnyS
 
 
 def _add_observation(exchange: Exchange, fields: AnySpelling) -> None:
-    kind = (fields.text("type") or "").lower()
-    name = fields.text("name")
-    output = parse_json_or_keep_text(fields.take("output"))
+    kind = (fields.read_text("type") or "").lower()
+    name = fields.read_text("name")
+    output = parse_json_or_keep_text(fields.read_first_value("output"))
     if _is_retrieval_or_tool(fields):
         if isinstance(output, list) and not output:
-            exchange.passages = exchange.passages or read_tool_output([], name)
+            exchange.passages = exchange.passages or read_tool_output_as_passages([], name)
             return
-        found = read_tool_output(output, name)
+        found = read_tool_output_as_passages(output, name)
         exchange.passages = found if exchange.passages is None else exchange.passages + found
     elif kind == "generation":
         if not exchange.messages:
-            exchange.messages = find_chat_messages(fields.take("input"))
+            exchange.messages = find_chat_messages(fields.read_first_value("input"))
         if exchange.answer is None:
             exchange.answer = find_answer_text(output)
 
 
 def _is_retrieval_or_tool(fields: AnySpelling) -> bool:
     """Say whether an observation retrieved something or called a tool."""
-    kind = (fields.text("type") or "").lower()
-    name = fields.text("name") or ""
+    kind = (fields.read_text("type") or "").lower()
+    name = fields.read_text("name") or ""
     return kind in _EVIDENCE or (kind == "span" and "retriev" in name.lower())
 
 
@@ -173,28 +177,28 @@ def parse_json_or_keep_text(value: object) -> object:
 def _read_score(fields: AnySpelling) -> TraceScore:
     details = {key: each for key, each in fields.value.items() if each is not None}
     details.pop("_line", None)
-    source = (fields.text("source") or "").upper()
-    kind = (fields.text("data_type") or "").upper()
-    name = fields.text("name") or "score"
-    value = fields.take("value")
-    written = fields.take("string_value")
+    source = (fields.read_text("source") or "").upper()
+    kind = (fields.read_text("data_type") or "").upper()
+    name = fields.read_text("name") or "score"
+    value = fields.read_first_value("value")
+    written = fields.read_first_value("string_value")
     if kind == "BOOLEAN":
         value = bool(value) if isinstance(value, int | float) else written
     elif kind == "CATEGORICAL" and written is not None:
         value = written
-    metadata = fields.take("metadata")
+    metadata = fields.read_first_value("metadata")
     known = AnySpelling(metadata if isinstance(metadata, dict) else {})
-    person = fields.text("author_user_id") or known.text("annotator")
+    person = fields.read_text("author_user_id") or known.read_text("annotator")
     return TraceScore(
         name,
         value,
-        fields.text("comment"),
+        fields.read_text("comment"),
         annotator=(person or "unknown") if source == "ANNOTATION" else None,
-        judge=name_score_judge(known.text("model", "judge"), name, "langfuse")
+        judge=name_score_judge(known.read_text("model", "judge"), name, "langfuse")
         if source == "EVAL"
         else None,
         details=details,
-        step=fields.text("observation_id") or None,
+        step=fields.read_text("observation_id") or None,
     )
 
 
@@ -204,5 +208,5 @@ READER = TraceReader(
     _explain_match,
     _split_record_by_trace_id,
     _make_exchange_from_trace,
-    _find_session,
+    _find_session_id,
 )

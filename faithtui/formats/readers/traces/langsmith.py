@@ -19,7 +19,7 @@ from faithtui.formats.readers.traces.exchanges import (
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys
 from faithtui.formats.readers.values.messages import make_dict_without_none
-from faithtui.formats.readers.values.passages import read_tool_output
+from faithtui.formats.readers.values.passages import read_tool_output_as_passages
 
 _EVIDENCE: Final = ("retriever", "tool")
 _SESSION: Final = ("thread_id", "session_id", "conversation_id")
@@ -48,7 +48,7 @@ def _explain_match(sample: Sample) -> str | None:
 
 
 def _split_record_by_trace_id(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
-    trace = fields.text("trace_id") or fields.text("run_id") or fields.text("id")
+    trace = fields.read_text("trace_id") or fields.read_text("run_id") or fields.read_text("id")
     if trace is None:
         raise fields.make_error(("trace_id",), None, "the id of the trace")
     yield trace, dict(fields.value)
@@ -62,85 +62,87 @@ def _make_exchange_from_trace(
     if not runs:
         options.notes.remarks[_FEEDBACK_ALONE] += len(feedback)
         return None
-    ids = {each.text("id") for each in runs}
-    roots = [each for each in runs if each.text("parent_run_id") not in ids] or runs
+    ids = {each.read_text("id") for each in runs}
+    roots = [each for each in runs if each.read_text("parent_run_id") not in ids] or runs
     root = roots[0]
-    metadata = root.inner("extra").inner("metadata").value
-    named = _find_session(root.value)
-    exchange = Exchange(named or trace, time=root.text("start_time") or "")
-    exchange.messages = find_chat_messages(root.take("inputs"))
-    exchange.answer = find_answer_text(root.take("outputs"))
-    runs.sort(key=lambda run: (run.text("dotted_order") or "", run.text("start_time") or ""))
+    metadata = root.read_object("extra").read_object("metadata").value
+    named = _find_session_id(root.value)
+    exchange = Exchange(named or trace, time=root.read_text("start_time") or "")
+    exchange.messages = find_chat_messages(root.read_first_value("inputs"))
+    exchange.answer = find_answer_text(root.read_first_value("outputs"))
+    runs.sort(
+        key=lambda run: (run.read_text("dotted_order") or "", run.read_text("start_time") or "")
+    )
     for run in runs:
         _add_retrieved_passages(exchange, run)
     exchange.details = make_dict_without_none(
         trace_id=trace,
-        run_id=root.text("id"),
-        tags=root.take("tags"),
+        run_id=root.read_text("id"),
+        tags=root.read_first_value("tags"),
         metadata={name: each for name, each in metadata.items() if name not in _SESSION} or None,
-        project_id=root.text("session_id"),
-        status=root.text("status"),
-        error=root.text("error"),
-        start_time=root.text("start_time"),
-        end_time=root.text("end_time"),
+        project_id=root.read_text("session_id"),
+        status=root.read_text("status"),
+        error=root.read_text("error"),
+        start_time=root.read_text("start_time"),
+        end_time=root.read_text("end_time"),
     )
     exchange.scores = [_read_feedback(each) for each in feedback]
     exchange.answer_steps = list_ids_of_answer_steps(
         exchange.answer,
         [
-            (each.text("id"), find_answer_text(each.take("outputs")))
+            (each.read_text("id"), find_answer_text(each.read_first_value("outputs")))
             for each in runs
-            if each.text("run_type") not in _EVIDENCE
+            if each.read_text("run_type") not in _EVIDENCE
         ],
     )
-    exchange.answer_steps += [each for each in (root.text("id"),) if each is not None]
+    exchange.answer_steps += [each for each in (root.read_text("id"),) if each is not None]
     return exchange
 
 
-def _find_session(part: Mapping[str, object]) -> str | None:
-    metadata = AnySpelling(part).inner("extra").inner("metadata")
-    return metadata.text(*_SESSION) or None
+def _find_session_id(part: Mapping[str, object]) -> str | None:
+    metadata = AnySpelling(part).read_object("extra").read_object("metadata")
+    return metadata.read_text(*_SESSION) or None
 
 
 def _add_retrieved_passages(exchange: Exchange, run: AnySpelling) -> None:
-    kind = run.text("run_type")
+    kind = run.read_text("run_type")
     if kind not in _EVIDENCE:
         return
-    output = run.take("outputs")
+    output = run.read_first_value("outputs")
     if isinstance(output, dict):
-        inner = AnySpelling(output).take("documents", "output", "result")
+        inner = AnySpelling(output).read_first_value("documents", "output", "result")
         output = output if inner is None else inner
-    found = read_tool_output(output, run.text("name"))
+    found = read_tool_output_as_passages(output, run.read_text("name"))
     exchange.passages = found if exchange.passages is None else exchange.passages + found
 
 
 def _read_feedback(fields: AnySpelling) -> TraceScore:
-    source = fields.inner("feedback_source")
-    kind = source.text("type")
-    known = AnySpelling(source.inner("metadata").value)
-    person = known.text("annotator", "user", "user_id", "ls_user_id") or source.text(
+    source = fields.read_object("feedback_source")
+    kind = source.read_text("type")
+    known = AnySpelling(source.read_object("metadata").value)
+    person = known.read_text("annotator", "user", "user_id", "ls_user_id") or source.read_text(
         "user_name", "user_id"
     )
-    name = fields.text("key") or "feedback"
-    value = fields.take("score")
+    name = fields.read_text("key") or "feedback"
+    value = fields.read_first_value("score")
     if value is None:
-        value = fields.take("value")
+        value = fields.read_first_value("value")
     is_person = kind == "app" or (kind == "api" and person is not None)
-    correction = fields.take("correction")
+    correction = fields.read_first_value("correction")
     if is_person and isinstance(correction, dict):
         # What the person put in its place. That of a judge's feedback is nobody's word of the
         # judge: it stays in the details.
-        corrected = AnySpelling(correction).take("score", "value")
+        corrected = AnySpelling(correction).read_first_value("score", "value")
         value = value if corrected is None else corrected
     return TraceScore(
         name,
         value,
-        fields.text("comment"),
+        fields.read_text("comment"),
         annotator=(person or "unknown") if is_person else None,
-        judge=name_score_judge(known.text("model", "judge", "evaluator"), name, "langsmith")
+        judge=name_score_judge(known.read_text("model", "judge", "evaluator"), name, "langsmith")
         if kind == "model"
         else None,
-        step=fields.text("run_id") or None,
+        step=fields.read_text("run_id") or None,
         details={key: each for key, each in fields.value.items() if each is not None},
     )
 
@@ -151,5 +153,5 @@ READER = TraceReader(
     _explain_match,
     _split_record_by_trace_id,
     _make_exchange_from_trace,
-    _find_session,
+    _find_session_id,
 )

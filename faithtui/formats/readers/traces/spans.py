@@ -33,7 +33,7 @@ from faithtui.formats.readers.values.any_spelling import (
 from faithtui.formats.readers.values.passages import (
     PassageList,
     read_passage_list,
-    read_tool_output,
+    read_tool_output_as_passages,
 )
 from faithtui.formats.writers.answer_results import OWN_KEY
 
@@ -57,12 +57,12 @@ def _explain_match(sample: Sample) -> str | None:
     for record in sample.records:
         if has_any_key(record, "resourceSpans"):
             return "OTLP, with `resourceSpans`"
-        if any(True for _ in _list_evaluations(AnySpelling(record))):
+        if any(True for _ in _list_standalone_evaluations(AnySpelling(record))):
             return "evaluations of spans or traces, as OpenInference or OpenTelemetry has them"
         for span in _list_spans(AnySpelling(record)):
             if isinstance(span, ShapeError):
                 continue
-            attributes = _read_flat_attributes(span)
+            attributes = _flatten_span_attributes(span)
             mark = next((each for each in _MARKS if each in attributes), None)
             if mark is not None:
                 return f"spans with `{mark}`"
@@ -70,7 +70,7 @@ def _explain_match(sample: Sample) -> str | None:
 
 
 def _list_spans(fields: AnySpelling) -> Iterator[dict[str, Any] | ShapeError]:
-    resources = fields.take("resource_spans", "resourceSpans")
+    resources = fields.read_first_value("resource_spans", "resourceSpans")
     if not isinstance(resources, list):
         if has_any_key(fields.value, "attributes", "span_kind", "span_id") or any(
             key.startswith("attributes.") for key in fields.value
@@ -92,39 +92,39 @@ def _list_nested_objects(
         names: Of its list.
         inner: Names of the list in each element of that, and so on.
     """
-    for each in fields.elements(*names):
+    for each in fields.read_objects_or_errors(*names):
         if inner and isinstance(each, AnySpelling):
             yield from _list_nested_objects(each, *inner)
         else:
             yield each
 
 
-def _read_flat_attributes(span: Mapping[str, object]) -> dict[str, object]:
+def _flatten_span_attributes(span: Mapping[str, object]) -> dict[str, object]:
     given = span.get("attributes")
     flat: dict[str, object] = {}
     if isinstance(given, list):
         for each in given:
             if isinstance(each, dict) and isinstance(each.get("key"), str):
-                _flatten(_read_otlp_value(each.get("value")), each["key"], flat)
+                _flatten_to_dotted_keys(_read_otlp_value(each.get("value")), each["key"], flat)
     elif isinstance(given, dict):
         for key, value in given.items():
-            _flatten(value, key, flat)
+            _flatten_to_dotted_keys(value, key, flat)
     for key, value in span.items():
         if key.startswith("attributes.") and value is not None:
-            _flatten(value, key.removeprefix("attributes."), flat)
+            _flatten_to_dotted_keys(value, key.removeprefix("attributes."), flat)
     kind = span.get("span_kind")
     if isinstance(kind, str) and "openinference.span.kind" not in flat:
         flat["openinference.span.kind"] = kind
     return flat
 
 
-def _flatten(value: object, key: str, flat: dict[str, object]) -> None:
+def _flatten_to_dotted_keys(value: object, key: str, flat: dict[str, object]) -> None:
     if isinstance(value, dict):
         for name, each in value.items():
-            _flatten(each, f"{key}.{name}", flat)
+            _flatten_to_dotted_keys(each, f"{key}.{name}", flat)
     elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
         for place, each in enumerate(value):
-            _flatten(each, f"{key}.{place}", flat)
+            _flatten_to_dotted_keys(each, f"{key}.{place}", flat)
     else:
         flat[key] = value
 
@@ -147,36 +147,39 @@ def _read_otlp_value(value: object) -> object:
     return None
 
 
-def _list_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any] | ShapeError]:
+def _list_standalone_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any] | ShapeError]:
     """List evaluations that come apart from their spans: annotations, and events in OTLP logs."""
     if has_keys(fields.value, "annotator_kind", "name", "result"):
-        metadata = fields.inner("metadata").value
+        metadata = fields.read_object("metadata").value
         own = find_faithtui_details(fields.value) or {}
-        result = fields.inner("result")
+        result = fields.read_object("result")
         said = {
-            "gen_ai.evaluation.name": fields.text("name"),
-            "gen_ai.evaluation.score.value": result.take("score"),
-            "gen_ai.evaluation.score.label": result.take("label"),
-            "gen_ai.evaluation.explanation": result.text("explanation"),
-            "annotator_kind": fields.text("annotator_kind"),
+            "gen_ai.evaluation.name": fields.read_text("name"),
+            "gen_ai.evaluation.score.value": result.read_first_value("score"),
+            "gen_ai.evaluation.score.label": result.read_first_value("label"),
+            "gen_ai.evaluation.explanation": result.read_text("explanation"),
+            "annotator_kind": fields.read_text("annotator_kind"),
             "annotator": metadata.get("annotator"),
             "metadata": metadata,
-            "span_id": fields.text("span_id"),
+            "span_id": fields.read_text("span_id"),
         }
-        yield {"trace": fields.take("trace_id") or own.get("trace_id"), "evaluation": said}
+        yield {
+            "trace": fields.read_first_value("trace_id") or own.get("trace_id"),
+            "evaluation": said,
+        }
         return
     for record in _list_nested_objects(
         fields, ("resource_logs",), ("scope_logs",), ("log_records",)
     ):
         if isinstance(record, ShapeError):
             yield record
-        elif record.take("event_name") == _EVALUATION:
-            said = _read_flat_attributes(record.value)
-            said["span_id"] = record.take("span_id")
+        elif record.read_first_value("event_name") == _EVALUATION:
+            said = _flatten_span_attributes(record.value)
+            said["span_id"] = record.read_first_value("span_id")
             own_text = said.get("faithtui.details")
             if isinstance(own_text, str):
                 said[OWN_KEY] = _parse_json_or_none(own_text)
-            yield {"trace": record.take("trace_id"), "evaluation": said}
+            yield {"trace": record.read_first_value("trace_id"), "evaluation": said}
 
 
 def _parse_json_or_none(text: str) -> object:
@@ -189,7 +192,7 @@ def _parse_json_or_none(text: str) -> object:
 def _split_record_by_trace_id(
     fields: AnySpelling,
 ) -> Iterator[tuple[str, dict[str, Any]] | ShapeError]:
-    evaluations = list(_list_evaluations(fields))
+    evaluations = list(_list_standalone_evaluations(fields))
     for each in evaluations:
         if isinstance(each, ShapeError):
             yield each
@@ -211,8 +214,8 @@ def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]
     named = AnySpelling(span)
     context = span.get("context")
     within = AnySpelling(context if isinstance(context, dict) else {})
-    trace = within.text("trace_id") or named.text("trace_id", "context.trace_id")
-    number = within.text("span_id") or named.text("span_id", "context.span_id", "id")
+    trace = within.read_text("trace_id") or named.read_text("trace_id", "context.trace_id")
+    number = within.read_text("span_id") or named.read_text("span_id", "context.span_id", "id")
     if not trace:
         raise named.make_error(("trace_id",), None, "the id of the trace")
     events = span.get("events")
@@ -220,14 +223,14 @@ def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]
         trace,
         {
             "id": number,
-            "parent": named.text("parent_id", "parent_span_id"),
-            "name": named.text("name"),
-            "start": named.text("start_time", "start_time_unix_nano"),
-            "end": named.text("end_time", "end_time_unix_nano"),
-            "status": named.take("status_code", "status"),
-            "attributes": _read_flat_attributes(span),
+            "parent": named.read_text("parent_id", "parent_span_id"),
+            "name": named.read_text("name"),
+            "start": named.read_text("start_time", "start_time_unix_nano"),
+            "end": named.read_text("end_time", "end_time_unix_nano"),
+            "status": named.read_first_value("status_code", "status"),
+            "attributes": _flatten_span_attributes(span),
             "events": [
-                {"name": each.get("name"), "attributes": _read_flat_attributes(each)}
+                {"name": each.get("name"), "attributes": _flatten_span_attributes(each)}
                 for each in (events if isinstance(events, list) else [])
                 if isinstance(each, dict)
             ],
@@ -247,7 +250,7 @@ def _make_exchange_from_trace(
     ids = {span["id"] for span in spans}
     roots = [span for span in spans if span["parent"] not in ids or span["parent"] is None]
     root = roots[0] if roots else spans[0]
-    session = next(filter(None, map(_find_session, (root, *spans))), trace)
+    session = next(filter(None, map(_find_session_id, (root, *spans))), trace)
     exchange = Exchange(session, root["start"] or "")
     exchange.messages, exchange.answer = _read_chat_messages_and_answer(
         root["attributes"], root["events"]
@@ -264,7 +267,7 @@ def _make_exchange_from_trace(
             "start_time": root["start"],
             "end_time": root["end"],
             "tags": attributes.get("tag.tags"),
-            "metadata": _collect_attribute(attributes, "metadata"),
+            "metadata": _get_attribute_or_subkeys(attributes, "metadata"),
             "user_id": attributes.get("user.id"),
             "model": _find_model(spans),
         }.items()
@@ -282,7 +285,7 @@ def _make_exchange_from_trace(
     return exchange
 
 
-def _find_session(part: Mapping[str, Any]) -> str | None:
+def _find_session_id(part: Mapping[str, Any]) -> str | None:
     attributes = part.get("attributes") or {}
     found = (attributes.get(name) for name in _SESSION)
     return next((str(each) for each in found if each not in (None, "")), None)
@@ -308,7 +311,7 @@ def _read_chat_messages_and_answer(
     messages: list[object] = []
     for name in ("llm.input_messages", "gen_ai.prompt"):
         messages = messages or [
-            _read_message(each) for each in _collect_numbered_keys(attributes, name)
+            _read_message(each) for each in _group_attributes_by_number(attributes, name)
         ]
     for name in ("gen_ai.input.messages", "input.value", "traceloop.entity.input"):
         messages = messages or find_chat_messages(attributes.get(name))
@@ -319,7 +322,7 @@ def _read_chat_messages_and_answer(
     for name in ("output.value", "gen_ai.output.messages", "traceloop.entity.output"):
         answer = find_answer_text(attributes.get(name)) if answer is None else answer
     for name in ("llm.output_messages", "gen_ai.completion"):
-        listed = [_read_message(each) for each in _collect_numbered_keys(attributes, name)]
+        listed = [_read_message(each) for each in _group_attributes_by_number(attributes, name)]
         answer = find_answer_text(listed) if answer is None else answer
     for event in events:
         role = str(event["name"] or "").removeprefix("gen_ai.").removesuffix(".message")
@@ -341,7 +344,7 @@ def _read_message(fields: Mapping[str, object]) -> dict[str, object]:
     if content is None:
         parts = [
             str(each.get("message_content.text", each.get("text", "")))
-            for each in _collect_numbered_keys(inner, "contents")
+            for each in _group_attributes_by_number(inner, "contents")
         ]
         content = "\n".join(part for part in parts if part)
     message["content"] = content
@@ -354,14 +357,16 @@ def _read_message(fields: Mapping[str, object]) -> dict[str, object]:
             "name": each.get("tool_call.function.name"),
             "arguments": each.get("tool_call.function.arguments"),
         }
-        for each in _collect_numbered_keys(inner, "tool_calls")
+        for each in _group_attributes_by_number(inner, "tool_calls")
     ]
     if calls:
         message["tool_calls"] = calls
     return message
 
 
-def _collect_numbered_keys(attributes: Mapping[str, object], name: str) -> list[dict[str, object]]:
+def _group_attributes_by_number(
+    attributes: Mapping[str, object], name: str
+) -> list[dict[str, object]]:
     """Bring together what is spread over numbered keys from 0."""
     found: dict[int, dict[str, object]] = {}
     start = f"{name}."
@@ -374,7 +379,7 @@ def _collect_numbered_keys(attributes: Mapping[str, object], name: str) -> list[
     return [found[number] for number in sorted(found)]
 
 
-def _collect_attribute(attributes: Mapping[str, object], name: str) -> object:
+def _get_attribute_or_subkeys(attributes: Mapping[str, object], name: str) -> object:
     if name in attributes:
         return attributes[name]
     start = f"{name}."
@@ -387,13 +392,13 @@ def _add_passages_or_chat(exchange: Exchange, span: dict[str, Any]) -> None:
     attributes = span["attributes"]
     kind = str(attributes.get("openinference.span.kind", "")).upper()
     operation = str(attributes.get("gen_ai.operation.name", "")).lower()
-    documents = _collect_numbered_keys(attributes, "retrieval.documents")
+    documents = _group_attributes_by_number(attributes, "retrieval.documents")
     if kind == "RETRIEVER" or operation == "retrieval" or documents:
         found = _read_documents(documents) if documents else _read_output_passages(attributes, span)
     elif kind == "TOOL" or operation == "execute_tool":
         name = attributes.get("tool.name") or attributes.get("gen_ai.tool.name") or span["name"]
         output = attributes.get("output.value", attributes.get("gen_ai.tool.call.result"))
-        found = read_tool_output(output, str(name) if name else None)
+        found = read_tool_output_as_passages(output, str(name) if name else None)
     else:
         if exchange.answer is None or not exchange.messages:
             messages, answer = _read_chat_messages_and_answer(attributes, span["events"])
@@ -413,7 +418,7 @@ def _read_documents(documents: list[dict[str, object]]) -> PassageList:
 
 def _read_output_passages(attributes: dict[str, Any], span: dict[str, Any]) -> PassageList:
     output = attributes.get("output.value", attributes.get("gen_ai.retrieval.documents"))
-    return read_tool_output(output, span["name"])
+    return read_tool_output_as_passages(output, span["name"])
 
 
 def _list_scores_in_span_events(span: dict[str, Any]) -> Iterator[TraceScore]:
@@ -450,5 +455,5 @@ READER = TraceReader(
     _explain_match,
     _split_record_by_trace_id,
     _make_exchange_from_trace,
-    _find_session,
+    _find_session_id,
 )

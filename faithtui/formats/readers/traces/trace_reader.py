@@ -78,11 +78,9 @@ class TraceReader:
                     yield make_refused_record(each, error)
             paths = list(places)
             for part, too_large in traces.list_keys_with_too_large_records():
-                yield make_refused_record(
-                    _make_first_record_for_messages(last, paths, [part]), too_large
-                )
+                yield make_refused_record(_locate_first_record(last, paths, [part]), too_large)
             for trace, parts in traces:
-                first = _make_first_record_for_messages(last, paths, parts)
+                first = _locate_first_record(last, paths, parts)
                 try:
                     exchange = self.read_trace(trace, parts, options)
                 except UNREADABLE as error:
@@ -92,18 +90,16 @@ class TraceReader:
                     value = {**exchange.to_json(), _PLACE: [places.get(first.path, 0), first.line]}
                     sessions.add(exchange.session, value, make_sortable_time(exchange.time))
             for value, too_large in sessions.list_keys_with_too_large_records():
-                yield make_refused_record(
-                    _make_first_record_for_messages(last, paths, [value]), too_large
-                )
+                yield make_refused_record(_locate_first_record(last, paths, [value]), too_large)
             for session, values in sessions:
-                first = _make_first_record_for_messages(last, paths, values)
+                first = _locate_first_record(last, paths, values)
                 collector = ImageCollector(find_image_folder(first.path))
                 drafts = (
                     make_conversation_from_exchanges(session, found, options, collector)
                     for found in [[Exchange.from_json(each) for each in values]]
                 )
                 yield from build_conversations(first, drafts, options, collector)
-        readable.raise_error()
+        readable.raise_error_if_any()
 
     def list_trace_and_session_ids(self, records: Iterable[FileRecord]) -> Iterator[str]:
         """List what a file shares with files that belong to it: ids of traces and of sessions."""
@@ -121,7 +117,7 @@ class TraceReader:
                         yield f"session {session}"
 
 
-def _make_first_record_for_messages(
+def _locate_first_record(
     last: FileRecord, paths: Sequence[Path], parts: list[dict[str, Any]]
 ) -> FileRecord:
     """Give the place of the first record of some, for messages."""

@@ -1,7 +1,7 @@
 """Objects of other tools' files, whose keys come in several spellings.
 
 `retrievalContext`, `retrieval_context` and `Retrieval Context` are one key here. Whatever is not
-asked for stays in `rest`, so that nothing vanishes unseen.
+asked for stays in `get_unread_fields`, so that nothing vanishes unseen.
 """
 
 import re
@@ -14,7 +14,7 @@ _FOLDED = re.compile(r"[^a-z0-9]+")
 
 
 @lru_cache(maxsize=4096)
-def fold_key(key: str) -> str:
+def normalise_key_spelling(key: str) -> str:
     """Give all spellings of a key the same text: case, underscores and spaces do not count."""
     folded = _FOLDED.sub("", key.lower())
     return folded or key
@@ -24,8 +24,8 @@ def has_keys(value: object, *keys: str) -> bool:
     """Say whether a value is an object that has all of these keys, in any spelling."""
     if not isinstance(value, dict):
         return False
-    folded = {fold_key(key) for key in value if isinstance(key, str)}
-    return all(fold_key(key) in folded for key in keys)
+    folded = {normalise_key_spelling(key) for key in value if isinstance(key, str)}
+    return all(normalise_key_spelling(key) in folded for key in keys)
 
 
 def has_any_key(value: object, *keys: str) -> bool:
@@ -57,28 +57,28 @@ class AnySpelling:
         self.where = where
         self._keys: dict[str, list[str]] = {}
         for key in value:
-            self._keys.setdefault(fold_key(key), []).append(key)
+            self._keys.setdefault(normalise_key_spelling(key), []).append(key)
         self._taken: set[str] = set()
 
-    def take(self, *names: str) -> object:
+    def read_first_value(self, *names: str) -> object:
         """Give the first of some keys that holds something; None when none does.
 
         Only the key that is given counts as read.
         """
         for name in names:
-            for key in self._keys.get(fold_key(name), ()):
+            for key in self._keys.get(normalise_key_spelling(name), ()):
                 if self.value[key] is not None:
                     self._taken.add(key)
                     return self.value[key]
         return None
 
-    def text(self, *names: str) -> str | None:
+    def read_text(self, *names: str) -> str | None:
         """Give a text, numbers as text too; None when there is none.
 
         Raises:
             ShapeError: The key holds something else.
         """
-        value = self.take(*names)
+        value = self.read_first_value(*names)
         if value is None or isinstance(value, str):
             return value
         if isinstance(value, float):
@@ -87,45 +87,48 @@ class AnySpelling:
             return str(value)
         raise self.make_error(names, value, "a string")
 
-    def text_only_or_none(self, *names: str) -> str | None:
-        """Give a text; None also where the key holds something else, which stays in `rest`."""
+    def read_if_text(self, *names: str) -> str | None:
+        """Give a text.
+
+        None also where the key holds something else, which stays in `get_unread_fields`.
+        """
         for name in names:
-            for key in self._keys.get(fold_key(name), ()):
+            for key in self._keys.get(normalise_key_spelling(name), ()):
                 if isinstance(self.value[key], str):
                     self._taken.add(key)
                     return str(self.value[key])
         return None
 
-    def inner(self, *names: str) -> "AnySpelling":
+    def read_object(self, *names: str) -> "AnySpelling":
         """Give an object; an empty one when there is none.
 
         Raises:
             ShapeError: The key holds something else.
         """
-        value = self.take(*names)
+        value = self.read_first_value(*names)
         if value is None:
             return AnySpelling({})
         if isinstance(value, dict):
             return AnySpelling(value, self._make_field_path(names))
         raise self.make_error(names, value, "an object")
 
-    def objects(self, *names: str) -> "Iterator[AnySpelling]":
+    def read_objects(self, *names: str) -> "Iterator[AnySpelling]":
         """Give the objects of a list, in order; none when there is no list.
 
         Raises:
             ShapeError: The key holds something else.
         """
-        for each in self.elements(*names):
+        for each in self.read_objects_or_errors(*names):
             if isinstance(each, ShapeError):
                 raise each
             yield each
 
-    def elements(self, *names: str) -> "Iterator[AnySpelling | ShapeError]":
+    def read_objects_or_errors(self, *names: str) -> "Iterator[AnySpelling | ShapeError]":
         """Give the objects of a list, in order, and an error for each element that is none.
 
         A key that holds no list is one error.
         """
-        value = self.take(*names)
+        value = self.read_first_value(*names)
         if value is None:
             return
         if not isinstance(value, list):
@@ -138,18 +141,18 @@ class AnySpelling:
             else:
                 yield ShapeError(where, f"is {describe_json(each)}; expected an object")
 
-    def has(self, *names: str) -> bool:
+    def has_one_of_keys(self, *names: str) -> bool:
         """Say whether one of some keys is there, null or not."""
-        return any(fold_key(name) in self._keys for name in names)
+        return any(normalise_key_spelling(name) in self._keys for name in names)
 
     def get_key_spelling(self, *names: str) -> str:
         """Give the spelling in which the first of some keys stands here; the first name if none."""
         for name in names:
-            if fold_key(name) in self._keys:
-                return self._keys[fold_key(name)][0]
+            if normalise_key_spelling(name) in self._keys:
+                return self._keys[normalise_key_spelling(name)][0]
         return names[0]
 
-    def rest(self) -> dict[str, object]:
+    def get_unread_fields(self) -> dict[str, object]:
         """Give what nobody asked for and holds something."""
         return {
             key: value

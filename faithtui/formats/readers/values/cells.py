@@ -62,12 +62,12 @@ def _parse_python_literal(text: str, field: str) -> object:
             "JSON",
         ) from error
     try:
-        return make_storable_json(_literal_to_json(found))
+        return make_storable_json(_make_literal_json_compatible(found))
     except ValueError as error:
         raise ShapeError(field, str(error)) from error
 
 
-def _literal_to_json(value: object) -> object:
+def _make_literal_json_compatible(value: object) -> object:
     """Give a Python literal as JSON has it: tuples and sets are lists there, and keys are texts.
 
     A set has no order, and each process would give it another one: it is sorted.
@@ -79,11 +79,11 @@ def _literal_to_json(value: object) -> object:
         case None | str() | bool() | int() | float():
             return value
         case list() | tuple():
-            return [_literal_to_json(each) for each in value]
+            return [_make_literal_json_compatible(each) for each in value]
         case set():
-            return [_literal_to_json(each) for each in sorted(value, key=repr)]
+            return [_make_literal_json_compatible(each) for each in sorted(value, key=repr)]
         case dict():
-            return {str(name): _literal_to_json(each) for name, each in value.items()}
+            return {str(name): _make_literal_json_compatible(each) for name, each in value.items()}
         case _:
             raise ValueError(f"holds {type(value).__name__}, which JSON does not have")
 

@@ -21,7 +21,7 @@ from faithtui.domain.conversation import (
 from faithtui.domain.imported_verdicts import ImportedJudgement, ImportedVerdict
 from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.formats.readers.neutral import check_name_length, choose_group_from_metadata
-from faithtui.formats.readers.values.any_spelling import ShapeError, fold_key
+from faithtui.formats.readers.values.any_spelling import ShapeError, normalise_key_spelling
 from faithtui.formats.readers.values.passages import PassageList
 
 PER_TURN = "per_turn"
@@ -73,12 +73,12 @@ class ConversationDraft:
         return turn
 
     @property
-    def last_answer(self) -> int | None:
+    def last_answer_position(self) -> int | None:
         """Position of the last assistant turn; None when there is none."""
         places = [place for place, turn in enumerate(self.turns) if turn.role == "assistant"]
         return places[-1] if places else None
 
-    def add_rating(
+    def add_human_label(
         self,
         turn: int,
         annotator: str,
@@ -103,7 +103,7 @@ class ConversationDraft:
             Rating(turn, annotator or "unknown", scale, label, claim, place, note or None)
         )
 
-    def add_verdict(self, verdict: ImportedVerdict) -> None:
+    def add_judge_verdict_on_answer(self, verdict: ImportedVerdict) -> None:
         """Add what a judge said of a whole answer; what it says again is left out.
 
         A judge has one verdict on an answer. Another one, as of a second evaluation, is that of a
@@ -189,7 +189,7 @@ def keep_unread_fields_in_draft(
         unknown_keys: Counts the others.
     """
     for key, value in rest.items():
-        if fold_key(key) in known:
+        if normalise_key_spelling(key) in known:
             draft.metadata.setdefault(key, value)
         else:
             draft.extra[key] = value

@@ -13,12 +13,16 @@ from faithtui.domain.conversation import Image
 from faithtui.errors import InputError
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import describe_json
-from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError, fold_key
+from faithtui.formats.readers.values.any_spelling import (
+    AnySpelling,
+    ShapeError,
+    normalise_key_spelling,
+)
 from faithtui.formats.readers.values.draft import ConversationDraft, TurnDraft
 from faithtui.formats.readers.values.passages import (
     PassageList,
     read_passage_list,
-    read_tool_output,
+    read_tool_output_as_passages,
 )
 
 _ROLES: Final[Mapping[str, str]] = {
@@ -78,8 +82,8 @@ def _is_message(value: object) -> bool:
     if not isinstance(value, dict):
         return False
     fields = AnySpelling(value)
-    role = fields.take("role", "type", "speaker", "from", "sender")
-    return isinstance(role, str) and fold_key(role) in _ROLES
+    role = fields.read_first_value("role", "type", "speaker", "from", "sender")
+    return isinstance(role, str) and normalise_key_spelling(role) in _ROLES
 
 
 @dataclass(slots=True)
@@ -95,18 +99,18 @@ class MessageReader:
     _last_call: str | None = None
     _has_tools: bool = False
 
-    def read_all(self, messages: Iterable[object], where: str = "messages") -> None:
+    def add_messages_to_draft(self, messages: Iterable[object], where: str = "messages") -> None:
         """Read a list of messages.
 
         Raises:
             ShapeError: One of them is none, or has a role that nobody knows.
         """
         for place, each in enumerate(messages):
-            self.read(each, f"{where}[{place}]")
+            self.add_message_to_draft(each, f"{where}[{place}]")
         self._set_empty_passages_of_answers_without_tool_calls()
         self.keep_unused_tool_results()
 
-    def read(self, value: object, where: str) -> TurnDraft | None:
+    def add_message_to_draft(self, value: object, where: str) -> TurnDraft | None:
         """Read a message; None where it is no turn.
 
         Raises:
@@ -123,10 +127,10 @@ class MessageReader:
                 self._add_system_message(fields)
                 return None
             case "tool":
-                self._read_tool_message(fields)
+                self._hold_tool_output_for_next_answer(fields)
                 return None
             case "call":
-                self._record_tool_call(fields.value, fields)
+                self._remember_tool_call_name(fields.value, fields)
                 return None
             case "skip":
                 return None
@@ -156,12 +160,12 @@ class MessageReader:
         self._waiting = passages if self._waiting is None else self._waiting + passages
 
     def _take_role(self, fields: AnySpelling) -> str:
-        role = fields.take("role")
+        role = fields.read_first_value("role")
         if role is None:
-            role = fields.take("speaker", "from", "sender", "author", "type")
+            role = fields.read_first_value("speaker", "from", "sender", "author", "type")
         if isinstance(role, dict):
             role = role.get("role")
-        known = _ROLES.get(fold_key(role)) if isinstance(role, str) else None
+        known = _ROLES.get(normalise_key_spelling(role)) if isinstance(role, str) else None
         if known is None:
             shown = "is missing" if role is None else f"is {describe_json(role)}"
             raise ShapeError(
@@ -171,38 +175,40 @@ class MessageReader:
         return known
 
     def _add_system_message(self, fields: AnySpelling) -> None:
-        text, _ = self._read_content(fields)
+        text, _ = self._read_text_and_images(fields)
         kept = self.draft.metadata.setdefault("system", [])
         assert isinstance(kept, list)
         kept.append(text)
 
-    def _read_tool_message(self, fields: AnySpelling) -> None:
-        number = fields.text("tool_call_id", "call_id")
-        name = fields.text("name", "tool_name") or self._call_names.get(number or "")
+    def _hold_tool_output_for_next_answer(self, fields: AnySpelling) -> None:
+        number = fields.read_text("tool_call_id", "call_id")
+        name = fields.read_text("name", "tool_name") or self._call_names.get(number or "")
         name = name or (self._last_call if number is None else None)
-        self._add_tool_output(fields.take("content", "output", "value", "text"), name)
-        self._tools.append(make_dict_without_none(name=name, id=number, **fields.rest()))
+        self._add_tool_output(fields.read_first_value("content", "output", "value", "text"), name)
+        self._tools.append(
+            make_dict_without_none(name=name, id=number, **fields.get_unread_fields())
+        )
 
     def _add_tool_output(self, content: object, name: str | None) -> None:
         """Take what a tool gave for passages of the next answer; parts of text are one text."""
         if isinstance(content, list) and content and all(map(_is_text_part, content)):
             content = "\n".join(str(each["text"]) for each in content if isinstance(each, dict))
-        self.add_passages_for_next_answer(read_tool_output(content, name))
+        self.add_passages_for_next_answer(read_tool_output_as_passages(content, name))
 
-    def _record_tool_call(self, call: Mapping[str, object], fields: AnySpelling) -> None:
-        inner = fields.take("function")
+    def _remember_tool_call_name(self, call: Mapping[str, object], fields: AnySpelling) -> None:
+        inner = fields.read_first_value("function")
         named = AnySpelling(inner) if isinstance(inner, dict) else fields
-        name = named.text("name")
-        number = fields.text("call_id", "id", "tool_call_id")
+        name = named.read_text("name")
+        number = fields.read_text("call_id", "id", "tool_call_id")
         if name is not None:
             self._last_call = name
             if number is not None:
                 self._call_names[number] = name
-        arguments = named.take("arguments", "args", "input", "input_parameters")
+        arguments = named.read_first_value("arguments", "args", "input", "input_parameters")
         self._tools.append(make_dict_without_none(name=name, id=number, arguments=arguments))
 
     def _add_user_turn(self, fields: AnySpelling) -> TurnDraft | None:
-        text, images = self._read_content(fields)
+        text, images = self._read_text_and_images(fields)
         is_tool_result_alone = not text and not images and self._waiting is not None
         if is_tool_result_alone and isinstance(fields.value.get("content"), list):
             return None
@@ -212,16 +218,16 @@ class MessageReader:
         return turn
 
     def _add_assistant_turn(self, fields: AnySpelling) -> TurnDraft | None:
-        calls = fields.take("tool_calls", "tools_called")
-        extra = fields.take("additional_kwargs")
+        calls = fields.read_first_value("tool_calls", "tools_called")
+        extra = fields.read_first_value("additional_kwargs")
         if not calls and isinstance(extra, dict):
             calls = extra.get("tool_calls")
         called = (
             [each for each in calls if isinstance(each, dict)] if isinstance(calls, list) else []
         )
         for each in called:
-            self._record_tool_call(each, AnySpelling(each))
-        text, images = self._read_content(fields)
+            self._remember_tool_call_name(each, AnySpelling(each))
+        text, images = self._read_text_and_images(fields)
         if not text.strip() and not images and (called or self._tools):
             return None
         turn = self.draft.add_turn("assistant", text)
@@ -230,7 +236,7 @@ class MessageReader:
         for each in called:
             if each.get("output") is not None:  # deepeval keeps what a tool gave in its call
                 self.add_passages_for_next_answer(
-                    read_tool_output(each["output"], _as_text(each.get("name")))
+                    read_tool_output_as_passages(each["output"], _text_or_none(each.get("name")))
                 )
         if is_answer:
             turn.passages, self._waiting = self._waiting, None
@@ -240,16 +246,18 @@ class MessageReader:
         return turn
 
     def _add_turn_context_and_details(self, turn: TurnDraft, fields: AnySpelling) -> None:
-        given = fields.take(*_CONTEXT)
+        given = fields.read_first_value(*_CONTEXT)
         if given is not None:
             turn.add_passages(read_passage_list(given, f"{fields.where}.context"))
-        metadata = fields.take("metadata", "additional_metadata")
+        metadata = fields.read_first_value("metadata", "additional_metadata")
         if isinstance(metadata, dict):
             turn.details |= metadata
-        turn.details |= {name: each for name, each in fields.rest().items() if each not in ({}, [])}
+        turn.details |= {
+            name: each for name, each in fields.get_unread_fields().items() if each not in ({}, [])
+        }
 
-    def _read_content(self, fields: AnySpelling) -> tuple[str, tuple[Image, ...]]:
-        content = fields.take("content", "text", "value", "parts", "message")
+    def _read_text_and_images(self, fields: AnySpelling) -> tuple[str, tuple[Image, ...]]:
+        content = fields.read_first_value("content", "text", "value", "parts", "message")
         if content is None:
             return "", ()
         if isinstance(content, str):
@@ -263,27 +271,31 @@ class MessageReader:
         texts: list[str] = []
         images: list[Image] = []
         for place, part in enumerate(content):
-            self._read_part(part, f"{fields.where}.content[{place}]", texts, images)
+            self._read_content_part(part, f"{fields.where}.content[{place}]", texts, images)
         return "\n".join(texts), tuple(images)
 
-    def _read_part(self, part: object, where: str, texts: list[str], images: list[Image]) -> None:
+    def _read_content_part(
+        self, part: object, where: str, texts: list[str], images: list[Image]
+    ) -> None:
         if isinstance(part, str):
             texts.append(part)
             return
         if not isinstance(part, dict):
             raise ShapeError(where, f"is {describe_json(part)}; expected a part of a message")
         fields = AnySpelling(part, where)
-        kind = fold_key(fields.text_only_or_none("type") or "text")
+        kind = normalise_key_spelling(fields.read_if_text("type") or "text")
         if kind in _TEXT_PARTS:
-            text = fields.take("text", "refusal", "content")
+            text = fields.read_first_value("text", "refusal", "content")
             if isinstance(text, str):
                 texts.append(text)
         elif kind in ("toolresult", "toolcallresponse", "functioncalloutput"):
-            number = fields.text("tool_use_id", "id", "tool_call_id")
+            number = fields.read_text("tool_use_id", "id", "tool_call_id")
             name = self._call_names.get(number or "", self._last_call)
-            self._add_tool_output(fields.take("content", "response", "result", "output"), name)
+            self._add_tool_output(
+                fields.read_first_value("content", "response", "result", "output"), name
+            )
         elif kind in ("tooluse", "toolcall", "functioncall"):
-            self._record_tool_call(part, fields)
+            self._remember_tool_call_name(part, fields)
         elif kind in ("imageurl", "inputimage", "image"):
             images.append(self._read_image(fields, where))
         elif kind not in ("thinking", "reasoning"):
@@ -292,14 +304,14 @@ class MessageReader:
             )
 
     def _read_image(self, fields: AnySpelling, where: str) -> Image:
-        found = fields.take("image_url", "url", "source", "image")
+        found = fields.read_first_value("image_url", "url", "source", "image")
         inner = AnySpelling(found, where) if isinstance(found, dict) else None
         try:
-            if inner is not None and inner.has("data"):
+            if inner is not None and inner.has_one_of_keys("data"):
                 return self.collector.add_base64(
-                    inner.text("data") or "", inner.text("media_type", "mime_type")
+                    inner.read_text("data") or "", inner.read_text("media_type", "mime_type")
                 )
-            address = inner.text("url") if inner is not None else _as_text(found)
+            address = inner.read_text("url") if inner is not None else _text_or_none(found)
             return self.collector.add_url(address or "", None)
         except InputError as error:
             raise ShapeError(where, error.reason) from error
@@ -308,12 +320,12 @@ class MessageReader:
 def _is_text_part(value: object) -> bool:
     if not isinstance(value, dict):
         return False
-    return fold_key(str(value.get("type", ""))) in _TEXT_PARTS and isinstance(
+    return normalise_key_spelling(str(value.get("type", ""))) in _TEXT_PARTS and isinstance(
         value.get("text"), str
     )
 
 
-def _as_text(value: object) -> str | None:
+def _text_or_none(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 

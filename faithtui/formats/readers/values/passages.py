@@ -93,7 +93,7 @@ def read_passage_list(value: object, where: str, source: str | None = None) -> P
     return found
 
 
-def read_tool_output(value: object, name: str | None) -> PassageList:
+def read_tool_output_as_passages(value: object, name: str | None) -> PassageList:
     """Read what a tool gave, whatever it is: a list of passages, or one passage of all of it.
 
     Args:
@@ -134,7 +134,7 @@ def _find_passage_list(value: dict[str, object]) -> list[object] | None:
         return None
     fields = AnySpelling(value)
     for name in _LISTS:
-        inner = fields.take(name)
+        inner = fields.read_first_value(name)
         if isinstance(inner, dict):
             inner = _find_passage_list(inner)
         if isinstance(inner, list) and all(map(_is_passage, inner)):
@@ -145,7 +145,7 @@ def _find_passage_list(value: dict[str, object]) -> list[object] | None:
 def _iterate_text_fields(value: dict[str, object]) -> Iterator[object]:
     fields = AnySpelling(value)
     for name in _TEXT:
-        yield fields.take(name)
+        yield fields.read_first_value(name)
 
 
 def _is_passage(value: object) -> bool:
@@ -162,24 +162,22 @@ def _read_passage(value: object, where: str, source: str | None) -> PassageList:
             where, f"is {describe_json(value)}; expected a string or an object with its text"
         )
     fields = AnySpelling(value, where)
-    text = next(
-        (text for name in _TEXT if (text := fields.text_only_or_none(name)) is not None), None
-    )
+    text = next((text for name in _TEXT if (text := fields.read_if_text(name)) is not None), None)
     if text is None:
-        inner = fields.take("document", "node", "passage", "chunk")
+        inner = fields.read_first_value("document", "node", "passage", "chunk")
         if isinstance(inner, dict):
             nested = _read_passage(inner, where, source)
-            details = {**fields.rest(), **nested.details[0]}
+            details = {**fields.get_unread_fields(), **nested.details[0]}
             return PassageList(nested.documents, (details,))
         raise ShapeError(where, f"is {describe_json(value)}; expected its text under `text`")
-    named = next((each for name in _SOURCE if (each := fields.text_only_or_none(name))), None)
+    named = next((each for name in _SOURCE if (each := fields.read_if_text(name))), None)
     metadata = value.get("metadata")
     if named is None and isinstance(metadata, dict):
         within = AnySpelling(metadata)
-        named = next((each for name in _SOURCE if (each := within.text_only_or_none(name))), None)
+        named = next((each for name in _SOURCE if (each := within.read_if_text(name))), None)
     details = {}
-    number = fields.take(*_ID)
+    number = fields.read_first_value(*_ID)
     if number is not None:
         details["id"] = number
-    details |= fields.rest()
+    details |= fields.get_unread_fields()
     return PassageList((Document(text, named or source),), (details,))

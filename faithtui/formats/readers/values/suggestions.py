@@ -4,7 +4,7 @@ from typing import Final
 
 from faithtui.domain.text.spelling import find_nearest_word
 from faithtui.errors import ConfigError
-from faithtui.formats.readers.values.any_spelling import fold_key
+from faithtui.formats.readers.values.any_spelling import normalise_key_spelling
 
 _MEANT: Final = {
     **dict.fromkeys(
@@ -28,7 +28,7 @@ _MEANT: Final = {
     **dict.fromkeys(("question_text", "user_message", "ask", "prompt_text"), "question"),
     **dict.fromkeys(("answer_text", "assistant_message", "bot_answer", "result"), "answer"),
 }
-_BY_FOLDED: Final = {fold_key(key): meant for key, meant in _MEANT.items()}
+_BY_FOLDED: Final = {normalise_key_spelling(key): meant for key, meant in _MEANT.items()}
 
 NAMES: Final = (
     "id",
@@ -64,10 +64,10 @@ _LONG: Final = 8
 def suggest_key(key: str) -> str | None:
     """Suggest the name that a key may have meant; None when nothing is near."""
     last = key.rpartition(".")[2]
-    folded = fold_key(last)
+    folded = normalise_key_spelling(last)
     if folded in _BY_FOLDED:
         return _BY_FOLDED[folded]
-    by_folded = {fold_key(name): name for name in NAMES}
+    by_folded = {normalise_key_spelling(name): name for name in NAMES}
     if folded in by_folded:
         return by_folded[folded]
     # A name of another library may be misspelt as well.
@@ -90,7 +90,7 @@ def parse_map_options(options: list[str]) -> dict[str, str]:
             raise ConfigError(f"--map {each}: expected NAME=COLUMN, such as question=user_input")
         if ours not in NAMES:
             turned = f"; did you mean --map {theirs}={ours}?" if theirs in NAMES else ""
-            meant = _BY_FOLDED.get(fold_key(ours))
+            meant = _BY_FOLDED.get(normalise_key_spelling(ours))
             if not turned and meant is not None:
                 turned = f"; did you mean --map {meant}={theirs}?"
             raise ConfigError(

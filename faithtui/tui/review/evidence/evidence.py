@@ -31,7 +31,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "left_square_bracket",
-            "passage(-1)",
+            "choose_passage(-1)",
             "passage before",
             group=PASSAGE,
             key_display="[",
@@ -40,7 +40,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
         ),
         Binding(
             "right_square_bracket",
-            "passage(1)",
+            "choose_passage(1)",
             "next passage",
             group=PASSAGE,
             key_display="]",
@@ -49,7 +49,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
         ),
         Binding(
             "t",
-            "source",
+            "show_full_text",
             "source",
             tooltip="Read the passage, or the conversation, in full",
             id="review.source",
@@ -57,21 +57,21 @@ class EvidenceReader(Controller["ReviewScreen"]):
         OPEN_IMAGE,
         Binding(
             "p",
-            "occurrences",
+            "list_windows_of_claim",
             "all windows",
             tooltip="The judge's verdict in every window; {list.open} goes to one",
             id="review.same-claim",
         ),
         Binding(
             "L",
-            "more_panes",
+            "zoom_next_pane",
             "windows, truths",
             tooltip="All windows with their questions and scores; again: the truths; again: back",
             id="review.windows",
         ),
         Binding(
             "w",
-            "weighting",
+            "switch_score_weighting",
             "weighting",
             show=False,
             tooltip="Switch between the mean of windows and the score per interaction",
@@ -79,7 +79,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
         ),
         Binding(
             "C",
-            "copy",
+            "copy_claim",
             "copy",
             show=False,
             tooltip="Copy the claim to the clipboard, where the terminal allows it",
@@ -92,7 +92,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
         self.per_interaction = False
         """Show scores in which each interaction counts once."""
 
-    def action_passage(self, by: int) -> None:
+    def action_choose_passage(self, by: int) -> None:
         """Choose another passage and show where it begins."""
         state = self.screen.review_state
         if state is None or not state.passages:
@@ -100,7 +100,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
         chosen = max(0, min(len(state.passages) - 1, state.position.passage + by))
         self.screen.choose_passage(chosen)
 
-    def action_source(self) -> None:
+    def action_show_full_text(self) -> None:
         """Show the chosen passage, or from the transcript the conversation, in full."""
         state = self.screen.review_state
         if state is None:
@@ -164,7 +164,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
         own = chosen.document.images
         return tuple(each for each in number_images(state.view.turns) if each.image in own)
 
-    def action_occurrences(self) -> None:
+    def action_list_windows_of_claim(self) -> None:
         """Show the same claim in other windows."""
         state = self.screen.review_state
         claim = None if state is None else state.claim
@@ -174,7 +174,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
         def go_to_window(row: str | None) -> None:
             if row is not None and self.screen.view is not None:
                 window = claim.verdicts[int(row)].window
-                self.screen.update_view(
+                self.screen.draw_at_position(
                     position.fit_position(self.screen.view, ReviewPosition(window, claim.id))
                 )
 
@@ -183,13 +183,13 @@ class EvidenceReader(Controller["ReviewScreen"]):
             PickDialog(
                 f"{name} in {fmt.format_count_with_noun(len(claim.verdicts), 'window')}",
                 lambda width: draw_claims.claim_verdict_by_window_lines(
-                    claim, state.view, state.labels, width
+                    claim, state.view, state.label_set, width
                 ),
             ),
             go_to_window,
         )
 
-    def action_more_panes(self) -> None:
+    def action_zoom_next_pane(self) -> None:
         """Give the windows all the room, then the truths, then each pane its own."""
         panes, state = self.screen.panes, self.screen.review_state
         panes.cycle_zoom_through_panes(("windows", "truths"))
@@ -199,13 +199,13 @@ class EvidenceReader(Controller["ReviewScreen"]):
             window = position.get_judge_verdict(state.claim, state.position.window).window
             panes.windows.move_to(window + 1)
 
-    def action_weighting(self) -> None:
+    def action_switch_score_weighting(self) -> None:
         """Show the other score."""
         self.per_interaction = not self.per_interaction
         if self.screen.review_state is not None:
-            self.screen.update_view(self.screen.review_state.position)
+            self.screen.draw_at_position(self.screen.review_state.position)
 
-    def action_copy(self) -> None:
+    def action_copy_claim(self) -> None:
         """Copy the words of the claim, made visible: what is pasted does nothing."""
         claim = self.screen.claim
         if claim is not None:
@@ -219,4 +219,4 @@ class EvidenceReader(Controller["ReviewScreen"]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done without a conversation."""
-        return action == "passage" or self.screen.view is not None
+        return action == "choose_passage" or self.screen.view is not None

@@ -15,7 +15,7 @@ from faithtui.tui.review.lines.evidence import (
     RankedPassageView,
     TokenisedView,
     add_reviewer_evidence,
-    rank_claim_passages,
+    find_and_rank_claim_passages,
 )
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.screen.dialogs import Dialog
@@ -37,7 +37,7 @@ class EvidenceMarking(Controller["ReviewScreen"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "E",
-            "mark_evidence",
+            "open_evidence_dialog",
             "mark evidence",
             show=False,
             tooltip="Mark the words of a passage that decide the verdict; not a label",
@@ -62,14 +62,14 @@ class EvidenceMarking(Controller["ReviewScreen"]):
         if claim is None:
             return ()
         return add_reviewer_evidence(
-            rank_claim_passages(view, claim, window, read), self.get_evidence_marks(claim)
+            find_and_rank_claim_passages(view, claim, window, read), self.get_evidence_marks(claim)
         )
 
     def drop_unsaved_marks(self) -> None:
         """Take marks as the store has them."""
         self._pending.clear()
 
-    def action_mark_evidence(self) -> None:
+    def action_open_evidence_dialog(self) -> None:
         """Open the passages of the chosen claim."""
         state, claim = self.screen.review_state, self.screen.claim
         if state is None or claim is None:
@@ -86,11 +86,11 @@ class EvidenceMarking(Controller["ReviewScreen"]):
                     state.passages,
                     chosen,
                     self.get_evidence_marks(claim),
-                    lambda marks: self._save(claim, marks),
+                    lambda marks: self._save_marks(claim, marks),
                 )
             )
 
-    def _save(self, claim: ClaimView, marks: Marks) -> None:
+    def _save_marks(self, claim: ClaimView, marks: Marks) -> None:
         """Save what is marked by now, all of it."""
         self._pending[claim.id] = marks
         name = self.screen.format_claim_name(claim)
@@ -104,12 +104,12 @@ class EvidenceMarking(Controller["ReviewScreen"]):
         writer.submit_event(
             [claim.id],
             words,
-            self.session.store.reviews.record,
+            self.session.store.reviews.append_label_event,
             claim.id,
             self.session.reviewer,
             Action.EVIDENCE,
             run=None if self.screen.view is None else self.screen.view.run.id,
-            judge_verdict=claim.home_verdict.label,
+            judge_verdict=claim.first_window_verdict.label,
             saw_judge=writer.has_seen_judge(claim),
             sample=writer.find_sample_of_claim(claim),
             evidence=marks,
@@ -141,7 +141,7 @@ class EvidenceDialog(Dialog):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "left_square_bracket",
-            "passage(-1)",
+            "choose_passage(-1)",
             "passage before",
             key_display="[",
             tooltip="Passage before",
@@ -149,7 +149,7 @@ class EvidenceDialog(Dialog):
         ),
         Binding(
             "right_square_bracket",
-            "passage(1)",
+            "choose_passage(1)",
             "next passage",
             key_display="]",
             tooltip="Next passage",
@@ -205,7 +205,7 @@ class EvidenceDialog(Dialog):
         self.query_one(WordPicker).show_marks(self._list_marked_spans())
         self._save(self._marks)
 
-    def action_passage(self, by: int) -> None:
+    def action_choose_passage(self, by: int) -> None:
         """Show another passage."""
         self._chosen = (self._chosen + by) % len(self._passages)
         self._show_passage()

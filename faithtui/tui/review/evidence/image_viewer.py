@@ -30,7 +30,7 @@ LAUNCH_FAILURE_S = 1.0
 
 
 class ImageFiles:
-    """Private files of the images that were opened, gone with `close`."""
+    """Private files of the images that were opened, gone with `remove_files`."""
 
     def __init__(self) -> None:
         self._directory: Path | None = None
@@ -53,7 +53,7 @@ class ImageFiles:
         path.chmod(0o600)
         return path
 
-    def close(self) -> None:
+    def remove_files(self) -> None:
         """Remove the files."""
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)

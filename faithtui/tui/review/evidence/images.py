@@ -62,7 +62,7 @@ class ImageOpener(Controller[FaithScreen]):
     async def open_image(self, chosen: NumberedImage) -> None:
         """Write an image into a private file and open that, or open its address."""
         session, name = self.session, f"image {chosen.number}"
-        stored = await self.read(session.store.images.read, chosen.image.sha256)
+        stored = await self.read_in_thread(session.store.images.read, chosen.image.sha256)
         if stored.data is None:
             url = chosen.image.url or ""
             reason = explain_blocked_url(url)
@@ -86,7 +86,7 @@ class ImageOpener(Controller[FaithScreen]):
                 mime_type=kind,
             )
             return
-        path = await self.read(
+        path = await self.read_in_thread(
             session.image_files.write, chosen.image.sha256[:12], stored.data, kind
         )
         if kind not in SUFFIXES:
@@ -99,7 +99,7 @@ class ImageOpener(Controller[FaithScreen]):
         await self._open_in_viewer(name, str(path), is_file=True)
 
     async def _open_in_viewer(self, name: str, target: str, *, is_file: bool) -> None:
-        if await self.read(self.session.open_outside, target):
+        if await self.read_in_thread(self.session.open_outside, target):
             self.show_message(
                 Piece(f"{name} opened: ", "good"), escape_line(target, "quiet", limit=200)
             )

@@ -44,7 +44,7 @@ class GuidelineOpener(Controller[FaithScreen]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "h",
-            "guideline",
+            "show_guideline",
             "guideline",
             show=False,
             tooltip="Read the guideline in force, or write a new version of it",
@@ -58,10 +58,10 @@ class GuidelineOpener(Controller[FaithScreen]):
 
     @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("guideline")
-    async def action_guideline(self) -> None:
+    async def action_show_guideline(self) -> None:
         """Show the guideline."""
         metric = self._metric()
-        versions = await self.read(self.session.store.guidelines.versions, metric)
+        versions = await self.read_in_thread(self.session.store.guidelines.list_versions, metric)
         default = None if metric is None else find_default_guideline(metric)
         self.input_queue.open_window(
             GuidelineDialog(self.session, versions, default), self._reload_if_guideline_set
@@ -79,7 +79,7 @@ class GuidelineDialog(Dialog):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "E,ctrl+e",
-            "edit",
+            "write_new_version",
             "edit",
             key_display="E",
             tooltip="Write a new version in $VISUAL or $EDITOR",
@@ -87,7 +87,7 @@ class GuidelineDialog(Dialog):
         ),
         Binding(
             "left_square_bracket",
-            "version(-1)",
+            "show_other_version(-1)",
             "version before",
             key_display="[",
             tooltip="Read the version before",
@@ -95,7 +95,7 @@ class GuidelineDialog(Dialog):
         ),
         Binding(
             "right_square_bracket",
-            "version(1)",
+            "show_other_version(1)",
             "next version",
             key_display="]",
             tooltip="Read the next version",
@@ -130,13 +130,13 @@ class GuidelineDialog(Dialog):
         """Close."""
         self.dismiss("set" if self._was_set else None)
 
-    def action_version(self, by: int) -> None:
+    def action_show_other_version(self, by: int) -> None:
         """Read another version."""
         if self._versions:
             self._version_index = max(0, min(len(self._versions) - 1, self._version_index + by))
             self._redraw()
 
-    def action_edit(self) -> None:
+    def action_write_new_version(self) -> None:
         """Write a new version in the user's editor, beginning with the one on screen."""
         text = "" if self._version_index < 0 else self._versions[self._version_index].text
         found = edit_text(self.app, text, name="guideline.md", limit=GUIDELINE)
@@ -157,7 +157,7 @@ class GuidelineDialog(Dialog):
         guidelines = self._session.store.guidelines
         for_metric = None if self._default is None else self._default.metric
         before = (
-            guidelines.current()
+            guidelines.find_version_in_force()
             if for_metric is None
             else guidelines.find_version_or_default(for_metric)
         )
@@ -167,10 +167,10 @@ class GuidelineDialog(Dialog):
                 and before.is_default
                 and hash_guideline_text(text) == before.digest
             ):
-                now, versions = before, guidelines.versions(for_metric)
+                now, versions = before, guidelines.list_versions(for_metric)
             else:
                 now = guidelines.set(text, self._session.reviewer, metric)
-                versions = guidelines.versions(for_metric)
+                versions = guidelines.list_versions(for_metric)
         except FaithtuiError as error:
             self.app.call_from_thread(self._show_save_result, str(error), None)
             return
@@ -228,7 +228,7 @@ class GuidelineDialog(Dialog):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the keys of versions where there is one or none."""
-        return len(self._versions) > 1 if action == "version" else True
+        return len(self._versions) > 1 if action == "show_other_version" else True
 
 
 def _format_version_of_count(version: Guideline, count: int) -> str:

@@ -26,7 +26,7 @@ class ClaimRange(Controller["ReviewScreen"]):
         self.start: ClaimId | None = None
         """Where the marked range begins; None: there is none."""
 
-    def toggle(self, claim: ClaimView) -> None:
+    def begin_or_drop_range(self, claim: ClaimView) -> None:
         """Begin a range at a claim, or drop it."""
         queue = self.session.claim_queue
         if self.start is not None:
@@ -56,7 +56,7 @@ class ClaimRange(Controller["ReviewScreen"]):
             return
         words = (
             f"{fmt.format_count_with_noun(len(chosen), *state.spec.units)} = "
-            f"{fmt.describe_label(verdict, state.labels)}"
+            f"{fmt.describe_label(verdict, state.label_set)}"
         )
 
         def save_if_confirmed(answer: str | None) -> None:
@@ -79,7 +79,7 @@ class ClaimRange(Controller["ReviewScreen"]):
         self.clear()
         self.screen.verdicts.forget_last_verdict()
         self.screen.writer.save_bulk_verdict(chosen, verdict, words)
-        self.screen.update_view(replace(self.screen.review_position, claim=chosen[-1].id))
+        self.screen.draw_at_position(replace(self.screen.review_position, claim=chosen[-1].id))
         self.screen.moves.go_on_after_verdict(chosen[-1].id)
 
     def clear(self) -> None:

@@ -83,7 +83,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         told, self._just_saved = self._just_saved, ()
         return told
 
-    def clear(self) -> None:
+    def clear_messages_and_cancel_leaving(self) -> None:
         """Forget what was said of what is drawn no more."""
         self.last_act_words, self._just_saved = "", ()
         self.cancel_opening_next_conversation()
@@ -97,7 +97,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         view, queue = self.screen.view, self.session.claim_queue
         if view is None:
             return
-        labels = self.screen.review_state.labels if self.screen.review_state else None
+        labels = self.screen.review_state.label_set if self.screen.review_state else None
         label = fmt.describe_label(verdict, labels) if labels else verdict
         words = f"{self.screen.format_claim_name(claim)} = {label}"
         self._remember_pending_verdict((claim,), verdict)
@@ -125,7 +125,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self.submit_event(
             [claim.id for claim in claims],
             words,
-            self.session.store.reviews.record_many,
+            self.session.store.reviews.append_label_events_as_one_step,
             [
                 Event(
                     None,
@@ -135,7 +135,7 @@ class LabelWriter(Controller["ReviewScreen"]):
                     verdict,
                     saw_judge=self.has_seen_judge(claim),
                     run=run,
-                    judge_verdict=claim.home_verdict.label,
+                    judge_verdict=claim.first_window_verdict.label,
                 )
                 for claim in claims
             ],
@@ -158,14 +158,14 @@ class LabelWriter(Controller["ReviewScreen"]):
         self.submit_event(
             [claim.id],
             words,
-            self.session.store.reviews.record,
+            self.session.store.reviews.append_label_event,
             claim.id,
             self.session.reviewer,
             action,
             verdict,
             note,
             run=None if self.screen.view is None else self.screen.view.run.id,
-            judge_verdict=claim.home_verdict.label,
+            judge_verdict=claim.first_window_verdict.label,
             saw_judge=action is Action.REVEALED or self.has_seen_judge(claim),
             seconds=self.get_seconds_claim_shown() if verdict is not None else None,
             code=code,
@@ -202,10 +202,10 @@ class LabelWriter(Controller["ReviewScreen"]):
         self.in_flight += 1
         self.saves_done.clear()
         self._show_and_keep_message(Piece(f"saving {words} …", "quiet"))
-        self._wait_until_saved(future, claims, words, self._name_conversation())
+        self._wait_until_saved_and_report(future, claims, words, self._name_conversation())
 
     @run_in_worker("save", exclusive=False)
-    async def _wait_until_saved(
+    async def _wait_until_saved_and_report(
         self, future: Future[object], claims: Sequence[ClaimId], words: str, conversation: str
     ) -> None:
         """Wait for the disk and say so."""
@@ -291,4 +291,4 @@ class LabelWriter(Controller["ReviewScreen"]):
             self.cancel_opening_next_conversation()
             self.screen.loader.load_next_conversation_with_open_claim(1, after_verdict=True)
         else:
-            self.screen.loader.read_again()
+            self.screen.loader.reread_now_or_after_jump()

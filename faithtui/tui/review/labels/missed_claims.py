@@ -77,7 +77,7 @@ class MissedClaimAdder(Controller["ReviewScreen"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "plus",
-            "missed_claims",
+            "open_missed_claims_dialog",
             "missed claims",
             key_display="+",
             show=False,
@@ -87,7 +87,7 @@ class MissedClaimAdder(Controller["ReviewScreen"]):
         ),
     ]
 
-    def action_missed_claims(self) -> None:
+    def action_open_missed_claims_dialog(self) -> None:
         """Open the answer of the chosen claim."""
         state, claim = self.screen.review_state, self.screen.claim
         if state is None or claim is None:
@@ -166,21 +166,21 @@ class MissedClaimsDialog(Dialog):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "e",
-            "write",
+            "open_claim_input",
             "type a claim",
             tooltip="Type a claim in words of your own",
             id="missed.write",
         ),
         Binding(
             "u",
-            "remove",
+            "remove_last_added_claim",
             "remove last",
             tooltip="Remove the claim that you added last",
             id="missed.remove",
         ),
         Binding(
             "c",
-            "complete",
+            "toggle_answer_complete",
             "complete or not",
             tooltip="Say that all claims of the answer are listed, or no longer",
             id="missed.complete",
@@ -202,7 +202,7 @@ class MissedClaimsDialog(Dialog):
         remove: Callable[[int, str], None],
         set_complete: Callable[[int, bool], None],
     ) -> None:
-        super().__init__("Claims", self._claim_lines)
+        super().__init__("Claims", self._added_and_extracted_claim_lines)
         self._known = known
         self._add = add
         self._remove = remove
@@ -267,20 +267,20 @@ class MissedClaimsDialog(Dialog):
         self._refused_text = line.value
         return False
 
-    def action_write(self) -> None:
+    def action_open_claim_input(self) -> None:
         """Open the line to type in."""
         line = self.query_one("#typed", PlainInput)
         line.value, line.display = "", True
         line.focus()
 
-    def action_remove(self) -> None:
+    def action_remove_last_added_claim(self) -> None:
         """Remove the claim that was added last."""
         self._message = "" if self._added else "no claim of yours is in the list"
         if self._added:
             self._remove(self._known.turn, self._added.pop())
         self._redraw()
 
-    def action_complete(self) -> None:
+    def action_toggle_answer_complete(self) -> None:
         """Say that all claims are listed, or no longer."""
         self._message = ""
         self._is_complete = not self._is_complete
@@ -320,9 +320,11 @@ class MissedClaimsDialog(Dialog):
     def _redraw(self) -> None:
         count = f"{len(self._known.extracted)} extracted · {len(self._added)} added by you"
         state = "complete" if self._is_complete else "not declared complete"
-        self.query_one("#claim", Pane).show(self._claim_lines, title=f"Claims · {count} · {state}")
+        self.query_one("#claim", Pane).show(
+            self._added_and_extracted_claim_lines, title=f"Claims · {count} · {state}"
+        )
 
-    def _claim_lines(self, width: int) -> Sequence[Line]:
+    def _added_and_extracted_claim_lines(self, width: int) -> Sequence[Line]:
         lines: list[Line] = []
         if self._message:
             lines += wrap([Piece(self._message, "warn")], width - 1, first=[Piece(" ! ", "warn")])

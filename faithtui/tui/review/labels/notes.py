@@ -23,7 +23,9 @@ class Notes(Controller["ReviewScreen"]):
     """Notes on the claims of the review screen, whose line `#note` they are typed on."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("e", "note", "note", tooltip="Write a note on the claim", id="review.note"),
+        Binding(
+            "e", "open_note_line", "note", tooltip="Write a note on the claim", id="review.note"
+        ),
         Binding(
             "ctrl+e",
             "edit_note",
@@ -40,7 +42,7 @@ class Notes(Controller["ReviewScreen"]):
         """The claim that the line for a note was opened on; another one may be chosen meanwhile.
         None: nobody is typing a note."""
 
-    def action_note(self) -> None:
+    def action_open_note_line(self) -> None:
         """Open the line for a note, with the one that is there."""
         claim = self.screen.claim
         if claim is None:
@@ -58,7 +60,7 @@ class Notes(Controller["ReviewScreen"]):
         """Save the note; an empty one removes it."""
         text = "\n".join(each for each in (self.screen.note.held, event.value) if each)
         claim = self.noted_claim
-        self.close_line()
+        self.drop_note_and_close_line()
         if claim is not None:
             self._save_note(claim, text)
 
@@ -67,7 +69,7 @@ class Notes(Controller["ReviewScreen"]):
         claim, self.noted_claim = self.noted_claim, None
         if claim is None:
             return
-        self.screen.close_line(self.screen.note)
+        self.screen.close_input_line(self.screen.note)
         text = self.screen.note.join_held_and_typed_note("")
         if self._is_changed(claim, text):
             self._save_note(claim, text)
@@ -98,10 +100,10 @@ class Notes(Controller["ReviewScreen"]):
         else:
             self._save_note(claim, text)
 
-    def close_line(self) -> None:
+    def drop_note_and_close_line(self) -> None:
         """Drop what was typed, and show the status line again."""
         self.noted_claim = None
-        self.screen.close_line(self.screen.note)
+        self.screen.close_input_line(self.screen.note)
         self.screen.panes.claims.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -67,7 +67,7 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         self.screen.panes.claims.block_keys_until_redraw()
         # A save that ends meanwhile reads again, and must come to the same claim.
         self.session.choose_conversation(item, claim)
-        self.screen.loader.load(item, claim, 0, step)
+        self.screen.loader.load_and_show_conversation(item, claim, 0, step)
 
     def show_undone(self, step: UndoneStep) -> None:
         """Say what was taken back, once its claim is shown."""
@@ -77,7 +77,7 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         what = self._describe_undone_acts(step.acts, state, claim)
         self.screen.writer.set_last_event_text(f"{step.words} {what}")
         self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(what))
-        self.screen.update_view(state.position)
+        self.screen.draw_at_position(state.position)
 
     def _describe_undone_acts(self, acts: Step, state: ReviewState, claim: ClaimView) -> str:
         act, what = acts[0], self.screen.format_claim_name(claim)
@@ -87,7 +87,7 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
             )
         if act.verdict is not None:
             word = position.translate_label(state.view, act.verdict) or act.verdict
-            return f"{what} = {fmt.describe_label(word, state.labels)}"
+            return f"{what} = {fmt.describe_label(word, state.label_set)}"
         if act.action is Action.SKIPPED:
             return f"{what} skipped"
         return f"{describe_event_without_verdict(act.action, act.mark)} on {what}"

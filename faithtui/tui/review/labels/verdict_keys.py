@@ -15,7 +15,7 @@ CODE: Final = Binding.Group("code", compact=True)
 VERDICT_BINDINGS: Final[list[BindingType]] = [
     Binding(
         "y",
-        "verdict('y')",
+        "give_verdict('y')",
         "first label",
         group=VERDICT,
         tooltip="Verdict: the metric's first label, such as supported; saves and goes on",
@@ -23,7 +23,7 @@ VERDICT_BINDINGS: Final[list[BindingType]] = [
     ),
     Binding(
         "n",
-        "verdict('n')",
+        "give_verdict('n')",
         "second label",
         group=VERDICT,
         tooltip="Verdict: the metric's second label, such as contradicted; saves and goes on",
@@ -31,7 +31,7 @@ VERDICT_BINDINGS: Final[list[BindingType]] = [
     ),
     Binding(
         "i",
-        "verdict('i')",
+        "give_verdict('i')",
         "third label",
         group=VERDICT,
         tooltip="Verdict: the metric's third label, where it has one; saves and goes on",
@@ -39,7 +39,7 @@ VERDICT_BINDINGS: Final[list[BindingType]] = [
     ),
     Binding(
         "x",
-        "verdict('x')",
+        "give_verdict('x')",
         "not fair",
         group=VERDICT,
         tooltip="Not a fair claim: phantom, opinion or bad split; saves and goes on",
@@ -47,15 +47,21 @@ VERDICT_BINDINGS: Final[list[BindingType]] = [
     ),
     Binding(
         "s",
-        "want('later')",
+        "request_act_on_claim('later')",
         "skip",
         tooltip="Skip the claim and go on; it comes again at the end",
         id="review.later",
     ),
-    Binding("f", "want('flag')", "flag", tooltip="Flag the claim, or no longer", id="review.flag"),
+    Binding(
+        "f",
+        "request_act_on_claim('flag')",
+        "flag",
+        tooltip="Flag the claim, or no longer",
+        id="review.flag",
+    ),
     Binding(
         "full_stop",
-        "want('repeat')",
+        "request_act_on_claim('repeat')",
         "repeat",
         key_display=".",
         tooltip="Repeat your last verdict and its reason code, and go on",
@@ -63,21 +69,21 @@ VERDICT_BINDINGS: Final[list[BindingType]] = [
     ),
     Binding(
         "m",
-        "want('range')",
+        "request_act_on_claim('range')",
         "range",
         tooltip="Begin a range here: move, then one verdict for all; again: drop it",
         id="review.range",
     ),
     Binding(
         "c",
-        "want('unsure')",
+        "request_act_on_claim('unsure')",
         "unsure",
         tooltip="Mark your last label as low confidence, or take the mark off",
         id="review.unsure",
     ),
     Binding(
         "a",
-        "want('accept')",
+        "request_act_on_claim('accept')",
         "accept",
         show=False,
         tooltip="Accept the judge's verdict, where it is shown; not counted in agreement",
@@ -85,7 +91,7 @@ VERDICT_BINDINGS: Final[list[BindingType]] = [
     ),
     Binding(
         "0",
-        "want('code')",
+        "request_act_on_claim('code')",
         "code",
         group=CODE,
         tooltip="Choose the reason code of the last verdict from a list",
@@ -94,7 +100,7 @@ VERDICT_BINDINGS: Final[list[BindingType]] = [
     *(
         Binding(
             str(number),
-            f"want('code-{code.name}')",
+            f"request_act_on_claim('code-{code.name}')",
             "code",
             group=CODE,
             tooltip=f"Reason code for the last verdict: {code.title}, {code.meaning}",

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
 
 
-_ABOUT_LAST_VERDICT: Final = ("want('unsure", "want('code")
+_VERDICT_ACTIONS: Final = ("give_verdict", "explain_ignored_verdict_key", "request_act_on_claim(")
+_ABOUT_LAST_VERDICT: Final = (
+    "request_act_on_claim('unsure",
+    "request_act_on_claim('code",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Verdicts(Controller["ReviewScreen"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "y,n,i,x",
-            "verdict_elsewhere",
+            "explain_ignored_verdict_key",
             "verdict",
             show=False,
             tooltip="Where the metric has no such verdict: say which keys it has",
@@ -86,12 +90,12 @@ class Verdicts(Controller["ReviewScreen"]):
         """
         keys: dict[bool, set[str]] = {True: set(), False: set()}
         for key, each in self.screen.active_bindings.items():
-            if each.binding.action.startswith(("verdict", "want(")):
+            if each.binding.action.startswith(_VERDICT_ACTIONS):
                 keys[each.binding.action.startswith(_ABOUT_LAST_VERDICT)].add(key)
         if self.input_queue.drop_typed_ahead(keys[False], keys[True]):
             self.refuse("verdicts typed before their claims were drawn: nothing was saved")
 
-    def action_verdict_elsewhere(self) -> None:
+    def action_explain_ignored_verdict_key(self) -> None:
         """Tell why a verdict key did nothing."""
         state = self.screen.review_state
         if state is None or state.claim is None:
@@ -120,7 +124,7 @@ class Verdicts(Controller["ReviewScreen"]):
             case "flag":
                 self._toggle_flag(claim)
             case "range":
-                self.screen.claim_range.toggle(claim)
+                self.screen.claim_range.begin_or_drop_range(claim)
             case _ if self.last_verdict is None and not event.was_drawn:
                 self.refuse_early_key()
             case "unsure":
@@ -142,7 +146,7 @@ class Verdicts(Controller["ReviewScreen"]):
 
     def _accept_judge_verdict_uncounted(self, claim: ClaimView) -> None:
         """Take over the judge's verdict; it is no verdict of one's own."""
-        label = claim.home_verdict.label
+        label = claim.first_window_verdict.label
         if self.screen.view is not None and claim.id in self.screen.view.hidden:
             key = self.keys("review.reveal")
             self.refuse(f"the judge is hidden: {key} reveals it, and that is recorded")
@@ -255,7 +259,7 @@ class Verdicts(Controller["ReviewScreen"]):
         self.screen.writer.submit_event(
             [found.claim],
             words,
-            self.session.store.reviews.record,
+            self.session.store.reviews.append_label_event,
             found.claim,
             self.session.reviewer,
             action,

@@ -119,7 +119,7 @@ def choose_row_layout(
         at = focus.window
         if at is None:
             chosen = next((claim for claim in view.claims if claim.id == focus.claim), None)
-            at = chosen.home_verdict.window if chosen is not None else 0
+            at = chosen.first_window_verdict.window if chosen is not None else 0
         start = max(0, min(at // most * most, len(view.windows) - most))
         windows = tuple(range(start, min(len(view.windows), start + most)))
         heading = 3 if height >= 10 else heading

@@ -190,7 +190,7 @@ def tokenise_view(view: ReviewView, *, at_once: bool = True) -> TokenisedView:
     }
     said = {turn.position: turn.content for turn in view.turns}
     drawn = {truth.id: truth for truth in view.truths}
-    most = _compute_length_limit([*map(len, texts.values()), *map(len, said.values())])
+    most = _compute_compared_length_limit([*map(len, texts.values()), *map(len, said.values())])
     documents = LazyMapping(texts, lambda number: tokenise_text(texts[number][:most]))
     truths = LazyMapping(drawn, lambda each: tokenise_text(drawn[each].text[:PANE_TEXT_LIMIT]))
 
@@ -223,7 +223,7 @@ def tokenise_claim(claim: ClaimView) -> TokenisedText:
     return tokenise_text(claim.text[:MAX_CLAIM_COMPARED])
 
 
-def _compute_length_limit(lengths: Iterable[int]) -> int:
+def _compute_compared_length_limit(lengths: Iterable[int]) -> int:
     """Say how many characters of each text are compared, so that all together are not too many."""
     ordered = sorted(lengths)
     room = _MAX_TOTAL_COMPARED
@@ -259,7 +259,7 @@ def _are_references_messages(view: ReviewView) -> bool:
     )
 
 
-def rank_claim_passages(
+def find_and_rank_claim_passages(
     view: ReviewView, claim: ClaimView, window: int | None, read: TokenisedView
 ) -> tuple[RankedPassageView, ...]:
     """Rank the passages of a claim.
@@ -270,7 +270,7 @@ def rank_claim_passages(
     """
     if claim.kind == "statement":
         return _find_passage_of_statement(view, claim, read)
-    home = window if window is not None else claim.home_verdict.window
+    home = window if window is not None else claim.first_window_verdict.window
     turns = set(view.windows[home].turns) if home < len(view.windows) else set()
     groups: dict[Where, dict[int, tuple[DocumentView, int]]] = {
         "turn": {},
@@ -557,7 +557,7 @@ def highlight_passage_quotes(
 ) -> list[Piece]:
     """Give a stretch of a passage with quotes between « » and telling words marked."""
     text = passage.document.text
-    make = _make_shortened_text_piece if one_line else _make_full_text_piece
+    make = _make_shortened_text_piece if one_line else _escape_up_to_full_text_limit
     looks = {
         None: "quote",
         "partial": "quote",
@@ -618,7 +618,7 @@ def full_passage_lines(
     return [*heading, BLANK, *wrap(pieces, width - 1, first=[Piece(" ")]), *images]
 
 
-def _make_full_text_piece(text: str, look: str) -> Piece:
+def _escape_up_to_full_text_limit(text: str, look: str) -> Piece:
     return escape_text(text, look, FULL_TEXT_LIMIT)
 
 

@@ -64,7 +64,7 @@ def reference_lines(
         lines = [make_line(Piece(f" {words}", "quiet")), BLANK]
     if spec.references_are_facts:
         lines += format_missing_fact_lines(view, claim, read, width)
-    home = window if window is not None else claim.home_verdict.window
+    home = window if window is not None else claim.first_window_verdict.window
     named = {each.truth for each in claim.evidence}
     rest = [truth for truth in view.truths if truth.id not in named and home in truth.windows]
     if not rest or not view.truths_whole:
@@ -153,7 +153,7 @@ def judge_named_reference_lines(
     read: TokenisedView,
 ) -> list[Line]:
     """List what the judge named for a claim; [] for nothing."""
-    home = window if window is not None else claim.home_verdict.window
+    home = window if window is not None else claim.first_window_verdict.window
     by_id = {truth.id: truth for truth in view.truths}
     lines: list[Line] = []
     unit = f"{spec.units[0]} {claim.number}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from faithtui.tui.review.lines.verdict import conversation_score
+from faithtui.tui.review.lines.verdict import format_conversation_score
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.samples.queue import QueuePosition
 from faithtui.tui.theme.lines import Piece, count_cells_of_pieces, escape_line, fit_text
@@ -44,7 +44,7 @@ def title_pieces(
     if not view.is_blind:
         right += [
             Piece("  per interaction " if state.per_interaction else "  score ", "quiet"),
-            Piece(conversation_score(view, state.per_interaction), "strong"),
+            Piece(format_conversation_score(view, state.per_interaction), "strong"),
         ]
     room -= count_cells_of_pieces(right) + 3
     heads = list(_list_titles(view.run.id, cursor))

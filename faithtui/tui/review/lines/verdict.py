@@ -57,7 +57,7 @@ class VerdictView:
     """What the judge said when it was asked again, of all claims that are not hidden."""
 
     @property
-    def labels(self) -> LabelSet:
+    def label_set(self) -> LabelSet:
         """What judge and people can say."""
         return self.spec.labels
 
@@ -95,7 +95,7 @@ def score_pieces(shown_view: VerdictView, *, is_brief: bool = False) -> list[Pie
     view, window = shown_view.view, shown_view.focus.window
     name = "per interaction" if shown_view.per_interaction else "mean of windows"
     pieces = [Piece(f"{name} ", "quiet")]
-    pieces.append(Piece(conversation_score(view, shown_view.per_interaction), "strong"))
+    pieces.append(Piece(format_conversation_score(view, shown_view.per_interaction), "strong"))
     if not view.is_blind and view.item.corrected not in (None, view.item.scores):
         reviewed = "" if is_brief else f", {view.item.labelled} of {view.item.claims} reviewed"
         pieces.append(Piece(f" with overrides{reviewed}", "quiet"))
@@ -113,7 +113,7 @@ def score_pieces(shown_view: VerdictView, *, is_brief: bool = False) -> list[Pie
     return pieces
 
 
-def conversation_score(view: ReviewView, once: bool) -> str:
+def format_conversation_score(view: ReviewView, once: bool) -> str:
     """Write the conversation's score, judge's and with overrides, after the mark of soundness."""
     if view.is_blind:
         return fmt.HIDDEN
@@ -143,7 +143,7 @@ def _judge_wording_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Pie
 
 
 def _judge_verdict_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
-    labels = shown_view.labels
+    labels = shown_view.label_set
     if _is_judge_verdict_hidden(shown_view, claim):
         return [Piece(fmt.HIDDEN, "quiet"), Piece(" hidden until you answer", "quiet")]
     verdict = get_judge_verdict(claim, shown_view.focus.window)
@@ -170,7 +170,7 @@ def _judge_verdict_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Pie
 
 def _asked_again_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
     """List the judge's verdict when it was asked again, in that order."""
-    labels = shown_view.labels
+    labels = shown_view.label_set
     pieces: list[Piece] = []
     for each in shown_view.asked_again:
         if each.claim == claim.id:
@@ -259,7 +259,7 @@ def _other_reviewer_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Pi
             pieces.append(Piece(f" {_describe_other_metric_label(other.verdict)}", "quiet"))
         else:
             pieces.append(
-                Piece(f" {fmt.get_label_letter(word, shown_view.labels)}", "human strong")
+                Piece(f" {fmt.get_label_letter(word, shown_view.label_set)}", "human strong")
             )
     if len(claim.others) > 4:
         pieces.append(Piece(f" and {len(claim.others) - 4} more", "quiet"))

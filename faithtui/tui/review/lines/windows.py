@@ -151,7 +151,7 @@ VerdictCounts = Mapping[int | None, Mapping[str | None, int]]
 def _count_verdicts(view: ReviewView) -> VerdictCounts:
     counts: dict[int | None, Counter[str | None]] = {None: Counter()}
     for claim in view.claims:
-        counts[None][claim.home_verdict.label] += 1
+        counts[None][claim.first_window_verdict.label] += 1
         for verdict in claim.verdicts:
             counts.setdefault(verdict.window, Counter())[verdict.label] += 1
     return counts

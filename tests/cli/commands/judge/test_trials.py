@@ -153,7 +153,7 @@ def test_the_limits_of_the_settings_hold_for_trials(
         "openai:m", "http://127.0.0.1:9/v1"
     ).limiters.get_limiter("any")
     assert limiter is not None
-    assert limiter.pace == 0.5
+    assert limiter.requests_per_second == 0.5
 
 
 def test_a_judge_is_asked_with_the_parameters_of_a_run(

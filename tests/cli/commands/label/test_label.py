@@ -41,9 +41,9 @@ def canary(path: Path, labels: Sequence[str]) -> Path:
     with Store.open(path) as store:
         talks = [talk(key) for key in ("red", "old", "new")]
         store.conversations.import_batch(talks)
-        run = store.runs.create(SPEC, store.conversations.ids())
+        run = store.runs.create(SPEC, store.conversations.list_ids())
         found = iter(labels)
-        for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+        for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
             (window,) = cut_sliding_windows(split_into_interactions(each.turns), 10)
             verdicts = tuple(
                 Verdict(
@@ -123,7 +123,7 @@ def test_a_pipe_of_answers_labels_the_whole_sample(label: Label, path: Path) -> 
     verdicts = ["yes", "no", "idk", "x", "yes", "no"]
     assert acts(path) == [("blind", each, False) for each in verdicts]
     with Store.open(path) as store:
-        (row,) = store.samples.rows("ann", RUN)
+        (row,) = store.samples.list_samples("ann", RUN)
         assert (row.answered, row.remaining, row.blind) == (6, 0, True)
 
 
@@ -235,13 +235,13 @@ def test_codes_doubts_and_notes_are_stored(label: Label, path: Path) -> None:
     assert "flagged: claim 2" in out
     assert "no longer flagged: claim 2" in out
     with Store.open(path) as store:
-        (row,) = store.samples.rows("ann")
-        first, second, *_ = store.samples.entries(row.id, "ann")
-        view = store.runs.read_review_view(first.item, "ann")
+        (row,) = store.samples.list_samples("ann")
+        first, second, *_ = store.samples.list_claims_in_served_order(row.id, "ann")
+        view = store.runs.read_conversation_for_review(first.item, "ann")
         mine = next(each.mine for each in view.claims if each.id == first.claim)
         assert mine is not None
         assert (mine.verdict, mine.code, mine.unsure) == ("no", REASON_CODES[2].name, True)
-        view = store.runs.read_review_view(second.item, "ann")
+        view = store.runs.read_conversation_for_review(second.item, "ann")
         mine = next(each.mine for each in view.claims if each.id == second.claim)
         assert mine is None or (mine.note, mine.flagged) == (None, False)
 
@@ -395,7 +395,7 @@ def test_a_spot_check_ends_with_a_decision_that_is_stored(label: Label, path: Pa
     out = label("n\n" * 6, "--sample", "spot-check").out
     assert "decision: " in out
     with Store.open(path) as store:
-        (row,) = store.samples.rows("ann")
+        (row,) = store.samples.list_samples("ann")
     assert row.decision in ("pass", "unclear", "fail")
     assert row.closed_at is not None
     assert f"decision: {row.decision}" in out
@@ -405,7 +405,7 @@ def test_an_unfinished_spot_check_tells_no_decision(label: Label, path: Path) ->
     out = label("n\nq\n", "--sample", "spot-check").out
     assert "decision" not in out
     with Store.open(path) as store:
-        assert store.samples.rows("ann")[0].decision is None
+        assert store.samples.list_samples("ann")[0].decision is None
 
 
 def test_repeats_hide_the_first_verdict_and_change_nothing(label: Label, path: Path) -> None:
@@ -424,7 +424,7 @@ def test_another_reviewer_has_a_progress_of_their_own(label: Label, path: Path) 
     assert "reviewer: bo" in out
     assert "5 of 6 claims left" in out
     with Store.open(path) as store:
-        (row,) = store.samples.rows("bo")
+        (row,) = store.samples.list_samples("bo")
     assert row.answered == 1
 
 
@@ -433,7 +433,7 @@ def test_strata_and_seeds_are_taken_from_the_options(label: Label, path: Path) -
     label("", "--sample", "conversations", "--size", "1")
     label("", "--sample", "simple", "--shown")
     with Store.open(path) as store:
-        shown, whole, first = store.samples.rows("ann")
+        shown, whole, first = store.samples.list_samples("ann")
     assert (first.stratified_by, first.seed, first.size) == (("verdict", "turn"), 9, 3)
     assert (whole.design.value, whole.size, whole.seed) == ("conversations", 2, 10)
     assert (shown.blind, shown.shown_share, shown.size) == (False, 0.0, 6)
@@ -475,8 +475,11 @@ def known(path: Path, reviewer: str = "ann") -> list[bool]:
     """Say of each conversation whether a reviewer has seen the judge's words there."""
     with Store.open(path) as store:
         return [
-            all(claim.seen for claim in store.runs.read_review_view(item, reviewer).claims)
-            for item in store.runs.item_ids(RUN)
+            all(
+                claim.seen
+                for claim in store.runs.read_conversation_for_review(item, reviewer).claims
+            )
+            for item in store.runs.list_item_ids(RUN)
         ]
 
 
@@ -535,8 +538,8 @@ def test_hostile_text_is_printed_as_characters(
             (Turn("user", nasty), Turn("assistant", nasty, (Document(nasty, nasty[:30]),))), "g",
         )  # fmt: skip
         store.conversations.import_batch([each])
-        run = store.runs.create(SPEC, store.conversations.ids())
-        (item,) = store.runs.item_ids(run)
+        run = store.runs.create(SPEC, store.conversations.list_ids())
+        (item,) = store.runs.list_item_ids(run)
         (window,) = cut_sliding_windows(split_into_interactions(each.turns), 10)
         verdict = Verdict(Claim(1, nasty), "no", nasty, nasty)
         store.runs.save_window(

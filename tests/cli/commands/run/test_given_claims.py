@@ -14,7 +14,7 @@ from tests.engine.building import conversation
 
 
 def claims_of(store: Store, run: int) -> set[int]:
-    return {each.claim for each in store.labelled_units.read_run_units(RunId(run)).claims}
+    return {each.claim for each in store.labelled_units.read_report_units(RunId(run)).claims}
 
 
 def test_another_judge_judges_the_claims_of_an_earlier_run(cli: Cli, judged: Path) -> None:
@@ -27,7 +27,7 @@ def test_another_judge_judges_the_claims_of_an_earlier_run(cli: Cli, judged: Pat
         assert newest["claims_from"] == "run"
         assert newest["conversations"] == 2  # none that run 1 did not judge
         with Store.open(judged) as store:
-            assert store.runs.row(RunId(newest["run"])).spec.claims_run == 1
+            assert store.runs.read_run(RunId(newest["run"])).spec.claims_run == 1
             assert claims_of(store, newest["run"]) == claims_of(store, 1)
 
 
@@ -52,4 +52,4 @@ def test_claims_that_cannot_be_judged_are_refused_before_anything_is_planned(
     refused = cli("run", *words, "--store", judged)
     assert (refused.code, message in refused.err) == (code, True), refused.err
     with Store.open(judged) as store:
-        assert len(store.runs.rows()) == 2
+        assert len(store.runs.list_runs()) == 2

@@ -89,7 +89,7 @@ def test_a_run_that_fails_alike_stops_and_says_how_to_go_on(
     assert again.code == 5
     assert f"{TALKS} conversations failed" in again.err
     with Store.open(path, create=False) as store:
-        assert store.runs.row(RunId(1)).spec.max_failures == FailureLimit(share=1.0)
+        assert store.runs.read_run(RunId(1)).spec.max_failures == FailureLimit(share=1.0)
     server.config.rules = ()
     assert cli("run", "--resume", "1", "--store", path).code == 0
 
@@ -104,7 +104,7 @@ def test_a_limit_of_failures_is_a_number_or_a_share(
     (tmp_path / "home" / "config.toml").write_text('max_failures = "3%"\n')
     assert cli(*ordered(path, server)).code == 0
     with Store.open(path, create=False) as store:
-        assert store.runs.row(RunId(1)).spec.max_failures == FailureLimit(share=0.03)
+        assert store.runs.read_run(RunId(1)).spec.max_failures == FailureLimit(share=0.03)
 
 
 def test_a_killed_run_is_not_shown_as_running(cli: Cli, path: Path) -> None:
@@ -142,14 +142,14 @@ def test_a_run_ends_with_the_code_of_its_state(path: Path, state: RunState, code
     with Store.open(path, create=False) as store:
         run = planned(store)
         store.runs.set_state(run, state, "so")
-        assert choose_exit_code(store.runs.row(run)) == code
+        assert choose_exit_code(store.runs.read_run(run)) == code
 
 
 def test_what_would_fail_again_is_not_advised_to_be_asked_again(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     with store_with(path, [conversation(name) for name in "abc"]) as store:
         run = planned(store)
-        for item in store.runs.item_ids(run):
+        for item in store.runs.list_item_ids(run):
             reason = "ImagesNotSupported: the judge takes no images; choose another judge"
             store.runs.score_and_finish_item(item, ItemState.FAILED, reason)
         store.runs.set_state(run, RunState.DONE)
@@ -159,7 +159,7 @@ def test_what_would_fail_again_is_not_advised_to_be_asked_again(cli: Cli, tmp_pa
     assert "the judge takes no images" in shown.out
     assert "ImagesNotSupported" not in shown.out + cli("show", run, "2", "--store", path).out
     with Store.open(path) as store:
-        item = store.runs.item_ids(run)[0]
+        item = store.runs.list_item_ids(run)[0]
         store.runs.score_and_finish_item(item, ItemState.FAILED, "JudgeTimeout: no answer in 60 s")
     again = cli("show", run, "--store", path)
     assert "ask for it again with faithtui run --resume 1; 2 would fail again" in again.advice
@@ -171,10 +171,10 @@ async def test_a_report_on_a_part_of_a_run_says_so(cli: Cli, tmp_path: Path) -> 
         run = planned(store)
         await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
         store.runs.set_state(run, RunState.CANCELLED)
-        item = store.runs.item_ids(run)[1]
+        item = store.runs.list_item_ids(run)[1]
         store.runs.score_and_finish_item(item, ItemState.FAILED, "no")
-        store.runs.reopen_unfinished_items(run, [item])
-        assert store.runs.row(run).pending == 1
+        store.runs.reopen_failed_or_incomplete_items(run, [item])
+        assert store.runs.read_run(run).pending == 1
     report = cli("report", run, "--store", path)
     assert report.code == 0
     assert "2 of 3 conversations are judged: run 1 is cancelled, and all figures" in report.out

@@ -28,7 +28,7 @@ def test_a_preview_says_what_it_would_cost_and_runs_nothing(cli: Cli, talks: Pat
     assert "truths" in result.out
     assert "nothing was asked" in result.err
     with Store.open(talks, create=False) as store:
-        assert store.runs.rows() == ()
+        assert store.runs.list_runs() == ()
 
 
 def test_a_preview_is_json_for_programs(cli: Cli, talks: Path) -> None:

@@ -11,7 +11,7 @@ from faithtui.errors import ExportError
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from faithtui.judges.recording import ReplyRecorder
-from faithtui.judges.registry import judge_fingerprint
+from faithtui.judges.registry import make_judge_fingerprint
 from faithtui.judges.replay_judge import ReplayJudge
 from faithtui.metrics.registry import METRICS
 from faithtui.store.records import RunState
@@ -60,7 +60,7 @@ def test_every_metric_is_replayed_from_one_recording(cli: Cli, tmp_path: Path) -
         "format": "faithtui-replies",
         "version": 1,
         "judge": "offline",
-        "fingerprint": judge_fingerprint("offline"),
+        "fingerprint": make_judge_fingerprint("offline"),
         "context_window": None,
     }
     assert file.stat().st_mode & 0o777 == 0o600
@@ -99,13 +99,13 @@ async def test_what_was_repaired_is_replayed_at_once(tmp_path: Path) -> None:
             judge=opened(Stammering()),
             environment=RunEnvironment(recorder=recorder),
         )
-        first = store.runs.row(run)
+        first = store.runs.read_run(run)
     replay = ReplayJudge(file)
     assert replay.context_window == 4_000
     with store_with(tmp_path / "other.db", [conversation("a", 1)]) as store:
         run = planned(store)
         await runner.execute_run(store, run, lambda event: None, judge=opened(replay))
-        second = store.runs.row(run)
+        second = store.runs.read_run(run)
     assert (second.score, second.claims, second.state) == (first.score, first.claims, first.state)
     assert second.calls < first.calls
 
@@ -132,7 +132,7 @@ def test_what_is_no_recording_is_never_written_on(cli: Cli, judged: Path, tmp_pa
     found = cli("run", "--record", tmp_path / "none" / "r.jsonl", "--store", judged)
     assert "cannot be written" in found.err
     with Store.open(judged, create=False) as store:
-        assert len(store.runs.rows()) == 1
+        assert len(store.runs.list_runs()) == 1
 
 
 @pytest.mark.parametrize("end", ["", "-wal", "-shm", "-journal"])
@@ -148,7 +148,7 @@ def test_no_recording_goes_into_a_store_or_a_file_beside_one(
     assert found.code == ExportError.exit_code
     assert "is a store, or belongs to one; name another file for --record" in found.err
     with Store.open(judged, create=False) as store:
-        assert len(store.runs.rows()) == 1
+        assert len(store.runs.list_runs()) == 1
     assert not judged.with_name(judged.name + "-journal").exists()
 
 
@@ -168,7 +168,7 @@ def test_several_judges_are_not_recorded_together(cli: Cli, judged: Path, tmp_pa
     assert "--record takes one judge" in found.err
     assert not file.exists()
     with Store.open(judged, create=False) as store:
-        assert len(store.runs.rows()) == 1
+        assert len(store.runs.list_runs()) == 1
 
 
 def test_a_run_adds_nothing_to_the_recording_of_another_judge(
@@ -185,4 +185,4 @@ def test_a_run_adds_nothing_to_the_recording_of_another_judge(
         assert found.err == f"error: {file} is a recording of openai:m1; name another file\n"
         assert file.read_bytes() == before
     with Store.open(judged, create=False) as store:
-        assert [each.state for each in store.runs.rows()] == [RunState.DONE]
+        assert [each.state for each in store.runs.list_runs()] == [RunState.DONE]

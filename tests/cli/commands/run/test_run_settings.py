@@ -19,7 +19,7 @@ from faithtui.domain.ids import ConversationId
 from faithtui.domain.judging.examples import Example
 from faithtui.domain.judging.judge_profile import NO_PARAMETERS
 from faithtui.domain.splits import Split, SplitRule
-from faithtui.engine.review.conversation_json import LEFT_OUT, run_to_json
+from faithtui.engine.review.conversation_json import LEFT_OUT, run_settings_and_state_to_json
 from faithtui.engine.review.samples.splits import SHARES
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
@@ -129,7 +129,7 @@ def words_for(name: str, folder: Path) -> list[str]:
         with Store.open(folder / "talks.db") as store:
             run = judged(store)
             row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 1, 3))
-            store.claim_sets.make("shop", row.id, "ann")
+            store.claim_sets.make_version_if_changed("shop", row.id, "ann")
     if name == "examples":
         file = folder / "examples.jsonl"
         file.write_text("".join(example_lines([EXAMPLE])), encoding="utf-8")
@@ -144,7 +144,7 @@ def planned_run(
     done = cli("run", "--store", path, *words)
     assert done.code == 0, done.err
     with Store.open(path, create=False) as store:
-        rows = store.runs.rows()
+        rows = store.runs.list_runs()
         assert repr(read_startup_runs(path)) == repr(rows)  # 1 is no True here
         return rows[0], tuple(
             each.conversation for each in store.runs.list_pending_items(rows[0].id)
@@ -168,7 +168,9 @@ def test_what_is_typed_is_stored_read_back_and_shown(
         assert set(conversations) < set(all_of_it)
         return
     assert getattr(row.spec, kept) != getattr(plain.spec, kept)
-    shown, before = (json.loads(json.dumps(run_to_json(each))) for each in (row, plain))
+    shown, before = (
+        json.loads(json.dumps(run_settings_and_state_to_json(each))) for each in (row, plain)
+    )
     assert (kept in shown) is (kept not in LEFT_OUT)
     assert kept not in shown or shown[kept] != before[kept]
 
@@ -191,7 +193,7 @@ def test_a_parameter_of_the_judge_is_typed_stored_and_shown(
 ) -> None:
     row, _ = planned_run(cli, path, "--judge", JUDGE, option, typed)
     assert getattr(row.spec.profile, name) == kept
-    shown = json.loads(json.dumps(run_to_json(row)))["profile"]
+    shown = json.loads(json.dumps(run_settings_and_state_to_json(row)))["profile"]
     assert shown[name] == kept
     assert name == "temperature" or shown["temperature"] == 0
 
@@ -239,7 +241,7 @@ def test_the_json_of_a_run_has_its_keys_in_their_order_and_no_path_or_address(
     cli: Cli, path: Path
 ) -> None:
     row, _ = planned_run(cli, path, "--judge", JUDGE)
-    shown = list(run_to_json(row))
+    shown = list(run_settings_and_state_to_json(row))
     set_up = ["run", "metric", "judge", "judge_title", "strategy", "options", "claims_from"]
     assert shown[:8] == [*set_up, "sources"]
     assert shown[shown.index("state") :] == [

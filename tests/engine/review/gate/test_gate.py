@@ -30,7 +30,11 @@ from faithtui.domain.judging.examples import Example
 from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.review.examples import store_examples
 from faithtui.engine.review.gate import certificates
-from faithtui.engine.review.gate.gate import GateRequest, GateResult, check_gate
+from faithtui.engine.review.gate.gate import (
+    GateRequest,
+    GateResult,
+    check_gate_and_write_certificate,
+)
 from faithtui.engine.review.label_bundles import merge_bundles_into_store, write_bundle_file
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement
 from faithtui.engine.review.samples.claim_sets import export_claim_set, import_claim_set
@@ -83,7 +87,9 @@ def certified(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     calendar = Calendar()
     calendar.wait(1)
     with Store.open(Path(shutil.copy(made, folder)), clock=calendar) as store:
-        result = check_gate(store, RUN, replace(EASY, write=path), clock=calendar)
+        result = check_gate_and_write_certificate(
+            store, RUN, replace(EASY, write=path), clock=calendar
+        )
     assert (result.outcome, result.written) == (CheckOutcome.PASSED, path)
     return path
 
@@ -104,11 +110,11 @@ def held(
 ) -> GateResult:
     """Hold a run against a certificate."""
     order = GateRequest(certificate=path, **more)  # type: ignore[arg-type]  # the tests' own words
-    return check_gate(store, run, order, clock=calendar)
+    return check_gate_and_write_certificate(store, run, order, clock=calendar)
 
 
 def test_everything_that_is_reached_passes(store: Store, calendar: Calendar) -> None:
-    result = check_gate(store, RUN, replace(EASY, age_days=2), clock=calendar)
+    result = check_gate_and_write_certificate(store, RUN, replace(EASY, age_days=2), clock=calendar)
     assert result.outcome is CheckOutcome.PASSED
     assert set(outcomes(result)) == set(Criterion) - {Criterion.CHANGE}
     assert set(outcomes(result).values()) == {CheckOutcome.PASSED}
@@ -117,7 +123,7 @@ def test_everything_that_is_reached_passes(store: Store, calendar: Calendar) -> 
 def test_the_score_is_what_people_say_and_not_what_the_judge_says(
     store: Store, calendar: Calendar
 ) -> None:
-    result = check_gate(store, RUN, EASY, clock=calendar)
+    result = check_gate_and_write_certificate(store, RUN, EASY, clock=calendar)
     (score,) = [each for each in result.checks if each.criterion is Criterion.SCORE]
     by_people = sum(
         fair(number, place, word) == "yes"
@@ -138,13 +144,13 @@ def test_labels_and_certificate_hold_for_other_runs_over_the_same_claims(
     empty.samples.add(run, "ann", sample, plan, name="drawn", stratified_by=("verdict",))
     label(empty, run, only=[each.unit.claim for each in sample.claims])
     path = tmp_path / "certificate.json"
-    first = check_gate(empty, run, replace(EASY, write=path), clock=calendar)
+    first = check_gate_and_write_certificate(empty, run, replace(EASY, write=path), clock=calendar)
     assert first.outcome is CheckOutcome.PASSED
     # Another judge: figures of its own, with the weights of the drawing.
     other = replace(JUDGED, judge="openai:judge-2", judge_fingerprint="openai/1 judge-2")
     second = run_over(empty, other, said=("yes", "no", "no", "no"))
     asked = GateRequest(kappa=0.1, recall_no=0.3, score=0.1)
-    result = check_gate(empty, second, asked, clock=calendar)
+    result = check_gate_and_write_certificate(empty, second, asked, clock=calendar)
     assert result.outcome is CheckOutcome.PASSED
     assert result.measured.design is first.measured.design
     assert result.measured.kappa != first.measured.kappa
@@ -159,7 +165,7 @@ def test_labels_and_certificate_hold_for_other_runs_over_the_same_claims(
 
 def test_nothing_labelled_is_not_enough(empty: Store, calendar: Calendar) -> None:
     run = run_over(empty, talks=6)
-    result = check_gate(empty, run, replace(EASY, age_days=1), clock=calendar)
+    result = check_gate_and_write_certificate(empty, run, replace(EASY, age_days=1), clock=calendar)
     assert result.outcome is CheckOutcome.UNKNOWN
     assert set(outcomes(result).values()) == {CheckOutcome.UNKNOWN}
 
@@ -170,7 +176,7 @@ def test_labels_of_what_somebody_happened_to_look_at_are_not_enough(
     run = run_over(empty)
     label(empty, run, lambda n, place, word: fair(n, place, word) if n % 3 else None)
     asked = GateRequest(kappa=0.4, recall_no=0.4)
-    result = check_gate(empty, run, asked, clock=calendar)
+    result = check_gate_and_write_certificate(empty, run, asked, clock=calendar)
     assert outcomes(result) == {
         "labels": CheckOutcome.PASSED,
         "cohen_kappa": CheckOutcome.UNKNOWN,
@@ -178,14 +184,16 @@ def test_labels_of_what_somebody_happened_to_look_at_are_not_enough(
     }
     assert {each.reason for each in result.checks[1:]} == {"labels are not from a random sample"}
     among = replace(asked, among_labelled=True)
-    few = check_gate(empty, run, among, clock=calendar)
+    few = check_gate_and_write_certificate(empty, run, among, clock=calendar)
     assert few.outcome is CheckOutcome.UNDECIDED, "they are of 16 conversations"
     for order in (among, replace(asked, accept=("design_not_random",))):
         both = replace(order, accept=(*order.accept, "few_conversations"))
-        accepted = check_gate(empty, run, both, clock=calendar)
+        accepted = check_gate_and_write_certificate(empty, run, both, clock=calendar)
         assert accepted.outcome is CheckOutcome.PASSED
         assert accepted.thresholds.among_labelled
-    scored = check_gate(empty, run, GateRequest(score=0.1, among_labelled=True), clock=calendar)
+    scored = check_gate_and_write_certificate(
+        empty, run, GateRequest(score=0.1, among_labelled=True), clock=calendar
+    )
     assert outcomes(scored)["corrected_score"] is CheckOutcome.UNKNOWN
 
 
@@ -195,10 +203,12 @@ def test_what_was_accepted_is_in_the_certificate_and_holds_with_it(
     run, path = run_over(empty), tmp_path / "c.json"
     label(empty, run, action=Action.AGREED)
     order = replace(EASY, write=path)
-    seen = check_gate(empty, run, order, clock=calendar)
+    seen = check_gate_and_write_certificate(empty, run, order, clock=calendar)
     assert (seen.outcome, seen.written) == (CheckOutcome.UNDECIDED, None)
     assert all("--accept not_blind" in each.reason for each in seen.checks[1:])
-    accepted = check_gate(empty, run, replace(order, accept=("not_blind",)), clock=calendar)
+    accepted = check_gate_and_write_certificate(
+        empty, run, replace(order, accept=("not_blind",)), clock=calendar
+    )
     assert accepted.outcome is CheckOutcome.PASSED
     assert any("accepted: 96 of 96 claims were labelled" in each for each in accepted.notes)
     assert json.loads(path.read_text())["thresholds"]["accepted"] == ["not_blind"]
@@ -230,7 +240,7 @@ def test_corrections_alone_are_never_enough(empty: Store, calendar: Calendar) ->
     run = run_over(empty)
     label(empty, run, lambda n, place, word: "idk" if place < 2 else None)
     order = GateRequest(kappa=-1.0, recall_no=0.0, among_labelled=True, basis=ThresholdBasis.POINT)
-    result = check_gate(empty, run, order, clock=calendar)
+    result = check_gate_and_write_certificate(empty, run, order, clock=calendar)
     assert result.outcome is CheckOutcome.UNKNOWN
 
 
@@ -241,7 +251,7 @@ def test_a_random_sample_is_enough(empty: Store, calendar: Calendar) -> None:
     )
     empty.samples.add(run, "ann", drawn, SamplePlan(SamplingDesign.SIMPLE, 3, 60), name="s")
     label(empty, run, only=[each.unit.claim for each in drawn.claims])
-    result = check_gate(
+    result = check_gate_and_write_certificate(
         empty, run, GateRequest(kappa=0.2, recall_no=0.3, score=0.3), clock=calendar
     )
     assert result.outcome is CheckOutcome.PASSED
@@ -256,14 +266,19 @@ def test_a_sample_by_strata_decides_on_recall_by_its_lower_end_alone(
     empty.samples.add(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
     label(empty, run, only=[each.unit.claim for each in drawn.claims])
     asked = GateRequest(kappa=0.2, recall_no=0.1)
-    result = check_gate(empty, run, asked, clock=calendar)
+    result = check_gate_and_write_certificate(empty, run, asked, clock=calendar)
     assert set(outcomes(result).values()) == {CheckOutcome.PASSED}
     recall = result.measured.recall_no
     assert recall.value is not None
     assert recall.ci_low is not None
     more = replace(asked, recall_no=(recall.ci_low + recall.value) / 2)
-    assert check_gate(empty, run, more, clock=calendar).outcome is CheckOutcome.BELOW
-    point = check_gate(empty, run, replace(more, basis=ThresholdBasis.POINT), clock=calendar)
+    assert (
+        check_gate_and_write_certificate(empty, run, more, clock=calendar).outcome
+        is CheckOutcome.BELOW
+    )
+    point = check_gate_and_write_certificate(
+        empty, run, replace(more, basis=ThresholdBasis.POINT), clock=calendar
+    )
     assert (point.outcome, EXIT_CODES[point.outcome]) == (CheckOutcome.UNDECIDED, 2)
     assert outcomes(point)["recall_no"] is CheckOutcome.UNDECIDED
 
@@ -277,7 +292,10 @@ def test_a_certificate_of_a_sample_by_strata_leaves_recall_undecided(
     empty.samples.add(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
     label(empty, run, only=[each.unit.claim for each in drawn.claims])
     assert (
-        check_gate(empty, run, GateRequest(kappa=0.2, write=path), clock=calendar).written == path
+        check_gate_and_write_certificate(
+            empty, run, GateRequest(kappa=0.2, write=path), clock=calendar
+        ).written
+        == path
     )
     other = run_over(empty, name="new")
     result = held(empty, path, calendar, other, recall_no=0.1)
@@ -303,7 +321,7 @@ def test_a_forecast_for_another_run_is_no_surer_than_the_certified_one(
 
 def test_an_unfinished_run_is_broken(store: Store, calendar: Calendar) -> None:
     store.runs.set_state(RUN, RunState.STOPPED, "no key")
-    result = check_gate(store, RUN, EASY, clock=calendar)
+    result = check_gate_and_write_certificate(store, RUN, EASY, clock=calendar)
     assert result.outcome is CheckOutcome.STALE
     assert "run 1 is not finished (stopped)" in result.broken[0]
 
@@ -314,7 +332,7 @@ def test_an_unfinished_run_is_broken(store: Store, calendar: Calendar) -> None:
 def test_labels_of_a_machine_are_refused(empty: Store, calendar: Calendar, name: str) -> None:
     run = run_over(empty)
     label(empty, run, by=name)
-    result = check_gate(empty, run, EASY, clock=calendar)
+    result = check_gate_and_write_certificate(empty, run, EASY, clock=calendar)
     assert result.outcome is CheckOutcome.STALE
     assert f"labels by {name} are a machine's" in result.broken[0]
 
@@ -326,7 +344,7 @@ def test_labels_of_a_machine_that_came_with_data_are_refused(
     label(empty, run)
     rating = Rating(1, "gpt-4o", "expertqa-support", "Complete", "Claim 1.0")
     imported(empty, talk("t0", answers=1, ratings=[rating]))
-    result = check_gate(empty, run, EASY, clock=calendar)
+    result = check_gate_and_write_certificate(empty, run, EASY, clock=calendar)
     assert result.outcome is CheckOutcome.STALE
     assert "labels by gpt-4o are a machine's" in result.broken[0]
 
@@ -334,7 +352,7 @@ def test_labels_of_a_machine_that_came_with_data_are_refused(
 def test_nothing_asked_is_a_mistake(store: Store, calendar: Calendar, tmp_path: Path) -> None:
     for order in (GateRequest(), GateRequest(write=tmp_path / "c.json")):
         with pytest.raises(ConfigError, match="nothing is asked"):
-            check_gate(store, RUN, order, clock=calendar)
+            check_gate_and_write_certificate(store, RUN, order, clock=calendar)
 
 
 @pytest.mark.parametrize(
@@ -353,19 +371,19 @@ def test_thresholds_that_cannot_be_are_refused(
     store: Store, calendar: Calendar, order: GateRequest
 ) -> None:
     with pytest.raises(ConfigError, match="expected"):
-        check_gate(store, RUN, order, clock=calendar)
+        check_gate_and_write_certificate(store, RUN, order, clock=calendar)
 
 
 def test_age_counts_from_the_older_of_run_and_newest_label(
     store: Store, calendar: Calendar
 ) -> None:
     calendar.wait(9)
-    item = store.runs.item_ids(RUN)[0]
-    claim = store.runs.read_review_view(item, "ann").claims[0]
-    store.reviews.record(
+    item = store.runs.list_item_ids(RUN)[0]
+    claim = store.runs.read_conversation_for_review(item, "ann").claims[0]
+    store.reviews.append_label_event(
         claim.id, "ann", Action.BLIND, "no", run=RUN, judge_verdict="yes", saw_judge=False
     )
-    result = check_gate(store, RUN, GateRequest(age_days=9.5), clock=calendar)
+    result = check_gate_and_write_certificate(store, RUN, GateRequest(age_days=9.5), clock=calendar)
     assert result.outcome is CheckOutcome.STALE, "the judge's verdicts are ten days old"
     assert result.checks[-1].value == pytest.approx(10, abs=0.01)
 
@@ -416,7 +434,9 @@ def test_other_thresholds_go_before_those_of_the_certificate(
 
 def test_no_certificate_without_passing(store: Store, calendar: Calendar, tmp_path: Path) -> None:
     path = tmp_path / "none.json"
-    result = check_gate(store, RUN, GateRequest(kappa=0.99, write=path), clock=calendar)
+    result = check_gate_and_write_certificate(
+        store, RUN, GateRequest(kappa=0.99, write=path), clock=calendar
+    )
     assert (result.outcome, result.written) == (CheckOutcome.BELOW, None)
     assert "no certificate is written: below" in result.notes
     assert not path.exists()
@@ -426,7 +446,9 @@ def test_a_certificate_that_cannot_be_written_is_told(
     store: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
     with pytest.raises(ExportError, match="cannot be written"):
-        check_gate(store, RUN, replace(EASY, write=tmp_path / "no" / "c.json"), clock=calendar)
+        check_gate_and_write_certificate(
+            store, RUN, replace(EASY, write=tmp_path / "no" / "c.json"), clock=calendar
+        )
 
 
 CHANGES: list[tuple[str, RunSpec]] = [
@@ -541,13 +563,16 @@ def test_labels_of_conversations_that_were_shown_as_examples_are_asked_about(
     )  # fmt: skip
     run = run_over(empty, replace(JUDGED, example_set=store_examples(empty, [shown])))
     label(empty, run)
-    result = check_gate(empty, run, EASY, clock=calendar)
+    result = check_gate_and_write_certificate(empty, run, EASY, clock=calendar)
     assert outcomes(result)["cohen_kappa"] is CheckOutcome.UNDECIDED
     why = result.checks[1].reason
     assert why.startswith("4 labelled claims are of conversations that the judge was shown")
     assert why.endswith("--accept shown_examples")
     accepted = replace(EASY, accept=("shown_examples",))
-    assert check_gate(empty, run, accepted, clock=calendar).outcome is CheckOutcome.PASSED
+    assert (
+        check_gate_and_write_certificate(empty, run, accepted, clock=calendar).outcome
+        is CheckOutcome.PASSED
+    )
 
 
 def test_options_that_change_no_question_do_not_matter(
@@ -569,9 +594,9 @@ def test_another_guideline_is_stale(store: Store, certificate: Path, calendar: C
 
 
 def test_another_label_is_stale(store: Store, certificate: Path, calendar: Calendar) -> None:
-    item = store.runs.item_ids(RUN)[0]
-    claim = store.runs.read_review_view(item, "bo").claims[0]
-    store.reviews.record(
+    item = store.runs.list_item_ids(RUN)[0]
+    claim = store.runs.read_conversation_for_review(item, "bo").claims[0]
+    store.reviews.append_label_event(
         claim.id, "bo", Action.BLIND, "no", run=RUN, judge_verdict="yes", saw_judge=False
     )
     changed = held(store, certificate, calendar)
@@ -586,7 +611,9 @@ def test_another_sample_is_stale(empty: Store, calendar: Calendar, tmp_path: Pat
     drawn = make_sample_draw(empty.samples.read_frame(run), plan)
     row = empty.samples.add(run, "ann", drawn, plan, name="s")
     label(empty, run, only=[each.unit.claim for each in drawn.claims])
-    certified = check_gate(empty, run, GateRequest(kappa=0.2, write=path), clock=calendar)
+    certified = check_gate_and_write_certificate(
+        empty, run, GateRequest(kappa=0.2, write=path), clock=calendar
+    )
     assert certified.outcome is CheckOutcome.PASSED
     assert held(empty, path, calendar, run).outcome is CheckOutcome.PASSED
     empty.samples.extend(row.id, "ann", 6)
@@ -631,7 +658,7 @@ def test_a_certificate_grows_old_and_issuing_it_anew_makes_it_no_younger(
         CheckOutcome.STALE,
     )
     again = tmp_path / "again.json"
-    check_gate(store, RUN, replace(EASY, write=again), clock=calendar)
+    check_gate_and_write_certificate(store, RUN, replace(EASY, write=again), clock=calendar)
     assert parse_certificate(again.read_bytes()).issued_at > calendar.now - timedelta(days=1)
     assert held(store, again, calendar, age_days=30).outcome is CheckOutcome.STALE
 
@@ -756,13 +783,16 @@ def test_a_run_without_labels_of_its_own_cannot_be_certified(
 def test_a_certificate_for_point_values_says_so_and_holds_it_up(
     store: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
-    kappa = check_gate(store, RUN, EASY, clock=calendar).measured.kappa
+    kappa = check_gate_and_write_certificate(store, RUN, EASY, clock=calendar).measured.kappa
     assert kappa.value is not None
     assert kappa.ci_low is not None
     between = (kappa.value + kappa.ci_low) / 2
     path = tmp_path / "point.json"
     order = GateRequest(kappa=between, basis=ThresholdBasis.POINT, write=path)
-    assert check_gate(store, RUN, order, clock=calendar).outcome is CheckOutcome.PASSED
+    assert (
+        check_gate_and_write_certificate(store, RUN, order, clock=calendar).outcome
+        is CheckOutcome.PASSED
+    )
     assert held(store, path, calendar).outcome is CheckOutcome.PASSED
     assert held(store, path, calendar, basis=ThresholdBasis.LOWER).outcome is CheckOutcome.BELOW
 
@@ -774,7 +804,10 @@ def test_a_certified_largest_drop_is_asked_later(
     path = tmp_path / "drop.json"
     again = run_over(store, replace(JUDGED, claims_from="run", claims_run=RUN))
     order = GateRequest(max_drop=0.05, against=RUN, accept=accept, write=path)
-    assert check_gate(store, again, order, clock=calendar).outcome is CheckOutcome.PASSED
+    assert (
+        check_gate_and_write_certificate(store, again, order, clock=calendar).outcome
+        is CheckOutcome.PASSED
+    )
     itself = held(store, path, calendar, again)
     assert outcomes(itself)["accuracy_change"] is CheckOutcome.PASSED
     # The same judge, which fails every claim now.
@@ -794,7 +827,10 @@ def test_a_certified_drop_is_not_asked_of_other_conversations(
     path = tmp_path / "drop.json"
     again = run_over(store, replace(JUDGED, claims_from="run", claims_run=RUN))
     order = replace(EASY, max_drop=0.05, against=RUN, write=path)
-    assert check_gate(store, again, order, clock=calendar).outcome is CheckOutcome.PASSED
+    assert (
+        check_gate_and_write_certificate(store, again, order, clock=calendar).outcome
+        is CheckOutcome.PASSED
+    )
     result = held(store, path, calendar, run_over(store, name="new", talks=60))
     assert "accuracy_change" not in outcomes(result)
     assert any("largest drop is not asked" in each for each in result.notes)
@@ -816,29 +852,39 @@ def test_a_sample_that_was_drawn_once_labels_were_known_is_asked_about(
     label(empty, run, only=frame[:-4])
     sample = draw_again(empty, run, 5)
     order = GateRequest(kappa=0.2, sample=sample)
-    result = check_gate(empty, run, order, clock=calendar)
+    result = check_gate_and_write_certificate(empty, run, order, clock=calendar)
     (kappa,) = [each for each in result.checks if each.criterion is Criterion.KAPPA]
     assert kappa.outcome is CheckOutcome.UNDECIDED
     assert "had a label before it was drawn" in kappa.reason
     accepting = replace(order, accept=("drawn_after_labels",))
-    assert outcomes(check_gate(empty, run, accepting, clock=calendar))["cohen_kappa"] is (
-        CheckOutcome.PASSED
-    )
+    assert outcomes(check_gate_and_write_certificate(empty, run, accepting, clock=calendar))[
+        "cohen_kappa"
+    ] is (CheckOutcome.PASSED)
 
 
 def test_the_best_of_several_samples_is_asked_about(empty: Store, calendar: Calendar) -> None:
     run = run_over(empty)
     one, other = draw_again(empty, run, 5, 40), draw_again(empty, run, 6, 40)
-    drawn = [each.claim for each in empty.samples.entries(one, "ann")]
+    drawn = [each.claim for each in empty.samples.list_claims_in_served_order(one, "ann")]
     label(empty, run, only=drawn)
     order = GateRequest(kappa=0.2, sample=one)
-    assert check_gate(empty, run, order, clock=calendar).outcome is CheckOutcome.PASSED
-    label(empty, run, only=[each.claim for each in empty.samples.entries(other, "ann")])
-    result = check_gate(empty, run, order, clock=calendar)
+    assert (
+        check_gate_and_write_certificate(empty, run, order, clock=calendar).outcome
+        is CheckOutcome.PASSED
+    )
+    label(
+        empty,
+        run,
+        only=[each.claim for each in empty.samples.list_claims_in_served_order(other, "ann")],
+    )
+    result = check_gate_and_write_certificate(empty, run, order, clock=calendar)
     assert result.outcome is CheckOutcome.UNDECIDED
     assert "of other samples the figures leave out" in result.checks[1].reason
     accepting = replace(order, accept=("other_samples",))
-    assert check_gate(empty, run, accepting, clock=calendar).outcome is CheckOutcome.PASSED
+    assert (
+        check_gate_and_write_certificate(empty, run, accepting, clock=calendar).outcome
+        is CheckOutcome.PASSED
+    )
 
 
 def carry(
@@ -849,7 +895,7 @@ def carry(
     change: dict[str, object] | None = None,
 ) -> RunId:
     """Make a claim set of a sample, import it into another store, and judge its claims there."""
-    made, _ = store.claim_sets.make("shop", sample, "ann")
+    made, _ = store.claim_sets.make_version_if_changed("shop", sample, "ann")
     export_claim_set(store, made.id, file, force=True)
     if change is not None:
         header, *rest = file.read_text(encoding="utf-8").splitlines()
@@ -870,7 +916,9 @@ BY_SAMPLE = GateRequest(kappa=0.2)
 
 
 def ask(store: Store, run: RunId, calendar: Calendar, *accepted: str) -> tuple[CheckOutcome, str]:
-    result = check_gate(store, run, replace(BY_SAMPLE, accept=accepted), clock=calendar)
+    result = check_gate_and_write_certificate(
+        store, run, replace(BY_SAMPLE, accept=accepted), clock=calendar
+    )
     (kappa,) = [each for each in result.checks if each.criterion is Criterion.KAPPA]
     assert result.outcome is kappa.outcome
     return kappa.outcome, kappa.reason
@@ -894,7 +942,11 @@ def test_a_claim_set_that_was_drawn_before_labels_were_known_passes_in_another_s
 ) -> None:
     run = run_over(empty)
     sample = draw_again(empty, run, 5)
-    label(empty, run, only=[each.claim for each in empty.samples.entries(sample, "ann")])
+    label(
+        empty,
+        run,
+        only=[each.claim for each in empty.samples.list_claims_in_served_order(sample, "ann")],
+    )
     honest = carry(empty, sample, elsewhere, tmp_path / "shop.jsonl")
     assert ask(elsewhere, honest, calendar)[0] is CheckOutcome.PASSED
 
@@ -907,8 +959,11 @@ def test_a_claim_set_tells_another_store_of_other_samples_with_labels(
     run = run_over(empty)
     samples = [draw_again(empty, run, seed, 40) for seed in (5, 6)]
     if is_made_first:
-        empty.claim_sets.make("shop", samples[0], "ann")
-    drawn = [[each.claim for each in empty.samples.entries(one, "ann")] for one in samples]
+        empty.claim_sets.make_version_if_changed("shop", samples[0], "ann")
+    drawn = [
+        [each.claim for each in empty.samples.list_claims_in_served_order(one, "ann")]
+        for one in samples
+    ]
     label(empty, run, only=[*drawn[0], *drawn[1]])
     best = carry(empty, samples[0], elsewhere, tmp_path / "shop.jsonl")
     outcome, reason = ask(elsewhere, best, calendar)
@@ -925,9 +980,9 @@ def test_the_best_of_several_imported_claim_sets_is_asked_about(
     run = run_over(empty)
     for number, name in enumerate(("one", "two")):
         sample = draw_again(empty, run, 5 + number, 40)
-        drawn = [each.claim for each in empty.samples.entries(sample, "ann")]
+        drawn = [each.claim for each in empty.samples.list_claims_in_served_order(sample, "ann")]
         label(empty, run, only=drawn)
-        made, _ = empty.claim_sets.make(name, sample, "ann")
+        made, _ = empty.claim_sets.make_version_if_changed(name, sample, "ann")
         export_claim_set(empty, made.id, tmp_path / name, force=False)
     first = import_claim_set(elsewhere, tmp_path / "one").row
     assert first.other_labels == 0
@@ -942,14 +997,18 @@ def test_a_claim_set_whose_file_does_not_say_when_it_was_drawn_is_asked_about(
 ) -> None:
     run = run_over(empty)
     sample = draw_again(empty, run, 5)
-    label(empty, run, only=[each.claim for each in empty.samples.entries(sample, "ann")])
+    label(
+        empty,
+        run,
+        only=[each.claim for each in empty.samples.list_claims_in_served_order(sample, "ann")],
+    )
     file = tmp_path / "shop.jsonl"
     older = carry(empty, sample, elsewhere, file, {"drawn_at": None, "other_labels": None})
     outcome, reason = ask(elsewhere, older, calendar)
     assert outcome is UNDECIDED
     assert "nothing says when the sample of «shop version 1» was drawn" in reason
     assert ask(elsewhere, older, calendar, "drawing_unknown")[0] is CheckOutcome.PASSED
-    export_claim_set(empty, empty.claim_sets.find("shop").id, file, force=True)
+    export_claim_set(empty, empty.claim_sets.find_version_by_name("shop").id, file, force=True)
     assert not import_claim_set(elsewhere, file).is_new
     assert ask(elsewhere, older, calendar)[0] is CheckOutcome.PASSED
 
@@ -960,9 +1019,12 @@ def test_a_claim_set_remembers_its_drawing_when_its_run_is_deleted(
 ) -> None:
     run = run_over(empty)
     samples = [draw_again(empty, run, seed, 40) for seed in (5, 6)]
-    drawn = [[each.claim for each in empty.samples.entries(one, "ann")] for one in samples]
+    drawn = [
+        [each.claim for each in empty.samples.list_claims_in_served_order(one, "ann")]
+        for one in samples
+    ]
     label(empty, run, only=[*drawn[0], *(drawn[1] if has_other else ())])
-    made, _ = empty.claim_sets.make("shop", samples[0], "ann")
+    made, _ = empty.claim_sets.make_version_if_changed("shop", samples[0], "ann")
     again = replace(JUDGED, claims_from="set", claim_set=made.id)
     empty.deletions.delete_run(run, "ann")
     outcome, reason = ask(empty, run_over(empty, again), calendar)
@@ -1020,7 +1082,7 @@ def test_labels_that_were_deleted_before_others_were_given_are_asked_about(
     empty.deletions.delete_person("bo", "ann")
     calendar.wait(1)
     label(empty, run)
-    result = check_gate(empty, run, GateRequest(kappa=0.2), clock=calendar)
+    result = check_gate_and_write_certificate(empty, run, GateRequest(kappa=0.2), clock=calendar)
     assert result.outcome is CheckOutcome.UNDECIDED
 
 
@@ -1030,12 +1092,23 @@ def test_a_labelled_sample_of_a_second_run_over_the_same_claims_is_asked_about(
 ) -> None:
     run, second = run_over(empty), run_over(empty)
     one, other = draw_again(empty, run, 5, 40), draw_again(empty, second, 6, 40)
-    label(empty, second, only=[each.claim for each in empty.samples.entries(other, "ann")])
-    label(empty, run, only=[each.claim for each in empty.samples.entries(one, "ann")])
+    label(
+        empty,
+        second,
+        only=[each.claim for each in empty.samples.list_claims_in_served_order(other, "ann")],
+    )
+    label(
+        empty,
+        run,
+        only=[each.claim for each in empty.samples.list_claims_in_served_order(one, "ann")],
+    )
     if is_deleted:
         empty.deletions.delete_run(second, "ann")
     order = GateRequest(kappa=0.2, sample=one)
-    reasons = [each.reason for each in check_gate(empty, run, order, clock=calendar).checks]
+    reasons = [
+        each.reason
+        for each in check_gate_and_write_certificate(empty, run, order, clock=calendar).checks
+    ]
     assert any("--accept other_samples" in each for each in reasons), reasons
 
 
@@ -1044,13 +1117,19 @@ def test_labels_that_were_deleted_are_asked_about(store: Store, calendar: Calend
     other = run_over(store, name="u", talks=2)
     label(store, other, by="bo")
     order = GateRequest(kappa=0.2)
-    assert check_gate(store, RUN, order, clock=calendar).outcome is CheckOutcome.PASSED
+    assert (
+        check_gate_and_write_certificate(store, RUN, order, clock=calendar).outcome
+        is CheckOutcome.PASSED
+    )
     store.deletions.delete_person("bo", "ann")
-    result = check_gate(store, RUN, order, clock=calendar)
+    result = check_gate_and_write_certificate(store, RUN, order, clock=calendar)
     assert result.outcome is CheckOutcome.UNDECIDED
     assert "8 label events were deleted since the run was made" in result.checks[1].reason
     accepting = replace(order, accept=("labels_deleted",))
-    assert check_gate(store, RUN, accepting, clock=calendar).outcome is CheckOutcome.PASSED
+    assert (
+        check_gate_and_write_certificate(store, RUN, accepting, clock=calendar).outcome
+        is CheckOutcome.PASSED
+    )
 
 
 def test_labels_that_were_deleted_are_asked_about_for_answers_too(
@@ -1061,14 +1140,17 @@ def test_labels_that_were_deleted_are_asked_about_for_answers_too(
     order = GateRequest(
         kappa=0.2, level=ReportLevel.ANSWERS, among_labelled=True, labels=1, accept=("ties",)
     )
-    before = check_gate(empty, run, order, clock=calendar)
+    before = check_gate_and_write_certificate(empty, run, order, clock=calendar)
     assert before.outcome is CheckOutcome.PASSED, before.checks
     empty.deletions.delete_person("bo", "ann")
-    result = check_gate(empty, run, order, clock=calendar)
+    result = check_gate_and_write_certificate(empty, run, order, clock=calendar)
     assert result.outcome is CheckOutcome.UNDECIDED
     assert any("--accept labels_deleted" in each.reason for each in result.checks)
     accepting = replace(order, accept=("labels_deleted", "ties"))
-    assert check_gate(empty, run, accepting, clock=calendar).outcome is CheckOutcome.PASSED
+    assert (
+        check_gate_and_write_certificate(empty, run, accepting, clock=calendar).outcome
+        is CheckOutcome.PASSED
+    )
 
 
 def run_over_rated_answers(store: Store) -> RunId:
@@ -1084,14 +1166,17 @@ def run_over_rated_answers(store: Store) -> RunId:
         for number in range(40)
     ]
     run = store.runs.create(JUDGED, import_talks(store, them))
-    items = store.runs.item_ids(run)
+    items = store.runs.list_item_ids(run)
     for number, (item, each) in enumerate(zip(items, them, strict=True)):
         for window in windows_of(each):
             said = {1: ["yes", "no"][number % 2 :][:1] * 2}
             store.runs.save_window(item, assess(window, said, rule=JUDGED.rule))
         store.runs.score_and_finish_item(item, ItemState.DONE, None, "all in all")
     store.findings.save(
-        [ItemCheckResult(row.id, row.state, row.windows, ()) for row in store.runs.item_rows(items)]
+        [
+            ItemCheckResult(row.id, row.state, row.windows, ())
+            for row in store.runs.read_item_rows(items)
+        ]
     )
     store.runs.set_state(run, RunState.DONE)
     return run
@@ -1100,15 +1185,15 @@ def run_over_rated_answers(store: Store) -> RunId:
 def test_conversations_that_failed_are_asked_about(empty: Store, calendar: Calendar) -> None:
     """A judge may fail where it is hard; one in fifty is less than what makes a run broken."""
     run = run_over(empty, talks=50)
-    last = empty.runs.item_ids(run)[-1]
+    last = empty.runs.list_item_ids(run)[-1]
     empty.runs.score_and_finish_item(last, ItemState.FAILED, None, "refused")
     label(empty, run, only=[each.claim for each in empty.samples.read_frame(run, ())])
     order = GateRequest(kappa=0.2)
-    result = check_gate(empty, run, order, clock=calendar)
+    result = check_gate_and_write_certificate(empty, run, order, clock=calendar)
     assert result.outcome is CheckOutcome.UNDECIDED
     assert "The judge failed on 1 of 50 conversations of run 1" in result.checks[1].reason
     accepting = replace(order, accept=("unfinished_run",))
-    kappa = check_gate(empty, run, accepting, clock=calendar).checks[1]
+    kappa = check_gate_and_write_certificate(empty, run, accepting, clock=calendar).checks[1]
     assert "the judge failed" not in kappa.reason
 
 
@@ -1167,9 +1252,9 @@ def test_labels_that_were_imported_once_the_judge_had_spoken_are_asked_about(
 
 def run_over_some(store: Store, run: RunId, places: Sequence[int]) -> RunId:
     """Judge some conversations of a run again."""
-    rows = store.runs.item_rows(store.runs.item_ids(run))
+    rows = store.runs.read_item_rows(store.runs.list_item_ids(run))
     part = store.runs.create(JUDGED, [rows[place].conversation for place in places])
-    items = store.runs.item_ids(part)
+    items = store.runs.list_item_ids(part)
     for item, place in zip(items, places, strict=True):
         for window in windows_of(talk(f"t{place}", answers=1)):
             store.runs.save_window(item, assess(window, {1: CLAIMS}, rule=JUDGED.rule))
@@ -1245,7 +1330,7 @@ def test_a_report_of_answers_names_labels_of_a_bundle_that_nothing_vouches_for(
 ) -> None:
     for store in (empty, elsewhere):
         run = run_over(store, rated=24)
-    bundle = empty.bundles.collect()
+    bundle = empty.bundles.make_label_bundle()
     later = [
         each._replace(id=f"x{each.id}", reviewer="bo", unverified=True) for each in bundle.acts
     ]

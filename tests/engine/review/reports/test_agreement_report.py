@@ -62,7 +62,7 @@ def claims_of(store: Store, run: RunId) -> list[ClaimId]:
 def label(
     store: Store, claim: ClaimId, verdict: str, *, who: str = "ann", saw: bool = False
 ) -> None:
-    store.reviews.record(
+    store.reviews.append_label_event(
         claim,
         who,
         Action.OVERRIDDEN if saw else Action.BLIND,
@@ -217,7 +217,7 @@ def test_labels_given_since_move_the_figures_without_a_new_reading(
     whole = compute_run_agreement(store, run).report.claims
     assert points.report.claims.table == whole.table
     assert points.report.claims.coverage.not_a_claim == 1
-    assert points.report.claims.percent.value == whole.percent.value
+    assert points.report.claims.percent_agreement.value == whole.percent_agreement.value
     label(store, second, "no")
     again = refresh_agreement_without_intervals(store, points)
     assert again is not None
@@ -228,10 +228,12 @@ def test_many_labels_since_are_read_anew(store: Store, run: RunId) -> None:
     known = compute_run_agreement(store, run)
     for each in claims_of(store, run)[:3]:
         label(store, each, "yes")
-    said = store.labelled_units.read_labels_after_event(run, known.newest, most=3)
+    said = store.labelled_units.read_labels_of_claims_changed_after(run, known.newest, most=3)
     assert said is not None
     assert len(said) == 3
-    assert store.labelled_units.read_labels_after_event(run, known.newest, most=2) is None
+    assert (
+        store.labelled_units.read_labels_of_claims_changed_after(run, known.newest, most=2) is None
+    )
 
 
 def test_an_auditor_finds_dates_and_guideline_versions_of_labels(store: Store, run: RunId) -> None:
@@ -266,7 +268,7 @@ def test_agreement_is_broken_down_by_metadata_of_conversations(tmp_path: Path) -
     ]
     with Store.open(tmp_path / "metadata.db", clock=noon) as store:
         run = store.runs.create(SPEC, [imported(store, each) for each in talks])
-        for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+        for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
             for window in windows_of(each):
                 assessed = assess(window, {1: ["yes"] * 11}, rule=SPEC.rule)
                 store.runs.save_window(item, assessed)

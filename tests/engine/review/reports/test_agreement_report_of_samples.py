@@ -15,7 +15,7 @@ from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.engine.review.gate.gate import GateRequest, check_gate
+from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement, iter_report_text
 from faithtui.engine.review.reports.run_comparison import compare_runs
 from faithtui.errors import StoreError
@@ -55,7 +55,7 @@ def test_labels_of_a_stratum_stand_for_the_run_and_not_for_what_was_drawn(
     claims = found.report.claims
     assert claims.design.kind is DesignKind.STRATIFIED
     # By hand: 30 of the 60 `yes`, 20 `no` and 20 `idk` are right.
-    assert claims.percent.value == pytest.approx(0.7)
+    assert claims.percent_agreement.value == pytest.approx(0.7)
     weighted = [list(row) for row in claims.agreement.weighted or ()]
     assert weighted == [[30, 0, 0], [30, 20, 0], [0, 0, 20]]
     assert claims.strict.recall.value == pytest.approx(20 / 50)
@@ -86,13 +86,13 @@ def test_labels_served_with_the_judge_in_view_measure_its_pull_alone(
     row = store.samples.add(
         run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="s"
     )
-    entries = store.samples.entries(row.id, "ann")
+    entries = store.samples.list_claims_in_served_order(row.id, "ann")
     judged = {each.claim: each.judge for each in compute_run_agreement(store, run).readings.claims}
     shown = [each.claim for each in entries if each.shown]
     blind = [each.claim for each in entries if not each.shown]
     for claim in shown:
         word = judged[claim]
-        store.reviews.record(
+        store.reviews.append_label_event(
             claim, "ann", Action.AGREED, word, run=run, judge_verdict=word, saw_judge=True
         )
     for number, claim in enumerate(blind):
@@ -102,14 +102,14 @@ def test_labels_served_with_the_judge_in_view_measure_its_pull_alone(
     claims, coverage = found.claims, found.claims.coverage
     assert (coverage.audit, coverage.compared, coverage.outside) == (len(shown), 60, 0)
     assert (claims.agreement.n, coverage.blind, coverage.shown) == (len(blind), len(blind), 0)
-    assert claims.percent.value == pytest.approx(1 - len(blind[::3]) / len(blind))
+    assert claims.percent_agreement.value == pytest.approx(1 - len(blind[::3]) / len(blind))
     assert claims.rate.corrected_this_run.n == claims.rate.label_mean.n == len(blind)
     assert found.anchoring is not None
     assert found.anchoring.shown.n == len(shown)
     (rater,) = found.raters
     assert (rater.labels, rater.blind, rater.agreement.n) == (60, len(blind), len(blind))
     assert rater.overrides == len(blind[::3])
-    assert rater.agreement.percent.value == claims.percent.value
+    assert rater.agreement.percent.value == claims.percent_agreement.value
     codes = {each.code for each in found.warnings}
     assert {"audit_left_out", "anchoring_suspected"} <= codes
     assert "not_blind" not in codes
@@ -170,7 +170,7 @@ def test_claims_that_could_not_be_drawn_may_all_pass_or_all_fail(store: Store, r
     accepted = ("sample_of_other_run", "not_checked")
     request = GateRequest(score=0.8, sample=row.id, accept=accepted)
     for number, outcome in ((same, CheckOutcome.PASSED), (other, CheckOutcome.BELOW)):
-        checks = check_gate(store, number, request).checks
+        checks = check_gate_and_write_certificate(store, number, request).checks
         (score,) = (each for each in checks if each.criterion is Criterion.SCORE)
         assert score.outcome is outcome, score
 
@@ -181,8 +181,8 @@ def test_a_run_of_the_drawn_conversations_alone_has_no_corrected_rate(
     """Else all its claims are labelled, and a sample would pass for a census."""
     row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 7, size=6))
     label(store, run, drawn(store, row), "yes")
-    wanted = {each.item for each in store.samples.entries(row.id, "ann")}
-    items = store.runs.item_ids(run)
+    wanted = {each.item for each in store.samples.list_claims_in_served_order(row.id, "ann")}
+    items = store.runs.list_item_ids(run)
     keys = [key for key, item in zip(KEYS, items, strict=True) if item in wanted]
     assert len(keys) == 6
     second = judged_all(store, keys, SECOND, replace(SPEC, judge="openai:other"))
@@ -191,7 +191,9 @@ def test_a_run_of_the_drawn_conversations_alone_has_no_corrected_rate(
     assert found.claims.rate.corrected_this_run.value is None
     (told,) = (each.message for each in found.warnings if each.code == "design_not_random")
     assert "this run judged those that were drawn rather than the others" in told
-    checked = check_gate(store, second, GateRequest(kappa=-1.0, sample=row.id))
+    checked = check_gate_and_write_certificate(
+        store, second, GateRequest(kappa=-1.0, sample=row.id)
+    )
     (kappa,) = (each for each in checked.checks if each.criterion is Criterion.KAPPA)
     assert kappa.outcome is CheckOutcome.UNKNOWN
     # The first conversations, whichever were drawn, are a part like any other.
@@ -204,7 +206,10 @@ def test_a_sample_that_is_not_there_is_refused_where_all_is_labelled(
     store: Store, run: RunId
 ) -> None:
     label(
-        store, run, [each.claim for each in store.labelled_units.read_run_units(run).claims], "yes"
+        store,
+        run,
+        [each.claim for each in store.labelled_units.read_report_units(run).claims],
+        "yes",
     )
     assert compute_run_agreement(store, run).report.claims.design.kind is DesignKind.CENSUS
     with pytest.raises(StoreError, match="has no sample 999"):
@@ -222,7 +227,9 @@ def test_two_runs_are_compared_with_the_figures_of_the_report(store: Store, run:
         change = compare_runs(store, a, b, "ann")
         report = compute_run_agreement(store, a, other=b).report
         assert change.report == report.comparison
-        assert change.report.accuracy_a.value == pytest.approx(report.claims.percent.value)
+        assert change.report.accuracy_a.value == pytest.approx(
+            report.claims.percent_agreement.value
+        )
     # By hand: A is right on 60 + 0 + 20 of 100 claims, counted alike on 25 of 35.
     assert compare_runs(store, run, second, "ann").report.accuracy_a.value == pytest.approx(0.8)
 
@@ -231,7 +238,7 @@ def test_a_comparison_leaves_out_and_counts_apart_what_was_shown_on_purpose(
     store: Store, run: RunId
 ) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, size=40, shown_share=0.3))
-    entries = store.samples.entries(row.id, "ann")
+    entries = store.samples.list_claims_in_served_order(row.id, "ann")
     shown = [each.claim for each in entries if each.shown]
     assert 0 < len(shown) < 40
     label(store, run, [each.claim for each in entries if not each.shown])

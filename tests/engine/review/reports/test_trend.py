@@ -16,7 +16,7 @@ from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
-from faithtui.engine.review.gate.gate import GateRequest, check_gate
+from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement
 from faithtui.engine.review.reports.run_comparison import compare_runs
 from faithtui.engine.review.reports.trend import compute_trend
@@ -63,13 +63,13 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         row = sampled(opened, first, plan, "verdict")
         claims = drawn(opened, row)
         texts = {
-            each.claim: each.text for each in opened.labelled_units.read_run_units(first).claims
+            each.claim: each.text for each in opened.labelled_units.read_report_units(first).claims
         }
         label(opened, first, [each for each in claims if texts[each] == "Claim 1.0"], "no")
         label(opened, first, [each for each in claims if texts[each] == "Claim 1.1"], "no")
         rest = [each for each in claims if not texts[each].startswith("Claim 1")]
         label(opened, first, rest, "yes")
-        opened.claim_sets.make("shop", row.id, "ann")
+        opened.claim_sets.make_version_if_changed("shop", row.id, "ann")
         done(opened, labels=BETTER, judge="<b>k")
         done(opened, keys=KEYS[:6], labels=BETTER, judge="k")
         yield opened
@@ -77,7 +77,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.fixture
 def claim_set(store: Store) -> ClaimSetRow:
-    return store.claim_sets.find("shop")
+    return store.claim_sets.find_version_by_name("shop")
 
 
 def test_each_run_has_the_figures_of_its_report_and_its_change_that_of_compare(
@@ -88,7 +88,7 @@ def test_each_run_has_the_figures_of_its_report_and_its_change_that_of_compare(
     settings = ReportSettings(claim_set=claim_set.id)
     for each in found:
         claims = compute_run_agreement(store, each.run, settings).report.claims
-        assert each.accuracy == claims.percent
+        assert each.accuracy == claims.percent_agreement
         score = claims.rate.corrected_this_run
         if each.unjudged:
             # Nothing is known of the half of the set that it did not judge.
@@ -116,7 +116,7 @@ def test_what_a_run_did_not_judge_bounds_its_accuracy(store: Store, claim_set: C
     weights = store.claim_sets.compute_label_weights(claim_set.id, FACTS)
     inside = {
         each.claim
-        for each in store.labelled_units.read_run_units(RunId(3)).claims
+        for each in store.labelled_units.read_report_units(RunId(3)).claims
         if each.claim in weights
     }
     share = sum(weights[each] for each in inside) / sum(weights.values())
@@ -131,13 +131,13 @@ def test_ties_and_claims_that_show_the_judge_are_not_called_unjudged(tmp_path: P
         run = done(store)
         plan = SamplePlan(SamplingDesign.SIMPLE, 7, size=30, shown_share=0.4)
         row = sampled(store, run, plan)
-        entries = store.samples.entries(row.id, "ann")
+        entries = store.samples.list_claims_in_served_order(row.id, "ann")
         assert any(each.shown for each in entries)
         label(store, run, drawn(store, row))
         tied = next(each.claim for each in entries if not each.shown)
         label(store, run, [tied], "no", "bo")
-        store.claim_sets.make("shop", row.id, "ann")
-        claim_set = store.claim_sets.find("shop")
+        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        claim_set = store.claim_sets.find_version_by_name("shop")
         (point,) = compute_trend(store, claim_set).points
         weights = store.claim_sets.compute_label_weights(claim_set.id, FACTS)
     assert (point.unjudged, point.accuracy_bounds) == (0, None)
@@ -182,8 +182,10 @@ def test_a_run_of_some_of_what_was_drawn_has_no_figures_of_the_set(tmp_path: Pat
     assert low == pytest.approx(part.compared / 30 * (there.report.accuracy_b.value or 0))
     # Beside a run that judged more there are weights, and between two such runs there are none.
     assert (half.change is None, beside.change) == (False, None)
-    assert back.weighting == there.weighting
-    assert "all claims count alike, as both runs judged claims because they" in both.weighting
+    assert back.weighting_sentence == there.weighting_sentence
+    assert (
+        "all claims count alike, as both runs judged claims because they" in both.weighting_sentence
+    )
 
 
 def test_a_change_is_the_same_whichever_run_comes_first(tmp_path: Path) -> None:
@@ -206,9 +208,9 @@ def test_a_change_is_the_same_whichever_run_comes_first(tmp_path: Path) -> None:
         *(there.b_only_correct, there.a_only_correct),
     )
     # Rows are A: five conversations whose claim that is no by run 1 is something else by run 2.
-    assert back.judges.table.rows == there.judges.table.columns
-    assert back.judges.table.columns == there.judges.table.rows
-    assert back.judges.table.rows != back.judges.table.columns
+    assert back.judges.table.reference_totals == there.judges.table.judge_totals
+    assert back.judges.table.judge_totals == there.judges.table.reference_totals
+    assert back.judges.table.reference_totals != back.judges.table.judge_totals
     assert back.judges.bias_index == -(there.judges.bias_index or 0) != 0
     assert back.judges.cohen_kappa == there.judges.cohen_kappa
     # Run 1 has a sixth drawn conversation, of five claims; all that run 2 has is in run 1, too.
@@ -219,13 +221,13 @@ def judge_drawn(
     store: Store, wanted: set[ClaimId], judge: str = "d", labels: Labels | None = None
 ) -> RunId:
     """Judge some claims alone, in the words of a better judge."""
-    said = {each.claim: each for each in store.labelled_units.read_run_units(RunId(1)).claims}
+    said = {each.claim: each for each in store.labelled_units.read_report_units(RunId(1)).claims}
     spec = replace(SPEC, rule=FACTS, judge=f"openai:{judge}", judge_fingerprint=judge)
     by_conversation: dict[ConversationId, list[ClaimUnit]] = {}
     for each in said.values():
         by_conversation.setdefault(each.conversation, []).append(each)
     run = store.runs.create(spec, sorted(by_conversation))
-    items = store.runs.item_ids(run)
+    items = store.runs.list_item_ids(run)
     for item, key in zip(items, sorted(by_conversation), strict=True):
         texts = {each.text for each in by_conversation[key] if each.claim in wanted}
         for window in windows_of(store.conversations.get(key)):
@@ -252,13 +254,13 @@ def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
         row = sampled(store, first, plan, *(("verdict",) if plan.sizes else ()))
         claims = drawn(store, row)
         texts = {
-            each.claim: each.text for each in store.labelled_units.read_run_units(first).claims
+            each.claim: each.text for each in store.labelled_units.read_report_units(first).claims
         }
         bad = [each for each in claims if texts[each].startswith("Claim 1")]
         label(store, first, bad, "no")
         label(store, first, [each for each in claims if each not in bad], "yes")
-        store.claim_sets.make("shop", row.id, "ann")
-        claim_set = store.claim_sets.find("shop")
+        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        claim_set = store.claim_sets.find_version_by_name("shop")
         part = judge_drawn(store, set(claims))
         whole = done(store, keys, {**FIVE, **BETTER}, judge="k")
         trend = compute_trend(store, claim_set)
@@ -274,7 +276,7 @@ def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
         weights = store.claim_sets.compute_label_weights(claim_set.id, FACTS)
         said = {run: judged_words(store, run) for run in (part, again)}
         human = {
-            each.claim: each.human for each in store.labelled_units.read_run_units(part).claims
+            each.claim: each.human for each in store.labelled_units.read_report_units(part).claims
         }
     assert [each.run for each in trend.points] == [first, part, whole]
     _, alone, last = trend.points
@@ -296,7 +298,7 @@ def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
     assert (change.weighted, change.signflip_p is not None) == (
         *(design is SamplingDesign.STRATIFIED, True),
     )
-    alike = "all claims count alike" in alone_compared.weighting
+    alike = "all claims count alike" in alone_compared.weighting_sentence
     assert alike is (design is SamplingDesign.SIMPLE)
     assert alone.accuracy_bounds is None
     for name in ("accuracy", "kappa", "recall_no"):
@@ -306,7 +308,7 @@ def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
     assert alone.score.has_interval
     if design is SamplingDesign.STRATIFIED:
         assert alone.score.value == pytest.approx(last.score.value)
-        assert alone.accuracy.value != report.claims.percent.value
+        assert alone.accuracy.value != report.claims.percent_agreement.value
         # So the report says that its own figures are without these weights, and where they are.
         assert "claims, counted alike though drawn by strata, " in report.headline
         (warning,) = (each for each in report.warnings if each.code == "sample_of_other_run")
@@ -321,7 +323,7 @@ def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
 
 
 def judged_words(store: Store, run: RunId) -> dict[ClaimId, str | None]:
-    return {each.claim: each.judge for each in store.labelled_units.read_run_units(run).claims}
+    return {each.claim: each.judge for each in store.labelled_units.read_report_units(run).claims}
 
 
 def set_of_conversations(store: Store) -> tuple[ClaimSetRow, list[str]]:
@@ -330,11 +332,11 @@ def set_of_conversations(store: Store) -> tuple[ClaimSetRow, list[str]]:
     run = done(store, keys)
     row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 7, size=6))
     label(store, run, drawn(store, row), "yes")
-    wanted = {each.item for each in store.samples.entries(row.id, "ann")}
-    items = store.runs.item_ids(run)
-    store.claim_sets.make("shop", row.id, "ann")
+    wanted = {each.item for each in store.samples.list_claims_in_served_order(row.id, "ann")}
+    items = store.runs.list_item_ids(run)
+    store.claim_sets.make_version_if_changed("shop", row.id, "ann")
     chosen = [key for key, item in zip(keys, items, strict=True) if item in wanted]
-    return store.claim_sets.find("shop"), chosen
+    return store.claim_sets.find_version_by_name("shop"), chosen
 
 
 def test_the_picture_is_xml_in_which_names_are_text(store: Store, claim_set: ClaimSetRow) -> None:
@@ -357,7 +359,7 @@ def checked(store: Store, run: int, **more: object) -> tuple[CheckOutcome, float
     order = GateRequest(**asked)  # type: ignore[arg-type]  # the tests' own words
     (found,) = (
         each
-        for each in check_gate(store, RunId(run), order).checks
+        for each in check_gate_and_write_certificate(store, RunId(run), order).checks
         if each.criterion is Criterion.CHANGE
     )
     return found.outcome, found.value, found.reason
@@ -389,12 +391,12 @@ def test_a_gate_on_change_holds_runs_of_drawn_claims_against_each_other(tmp_path
         row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=40))
         claims = drawn(store, row)
         texts = {
-            each.claim: each.text for each in store.labelled_units.read_run_units(first).claims
+            each.claim: each.text for each in store.labelled_units.read_report_units(first).claims
         }
         for claim in claims:
             label(store, first, [claim], "no" if texts[claim].startswith("Claim 1") else "yes")
-        store.claim_sets.make("shop", row.id, "ann")
-        claim_set = store.claim_sets.find("shop")
+        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        claim_set = store.claim_sets.find_version_by_name("shop")
         good, worse, same = (
             judge_drawn(store, set(claims), name, words)
             for name, words in (("d", None), ("e", WORSE), ("f", None))
@@ -426,7 +428,7 @@ def test_whoever_skips_the_claims_that_got_worse_does_not_pass(tmp_path: Path) -
         first = done(store)
         row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=60))
         texts = {
-            each.claim: each.text for each in store.labelled_units.read_run_units(first).claims
+            each.claim: each.text for each in store.labelled_units.read_report_units(first).claims
         }
         for claim in drawn(store, row):
             if texts[claim] == "Claim 1.0":
@@ -454,7 +456,7 @@ def test_unfair_claims_leave_open_how_many_of_the_others_differ(tmp_path: Path) 
         first, second = done(store), done(store, judge="k", labels={1: ("no", "no")})
         row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=60))
         texts = {
-            each.claim: each.text for each in store.labelled_units.read_run_units(first).claims
+            each.claim: each.text for each in store.labelled_units.read_report_units(first).claims
         }
         for claim in drawn(store, row):
             label(store, first, [claim], "yes" if texts[claim] == "Claim 1.0" else "x")
@@ -484,7 +486,7 @@ def test_a_change_asks_about_the_labels_that_it_rests_on(tmp_path: Path) -> None
         row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
         own = sampled(store, second, SamplePlan(SamplingDesign.SIMPLE, 8, size=24), name="own")
         texts = {
-            each.claim: each.text for each in store.labelled_units.read_run_units(first).claims
+            each.claim: each.text for each in store.labelled_units.read_report_units(first).claims
         }
         for claim in {*drawn(store, row), *drawn(store, own)}:
             word = "no" if texts[claim].startswith("Claim 1") else "yes"
@@ -504,23 +506,32 @@ def test_a_change_asks_about_the_labels_that_it_rests_on(tmp_path: Path) -> None
 def test_a_gate_on_change_finds_the_certified_run(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
     order = GateRequest(labels=1, kappa=-1, write=path, claim_set="shop", accept=ACCEPTED_CODES)
-    assert check_gate(store, RunId(2), order).outcome is CheckOutcome.PASSED
-    again = check_gate(store, RunId(2), GateRequest(certificate=path))
+    assert check_gate_and_write_certificate(store, RunId(2), order).outcome is CheckOutcome.PASSED
+    again = check_gate_and_write_certificate(store, RunId(2), GateRequest(certificate=path))
     assert again.outcome is CheckOutcome.PASSED
     # Another judge than the certified one: figures of its own, and no stale certificate.
-    worse = check_gate(store, RunId(1), GateRequest(certificate=path, max_drop=0.1, labels=1))
+    worse = check_gate_and_write_certificate(
+        store, RunId(1), GateRequest(certificate=path, max_drop=0.1, labels=1)
+    )
     assert (worse.outcome, worse.broken) == (CheckOutcome.BELOW, ())
     assert any("judge: openai:<b>k was certified, openai:j judged" in each for each in worse.notes)
-    assert check_gate(store, RunId(1), GateRequest(certificate=path)).outcome is CheckOutcome.STALE
+    assert (
+        check_gate_and_write_certificate(store, RunId(1), GateRequest(certificate=path)).outcome
+        is CheckOutcome.STALE
+    )
     with pytest.raises(ConfigError, match="would be compared with"):
-        check_gate(store, RunId(2), GateRequest(certificate=path, max_drop=0.1))
+        check_gate_and_write_certificate(
+            store, RunId(2), GateRequest(certificate=path, max_drop=0.1)
+        )
     with pytest.raises(ConfigError, match="name it with --against RUN"):
-        check_gate(store, RunId(2), GateRequest(max_drop=0.1))
+        check_gate_and_write_certificate(store, RunId(2), GateRequest(max_drop=0.1))
     with pytest.raises(ConfigError, match="expected 0 to 1"):
-        check_gate(store, RunId(2), GateRequest(max_drop=1.1, against=RunId(1)))
+        check_gate_and_write_certificate(
+            store, RunId(2), GateRequest(max_drop=1.1, against=RunId(1))
+        )
     with Store.open(tmp_path / "other.db") as other:
         run = done(other, labels=BETTER, judge="<b>k")
         found = checked(other, run, max_drop=0.1, certificate=path)
-        told = check_gate(other, run, GateRequest(certificate=path)).notes
+        told = check_gate_and_write_certificate(other, run, GateRequest(certificate=path)).notes
     assert "claim set shop version 1 is not in this store as it was" in " ".join(told)
     assert (found[0], "not in this store" in found[2]) == (CheckOutcome.UNKNOWN, True)

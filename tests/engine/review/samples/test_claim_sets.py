@@ -35,7 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         label(store, run, drawn(store, row)[:6])
         label(store, run, drawn(store, row)[6:], "no", who="bo")
-        found, _ = store.claim_sets.make("shop", row.id, "ann")
+        found, _ = store.claim_sets.make_version_if_changed("shop", row.id, "ann")
         export_claim_set(store, found.id, folder / "shop.jsonl", force=False)
     return folder
 
@@ -56,10 +56,10 @@ def test_another_store_measures_a_judge_as_the_first_one_does(made: Path, other:
     result = import_claim_set(other, made / "shop.jsonl")
     assert (result.is_new, result.new_conversations, result.merged.new) == (True, 4, 8)
     with Store.open(made / "one.db") as store:
-        (sample,) = store.samples.rows("ann")
+        (sample,) = store.samples.list_samples("ann")
     assert (result.row.drawn_at, result.row.other_labels) == (sample.created_at, 0)
     assert not result.row.has_new_labels
-    assert other.samples.rows("ann") == ()
+    assert other.samples.list_samples("ann") == ()
     second = judged_all(other, "abcd", SECOND)
     found = compute_run_agreement(other, second)
     assert found.report.claims.design.claim_set == result.row.id
@@ -73,7 +73,7 @@ def test_another_store_measures_a_judge_as_the_first_one_does(made: Path, other:
     again = import_claim_set(other, made / "shop.jsonl")
     assert (again.row, again.is_new) == (result.row, False)
     assert (again.new_conversations, again.merged.new, again.merged.known) == (0, 0, 8)
-    assert other.check() == []
+    assert other.list_damage() == []
 
 
 def test_a_set_that_went_through_a_store_gives_the_same_file(
@@ -95,7 +95,7 @@ def test_a_set_that_went_through_a_store_gives_the_same_file(
 def test_a_set_without_labels_does_not_stand_for_a_run(made: Path, other: Store) -> None:
     shop = import_claim_set(other, made / "shop.jsonl").row
     run = judged_all(other, "abcd", SECOND)
-    said = {each.claim for each in other.labelled_units.read_run_units(run).claims if each.human}
+    said = {each.claim for each in other.labelled_units.read_report_units(run).claims if each.human}
     frame = other.samples.read_frame(run, ())
     plans = [SamplePlan(SamplingDesign.SIMPLE, seed, 1) for seed in range(99)]
     plan = next(
@@ -104,7 +104,7 @@ def test_a_set_without_labels_does_not_stand_for_a_run(made: Path, other: Store)
         if not said.intersection(one.unit.claim for one in make_sample_draw(frame, each).claims)
     )
     row = sampled(other, run, plan)
-    other.claim_sets.make("later", row.id, "bo")
+    other.claim_sets.make_version_if_changed("later", row.id, "bo")
     assert compute_run_agreement(other, run).report.claims.design.claim_set == shop.id
 
 
@@ -162,8 +162,8 @@ def test_a_file_that_is_not_whole_is_refused_and_nothing_written(
     path.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
     with pytest.raises(InputError, match=message):
         import_claim_set(other, path)
-    assert other.conversations.sources() == ()
-    assert other.claim_sets.rows() == ()
+    assert other.conversations.list_sources() == ()
+    assert other.claim_sets.list_versions() == ()
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_header_that_does_not_fit_is_refused_whatever_its_digest(
     path.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
     with pytest.raises(InputError, match=message):
         import_claim_set(other, path)
-    assert other.claim_sets.rows() == ()
+    assert other.claim_sets.list_versions() == ()
 
 
 def test_conversations_with_other_turns_and_sets_of_the_same_name_are_refused(
@@ -202,15 +202,15 @@ def test_conversations_with_other_turns_and_sets_of_the_same_name_are_refused(
     other.conversations.import_batch([talk("a", say="Another answer")])
     with pytest.raises(StoreError, match="tests/a is in this store with other turns"):
         import_claim_set(other, made / "shop.jsonl")
-    assert other.claim_sets.rows() == ()
-    assert len(other.conversations.ids()) == 1, "nothing of it came over"
+    assert other.claim_sets.list_versions() == ()
+    assert len(other.conversations.list_ids()) == 1, "nothing of it came over"
     with Store.open(tmp_path / "third.db") as third:
         run = judged_all(third, "abcd")
         row = sampled(third, run, SamplePlan(SamplingDesign.SIMPLE, 1, 3))
-        third.claim_sets.make("shop", row.id, "cy")
+        third.claim_sets.make_version_if_changed("shop", row.id, "cy")
         with pytest.raises(StoreError, match="another claim set shop version 1 is in this store"):
             import_claim_set(third, made / "shop.jsonl")
-        assert len(third.labelled_units.read_run_units(run).claims) == 20
+        assert len(third.labelled_units.read_report_units(run).claims) == 20
     change(lines, "claim", text="A text that is not the one of the digest.")
     change(lines, "faithtui-labels", digest=None)
     path = tmp_path / "bad.jsonl"
@@ -233,11 +233,11 @@ def test_images_and_hostile_texts_come_over_as_they_are(other: Store, tmp_path: 
         store.conversations.import_batch([hostile, album()], DATA)
         run = _judge(store)
         row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 1, 2))
-        found, _ = store.claim_sets.make("nasty", row.id, "ann")
+        found, _ = store.claim_sets.make_version_if_changed("nasty", row.id, "ann")
         export_claim_set(store, found.id, tmp_path / "n.jsonl", force=False)
-        expected = [store.conversations.get(each) for each in store.conversations.ids()]
+        expected = [store.conversations.get(each) for each in store.conversations.list_ids()]
     import_claim_set(other, tmp_path / "n.jsonl")
-    there = [other.conversations.get(each) for each in other.conversations.ids()]
+    there = [other.conversations.get(each) for each in other.conversations.list_ids()]
     assert there == expected
     for image, data in DATA.items():
         assert other.images.read(image).data == data
@@ -246,9 +246,9 @@ def test_images_and_hostile_texts_come_over_as_they_are(other: Store, tmp_path: 
 def _judge(store: Store) -> RunId:
     from tests.store.building import SPEC, assess, windows_of
 
-    numbers = store.conversations.ids()
+    numbers = store.conversations.list_ids()
     run = store.runs.create(SPEC, numbers)
-    for number, item in zip(numbers, store.runs.item_ids(run), strict=True):
+    for number, item in zip(numbers, store.runs.list_item_ids(run), strict=True):
         for window in windows_of(store.conversations.get(number)):
             store.runs.save_window(item, assess(window, {1: ("yes",)}))
     return run

@@ -39,7 +39,7 @@ def run(store: Store) -> RunId:
     """Twenty conversations of four claims: the judge supports two, and says no and idk."""
     talks = [talk(f"t{number:02}", answers=1) for number in range(20)]
     run = store.runs.create(SPEC, import_talks(store, talks))
-    for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+    for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
         labels = ("yes", "no", "yes", "idk")
         store.runs.save_window(item, assess(windows_of(each)[0], {1: labels}))
     return run
@@ -55,7 +55,7 @@ def drawn(
 def say(store: Store, row: SampleRow, most: int) -> None:
     """Answer the first claims of a queue; every fourth otherwise than the judge."""
     judge = {each.claim: each.judge for each in store.labelled_units.read_claim_units(row.run)}
-    for number, entry in enumerate(store.samples.entries(row.id, ANN)[:most]):
+    for number, entry in enumerate(store.samples.list_claims_in_served_order(row.id, ANN)[:most]):
         word = "no" if number % 4 == 0 else "x" if number % 9 == 5 else str(judge[entry.claim])
         store.reviews.record_verdict(
             entry.claim, ANN, word, run=row.run, saw_judge=False, sample=row.id
@@ -77,8 +77,8 @@ def test_they_are_those_of_the_report_while_one_person_labels(
     row = drawn(store, run, design, *by, shown=shown)
     assert compute_confidence_sequences(store, row.id, ANN) is None
     say(store, row, 20)
-    entry = store.samples.entries(row.id, ANN)[20]
-    store.reviews.record(
+    entry = store.samples.list_claims_in_served_order(row.id, ANN)[20]
+    store.reviews.append_label_event(
         entry.claim,
         ANN,
         Action.SKIPPED,
@@ -90,7 +90,9 @@ def test_they_are_those_of_the_report_while_one_person_labels(
     found = compute_confidence_sequences(store, row.id, ANN)
     assert found is not None
     # Claims that show the judge are in no figure.
-    labels = sum(not each.shown for each in store.samples.entries(row.id, ANN)[:20])
+    labels = sum(
+        not each.shown for each in store.samples.list_claims_in_served_order(row.id, ANN)[:20]
+    )
     assert found.labels == labels
     assert 0 < found.rate[0] < found.rate[1] < 1
     assert found.recall[0] < found.recall[1]
@@ -126,7 +128,7 @@ def test_whole_conversations_and_repeats_have_none(store: Store, run: RunId) -> 
 def test_a_spot_check_has_them_and_a_run_that_went_on_has_not(store: Store) -> None:
     talks = [talk(f"t{number:02}", answers=1) for number in range(21)]
     run = store.runs.create(SPEC, import_talks(store, talks))
-    items = store.runs.item_ids(run)
+    items = store.runs.list_item_ids(run)
     windows = [assess(windows_of(each)[0], {1: ("yes", "no")}) for each in talks]
     for item, window in zip(items[:20], windows, strict=False):
         store.runs.save_window(item, window)

@@ -43,7 +43,7 @@ def judge_conversations(store: Store, count: int) -> RunId:
     """Make conversations of two claims: the judge says yes and no."""
     talks: list[Conversation] = [talk(f"t{number:02}", answers=1) for number in range(count)]
     run = store.runs.create(SPEC, import_talks(store, talks))
-    for item, each in zip(store.runs.item_ids(run), talks, strict=True):
+    for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
         store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", "no")}))
     return run
 
@@ -51,7 +51,9 @@ def judge_conversations(store: Store, count: int) -> RunId:
 def say(store: Store, row: SampleRow, differ: int, *, most: int = 1000, saw: bool = False) -> None:
     """Answer a sample; the first `differ` claims otherwise than the judge."""
     judge = {each.claim: each.judge for each in store.labelled_units.read_claim_units(row.run)}
-    for number, entry in enumerate(store.samples.entries(row.id, PEOPLE)[:most]):
+    for number, entry in enumerate(
+        store.samples.list_claims_in_served_order(row.id, PEOPLE)[:most]
+    ):
         same = judge[entry.claim]
         other = "no" if same == "yes" else "yes"
         store.reviews.record_verdict(
@@ -111,7 +113,7 @@ def test_a_report_wants_as_many_labels_as_the_queue_says(store: Store) -> None:
     )
     say(store, row, 3)
     found = read_queue_progress(store, row.id, PEOPLE)
-    shown = sum(each.shown for each in store.samples.entries(row.id, PEOPLE))
+    shown = sum(each.shown for each in store.samples.list_claims_in_served_order(row.id, PEOPLE))
     assert shown
     report = compute_run_agreement(store, run, ReportSettings(sample=row.id)).report
     assert found.needed == report.progress.labels_still_needed
@@ -122,7 +124,7 @@ def test_a_report_wants_as_many_labels_as_the_queue_says(store: Store) -> None:
 
 def test_labels_that_cannot_be_compared_are_left_out(store: Store, run: RunId) -> None:
     row = draw_and_save_run_sample(store, run, PEOPLE, SampleRequest("x", size=2))
-    first, second = store.samples.entries(row.id, PEOPLE)
+    first, second = store.samples.list_claims_in_served_order(row.id, PEOPLE)
     for entry, verdict in ((first, "x"), (second, "yes")):
         store.reviews.record_verdict(
             entry.claim, PEOPLE, verdict, run=run, saw_judge=False, sample=row.id
@@ -145,17 +147,17 @@ def test_a_spot_check_is_closed_with_its_decision(
     assert end.check is not None
     assert (end.check.decision, end.progress.needed) == (decision, None)
     assert end.actions == {"blind": 20, "shown": 0}
-    closed = store.samples.row(row.id, PEOPLE)
+    closed = store.samples.read_sample(row.id, PEOPLE)
     assert closed.decision == decision.value
     assert read_outcome_and_close_spot_check(store, row.id, PEOPLE).check == end.check
-    assert store.samples.row(row.id, PEOPLE).closed_at == closed.closed_at
+    assert store.samples.read_sample(row.id, PEOPLE).closed_at == closed.closed_at
 
 
 def test_an_unfinished_spot_check_stays_open(store: Store, run: RunId) -> None:
     row = draw_and_save_run_sample(store, run, PEOPLE, make_spot_check_request(4))
     say(store, row, 0, most=19)
     read_outcome_and_close_spot_check(store, row.id, PEOPLE)
-    assert store.samples.row(row.id, PEOPLE).decision is None
+    assert store.samples.read_sample(row.id, PEOPLE).decision is None
 
 
 def test_repeats_need_labels_of_ones_own(store: Store, run: RunId) -> None:
@@ -176,5 +178,5 @@ def test_pace_and_seed_come_from_what_was_drawn(store: Store, run: RunId) -> Non
     row = draw_and_save_run_sample(store, run, PEOPLE, SampleRequest("a", size=3, seed=8))
     say(store, row, 0)
     draw_and_save_run_sample(store, run, PEOPLE, SampleRequest("b", size=3, seed=2))
-    rows = store.samples.rows(PEOPLE, run)
+    rows = store.samples.list_samples(PEOPLE, run)
     assert (estimate_seconds_per_claim(rows), find_unused_seed(rows)) == (6.0, 9)

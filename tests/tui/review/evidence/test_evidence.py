@@ -85,7 +85,7 @@ async def test_the_list_of_windows_begins_at_the_claims_own_while_all_are_chosen
         screen = await reviewing(pilot)
         await press(pilot, *"jjjj", "L")
         assert screen.claim is not None
-        own = screen.claim.home_verdict.window
+        own = screen.claim.first_window_verdict.window
         assert own > 0
         assert screen.panes.windows.cursor == own + 1
         assert screen.review_position.window is None

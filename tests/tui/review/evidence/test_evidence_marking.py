@@ -54,8 +54,8 @@ async def test_words_are_marked_shown_and_taken_back(
     with Store.open(store_path) as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        assert store.runs.row(run).labelled == stored(store_path).run.labelled
-        kept = [act for act in store.bundles.collect(reviewers=["ann"]).acts]
+        assert store.runs.read_run(run).labelled == stored(store_path).run.labelled
+        kept = [act for act in store.bundles.make_label_bundle(reviewers=["ann"]).acts]
         assert {act.action for act in kept} == {Action.EVIDENCE, Action.WITHDRAWN}
 
 

@@ -204,6 +204,6 @@ def test_pictures_leave_nothing_behind() -> None:
     pictures = ImageFiles()
     path = pictures.write("x", b"bytes", "text/html")
     assert path.suffix == ".bin", "nothing that a browser would read"
-    pictures.close()
-    pictures.close()
+    pictures.remove_files()
+    pictures.remove_files()
     assert not path.parent.exists()

@@ -42,7 +42,7 @@ async def test_a_version_is_written_and_read(app: FaithApp, write: Callable[[str
     async with app.run_test(size=(100, 30)) as pilot:
         await opened(pilot)
         store = app.session.store
-        app.push_screen(GuidelineDialog(app.session, store.guidelines.versions()))
+        app.push_screen(GuidelineDialog(app.session, store.guidelines.list_versions()))
         await calm(pilot)
         assert "There is no guideline yet" in screen_text(app), "of no metric in particular"
         write("Fees [b]count[/b].\n")
@@ -63,7 +63,7 @@ async def test_a_version_is_written_and_read(app: FaithApp, write: Callable[[str
         assert "an empty text is no guideline" in screen_text(app)
         await press(pilot, "h")
         assert not isinstance(app.screen, GuidelineDialog)
-        assert [each.text for each in store.guidelines.versions()] == [
+        assert [each.text for each in store.guidelines.list_versions()] == [
             "Fees [b]count[/b].",
             "Fees do not.",
         ]
@@ -74,11 +74,15 @@ async def test_labels_name_the_version_in_force(store_path: Path) -> None:
         digest = store.guidelines.set("Fees count.", "ann").digest
         run = store.runs.find_newest_run_id()
         assert run is not None
-        claim = store.runs.read_review_view(store.runs.item_ids(run)[0], "ann").claims[0].id
-        store.reviews.record(
+        claim = (
+            store.runs.read_conversation_for_review(store.runs.list_item_ids(run)[0], "ann")
+            .claims[0]
+            .id
+        )
+        store.reviews.append_label_event(
             claim, "ann", Action.BLIND, "yes", run=run, judge_verdict=None, saw_judge=False
         )
-        assert store.bundles.collect(reviewers=["ann"]).acts[0].guideline == digest
+        assert store.bundles.make_label_bundle(reviewers=["ann"]).acts[0].guideline == digest
 
 
 async def test_an_editor_that_is_missing_or_fails_is_told(
@@ -148,10 +152,10 @@ async def test_the_default_stands_beside_a_claim_while_the_judge_is_hidden(
         assert "[y] fees" in text
         assert "Else [b]ask[/b]." in text
         assert screen.panes.guideline.border_title == "Guideline · version 1"
-        (version,) = app.session.store.guidelines.versions()
+        (version,) = app.session.store.guidelines.list_versions()
         assert version.metric == "turn-faithfulness"
         await press(pilot, "y")
-        bundle = app.session.store.bundles.collect(reviewers=["ann"])
+        bundle = app.session.store.bundles.make_label_bundle(reviewers=["ann"])
     assert [act.guideline for act in bundle.acts if act.verdict] == [version.digest]
 
 
@@ -164,7 +168,7 @@ async def test_the_default_saved_as_it_is_is_no_version(
         write(DEFAULT_GUIDELINES["turn-faithfulness"].rstrip())
         await press(pilot, "E")
         assert "no new version" in screen_text(app)
-        assert app.session.store.guidelines.versions() == ()
+        assert app.session.store.guidelines.list_versions() == ()
 
 
 def test_lines_of_keys_hang_and_the_rest_is_counted() -> None:

@@ -56,8 +56,8 @@ async def test_claims_are_added_and_the_answer_is_complete(
     with Store.open(store_path) as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        assert store.labelled_units.read_run_units(run).extraction == ()
-        acts = store.bundles.collect(reviewers=["ann"]).acts
+        assert store.labelled_units.read_report_units(run).extraction == ()
+        acts = store.bundles.make_label_bundle(reviewers=["ann"]).acts
         assert {act.action for act in acts} == {Action.MARKED, Action.WITHDRAWN, Action.RESTORED}
 
 

@@ -37,8 +37,8 @@ def view(store: Store) -> ReviewView:
 
 
 def read_view(store: Store) -> ReviewView:
-    (run,) = store.runs.rows()
-    return store.runs.read_review_view(store.runs.item_ids(run.id)[0], "ann")
+    (run,) = store.runs.list_runs()
+    return store.runs.read_conversation_for_review(store.runs.list_item_ids(run.id)[0], "ann")
 
 
 def draw(
@@ -58,7 +58,7 @@ def with_windows(view: ReviewView, count: int) -> ReviewView:
         replace(base, position=n, turns=(2 * n, 2 * n + 1), score=Score(n / count))
         for n in range(count)
     )
-    said = view.claims[0].home_verdict
+    said = view.claims[0].first_window_verdict
     claims = tuple(
         replace(
             claim,
@@ -93,8 +93,8 @@ def test_sliding_windows_are_a_staircase_with_turns_and_scores_under_their_names
 def test_what_annotators_said_has_a_column_of_its_own_and_changes_the_windows_score(
     store: Store, view: ReviewView
 ) -> None:
-    assert view.claims[0].home_verdict.label == "yes"
-    store.reviews.record(
+    assert view.claims[0].first_window_verdict.label == "yes"
+    store.reviews.append_label_event(
         view.claims[0].id, "ann", Action.OVERRIDDEN, "no",
         run=view.run.id, judge_verdict="yes", saw_judge=True,
     )  # fmt: skip

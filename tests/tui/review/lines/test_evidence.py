@@ -15,9 +15,9 @@ from faithtui.store.store import Store
 from faithtui.tui.review.lines.claim_card import claim_card_lines
 from faithtui.tui.review.lines.evidence import (
     excerpt_passage,
+    find_and_rank_claim_passages,
     highlight_unsupported_words,
     passage_lines,
-    rank_claim_passages,
     tokenise_view,
 )
 from faithtui.tui.review.lines.lazy_mapping import LazyMapping
@@ -50,8 +50,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def view(store: Store) -> ReviewView:
-    (run,) = store.runs.rows()
-    return store.runs.read_review_view(store.runs.item_ids(run.id)[0], "ann")
+    (run,) = store.runs.list_runs()
+    return store.runs.read_conversation_for_review(store.runs.list_item_ids(run.id)[0], "ann")
 
 
 def text(lines: list[Line]) -> str:
@@ -63,7 +63,7 @@ def claim_of(view: ReviewView, words: str) -> ClaimView:
 
 
 def evidence(view: ReviewView, claim: ClaimView, window: int | None = None) -> str:
-    ranked = rank_claim_passages(view, claim, window, tokenise_view(view))
+    ranked = find_and_rank_claim_passages(view, claim, window, tokenise_view(view))
     return text(passage_lines(view, claim, ranked, 0, METRIC, 80, 40)[0])
 
 
@@ -133,17 +133,17 @@ def test_where_the_words_of_a_claim_come_from(view: ReviewView, claim: str, word
 
 def test_passages_of_other_turns_that_bear_on_a_claim_stand_apart(store: Store) -> None:
     store.conversations.import_batch([ELSEWHERE])
-    number = store.conversations.ids(("shop",))[-1]
+    number = store.conversations.list_ids(("shop",))[-1]
     run = store.runs.create(SPEC, [number])
-    (item,) = store.runs.item_ids(run)
+    (item,) = store.runs.list_item_ids(run)
     said = [Said(1, "Silver members pay for pickup.", "idk"), Said(3, "Pickup is free.", "no")]
     save(store, item, assessments(ELSEWHERE, said, ()))
-    view = store.runs.read_review_view(item, "ann")
+    view = store.runs.read_conversation_for_review(item, "ann")
     first, second = view.claims
-    found = rank_claim_passages(view, first, 0, tokenise_view(view))
+    found = find_and_rank_claim_passages(view, first, 0, tokenise_view(view))
     assert [(each.document.number, each.where) for each in found] == [(1, "turn"), (2, "elsewhere")]
     assert "in the conversation, but not retrieved at this turn:" in evidence(view, first, 0)
-    found = rank_claim_passages(view, second, 1, tokenise_view(view))
+    found = find_and_rank_claim_passages(view, second, 1, tokenise_view(view))
     assert [(each.document.number, each.where) for each in found] == [(2, "turn"), (1, "window")]
     assert "not retrieved for this answer" in evidence(view, second, 1)
 
@@ -165,10 +165,10 @@ def long_view(store: Store, claim: str, passage: str) -> ReviewView:
         "shop",
     )
     store.conversations.import_batch([talk])
-    run = store.runs.create(SPEC, store.conversations.ids()[-1:])
-    (item,) = store.runs.item_ids(run)
+    run = store.runs.create(SPEC, store.conversations.list_ids()[-1:])
+    (item,) = store.runs.list_item_ids(run)
     save(store, item, assessments(talk, [Said(1, claim, "no")], []))
-    return store.runs.read_review_view(item, "ann")
+    return store.runs.read_conversation_for_review(item, "ann")
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,10 @@ def joint(view: ReviewView) -> tuple[ReviewView, ClaimView]:
     claim = replace(
         claim,
         evidence=tuple(EvidenceView(numbers[n], "supports", (1,)) for n in (1, 4)),
-        verdicts=(replace(claim.home_verdict, window=0), replace(claim.home_verdict, window=1)),
+        verdicts=(
+            replace(claim.first_window_verdict, window=0),
+            replace(claim.first_window_verdict, window=1),
+        ),
     )
     seen = {1: (0, 1), 4: (1,)}
     truths = tuple(
@@ -242,13 +245,13 @@ def test_only_what_a_passage_says_otherwise_is_loud(view: ReviewView) -> None:
     claim = claim_of(view, "return window")
     loud = [
         piece.text
-        for passage in rank_claim_passages(view, claim, None, tokenise_view(view))
+        for passage in find_and_rank_claim_passages(view, claim, None, tokenise_view(view))
         for piece in excerpt_passage(passage, 4_000)
         if "mark" in piece.look or "strong" in piece.look.replace("quote strong", "")
     ]
     assert [each for each in loud if each not in "«»"] == []
     wrong = replace(claim, text="The return window is 31 days from delivery.", evidence=())
-    ranked = rank_claim_passages(view, wrong, None, tokenise_view(view))
+    ranked = find_and_rank_claim_passages(view, wrong, None, tokenise_view(view))
     marked = [p.text for p in excerpt_passage(ranked[0], 4_000) if "mark" in p.look]
     assert marked == ["30"]
     pieces = {piece.text: piece.look for piece in highlight_unsupported_words(wrong, ranked[0])}
@@ -267,7 +270,7 @@ def test_words_that_no_passage_has_are_said_unless_the_judge_is_hidden(view: Rev
     assert "MISSING" not in evidence(hide_judge_verdicts(view), claim)
     card = claim_card_lines(
         hide_judge_verdicts(view), claim, METRIC, 80, tokenise_view(view),
-        best=rank_claim_passages(view, claim, None, tokenise_view(view))[0],
+        best=find_and_rank_claim_passages(view, claim, None, tokenise_view(view))[0],
     )  # fmt: skip
     assert not any("warn" in piece.look for line in card for piece in line.pieces)
 
@@ -295,7 +298,7 @@ def test_of_a_long_conversation_only_what_is_near_is_compared_before_it_is_shown
     claim = claim_of(long, "labels are always free")
     read = tokenise_view(long, at_once=False)
     assert not read.is_filled
-    ranked = rank_claim_passages(long, claim, None, read)
+    ranked = find_and_rank_claim_passages(long, claim, None, read)
     assert [each.where for each in ranked] == ["turn"] * len(ranked)
     lines = text(reference_lines(long, claim, None, read, METRIC, 60))
     assert "T4" in lines, "what the judge cited is there at once"
@@ -308,8 +311,8 @@ def test_of_a_long_conversation_only_what_is_near_is_compared_before_it_is_shown
     now, later = (
         [(each.document.number, each.where, each.lost_count) for each in ranked]
         for ranked in (
-            rank_claim_passages(long, claim, None, read),
-            rank_claim_passages(long, claim, None, whole),
+            find_and_rank_claim_passages(long, claim, None, read),
+            find_and_rank_claim_passages(long, claim, None, whole),
         )
     )
     assert now == later

@@ -27,7 +27,7 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReviewView]:
     path = tmp_path_factory.mktemp("stores") / "shop.db"
     run = shop(path)
     with Store.open(path) as store:
-        yield store.runs.read_review_view(store.runs.item_ids(run)[0], "ann")
+        yield store.runs.read_conversation_for_review(store.runs.list_item_ids(run)[0], "ann")
 
 
 def with_long_turns(view: ReviewView) -> ReviewView:

@@ -21,8 +21,8 @@ METRIC = find_metric("turn-faithfulness").spec
 def view(tmp_path: Path) -> Iterator[ReviewView]:
     shop(tmp_path / "shop.db")
     with Store.open(tmp_path / "shop.db") as store:
-        (run,) = store.runs.rows()
-        yield store.runs.read_review_view(store.runs.item_ids(run.id)[0], "ann")
+        (run,) = store.runs.list_runs()
+        yield store.runs.read_conversation_for_review(store.runs.list_item_ids(run.id)[0], "ann")
 
 
 def draw(view: ReviewView, width: int) -> list[str]:
@@ -34,7 +34,7 @@ def draw(view: ReviewView, width: int) -> list[str]:
 def test_a_window_has_the_counts_of_its_verdicts_beside_its_score(view: ReviewView) -> None:
     heading, of_all, *windows = draw(view, TEXT_FROM)
     assert heading.split()[:5] == ["turns", "claims", "open", "Y·N·?", "score"]
-    home = Counter(claim.home_verdict.label for claim in view.claims)
+    home = Counter(claim.first_window_verdict.label for claim in view.claims)
     assert f" {home['yes']}·{home['no']}·{home['idk']} " in of_all
     assert heading.index("Y·N·?") == of_all.index(f"{home['yes']}·{home['no']}·{home['idk']}")
     for window, line in zip(view.windows, windows, strict=False):
