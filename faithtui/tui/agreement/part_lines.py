@@ -111,11 +111,13 @@ def format_percentage_lines(name: str, value: Estimate, width: int) -> list[Line
 def format_pass_rate_lines(level: LevelReport, width: int) -> list[Line]:
     """Draw the share that passes: by the judge, by people, and corrected."""
     rate = level.rate
+    # The share by the labels alone has all of them, also those that no other figure counts.
+    by_labels = "drawn or not" if level.coverage.outside else "human labels"
     lines = [
         *format_percentage_lines("judge", rate.judge_raw, width),
         *format_percentage_lines(_name_target_population(level), rate.corrected_this_run, width),
         *format_percentage_lines("new data", rate.corrected_future, width),
-        *format_percentage_lines("human labels", rate.label_mean, width),
+        *format_percentage_lines(by_labels, rate.label_mean, width),
     ]
     if rate.bounds is not None:
         low, high = rate.bounds

@@ -2,14 +2,25 @@
 
 import pytest
 
-from faithtui.agreement.labelled_units import AnswerUnit, ClaimUnit, LabelState, Opinion
+from faithtui.agreement.labelled_units import (
+    AnswerUnit,
+    ClaimUnit,
+    DesignKind,
+    LabelDesign,
+    LabelState,
+    Opinion,
+)
 from faithtui.agreement.report.report import agreement_report
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import Score, ScoringRule
-from faithtui.tui.agreement.part_lines import format_annotator_agreement_lines
+from faithtui.tui.agreement.part_lines import (
+    format_annotator_agreement_lines,
+    format_pass_rate_lines,
+)
 from tests.agreement.report.building import readings
+from tests.agreement.report.test_ties import claim
 
 RULE = ScoringRule(passing=("yes", "idk"), when_empty=1.0)
 UNKNOWN = "no {} has labels of two annotators: how far they agree, the most that can be asked of"
@@ -47,3 +58,15 @@ def test_what_annotators_reach_is_told_of_claims_and_of_answers(
     for names, unit, many in ((of_claims, "claim", "claims"), (of_answers, "answer", "answers")):
         both = f"2 annotators, 6 {many} with two or more:"
         assert (both in told, UNKNOWN.format(unit) in told) == (len(names) == 2, len(names) == 1)
+
+
+def test_the_share_by_labels_says_that_it_has_labels_beside_the_sample() -> None:
+    claims = [claim(number, "yes", ["yes"]) for number in range(40)]
+    drawn, beside = claims[:30], [each._replace(position=None) for each in claims[30:]]
+    others = [claim(40 + number, "yes", ()) for number in range(60)]
+    design = LabelDesign(DesignKind.SIMPLE, 100)
+    for units, name in ((drawn, "human labels"), ([*drawn, *beside], "drawn or not")):
+        found = agreement_report(readings([*units, *others], design=design), FAITHFULNESS, RULE)
+        lines = [each.text.rstrip() for each in format_pass_rate_lines(found.claims, 80)]
+        (line,) = [each for each in lines if each.startswith(f" {name} ")]
+        assert line.endswith(f"n={len(units)}")
