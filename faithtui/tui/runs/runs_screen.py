@@ -203,9 +203,7 @@ class RunsScreen(FilteredListScreen):
         self._is_at_start = False
         self.call_later(self.show_rows, tuple(sorted(rows, key=lambda row: -row.id)))
         # The list does not wait for the metrics to be imported.
-        specs = await self.read_in_thread(
-            lambda: {row.id: get_metric_spec(row.spec) for row in rows}
-        )
+        specs = await self.read_in_thread(lambda: {r.id: get_metric_spec(r.spec) for r in rows})
         self.call_later(self.set_metric_specs, specs)
 
     @on(FirstRunsRead)
