@@ -290,8 +290,9 @@ from tests.benchmarks.measuring import seconds
 from tests.benchmarks.test_agreement import BOOTSTRAP, RULE, claims
 from tests.agreement.report.building import readings
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.agreement.report.report import PreparedUnits, agreement_report,
-report_on_prepared_units from faithtui.agreement.report.digest import hash_units
+from faithtui.agreement.report.report import PreparedUnits, agreement_report
+from faithtui.agreement.report.report import report_on_prepared_units
+from faithtui.agreement.report.digest import hash_units
 from faithtui.agreement.report.report import update_report_without_intervals
 
 def most():

@@ -512,7 +512,7 @@ if os.getuid() == 0:
 try:
     with Store.open(Path(sys.argv[1])) as store:
         if store.is_read_only:
-            print("read only,", store.conversations.count(), store.check(), len(store.runs.rows()))
+            print("read only,", store.conversations.count(), store.list_damage(), len(store.runs.list_runs()))
 except StoreError as error:
     print(error)
 """

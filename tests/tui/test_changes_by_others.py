@@ -40,7 +40,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         monkeypatch.setattr(kind, name, counting)
 
     counted(Search, "list_matching_items")
-    counted(Runs, "read_review_view")
+    counted(Runs, "read_conversation_for_review")
     counted(Runs, "read_turns")
     return counts
 
@@ -140,7 +140,7 @@ async def test_a_conversation_follows_what_somebody_else_says_of_it(
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
         somebody_says(store_path)
-        assert (await followed(app, pilot, reads))["read_review_view"] == 1
+        assert (await followed(app, pilot, reads))["read_conversation_for_review"] == 1
         assert screen.view is not None
         assert screen.view.item.overridden == 1
         assert await followed(app, pilot, reads) == Counter()

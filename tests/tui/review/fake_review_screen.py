@@ -57,7 +57,7 @@ class FakeReviewScreen(FakeScreen):
         self.note = SimpleNamespace(value="", display=False, held="", drop_held_text=lambda: None)
         self.bar = SimpleNamespace(
             text="",
-            show=self._show_filter,
+            show_filter_text=self._show_filter,
             start_typing=self._show_filter,
             draw_hint=lambda *_: (),
             draw_completions=lambda *_: (),

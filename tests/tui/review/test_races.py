@@ -113,8 +113,8 @@ async def test_a_look_at_the_judge_that_is_not_on_record_shows_nothing(
         claim = screen.claim
         assert claim is not None
         with monkeypatch.context() as patch:
-            failing(app, patch, "record")
-            failing(app, patch, "record_many")
+            failing(app, patch, "append_label_event")
+            failing(app, patch, "append_label_events_as_one_step")
             await press(pilot, "v")
             assert screen.view is not None
             assert claim.id in screen.view.hidden
