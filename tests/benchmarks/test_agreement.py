@@ -159,14 +159,14 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {str(ROOT)!r})
 from tests.benchmarks.test_agreement import BOOTSTRAP, WORDS, figures_of, streamed
-from faithtui.agreement.statistics.matrices import count_matrix
+from faithtui.agreement.statistics.matrices import count_confusion_by_group
 
 def most():
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1000
 
 before = most()
-figures_of(count_matrix(streamed(1_000_000), WORDS), BOOTSTRAP)
+figures_of(count_confusion_by_group(streamed(1_000_000), WORDS), BOOTSTRAP)
 print(before, most())
 """
     done = subprocess.run(
@@ -291,7 +291,7 @@ from tests.benchmarks.test_agreement import BOOTSTRAP, RULE, claims
 from tests.agreement.report.building import readings
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.agreement.report.report import PreparedUnits, agreement_report
-from faithtui.agreement.report.report import report_on_prepared_units
+from faithtui.agreement.report.report import compute_report_of_prepared_units
 from faithtui.agreement.report.digest import hash_units
 from faithtui.agreement.report.report import update_report_without_intervals
 

@@ -343,8 +343,8 @@ def test_fingerprints_tell_judges_apart() -> None:
 FRESH = """
 import sys
 from faithtui.judges.providers.api_keys import load_key
-from faithtui.judges.registry import find_missing_key_variable, judge_fingerprint, open_judge
-judge_fingerprint("openai:m"), judge_fingerprint("anthropic:m", "http://localhost:1")
+from faithtui.judges.registry import find_missing_key_variable, make_judge_fingerprint
+make_judge_fingerprint("openai:m"), make_judge_fingerprint("anthropic:m", "http://localhost:1")
 find_missing_key_variable("openai:m", None, {"OPENAI_API_KEY": "k"})
 loaded = {"openai", "anthropic", "httpx2", "pydantic", "importlib.metadata"} & set(sys.modules)
 sys.exit(", ".join(sorted(loaded)) or 0)

@@ -512,7 +512,8 @@ if os.getuid() == 0:
 try:
     with Store.open(Path(sys.argv[1])) as store:
         if store.is_read_only:
-            print("read only,", store.conversations.count(), store.list_damage(), len(store.runs.list_runs()))
+            runs = len(store.runs.list_runs())
+            print("read only,", store.conversations.count(), store.list_damage(), runs)
 except StoreError as error:
     print(error)
 """

@@ -48,7 +48,11 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str | None, int]]:
 def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Count what is read of a conversation, and in which threads."""
     counts: Counter[str] = Counter()
-    for kind, name in ((Runs, "read_conversation_for_review"), (Runs, "read_turns"), (Calls, "sum_item_costs")):
+    for kind, name in (
+        (Runs, "read_conversation_for_review"),
+        (Runs, "read_turns"),
+        (Calls, "sum_item_costs"),
+    ):
         read = getattr(kind, name)
 
         def read_and_count(*args: Any, _read: Any = read, _name: str = name) -> Any:

@@ -65,7 +65,7 @@ def painted(opening):
     opening.app.exit()
 
 # Opening the store comes after the first paint, and imports what the paint must not wait for.
-StoreOpener.start = painted
+StoreOpener.open_store_in_background = painted
 run = FaithApp.run
 FaithApp.run = lambda app: run(app, headless=True)
 stores.has_terminal = lambda: True

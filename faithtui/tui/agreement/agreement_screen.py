@@ -180,6 +180,7 @@ class AgreementScreen(FaithScreen):
         elif isinstance(event.worker.error, FaithtuiError):
             # Figures of before are gone too: they may rest on what is damaged.
             self.agreement = None
+            self.refresh_bindings()
             self.show_message()
             self._show_pieces_instead_of_figures([escape_text(str(event.worker.error), "warn")])
 

@@ -17,11 +17,12 @@ def format_interval_curve_lines(
 ) -> list[Line]:
     """Draw values over a quantity, each with the ends of its interval.
 
+    A single point stands alone in the middle: nothing is known beside it.
+
     Args:
         points: (quantity, value, lower end, upper end), rising; None where there is none.
         width: Cells for everything, the scale at the left included.
         height: Lines, the scale below included; at least 3.
-            A single point stands alone in the middle: nothing is known beside it.
         low: Value at the lower edge.
         high: Value at the upper edge.
     """

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
 
 
 WRITING_ACTIONS = frozenset(
-    {"new_run", "resume", "retry", "put_away", "undo", "redo", "spot_check"}
+    {
+        "new_run",
+        "resume",
+        "retry",
+        "archive_or_restore",
+        "undo_archiving",
+        "redo_archiving",
+        "offer_spot_check",
+    }
 )
 """What nobody can do in a store that can only be read."""
 
@@ -119,7 +127,7 @@ def _list_label_steps(row: RunRow, spec: "MetricSpec", known: RunKnowledge) -> I
             count = min(queues.spot_check_size, row.claims)
             words = f"spot-check {count} random {spec.units[count != 1]}, blind, "
             words += f"about {_format_minutes(count * queues.pace_s)}"
-            yield NextStep("runs.spot-check", "spot_check", words)
+            yield NextStep("runs.spot-check", "offer_spot_check", words)
         elif trust is not None and trust.corrected.value is None:
             words = f"draw a random sample of {spec.units[1]}: it allows a corrected rate"
             yield NextStep("go.queues", "screen('queues')", words)

@@ -57,8 +57,8 @@ class BlindMode(Controller[Any]):
             )
             return
         if queue is not None and queue.reveals_judge:
-            words = "these were chosen by the judge's verdict: {review.leave-queue} in review, or "
-            words += "opening another conversation, leaves them; then {review.blind} works"
+            words = "these were chosen by the judge's verdict: {review.leave-queue} in review "
+            words += "leaves them; then {review.blind} works"
             self.refuse(self.keys.fill_in_keys(words))
             return
         self.session.set_judge_hidden(not self.session.is_judge_hidden)

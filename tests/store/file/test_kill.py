@@ -37,17 +37,17 @@ def said(what):
 
 rating = Rating(1, "ann", "mtrag-faithfulness-1-4", "4")
 store.conversations.import_batch([talk("a", ratings=[rating]), talk("b")]); said("import")
-run = store.runs.create(SPEC, store.conversations.ids()); said("run")
+run = store.runs.create(SPEC, store.conversations.list_ids()); said("run")
 for item in store.runs.list_item_ids(run):
-    store.calls.save_reply(CallContext("k%d" % item, "j", "s", run, item),
-        StoredReply("{}", "ok", True, 1, 1, 0, None, None, 1)); said("reply")
+    store.calls.save_reply_release_lease_and_add_totals(
+        CallContext("k%d" % item, "j", "s", run, item), StoredReply("{}", "ok", True, 1, 1, 0, None, None, 1)); said("reply")
     for window in windows_of(talk("a")):
         judged = assess(window, {1: ["yes", "no"], 3: ["idk"]})
         store.runs.save_window(item, judged); said("window")
     store.runs.score_and_finish_item(item, ItemState.DONE, None); said("item")
     claim = store.runs.read_conversation_for_review(item, "me").claims[0].id
-    store.reviews.append_label_event(claim, "me", Action.OVERRIDDEN, "no", run=run, judge_verdict="yes",
-        saw_judge=True); said("label")
+    store.reviews.append_label_event(claim, "me", Action.OVERRIDDEN, "no", run=run,
+        judge_verdict="yes", saw_judge=True); said("label")
 store.reviews.undo("me"); said("undo")
 """
 COMMITS = 13

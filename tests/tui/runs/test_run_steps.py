@@ -1,5 +1,6 @@
 """What can be done next with a run: listed for what is true, and done by key, enter or mouse."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,8 +22,13 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.runs import run_details, run_figures, run_lines
-from faithtui.tui.runs.next_steps import QueueFacts, RunKnowledge, list_next_steps
+from faithtui.tui.runs import next_steps, run_details, run_figures, run_lines
+from faithtui.tui.runs.next_steps import (
+    WRITING_ACTIONS,
+    QueueFacts,
+    RunKnowledge,
+    list_next_steps,
+)
 from faithtui.tui.runs.run_details import describe_changed_settings, describe_cost
 from faithtui.tui.runs.run_lines import run_line
 from faithtui.tui.runs.runs_screen import RunsScreen
@@ -345,3 +351,12 @@ async def test_agreement_of_a_large_run_is_not_computed_unasked(
         assert found.trust is None
         told = " ".join(text_of(app, "detail").split())
         assert "kappa on the agreement screen, as there are more than 5 claims" in told
+
+
+async def test_every_next_step_and_writing_action_is_an_action_of_the_screen(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        source = Path(next_steps.__file__).read_text()
+        named = set(re.findall(r'NextStep\(\s*"[^"]+",\s*f?"(\w+)', source)) | WRITING_ACTIONS
+        assert {"offer_spot_check", "screen", "resume"} <= named
+        assert {each for each in named if not hasattr(app.screen, f"action_{each}")} == set()

@@ -219,8 +219,9 @@ class LabelWriter(Controller["ReviewScreen"]):
     def _show_saved_and_reload(self, words: str, conversation: str) -> None:
         """Say that an act is safe, and show what it did to the scores."""
         moment = fmt.format_time(self.session.now())
-        where = "" if conversation == self._name_conversation() else f" in {conversation}"
-        told = (Piece(f"saved {moment}", "good"), Piece(f" · {words}{where}"))
+        told: tuple[Piece, ...] = (Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
+        if conversation != self._name_conversation():
+            told = (*told, Piece(f" in {conversation}"))
         self._just_saved = (*told, Piece(" · ")) if self._is_leaving else ()
         self._show_and_keep_message(*self._unsaved_pieces(), *told)
         self._reload_when_all_saved()
@@ -270,7 +271,8 @@ class LabelWriter(Controller["ReviewScreen"]):
     def clear_message_of_other_conversation(self) -> None:
         """Clear what was said in another conversation, but for the save that led away from it."""
         kept = self._told
-        if self.screen.query_one(StatusLine).left != kept:
+        names_conversation = bool(kept) and kept[-1].text.startswith(" in ")
+        if self.screen.query_one(StatusLine).left != kept or names_conversation:
             self.show_message()
         elif kept and kept[-1].text.startswith(" · "):
             # Another claim has the same number here.
