@@ -114,10 +114,9 @@ class Shard:
                     _copy_file(self.address, path)
                 else:
                     _copy_row_groups(self.address, self.groups, path)
-            except OSError as error:
-                raise FileUnreadable(f"cannot be read: {error}", path=Path(self.address)) from error
-            except require_pyarrow().ArrowException as error:
-                raise InputError(f"cannot be read: {error}", path=Path(self.address)) from error
+            except (OSError, require_pyarrow().ArrowException) as error:
+                kind = InputError if _is_damage(error, self.address) else FileUnreadable
+                raise kind(f"cannot be read: {error}", path=Path(self.address)) from error
             yield path
 
 
@@ -351,9 +350,9 @@ def _split_by_row_groups(shard: Shard, size: int) -> list[Shard]:
             file.seek(0)
             parquet = pyarrow.parquet.ParquetFile(file)
             rows = [parquet.metadata.row_group(n).num_rows for n in range(parquet.num_row_groups)]
-    except pa.ArrowException:
-        return [shard]  # whoever measures it says what is wrong
-    except OSError as error:
+    except (OSError, pa.ArrowException) as error:
+        if _is_damage(error, shard.address):
+            return [shard]  # whoever measures it says what is wrong
         raise InputError(f"cannot be read as Parquet: {error}", path=Path(shard.address)) from error
     if sum(rows) <= size:
         return [shard]
@@ -367,6 +366,18 @@ def _split_by_row_groups(shard: Shard, size: int) -> list[Shard]:
         count += more
     cuts.append(_make_row_group_shard(shard, first_row, (begin, len(rows)), count / sum(rows)))
     return cuts
+
+
+def _is_damage(error: Exception, address: str) -> bool:
+    """Say whether a file is damaged, rather than not given by the system or the network.
+
+    Of much damage pyarrow makes an OSError without a number, which those of the system have; but it
+    does so of the network of an object store too.
+    """
+    if not isinstance(error, OSError):
+        return True
+    is_local = not is_object_store_address(address) or address.startswith("file://")
+    return is_local and error.errno is None
 
 
 def _make_row_group_shard(

@@ -26,6 +26,7 @@ from faithtui.domain.label_bundle import (
 from faithtui.store.annotations.label_replay import (
     compute_next_clock,
     make_event_columns,
+    read_marked_passages,
     store_marked_passages,
 )
 from faithtui.store.bundles.foreign_claims import find_or_add_claims, read_document_lengths
@@ -287,7 +288,8 @@ def _add_events_and_refresh_scores(
                 count.refused.append((act.id, "is here already, and says something else"))
                 continue
             count.known += 1
-            if _fill_in_stored_event(connection, here, act, samples, runs):
+            target = stored.get(act.target or "")
+            if _fill_in_stored_event(connection, here, act, target, samples, runs):
                 touched.add(here.claim_id)
         elif act.target is not None:
             undoing.append(act)
@@ -321,7 +323,7 @@ _SAID = (
 
 _ACT_COLUMNS = (
     *(human_label.c[name] for name in ("id", "uid", "clock", "claim_id", "sample_id", "run_id")),
-    *(human_label.c[name] for name in ("unverified", *_SAID)),
+    *(human_label.c[name] for name in ("target_id", "unverified", *_SAID)),
 )
 
 
@@ -353,6 +355,7 @@ def _fill_in_stored_event(
     connection: Connection,
     here: AnyRow,
     act: BundleEvent,
+    target: AnyRow | None,
     samples: Mapping[str, int],
     runs: Mapping[RunName, int],
 ) -> bool:
@@ -366,17 +369,27 @@ def _fill_in_stored_event(
         columns["sample_id"] = samples[act.sample]
     if here.run_id is None and act.run is not None and act.run in runs:
         columns["run_id"] = runs[act.run]
-    if here.unverified and not act.unverified:
-        # What a file vouches for now, if it says all that was taken in without that.
-        said = make_event_columns(act)
-        if all(said[name] == getattr(here, name) for name in _SAID):
-            columns["unverified"] = False
+    # What a file vouches for now, if it says all that was taken in without that.
+    if here.unverified and not act.unverified and _says_the_same(connection, here, act, target):
+        columns["unverified"] = False
     earlier = act.clock < here.clock
     if earlier:
         columns["clock"] = act.clock
     if columns:
         connection.execute(update(human_label).where(human_label.c.id == here.id).values(**columns))
     return bool(earlier)
+
+
+def _says_the_same(
+    connection: Connection, here: AnyRow, act: BundleEvent, target: AnyRow | None
+) -> bool:
+    """Say whether an act says all that the one here says, what it marks and undoes included."""
+    said = make_event_columns(act)
+    return (
+        all(said[name] == getattr(here, name) for name in _SAID)
+        and here.target_id == (None if target is None else target.id)
+        and read_marked_passages(connection, [here.id]).get(here.id, ()) == act.evidence
+    )
 
 
 def _find_undo_problem(target: AnyRow | None, act: BundleEvent, claim_id: int) -> str | None:

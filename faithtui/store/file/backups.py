@@ -7,6 +7,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from faithtui.errors import ExportError, StoreBusy, StoreError, StoreReadOnly
 from faithtui.output_files import PART_OF_FILE, find_free_name, move_into_place, write_atomically
@@ -22,6 +23,9 @@ from faithtui.store.schema.identity import APPLICATION_ID, find_head_revision
 
 SIDE_FILE_SUFFIXES = ("-wal", "-shm", "-journal")
 """Ends of the files that belong to a store while it is open."""
+
+_PART_OF_RESTORE: Final = f"{PART_OF_FILE}restore-"
+"""Begin of the name of a copy that is being restored: nothing else that is half written has it."""
 
 
 def copy_store_to_file(store: Path, file: Path) -> int:
@@ -78,7 +82,7 @@ def restore_store(file: Path, store: Path) -> Path | None:
         raise StoreError(f"{file} is the store itself; name a copy of it")
     store = store.resolve()
     try:
-        number, name = tempfile.mkstemp(dir=store.parent, prefix=PART_OF_FILE)
+        number, name = tempfile.mkstemp(dir=store.parent, prefix=_PART_OF_RESTORE)
     except OSError as error:
         raise StoreReadOnly(
             f"{store} cannot be restored: {error.strerror or error}; copy {file} to a place where "
@@ -122,7 +126,7 @@ def find_store_of_interrupted_restore(store: Path) -> Path | None:
         return None
     name = f"{store.stem}.before-restore"
     aside = [each for each in find_copies(store) if each.name.startswith(name)]
-    if not aside or not find_partial_files(store):
+    if not aside or not any(store.parent.glob(f"{_PART_OF_RESTORE}*")):
         return None
     return max(aside, key=lambda each: each.stat().st_ctime_ns)
 
@@ -242,22 +246,25 @@ def _put_in_place_of_store(new: Path, store: Path) -> Path | None:
             # Two names, and then one step: a kill never leaves no store.
             move_into_place(new, store, force=True)
         except BaseException:
-            aside.unlink()
+            # The copy may have the name of the store already: then this is the only other one.
+            if store.exists() and aside.samefile(store):
+                aside.unlink()
             raise
     return aside
 
 
 def _rename_and_replace_store(new: Path, store: Path, aside: Path) -> None:
-    _rename_store_files(store, aside)
     try:
+        _rename_store_files(store, aside)
         move_into_place(new, store, force=False)
-    except OSError as error:
-        if store.exists():  # another process made one meanwhile
+    except BaseException as error:
+        if not store.exists():
+            _rename_store_files(aside, store)
+        elif isinstance(error, OSError) and aside.exists():  # another process made one meanwhile
             raise ExportError(
                 f"{store} cannot be restored: {error.strerror or error}; the store as it was "
                 f"before: {aside}"
             ) from error
-        _rename_store_files(aside, store)
         raise
 
 

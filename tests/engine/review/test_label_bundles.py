@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.annotations import Action, MarkedPassage
 from faithtui.engine.review.label_bundles import merge_bundles_into_store, write_bundle_file
 from faithtui.engine.runs import runner
 from faithtui.formats.label_bundles import format_bundle_lines, read_bundle
@@ -124,6 +124,46 @@ async def test_labels_of_a_file_without_a_digest_are_unverified_until_one_vouche
     doubted = merged_into(copies(), [edited])
     merge_bundles_into_store(doubted, [whole])
     assert list_unverified(doubted) == [True, False]
+
+
+async def test_a_mark_or_an_undo_that_was_edited_stays_unverified(
+    copies: Copies, tmp_path: Path
+) -> None:
+    store = copies()
+    say(store, "ann", "no")
+    say(store, "ann", "yes")
+    run = store.runs.find_newest_run_id()
+    assert run is not None
+    view = store.runs.read_conversation_for_review(store.runs.list_item_ids(run)[0], "ann")
+    passage = next(each for turn in view.turns for each in turn.documents or ())
+    store.reviews.append_label_event(
+        view.claims[0].id,
+        "bo",
+        Action.EVIDENCE,
+        run=run,
+        judge_verdict=None,
+        saw_judge=False,
+        evidence=[MarkedPassage(passage.hash, 0, 3)],
+    )
+    store.reviews.undo("ann")
+    write_bundle_file(store, tmp_path / "whole.jsonl", force=False)
+    header, *lines = (tmp_path / "whole.jsonl").read_text(encoding="utf-8").splitlines()
+    first, _, marking, undoing = read_bundle(tmp_path / "whole.jsonl").bundle.acts
+    assert (marking.action, undoing.action) == (Action.EVIDENCE, Action.WITHDRAWN)
+    assert undoing.target not in (None, first.id)
+    edits = {marking.id: ('"end":3', '"end":2'), undoing.id: (str(undoing.target), first.id)}
+    for edited, (old, new) in edits.items():
+        text = [
+            each.replace(old, new) if json.loads(each).get("uid") == edited else each
+            for each in lines
+        ]
+        assert text != lines
+        bare = {**json.loads(header), "digest": None}
+        (tmp_path / "bare.jsonl").write_text("\n".join([json.dumps(bare), *text]), "utf-8")
+        target = merged_into(copies(), [tmp_path / "bare.jsonl"])
+        merge_bundles_into_store(target, [tmp_path / "whole.jsonl"])
+        acts = target.bundles.make_label_bundle().acts
+        assert [act.id for act in acts if act.unverified] == [edited]
 
 
 def merged_into(store: Store, files: Sequence[Path]) -> Store:

@@ -1,6 +1,7 @@
 """Sources cut into shards: files, folders, patterns, row groups, object stores."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -8,8 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import fs
 
+from faithtui.engine.shards import shard_source
 from faithtui.engine.shards.shard_source import check_address_has_no_key, find_shard, list_shards
-from faithtui.errors import ConfigError, InputError
+from faithtui.errors import ConfigError, FileUnreadable, InputError
 from faithtui.formats.readers.datasets import FormatChoice
 from tests.engine.shards.shard_files import TALKS, write_lines
 
@@ -181,6 +183,62 @@ def test_a_parquet_file_that_is_damaged_is_not_cut_and_keeps_no_other_from_being
         "good.parquet.row-0000000000",
         "good.parquet.row-0000000002",
     ]
+
+
+def damage(path: Path, begin: int, end: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[begin:end] = (each ^ 0xFF for each in content[begin:end])
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_a_damaged_footer_keeps_no_other_file_from_being_cut(tmp_path: Path, scheme: str) -> None:
+    write_rows(tmp_path / "good.parquet", 4, 2)
+    bad = write_rows(tmp_path / "bad.parquet", 4, 2)
+    size = bad.stat().st_size
+    footer = int.from_bytes(bad.read_bytes()[-8:-4], "little")
+    damage(bad, size - 8 - footer + 3, size - 8 - footer + 40)
+    with pytest.raises(OSError, match="thrift") as told:
+        pq.ParquetFile(bad)
+    assert told.value.errno is None
+    shards = list_shards(f"{scheme}{tmp_path}", shard_size=2)
+    assert len(shards) == 3
+    with pytest.raises(InputError) as refused:
+        keys(shards[0])
+    assert type(refused.value) is InputError
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_a_shard_with_a_damaged_page_is_not_taken_for_one_that_can_be_read_later(
+    tmp_path: Path, scheme: str
+) -> None:
+    file = write_rows(tmp_path / "log.parquet", 40, 10)
+    column = pq.ParquetFile(file).metadata.row_group(2).column(2)
+    begin = column.dictionary_page_offset or column.data_page_offset
+    damage(file, begin + 25, begin + 60)
+    with pytest.raises(OSError, match="snappy") as told:
+        pq.ParquetFile(file).read_row_group(2)
+    assert told.value.errno is None
+    shards = list_shards(f"{scheme}{file}", shard_size=10)
+    assert len(keys(shards[3])) == 10
+    with pytest.raises(InputError, match="snappy") as refused:
+        keys(shards[2])
+    assert type(refused.value) is InputError
+
+
+def test_what_the_system_or_an_object_store_does_not_give_is_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shard = list_shards(write_rows(tmp_path / "log.parquet", 4, 2), shard_size=2)[0]
+    errors = {"s3://bucket/log.parquet": OSError("AWS Error"), shard.address: OSError(5, "I/O")}
+    for address, error in errors.items():
+
+        def fail(*_: object, error: OSError = error) -> None:
+            raise error
+
+        monkeypatch.setattr(shard_source, "_copy_row_groups", fail)
+        with pytest.raises(FileUnreadable):
+            keys(replace(shard, address=address))
 
 
 def test_a_shard_size_below_one_is_refused(tmp_path: Path) -> None:

@@ -290,7 +290,7 @@ def test_a_store_that_a_killed_restore_moved_away_is_not_begun_anew(
 ) -> None:
     """On a file system without links: neither a new one nor advice to import."""
     path.rename(tmp_path / "s.before-restore.db")
-    (tmp_path / ".faithtui-half").touch()
+    (tmp_path / ".faithtui-restore-half").touch()
     path.with_name("s.db-shm").touch()  # else the fixture of new stores makes one
     for create in (True, False):
         with pytest.raises(StoreError, match="the restore of a copy was interrupted") as told:
@@ -301,6 +301,59 @@ def test_a_store_that_a_killed_restore_moved_away_is_not_begun_anew(
     copy_store_to_file(tmp_path / "s.before-restore.db", tmp_path / "copy.db")
     restore_store(tmp_path / "copy.db", path)
     assert conversations(path) == 2
+
+
+def test_a_deleted_store_beside_an_old_copy_and_half_an_export_is_begun_anew(
+    path: Path, tmp_path: Path
+) -> None:
+    path.rename(tmp_path / "s.before-restore.db")  # of a restore long ago
+    (tmp_path / ".faithtui-half").touch()
+    assert backups.find_store_of_interrupted_restore(path) is None
+    with Store.open(path) as store:
+        assert store.conversations.count() == 0
+
+
+def test_a_restore_names_its_copy_so_that_an_interrupted_one_is_found(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy_store_to_file(path, tmp_path / "copy.db")
+    found: list[Path | None] = []
+
+    def look(new: Path, target: Path, *, force: bool) -> None:
+        found.append(backups.find_store_of_interrupted_restore(target))
+        move_into_place(new, target, force=force)
+
+    monkeypatch.setattr(backups, "move_into_place", look)
+    monkeypatch.setattr(Path, "hardlink_to", refuse_link)
+    restore_store(tmp_path / "copy.db", path)
+    assert found == [tmp_path / "s.before-restore.db"]
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+@pytest.mark.parametrize("is_moved", [True, False])
+def test_an_interrupted_restore_keeps_the_store_as_it_was(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_moved: bool, has_links: bool
+) -> None:
+    """Before the copy has the name of the store, and after it, while the folder is flushed."""
+    with Store.open(tmp_path / "copy.db") as store:
+        store.conversations.import_batch([talk(key) for key in "cde"])
+
+    def interrupt(new: Path, target: Path, *, force: bool) -> None:
+        if is_moved:
+            move_into_place(new, target, force=force)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(backups, "move_into_place", interrupt)
+    if not has_links:
+        monkeypatch.setattr(Path, "hardlink_to", refuse_link)
+    with pytest.raises(KeyboardInterrupt):
+        restore_store(tmp_path / "copy.db", path)
+    aside = tmp_path / "s.before-restore.db"
+    assert conversations(path) == (3 if is_moved else 2)
+    assert aside.exists() == is_moved
+    if is_moved:
+        assert conversations(aside) == 2
+    assert not list(tmp_path.glob(".faithtui-*"))
 
 
 def test_a_journal_that_was_left_is_not_passed_over(path: Path, tmp_path: Path) -> None:
