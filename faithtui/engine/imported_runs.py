@@ -8,7 +8,7 @@ one that was asked here.
 import hashlib
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from types import TracebackType
@@ -63,6 +63,7 @@ class ImportedRun:
     """With `imported:` in front."""
     metric: str
     conversations: int
+    """With a verdict; those that only failed or were skipped are in the run too."""
     run: RunId | None = None
     """None: it is there already, or nothing was written."""
     options: Mapping[str, object] | None = None
@@ -101,11 +102,11 @@ class _RunName(NamedTuple):
         """Describe the run by what the judge said, by key of the conversation."""
         changed = None
         if self.options is not None:
-            changed = drop_default_options(self.metric, self.options)
+            changed = drop_default_options(self.metric, self.options, keep_rules=True)
         return ImportedRun(
             f"{JUDGE}{self.judge}",
             self.metric,
-            said.count_keys(),
+            sum(_has_verdict(said.list_records_of_key(key)) for key in said.list_keys()),
             options=changed,
             superseded=sum(
                 _count_superseded(said.list_records_of_key(key)) for key in said.list_keys()
@@ -233,7 +234,8 @@ class VerdictCollector:
                             else before.id
                         )
                         _save_judgements_and_close_run(store, run_id, metric, said, keys)
-                        run = replace(run, conversations=len(ids), run=run_id)
+                        judged = sum(_has_verdict(_list_judgements(said, keys, id_)) for id_ in ids)
+                        run = replace(run, conversations=judged, run=run_id)
             found.append(run)
         return tuple(found)
 
@@ -264,6 +266,22 @@ class VerdictCollector:
                 keys.add(str(number), key)
                 found.append(number)
         return found
+
+
+def _list_judgements(
+    said: RecordGroups, keys: RecordGroups, conversation: ConversationId
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Give content hash and fields of what a judge said of a stored conversation."""
+    for key in keys.list_records_of_key(str(conversation)):
+        yield from said.list_records_of_key(key)
+
+
+def _has_verdict(records: Iterable[tuple[str, Mapping[str, Any]]]) -> bool:
+    """Say whether a judge said more of a conversation than in which state it is."""
+    return any(
+        "claims" not in value or value["claims"] or value["surplus"] or "state" not in value
+        for _, value in records
+    )
 
 
 def _count_superseded(records: Iterable[tuple[str, Mapping[str, Any]]]) -> int:
@@ -346,11 +364,7 @@ def _save_judgements_and_close_run(
     while items := store.runs.list_pending_items(run, after=last, limit=_AT_A_TIME):
         for item in items:
             conversation = store.conversations.get(item.conversation)
-            values = [
-                value
-                for key in keys.list_records_of_key(str(item.conversation))
-                for _, value in judgements.list_records_of_key(key)
-            ]
+            values = [value for _, value in _list_judgements(judgements, keys, item.conversation)]
             for assessment in make_imported_assessments(conversation, metric, values):
                 store.runs.save_window(item.id, assessment)
             store.runs.score_and_finish_item(item.id, *_choose_item_state(values))
@@ -360,9 +374,11 @@ def _save_judgements_and_close_run(
 
 def _choose_item_state(values: Sequence[Mapping[str, Any]]) -> tuple[ItemState, str | None]:
     """Say how a conversation ended, and why if it is not done."""
+    known = {str(each): each for each in (ItemState.FAILED, ItemState.SKIPPED)}
     for value in values:
-        if "claims" in value and _make_imported_window(value).is_state_of_conversation:
-            return ItemState(value["state"]), value["reason"]
+        is_state = "claims" in value and _make_imported_window(value).is_state_of_conversation
+        if is_state and value["state"] in known:
+            return known[value["state"]], value["reason"]
     return ItemState.DONE, None
 
 

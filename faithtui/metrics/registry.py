@@ -192,19 +192,26 @@ def options_to_json(metric: Metric[Any]) -> dict[str, object]:
     }
 
 
-def drop_default_options(key: str, options: Mapping[str, object]) -> dict[str, object]:
+def drop_default_options(
+    key: str, options: Mapping[str, object], *, keep_rules: bool = False
+) -> dict[str, object]:
     """Keep the options of a stored run that differ from the metric's defaults.
 
-    Strategy and the peer's rules are left out: they are ordered by themselves, not as options.
+    Args:
+        key: Of the metric.
+        options: By name.
+        keep_rules: Whether strategy and the peer's rules are options too; where a run is ordered
+            they are not, but chosen by themselves.
 
     Raises:
         ConfigError: There is no such metric.
     """
     defaults = {field.name: field.default for field in fields(find_metric(key).make)}
+    left_out = () if keep_rules else ("strategy", "as_peer")
     return {
         name: value
         for name, value in options.items()
-        if name not in ("strategy", "as_peer") and name in defaults and defaults[name] != value
+        if name not in left_out and name in defaults and defaults[name] != value
     }
 
 

@@ -10,11 +10,13 @@ import pytest
 
 from faithtui.domain.conversation import Conversation, Turn
 from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.imported_verdicts import ImportedWindow
 from faithtui.domain.scores import ScoreState, make_empty_score
 from faithtui.engine.dataset_import import ImportResult, import_files
 from faithtui.engine.exports.run_exports import RunExporter, RunExportRequest
+from faithtui.engine.imported_runs import _choose_item_state, _judgement_to_dict
 from faithtui.metrics.registry import build, options_to_json
-from faithtui.store.records import ItemState
+from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.store.building import SPEC, assess, imported, talk
 
@@ -250,6 +252,77 @@ def test_options_that_are_not_known_here_are_told(store: Store, tmp_path: Path) 
             assert made.why_defaults is not None
             assert why in made.why_defaults
             assert (made.metric, made.options, made.are_options_missed) == (METRIC, None, True)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"window": None, "state": "undefined"},
+        {"window": None, "state": "paused"},
+        {"window": None, "state": None},
+        {"window": "first", "state": "failed"},
+        {"window": 0, "state": "paused"},
+        {"window": 0, "state": ["failed"], "surplus": 5},
+    ],
+    ids=json.dumps,
+)
+def test_a_state_that_nothing_here_can_be_in_is_left_out(
+    store: Store, tmp_path: Path, state: Mapping[str, object]
+) -> None:
+    path = tmp_path / "claims.jsonl"
+    exporter = RunExporter(store, RunExportRequest(save_run(store, {})))
+    exporter.write_jsonl_or_csv_file("claims", "jsonl", path, force=False)
+    rows = [json.loads(each) for each in path.read_text(encoding="utf-8").splitlines()]
+    stores = {}
+    for name, states in (("without", []), ("with", [{**state, "reason": "why"}])):
+        text = [json.dumps({**row, "window_states": states}) for row in rows]
+        path.write_text("\n".join(text), encoding="utf-8")
+        with Store.open(tmp_path / f"{name}.db") as into:
+            import_files(into, [path], report=lambda _: None)
+            [run] = into.runs.list_runs()
+            stores[name] = run.state, run.score, read_scores(into, run.id)
+    assert stores["with"] == stores["without"]
+    assert stores["with"][0] is RunState.DONE
+
+
+def test_a_state_that_no_conversation_can_be_in_ends_no_run() -> None:
+    window = _judgement_to_dict(ImportedWindow("j", state="paused", reason="why"))
+    assert _choose_item_state([window]) == (ItemState.DONE, None)
+    failed = _judgement_to_dict(ImportedWindow("j", state="failed", reason="why"))
+    assert _choose_item_state([window, failed]) == (ItemState.FAILED, "why")
+
+
+@pytest.mark.parametrize("kind", ["ragas-rows", "llamaindex", "deepeval"])
+@pytest.mark.parametrize("state", [ItemState.SKIPPED, ItemState.FAILED])
+def test_answers_that_were_not_judged_are_not_judged_when_they_come_back(
+    store: Store, tmp_path: Path, kind: str, state: ItemState
+) -> None:
+    run = save_run(store, {})
+    spec = store.runs.read_run(run).spec
+    talks = [replace(talk("one", answers=1), key=key) for key in ("judged", "not judged")]
+    run = store.runs.create(spec, sorted(imported(store, each) for each in talks))
+    first, second = store.runs.list_item_ids(run)
+    _judge(store, first, build(METRIC, {}), WORDS[:-1], 2)
+    store.runs.score_and_finish_item(second, state, "no answer of the judge")
+    into, result = export_and_import(store, run, kind, tmp_path)
+    with into:
+        [made] = result.files[0].runs
+        assert made.run is not None
+        assert made.conversations == 1, "there is no verdict on the other one"
+        items = into.runs.read_item_rows(into.runs.list_item_ids(made.run))
+        assert {each.key.split(":")[0].rpartition("/")[2]: each.state for each in items} == {
+            "judged": ItemState.DONE,
+            "not judged": state,
+        }
+
+
+def test_the_options_of_an_import_have_the_rules_that_scores_follow(
+    store: Store, tmp_path: Path
+) -> None:
+    into, result = export_and_import(store, save_run(store, OPTIONS[1]), "jsonl", tmp_path)
+    into.close()
+    [made] = result.files[0].runs
+    assert made.options == OPTIONS[1]
 
 
 def test_two_runs_of_one_judge_with_other_options_stay_two(store: Store, tmp_path: Path) -> None:

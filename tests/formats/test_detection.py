@@ -150,6 +150,25 @@ def test_a_misspelt_column_of_ragas_is_read_under_the_name_it_is_mapped_to(
 
 
 @pytest.mark.parametrize(
+    ("row", "passages"),
+    [
+        ({"user_input": "q", "response": "a", "contexts": 5}, None),
+        ({"user_input": "q", "response": "a", "retrieval_context": ["notes"]}, None),
+        ({"user_input": "q", "response": "a", "retrieved_contexts": ["p"], "contexts": "x"}, ["p"]),
+        ({"input": "q", "actual_output": "a", "expected_output": "a", "contexts": "notes"}, None),
+    ],
+)
+def test_a_column_of_ones_own_is_no_passages_unless_it_is_mapped(
+    tmp_path: Path, row: dict[str, object], passages: list[str] | None
+) -> None:
+    path = write(tmp_path / "x.jsonl", row)
+    for renames in ({}, parse_map_options(["question=frage"])):
+        [conversation], errors = read(path, choice=FormatChoice(renames=renames))
+        assert not errors
+        assert contexts([conversation]) == [passages]
+
+
+@pytest.mark.parametrize(
     ("given", "says"),
     [
         ("question", "expected NAME=COLUMN"),

@@ -167,5 +167,8 @@ def test_only_options_that_differ_from_the_defaults_are_changed_ones() -> None:
     )
     changed = drop_default_options("turn-faithfulness", options_to_json(metric))
     assert changed == {"window_size": 3, "threshold": None}
+    stored = options_to_json(metric)
+    kept = drop_default_options("turn-faithfulness", stored, keep_rules=True)
+    assert kept == {**changed, "strategy": "window"}
     again = {name: str(value) for name, value in changed.items()}
     assert build("turn-faithfulness", again).rule.threshold is None

@@ -30,7 +30,7 @@ from faithtui.formats.readers.datasets import (
     make_shard_dataset_name,
     open_file_and_detect_format,
 )
-from faithtui.formats.readers.protocol import ParsedRecord, ReadOptions
+from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.paths import expand_home
 
 _PLAIN: Final = "/!$&'()*+,;=:@"
@@ -69,7 +69,8 @@ class Shard:
 
         Raises:
             FileUnreadable: The system does not give its bytes, or no more of them.
-        InputError: What it holds cannot be read, or not on; no reader recognises it, or several do.
+            InputError: What it holds cannot be read, or not on; no reader recognises it, or
+                several do.
             ConfigError: There is no format of the name that was given.
         """
         with self._open_local_copy() as path:
@@ -78,7 +79,7 @@ class Shard:
                 sample = file.sample
                 if not sample.is_table:
                     sample = replace(sample, records=())
-                options = ReadOptions(self.source, sample, choice.scales, dataset.notes)
+                options = choice.make_read_options(self.source, sample, dataset.notes)
                 yield from dataset.reader.read(
                     self._renumber_records_for_source(file, path), options
                 )

@@ -49,6 +49,10 @@ class FormatChoice:
     scales: Mapping[str, str] = field(default_factory=dict)
     """Label scales by name of a human score."""
 
+    def make_read_options(self, source: str, sample: Sample, notes: ReadNotes) -> ReadOptions:
+        """Make what a reader is told of it; `notes` are filled while it reads."""
+        return ReadOptions(source, sample, self.scales, notes, tuple(self.renames.values()))
+
 
 @dataclass(frozen=True, slots=True)
 class DatasetFile:
@@ -86,7 +90,7 @@ class DatasetFile:
             sample = first.sample
             if not sample.is_table:
                 sample = replace(sample, records=())  # they may be large, and nobody asks again
-            options = ReadOptions(self.source, sample, self.choice.scales, self.notes)
+            options = self.choice.make_read_options(self.source, sample, self.notes)
             yield from self.reader.read(
                 self._iterate_records_of_all_files(first, others or {}), options
             )

@@ -15,10 +15,14 @@ from faithtui.domain.imported_verdicts import (
     ImportedVerdict,
     ImportedWindow,
 )
+from faithtui.domain.scores import ScoreState
 from faithtui.formats.readers.values.draft import PER_TURN, ConversationDraft
 from faithtui.formats.writers.answer_results import OWN_KEY
 
 _PLACES: Final = ("metadata", "extra")
+_STATES: Final = frozenset(map(str, ScoreState))
+_STATES_OF_CONVERSATION: Final = frozenset(map(str, (ScoreState.FAILED, ScoreState.SKIPPED)))
+"""States of windows, and of a conversation whatever its windows say."""
 _LOOKS_ESCAPED: Final = re.compile("%(?=2F|25)")
 
 
@@ -150,11 +154,11 @@ def add_faithtui_verdicts(
         ImportedWindow(judge, tuple(made), position=window, metric=metric)
         for window, made in by_window.items()
     ]
-    if metric is not None and is_alone and not claims:
-        found.append(_make_window_state(judge, metric, {**run, "window": 0}))
-    elif metric is not None and not is_alone:
+    if metric is not None:
         states = list_objects_or_empty(run.get("window_states"))
-        found += [_make_window_state(judge, metric, each) for each in states]
+        if is_alone:
+            states = [] if claims else [_make_state_of_lone_answer(run)]
+        found += [_make_window_state(judge, metric, each) for each in states if _is_state(each)]
     draft.verdicts += [each for each in found if each not in draft.verdicts]
     for position, each in claims:
         if each.get("kind") == "answer":
@@ -183,6 +187,20 @@ def _make_claim(position: int, claim: Mapping[str, object]) -> ImportedClaim:
         position,
         _get_text_or_none(claim.get("verdict")),
     )
+
+
+def _make_state_of_lone_answer(run: Mapping[str, object]) -> dict[str, object]:
+    """Make the state of an answer without claims that is a conversation of its own."""
+    is_of_conversation = _get_text_or_none(run.get("state")) in _STATES_OF_CONVERSATION
+    return {**run, "window": None if is_of_conversation else 0}
+
+
+def _is_state(value: Mapping[str, object]) -> bool:
+    """Say whether it is a state that the window, or the conversation, can be in."""
+    window, state = value.get("window"), _get_text_or_none(value.get("state"))
+    if window is None:
+        return state in _STATES_OF_CONVERSATION
+    return type(window) is int and (state is None or state in _STATES)
 
 
 def _make_window_state(

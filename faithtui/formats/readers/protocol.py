@@ -5,7 +5,7 @@ neutral conversations, so that nothing behind it knows which tool a file came fr
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -62,6 +62,8 @@ class ReadOptions:
     scales: Mapping[str, str] = field(default_factory=dict)
     """Label scales by the name a human score has in the file."""
     notes: ReadNotes = field(default_factory=ReadNotes)
+    mapped_names: Collection[str] = ()
+    """Names that the user gave to columns or keys of the file, with `--map`."""
 
     def choose_and_note_scale(self, name: str, default: str | None = None) -> str:
         """Name the scale of a human score: as the user said, or the default, or its own name."""

@@ -130,6 +130,10 @@ KNOWN: Final = frozenset(
 """Columns that are kept and mean nothing to a metric."""
 
 
+_MAPPED: Final = ("retrieval_context", "contexts")
+"""Names of passages that a column of any format can be mapped to."""
+
+
 @dataclass(frozen=True, slots=True)
 class RowNames:
     """Under which names a format has the parts of a row."""
@@ -142,10 +146,9 @@ class RowNames:
     """What joins the passages of one cell; None: they are written as a list."""
     known: frozenset[str] = KNOWN
 
-    @property
-    def every_contexts(self) -> tuple[str, ...]:
-        """Names of the passages: the format's, then those that `--map` knows."""
-        return (*self.contexts, "retrieval_context", "contexts")
+    def list_context_names(self, options: ReadOptions) -> tuple[str, ...]:
+        """List names of the passages: the format's, then those that `--map` gave to columns."""
+        return (*self.contexts, *(each for each in _MAPPED if each in options.mapped_names))
 
 
 def make_conversation_draft(
@@ -170,7 +173,7 @@ def make_conversation_draft(
         reader.add_messages_to_draft(question, fields.get_key_spelling(*names.question))
     elif question is not None:
         draft.add_turn("user", _to_text(question, fields.get_key_spelling(*names.question)))
-    where = fields.get_key_spelling(*names.every_contexts)
+    where = fields.get_key_spelling(*names.list_context_names(options))
     given = _read_contexts(fields, names, options, where)
     answer = fields.read_first_value(*names.answer)
     if answer is not None:
@@ -199,14 +202,14 @@ def _read_contexts(
     fields: AnySpelling, names: RowNames, options: ReadOptions, where: str
 ) -> object:
     """Give what was retrieved as it stands; None where nobody knows."""
-    given = fields.read_first_value(*names.every_contexts)
+    context_names = names.list_context_names(options)
+    given = fields.read_first_value(*context_names)
     if not options.sample.is_table:
         return given
     if given is None:
         # Joined, an empty list is an empty cell; where other rows have passages it is one here.
         is_used = any(
-            AnySpelling(each).read_first_value(*names.every_contexts)
-            for each in options.sample.records
+            AnySpelling(each).read_first_value(*context_names) for each in options.sample.records
         )
         return [] if names.joined_by is not None and is_used else None
     found = parse_list_or_object_cell(given, where) if names.joined_by is None else given

@@ -382,3 +382,13 @@ def test_a_folder_whose_address_cannot_be_opened_does_not_keep_others_from_being
         write_lines(tmp_path / name)
     names = [each.name for each in list_shards(f"file://{tmp_path}")]
     assert names == ["a.jsonl", "of_us__replies__b.jsonl"]
+
+
+def test_a_shard_is_read_by_the_names_that_its_columns_are_mapped_to(tmp_path: Path) -> None:
+    row = {"user_input": "q", "response": "a", "belege": ["p"]}
+    (tmp_path / "x.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    [shard] = list_shards(tmp_path / "x.jsonl")
+    for renames, expected in (({}, None), ({"belege": "contexts"}, ("p",))):
+        [record] = shard.read(FormatChoice(renames=renames))
+        passages = record.found.turns[1].retrieval_context  # type: ignore[union-attr]
+        assert (passages and tuple(each.text for each in passages)) == expected

@@ -136,7 +136,7 @@ def _split_names_at_commas(text: str) -> tuple[str, ...]:
     """Read names with commas between them, as in a line of CSV; "" is none.
 
     Raises:
-        ConfigError: A quotation mark is not closed.
+        ConfigError: A quotation mark is not closed, or a line break stands outside of such marks.
     """
     if text.count('"') % 2:
         raise ConfigError(
@@ -144,7 +144,13 @@ def _split_names_at_commas(text: str) -> tuple[str, ...]:
             "quotation mark stands in such marks, and one within them is written twice: "
             "'verdict,\"city, country\"'"
         )
-    (names,) = csv.reader([text.strip()], skipinitialspace=True)
+    try:
+        (names,) = csv.reader([text.strip()], skipinitialspace=True)
+    except csv.Error as error:
+        raise ConfigError(
+            "--stratify has a line break outside of quotation marks; expected names with commas "
+            "between them, on one line"
+        ) from error
     return tuple(each.strip() for each in names)
 
 

@@ -98,6 +98,7 @@ def test_a_key_of_the_metadata_may_have_a_comma(cli: Cli, tmp_path: Path) -> Non
         (("--size", "0"), 2, "--size is 0; expected 1 or more"),
         (("--stratify", "verdict,,x"), 2, "nothing between two commas"),
         (("--stratify", 'verdict,"city'), 2, "has a quotation mark that is not closed"),
+        (("--stratify", "verdict,\ncity"), 2, "--stratify has a line break outside of quotation"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(
