@@ -133,7 +133,7 @@ class FigureReader(Controller["RunsScreen"]):
         store, began = self.session.store, self.session.seconds()
         queues = _read_queues(self.session, row.id)
         # Where nobody has said anything yet there is nothing to compute, and numpy is 15 MB.
-        has_labels = newest is not None or queues.has_samples
+        has_labels = bool(newest) or queues.has_samples
         counts = trust = None
         try:
             counts = count_verdicts_and_scores(store, row)

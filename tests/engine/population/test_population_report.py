@@ -1,6 +1,7 @@
 """Report, gate and certificate on a sample of results: they speak of all of them."""
 
 import json
+import re
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -272,7 +273,8 @@ def test_labels_travel_with_the_population_of_their_sample(
     assert row.population is not None
     assert sample.population == row.population.to_json()
     text = path.read_text("utf-8").replace('"judged":120', '"judged":-1')
-    path.write_text(text, "utf-8")
+    header, _, events = text.partition("\n")
+    path.write_text(re.sub(r'"digest":"\w+",?', "", header) + "\n" + events, "utf-8")
     (refused, *_) = read_bundle(path).refusals
     assert "population" in str(refused)
 

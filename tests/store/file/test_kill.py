@@ -40,7 +40,8 @@ store.conversations.import_batch([talk("a", ratings=[rating]), talk("b")]); said
 run = store.runs.create(SPEC, store.conversations.list_ids()); said("run")
 for item in store.runs.list_item_ids(run):
     store.calls.save_reply_release_lease_and_add_totals(
-        CallContext("k%d" % item, "j", "s", run, item), StoredReply("{}", "ok", True, 1, 1, 0, None, None, 1)); said("reply")
+        CallContext("k%d" % item, "j", "s", run, item),
+        StoredReply("{}", "ok", True, 1, 1, 0, None, None, 1)); said("reply")
     for window in windows_of(talk("a")):
         judged = assess(window, {1: ["yes", "no"], 3: ["idk"]})
         store.runs.save_window(item, judged); said("window")

@@ -1,5 +1,6 @@
 """What can be done next with a run: listed for what is true, and done by key, enter or mouse."""
 
+import inspect
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -356,7 +357,7 @@ async def test_agreement_of_a_large_run_is_not_computed_unasked(
 async def test_every_next_step_and_writing_action_is_an_action_of_the_screen(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        source = Path(next_steps.__file__).read_text()
+        source = inspect.getsource(next_steps)
         named = set(re.findall(r'NextStep\(\s*"[^"]+",\s*f?"(\w+)', source)) | WRITING_ACTIONS
         assert {"offer_spot_check", "screen", "resume"} <= named
         assert {each for each in named if not hasattr(app.screen, f"action_{each}")} == set()
