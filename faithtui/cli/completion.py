@@ -1,5 +1,9 @@
 """What TAB offers as the value of an option or an argument.
 
+Typer adds `--install-completion` and `--show-completion` to the program, writes the shell's script,
+and knows the names of commands and options. Our part are the values, and `_answer_shell_completion`
+in `main`, which answers the script.
+
 The names come from the store and the settings of the line that is completed. A parameter is known
 by its metavar, so that a new one is completed without a word here. Nothing may be written while
 somebody presses TAB, and no error may reach the line that is typed: then nothing is offered.

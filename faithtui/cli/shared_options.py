@@ -12,6 +12,7 @@ from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
     from faithtui.agreement.idk_recoding import IdkRule
+    from faithtui.config import SettingsWithOrigins
 
 HELP_OPTIONS: Final = {"help_option_names": ["-h", "--help"]}
 
@@ -109,6 +110,29 @@ def make_reviewer_option(what: str) -> OptionInfo:
     """Declare `--reviewer` of a command; `what` says what that person does there."""
     option: OptionInfo = typer.Option(metavar="NAME", help=f"{what} [the login name, or as set]")
     return option
+
+
+def override_configured_reviewer(
+    configured: "SettingsWithOrigins", reviewer: str | None
+) -> "SettingsWithOrigins":
+    """Put the reviewer of the command line in place of the one of the settings.
+
+    Raises:
+        ConfigError: It is no name.
+    """
+    from dataclasses import replace
+
+    from faithtui.domain.limits import REVIEWER
+
+    if reviewer is None:
+        return configured
+    if not reviewer.strip():
+        raise ConfigError("--reviewer is empty; expected a name")
+    problem = REVIEWER.find_size_problem(len(reviewer))
+    if problem is not None:
+        raise ConfigError(f"--reviewer: {problem}")
+    settings = replace(configured.settings, reviewer=reviewer)
+    return replace(configured, settings=settings)
 
 
 def read_color_mode(text: str) -> ColorMode:

@@ -157,29 +157,6 @@ def find_id_of_named_claim_set(
     return store.claim_sets.find_version_by_name(name).id
 
 
-def override_configured_reviewer(
-    configured: "SettingsWithOrigins", reviewer: str | None
-) -> "SettingsWithOrigins":
-    """Put the reviewer of the command line in place of the one of the settings.
-
-    Raises:
-        ConfigError: It is no name.
-    """
-    from dataclasses import replace
-
-    from faithtui.domain.limits import REVIEWER
-
-    if reviewer is None:
-        return configured
-    if not reviewer.strip():
-        raise ConfigError("--reviewer is empty; expected a name")
-    problem = REVIEWER.find_size_problem(len(reviewer))
-    if problem is not None:
-        raise ConfigError(f"--reviewer: {problem}")
-    settings = replace(configured.settings, reviewer=reviewer)
-    return replace(configured, settings=settings)
-
-
 def open_app(named: Path | None, reviewer: str | None = None) -> int:
     """Open the app and return its exit code.
 
@@ -192,7 +169,12 @@ def open_app(named: Path | None, reviewer: str | None = None) -> int:
     """
     from faithtui.config import load_settings_with_origins
 
-    configured = override_configured_reviewer(load_settings_with_origins(), reviewer)
+    configured = load_settings_with_origins()
+    if reviewer is not None:
+        # Typer has read a line that names one; without any the app begins without Typer.
+        from faithtui.cli.shared_options import override_configured_reviewer
+
+        configured = override_configured_reviewer(configured, reviewer)
     path = choose_store_path(named, configured.settings)
     if named is None:
         make_store_directory(path)

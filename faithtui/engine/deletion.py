@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from faithtui.clock import utc_now
 from faithtui.domain.conversation import content_hash
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.text.suggestions import format_suggestion
@@ -14,7 +15,7 @@ from faithtui.errors import InputError, StoreError
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from faithtui.store.deletion_records import DeletionGuard, DeletionKind, DeletionResult
 from faithtui.store.records import RunState
-from faithtui.store.store import Store, utc_now
+from faithtui.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)

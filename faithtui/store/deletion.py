@@ -5,8 +5,8 @@ confirms is counted by doing it and taking it back, so that the figures are thos
 itself. Afterwards the file is written anew: nothing of what was deleted is in it, nor in its log.
 
 What others need stays and changes as little as possible: runs keep the conversations that are
-left, samples the claims, and where a person's name stood beside somebody else's work, `NOBODY`
-stands.
+left, samples the claims, and where a person's name stood beside somebody else's work,
+`DELETED_PERSON` stands.
 """
 
 import contextlib

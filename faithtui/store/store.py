@@ -9,11 +9,12 @@ writer thread and returns once it is committed. What is awaited from an event lo
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
+from faithtui.clock import utc_now
 from faithtui.store.annotations.exposures import Exposures
 from faithtui.store.annotations.guidelines import Guidelines
 from faithtui.store.annotations.missed_claims import MissedClaims
@@ -46,11 +47,6 @@ from faithtui.store.search.filters import Search
 from faithtui.store.search.saved_views import SavedViews
 
 T = TypeVar("T")
-
-
-def utc_now() -> datetime:
-    """Tell the time, in UTC."""
-    return datetime.now(UTC)
 
 
 class Store:

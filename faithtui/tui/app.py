@@ -17,6 +17,7 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
+from faithtui.clock import utc_now
 from faithtui.engine.runs.request import RunRequest
 from faithtui.tui.allowed_actions import is_action_writing_store
 from faithtui.tui.bookmark import BookmarkFile, BookmarkKeeper
@@ -34,7 +35,7 @@ from faithtui.tui.new_run.form_opener import FormOpener
 from faithtui.tui.notices import notify_failure, notify_read_only
 from faithtui.tui.runs.background_runs import BackgroundRuns
 from faithtui.tui.screen_switcher import ScreenSwitcher
-from faithtui.tui.session import Session, utc_now
+from faithtui.tui.session import Session
 from faithtui.tui.shutdown import Shutdown
 from faithtui.tui.small_terminal import SmallTerminalGuard
 from faithtui.tui.store_opener import StoreOpener
@@ -51,6 +52,22 @@ if TYPE_CHECKING:
 
 SWITCH_INTERVAL_S = 0.0005
 """How long a thread that computes (a run, the store) may hold up the one that answers keys."""
+
+
+class _ThreadSwitchInterval:
+    """How often the interpreter lets another thread run, which is of the whole process."""
+
+    def __init__(self) -> None:
+        self._before = sys.getswitchinterval()
+
+    def shorten(self) -> None:
+        """Let the thread that answers keys wait less."""
+        self._before = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_INTERVAL_S)
+
+    def restore(self) -> None:
+        """Switch as often as before."""
+        sys.setswitchinterval(self._before)
 
 
 class FaithApp(App[None]):
@@ -148,7 +165,7 @@ class FaithApp(App[None]):
             lambda: self.shutdown.quit_keys,
             self.screen_switcher.show_that_waiting_was_cancelled,
         )
-        self._switch_interval = sys.getswitchinterval()
+        self._switch_interval = _ThreadSwitchInterval()
 
     # From the first paint to the open store
 
@@ -162,8 +179,7 @@ class FaithApp(App[None]):
 
     async def on_mount(self) -> None:
         """Show the first screen, then open the store."""
-        self._switch_interval = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH_INTERVAL_S)
+        self._switch_interval.shorten()
         self.set_keymap(self.session.keymap)
         self.store_opener.hold_keys()
         first = self.screen_switcher.first_screen
@@ -187,7 +203,7 @@ class FaithApp(App[None]):
 
     def on_unmount(self) -> None:
         """Leave the process as it was."""
-        sys.setswitchinterval(self._switch_interval)
+        self._switch_interval.restore()
 
     # Events, on their way to the screen
 
@@ -203,7 +219,7 @@ class FaithApp(App[None]):
     async def forward_event(self, event: events.Event) -> None:
         """Give an event to the screen; keep keys and the mouse from one that is covered."""
         if self.small_terminal.is_unseen_input(event):
-            await self.small_terminal.swallow_unseen_input(event)
+            await self.small_terminal.stop_unseen_input_but_quit_on_quit_keys(event)
         else:
             await super().on_event(event)
 

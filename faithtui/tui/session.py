@@ -3,11 +3,12 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
+from faithtui.clock import utc_now
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import StoreError
@@ -25,11 +26,6 @@ if TYPE_CHECKING:
     from faithtui.store.store import Store
 
 IdT = TypeVar("IdT", bound=int)
-
-
-def utc_now() -> datetime:
-    """Tell the time, in UTC."""
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +236,8 @@ class Session:
         return self.is_judge_hidden or (self.claim_queue is not None and self.claim_queue.blind)
 
     @property
-    def hiding_terms(self) -> tuple[object, ...]:
-        """What decides about what is hidden: a reading made under other terms is not shown."""
+    def hiding_state(self) -> tuple[object, ...]:
+        """What decides about what is hidden: what was read when it was another is not shown."""
         return (
             self.claim_queue,
             self.is_judge_hidden,

@@ -62,8 +62,8 @@ class SmallTerminalGuard:
         """Whether an event is input of a person for a screen that is covered."""
         return isinstance(event, events.InputEvent) and not event.is_forwarded and self.is_small
 
-    async def swallow_unseen_input(self, event: events.Event) -> None:
-        """Do nothing with input for a covered screen, but quit on the keys that quit."""
+    async def stop_unseen_input_but_quit_on_quit_keys(self, event: events.Event) -> None:
+        """Keep input from a covered screen; only the keys that quit do what they do."""
         event.stop()
         if isinstance(event, events.Key) and event.key in self.app.shutdown.quit_keys:
             await self.app.shutdown.quit_or_ask_first()

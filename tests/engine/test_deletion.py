@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.clock import utc_now
 from faithtui.domain.ids import RunId
 from faithtui.engine import deletion
 from faithtui.engine.batches.files import export_questions
@@ -17,7 +18,7 @@ from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import StoreError
 from faithtui.store.records import CallContext, ItemState, RunState, StoredReply, WorkerRow
-from faithtui.store.store import Store, utc_now
+from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
 
 

@@ -51,7 +51,7 @@ class RatedScale:
     convention: ScaleConvention
     kind: UnitKind
     units: tuple[RatedUnit, ...]
-    """() when people label no common units, see `Convention.is_comparable`."""
+    """() when people label no common units, see `ScaleConvention.has_shared_units`."""
     counts: Mapping[str, int]
     """Labels that count, by level; all levels, worst to best."""
     left_out: Mapping[str, int]

@@ -8,13 +8,13 @@ import typer
 
 from faithtui.cli.import_progress import ImportProgressLine
 from faithtui.cli.output import is_quiet, print_json, print_text, print_to_stderr
-from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_options
-from faithtui.cli.stores import (
-    has_terminal,
-    make_store_directory,
+from faithtui.cli.shared_options import (
+    JsonOption,
+    StoreOption,
+    merge_common_options,
     override_configured_reviewer,
-    show_app,
 )
+from faithtui.cli.stores import has_terminal, make_store_directory, show_app
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

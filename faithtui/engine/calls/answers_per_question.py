@@ -2,7 +2,7 @@
 
 Retries, repairs, ways of asking for JSON, higher token limits and asking again for missing verdicts
 all draw on one count per question. What is refused without an answer (429, no connection) costs
-nothing, follows the rules of `sending`, and is not counted here.
+nothing, follows the rules of `send`, and is not counted here.
 """
 
 from typing import Final

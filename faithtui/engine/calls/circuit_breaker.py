@@ -1,6 +1,6 @@
 """Stopping a run whose judge answers, and whose answers keep failing in the same way.
 
-A judge that does not answer at all is another case, which `sending` knows: its questions wait two
+A judge that does not answer at all is another case, which `send` knows: its questions wait two
 minutes for it. What comes here was answered and paid for, or refused one question at a time.
 """
 

@@ -63,7 +63,7 @@ def check_unchecked_conversations_of_run(
     stopped: Callable[[], bool] = lambda: False,
     breath_s: float = 0.0,
 ) -> int:
-    """Check the conversations of a run that are judged and not checked.
+    """Check the conversations of a run that are judged and not checked; save what is found.
 
     Args:
         store: The store.
@@ -85,19 +85,33 @@ def check_unchecked_conversations_of_run(
     done = 0
     on_progress(0, len(waiting))
     for some in _split_into_batches(waiting):
-        checked = []
-        for item in some:
-            if stopped():
-                break
-            checked.append(check_stored_conversation(store, item, rules))
-            if breath_s:
-                time.sleep(breath_s)
+        checked = _check_conversations_until_stopped(
+            store, some, rules, stopped=stopped, breath_s=breath_s
+        )
         store.findings.save(checked)
         done += len(checked)
         on_progress(done, len(waiting))
         if len(checked) < len(some):
             break
     return done
+
+
+def _check_conversations_until_stopped(
+    store: Store,
+    items: Sequence[ItemId],
+    rules: CheckRules,
+    *,
+    stopped: Callable[[], bool],
+    breath_s: float,
+) -> list[ItemCheckResult]:
+    checked = []
+    for item in items:
+        if stopped():
+            break
+        checked.append(check_stored_conversation(store, item, rules))
+        if breath_s:
+            time.sleep(breath_s)
+    return checked
 
 
 def check_run_within_time_limit(store: Store, run: RunId, seconds: float = MOMENT_S) -> None:

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 
+from faithtui.clock import utc_now
 from faithtui.domain.ids import RunId
 from faithtui.engine.calls.leases import is_worker_gone
 from faithtui.store.records import RunRow, RunState
-from faithtui.store.store import Store, utc_now
+from faithtui.store.store import Store
 
 
 def read_runs_marking_interrupted(

@@ -31,9 +31,9 @@ from faithtui.engine.shards.results_schema import (
 from faithtui.engine.shards.shard_source import (
     Shard,
     check_address_has_no_key,
-    find_shard,
     is_object_store_address,
     list_shards,
+    select_shards,
 )
 from faithtui.engine.shards.shard_worker import ShardOutcome
 from faithtui.engine.shards.table_reader import count_failed_conversations
@@ -328,22 +328,6 @@ def check_judge_key_and_headers(settings: MeasureSettings) -> None:
             "which "
             "needs none"
         )
-
-
-def select_shards(shards: Sequence[Shard], wanted: str) -> tuple[Shard, ...]:
-    """Choose the shard of a name, or the Nth of M parts of all, as `3/8`.
-
-    Part N has every Mth shard, so that large neighbours are dealt out.
-
-    Raises:
-        ConfigError: There is no such shard or part.
-    """
-    number, slash, parts = wanted.partition("/")
-    if not (slash and number.isdecimal() and parts.isdecimal()):
-        return (find_shard(shards, wanted),)
-    if not 1 <= int(number) <= int(parts):
-        raise ConfigError(f"--shard is {wanted}; expected N/M with N from 1 to M, such as 3/8")
-    return tuple(shards[int(number) - 1 :: int(parts)])
 
 
 def _measure_on_workers(

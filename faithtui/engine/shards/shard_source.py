@@ -197,6 +197,22 @@ def find_shard(shards: Sequence[Shard], name: str) -> Shard:
     raise ConfigError(f"there is no shard `{name}`; known: {shown}{more}")
 
 
+def select_shards(shards: Sequence[Shard], wanted: str) -> tuple[Shard, ...]:
+    """Choose the shard of a name, or the Nth of M parts of all, as `3/8`.
+
+    Part N has every Mth shard, so that large neighbours are dealt out.
+
+    Raises:
+        ConfigError: There is no such shard or part.
+    """
+    number, slash, parts = wanted.partition("/")
+    if not (slash and number.isdecimal() and parts.isdecimal()):
+        return (find_shard(shards, wanted),)
+    if not 1 <= int(number) <= int(parts):
+        raise ConfigError(f"--shard is {wanted}; expected N/M with N from 1 to M, such as 3/8")
+    return tuple(shards[int(number) - 1 :: int(parts)])
+
+
 def is_object_store_address(address: str) -> bool:
     """Say whether an address names something in an object store."""
     return _SCHEME.match(address) is not None

@@ -120,7 +120,7 @@ class BatchApi:
             extra_s: Seconds it may take beyond the usual.
 
         Raises:
-            JudgeError: As `exchange`.
+            JudgeError: As `call_provider`.
         """
         return await call_provider(
             call,
@@ -138,7 +138,7 @@ class BatchApi:
 
         Raises:
             JudgeUnsupported: There is none here.
-            JudgeError: As `exchange`.
+            JudgeError: As `call_provider`.
         """
         try:
             return await self.send_batch_request(call, extra_s=extra_s)
@@ -156,7 +156,7 @@ class BatchApi:
 
         Raises:
             JudgeRequestRejected: The provider does not have it.
-            JudgeError: As `exchange`.
+            JudgeError: As `call_provider`.
         """
         try:
             return await self.send_batch_request(call)
@@ -234,7 +234,7 @@ class BatchApi:
 
         Raises:
             JudgeUnavailable: It broke off, or some lines were none; all others were given before.
-            JudgeError: As `failure` reads the provider's status.
+            JudgeError: As `make_judge_error` reads the provider's status.
         """
         spoilt = 0
         try:

@@ -153,7 +153,7 @@ async def call_provider(
         JudgeTimeout: No complete answer in time.
         JudgeUnavailable: No connection, a connection cut, a server error, or an answer that is
             not the provider's JSON.
-        JudgeError: As `failure` reads the provider's status.
+        JudgeError: As `make_judge_error` reads the provider's status.
     """
     started = time.monotonic()
     try:

@@ -63,7 +63,7 @@ from faithtui.store.runs.judge_verdicts import (
 from faithtui.store.runs.scores import iter_human_and_judge_scores
 from faithtui.store.samples.sample_draws import (
     ReportSample,
-    find_sample_behind_run_labels,
+    choose_and_read_sample_of_run_labels,
     read_sample_behind_claim_set,
 )
 from faithtui.store.schema.tables import claim, human_label, run_item, turn
@@ -291,7 +291,7 @@ def _find_report_sample(
             connection, settings.claim_set, known.words.keys(), beyond
         )
     is_census = labelled and len(labelled) == len(known.words) and not rated
-    found = find_sample_behind_run_labels(
+    found = choose_and_read_sample_of_run_labels(
         connection, run_id, settings.sample, known.words.keys(), labelled
     )
     if not is_census or found is None:

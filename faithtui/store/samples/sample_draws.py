@@ -43,14 +43,14 @@ class ReportSample:
     """What it was drawn from where that was another run; None: all claims of the run."""
 
 
-def find_sample_behind_run_labels(
+def choose_and_read_sample_of_run_labels(
     connection: Connection,
     run_id: RunId,
     asked: SampleId | None,
     judged: Collection[ClaimId],
     labelled: Collection[ClaimId],
 ) -> ReportSample | None:
-    """Read the sample that labels of a run rest on.
+    """Choose the sample that labels of a run rest on, and read what a report needs of it.
 
     Weights belong to claims: where no own sample is labelled, the claim set that the run judged is
     taken, else the sample of another run over the same claims, else a set of them.
@@ -69,6 +69,22 @@ def find_sample_behind_run_labels(
     Raises:
         StoreError: The sample asked for is not there, shares no claim with the run, or is a repeat.
     """
+    chosen, chosen_set = _choose_sample_or_claim_set(connection, run_id, asked, judged, labelled)
+    if chosen_set is not None:
+        return read_sample_behind_claim_set(connection, chosen_set, judged, 0)
+    if chosen is None:
+        return None
+    return _read_report_sample_of_run(connection, run_id, chosen, judged)
+
+
+def _choose_sample_or_claim_set(
+    connection: Connection,
+    run_id: RunId,
+    asked: SampleId | None,
+    judged: Collection[ClaimId],
+    labelled: Collection[ClaimId],
+) -> tuple[SampleId | None, ClaimSetId | None]:
+    """Choose what labels of a run rest on: a sample, a claim set, or neither."""
     chosen = asked
     if chosen is None:
         chosen = _find_most_labelled_sample_of_run(connection, run_id, labelled)
@@ -82,9 +98,14 @@ def find_sample_behind_run_labels(
         if number is None and chosen is None:
             number = _find_set_of_same_claims(connection, judged, labelled)
         if number is not None:
-            return read_sample_behind_claim_set(connection, ClaimSetId(number), judged, 0)
-    if chosen is None:
-        return None
+            return None, ClaimSetId(number)
+    return chosen, None
+
+
+def _read_report_sample_of_run(
+    connection: Connection, run_id: RunId, chosen: SampleId, judged: Collection[ClaimId]
+) -> ReportSample:
+    """Read a sample, of another run as far as this run judged its claims."""
     row = connection.execute(select(sample).where(sample.c.id == chosen)).one_or_none()
     if row is None:
         raise StoreError(
@@ -99,24 +120,7 @@ def find_sample_behind_run_labels(
     found = _read_sample(connection, row)
     by_strata = found.design is SamplingDesign.STRATIFIED
     if found.population is not None:
-        drawn = {each.claim: each.stratum for each in found.claims}
-        if row.run_id != run_id:
-            # The other run judged what was drawn, and of the rest nothing.
-            whole = found.strata if drawn.keys() <= set(judged) else ()
-            other = replace(
-                found,
-                drawn_in=RunId(row.run_id),
-                follows_draw=True,
-                drawing=whole,
-                population=None,
-            )
-            if not drawn.keys() & set(judged):
-                raise NoSharedClaims(
-                    f"sample {chosen} was drawn from {found.population.results}, and run {run_id} "
-                    f"judged none of its claims; faithtui run --claims run:{row.run_id} judges them"
-                )
-            return ReportSample(other, {}, drawn.keys())
-        return ReportSample(found, drawn if by_strata else {}, drawn.keys())
+        return _make_report_sample_of_population(found, RunId(row.run_id), run_id, judged)
     if row.run_id == run_id:
         strata = {}
         if by_strata:
@@ -134,6 +138,26 @@ def find_sample_behind_run_labels(
         )
     places = {each.claim: each.stratum for each in frame}
     return ReportSample(part, places if by_strata else {}, places.keys())
+
+
+def _make_report_sample_of_population(
+    found: LabelledSample, drawn_in: RunId, run_id: RunId, judged: Collection[ClaimId]
+) -> ReportSample:
+    """Make what a report needs of a sample whose conversations were drawn with it."""
+    drawn = {each.claim: each.stratum for each in found.claims}
+    if drawn_in == run_id:
+        by_strata = found.design is SamplingDesign.STRATIFIED
+        return ReportSample(found, drawn if by_strata else {}, drawn.keys())
+    if not drawn.keys() & set(judged):
+        results = "" if found.population is None else found.population.results
+        raise NoSharedClaims(
+            f"sample {found.id} was drawn from {results}, and run {run_id} "
+            f"judged none of its claims; faithtui run --claims run:{drawn_in} judges them"
+        )
+    # The other run judged what was drawn, and of the rest nothing.
+    whole = found.strata if drawn.keys() <= set(judged) else ()
+    other = replace(found, drawn_in=drawn_in, follows_draw=True, drawing=whole, population=None)
+    return ReportSample(other, {}, drawn.keys())
 
 
 def read_sample_behind_claim_set(

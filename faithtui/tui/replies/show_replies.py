@@ -81,7 +81,7 @@ class RawReplies(Controller[FaithScreen]):
     @run_in_worker("replies")
     async def load_and_show_replies(self, item: ItemId) -> None:
         """Read the calls of a conversation, if they may be seen."""
-        terms, claim = self.session.hiding_terms, self.find_claim()
+        terms, claim = self.session.hiding_state, self.find_claim()
         hidden = (
             await self.read_in_thread(count_verdicts_left_to_give, self.session, item)
             if self.session.is_blind
@@ -102,9 +102,9 @@ class RawReplies(Controller[FaithScreen]):
         Args:
             replies: The calls; None: they would tell what is hidden.
             hidden: Claims whose judge is hidden.
-            terms: `Session.hiding_terms` when they were read.
+            terms: `Session.hiding_state` when they were read.
         """
-        if terms != self.session.hiding_terms or not self.screen.is_current:
+        if terms != self.session.hiding_state or not self.screen.is_current:
             return
         if replies is None:
             words = (

@@ -1,6 +1,6 @@
 """Reading the conversation that is reviewed, and the next one that has a claim to answer.
 
-Each reading says under which terms it was made, and is shown only if they still hold.
+Each reading says what was hidden when it was made, and is shown only if that still holds.
 """
 
 from dataclasses import dataclass, replace
@@ -51,8 +51,8 @@ class LoadedConversation:
     """The undo or redo that led here."""
     queue_position: QueuePosition | None = None
     """The queue that is worked through."""
-    hiding_terms: tuple[object, ...] = ()
-    """`Session.hiding_terms` when it was read."""
+    hiding_state: tuple[object, ...] = ()
+    """`Session.hiding_state` when it was read."""
     mark: ConversationMark | None = None
     """What the conversation was known by when it was read."""
     asked_again: tuple[FreshVerdict, ...] = ()
@@ -222,7 +222,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
     ) -> LoadedConversation:
         """Read a conversation, without what is hidden. Meant for a thread."""
         session = self.session
-        terms = session.hiding_terms
+        hiding = session.hiding_state
         mark = self._read_change_stamp(item)
         view = session.store.runs.read_conversation_for_review(item, session.reviewer)
         queue, position = session.claim_queue, self.screen.queue_navigator.cursor
@@ -252,7 +252,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             claim,
             edge,
             queue_position=position,
-            hiding_terms=terms,
+            hiding_state=hiding,
             mark=mark,
             asked_again=tuple(each for each in asked_again if each.claim not in view.hidden),
             guideline=session.store.guidelines.find_version_or_default(view.run.spec.metric),
@@ -262,13 +262,19 @@ class ConversationLoader(Controller["ReviewScreen"]):
         """Take a conversation that was read, unless another one is wanted by now."""
         if loaded.view.item.id != self.session.item:
             return
-        if loaded.hiding_terms != self.session.hiding_terms:
+        if loaded.hiding_state != self.session.hiding_state:
             # Something is to be hidden by now that was not when this was read, or the other way.
-            if all(each.is_finished for each in self.screen.workers if each.group == "view"):
-                self.load_and_show_conversation(
-                    loaded.view.item.id, loaded.claim, loaded.edge, loaded.undone
-                )
+            self._load_again_unless_being_read(loaded)
             return
+        self._show_conversation_with_queue_and_undo(loaded)
+
+    def _load_again_unless_being_read(self, loaded: LoadedConversation) -> None:
+        if all(each.is_finished for each in self.screen.workers if each.group == "view"):
+            self.load_and_show_conversation(
+                loaded.view.item.id, loaded.claim, loaded.edge, loaded.undone
+            )
+
+    def _show_conversation_with_queue_and_undo(self, loaded: LoadedConversation) -> None:
         self.session.choose_conversation(loaded.view.item.id)
         if not self.screen.writer.in_flight:
             self.screen.verdicts.clear_pending_flags()
@@ -279,15 +285,8 @@ class ConversationLoader(Controller["ReviewScreen"]):
             loaded.view, self.session.reviewer, self.screen.writer.pending_verdicts
         )
         same = self.screen.view is not None and self.screen.view.item.id == view.item.id
-        at = self.screen.review_position if same else ReviewPosition()
-        if loaded.claim is not None:
-            listed = position.list_claims(view, at.window)
-            held = any(claim.id == loaded.claim for claim in listed)
-            at = ReviewPosition(at.window if held else None, loaded.claim)
-        elif loaded.edge:
-            at = position.find_first_or_last_open_claim(view, loaded.edge) or ReviewPosition()
         before = self.screen.review_position if same else None
-        at = position.fit_position(view, at)
+        at = self._choose_position(loaded, view, before or ReviewPosition())
         if not same:
             self.screen.claim_range.clear()
             self.screen.search.clear()
@@ -304,6 +303,22 @@ class ConversationLoader(Controller["ReviewScreen"]):
             guideline=loaded.guideline,
         )
         self.screen.show_conversation(state, at, fresh=not same)
+        self._start_what_follows_the_paint(loaded, is_same=same)
+
+    def _choose_position(
+        self, loaded: LoadedConversation, view: ReviewView, at: ReviewPosition
+    ) -> ReviewPosition:
+        """Choose where to be: at the claim that is wanted, at an end, else where one is."""
+        if loaded.claim is not None:
+            listed = position.list_claims(view, at.window)
+            held = any(claim.id == loaded.claim for claim in listed)
+            at = ReviewPosition(at.window if held else None, loaded.claim)
+        elif loaded.edge:
+            at = position.find_first_or_last_open_claim(view, loaded.edge) or ReviewPosition()
+        return position.fit_position(view, at)
+
+    def _start_what_follows_the_paint(self, loaded: LoadedConversation, *, is_same: bool) -> None:
+        """Read ahead, count, say what was undone, and read again where that is due."""
         if not loaded.tokenised.is_filled:
             # Behind the first paint, beside which a thread would take its share of the
             # interpreter. Panes ask for it by messages of their own, so one of them is asked.
@@ -313,11 +328,11 @@ class ConversationLoader(Controller["ReviewScreen"]):
             )
         self.screen.queue_navigator.read_ahead()
         self.screen.session_line.load_and_show_progress()
-        if not same:
+        if not is_same:
             self.screen.refresh_bindings()
         if loaded.undone is not None:
             self.screen.undo.show_undone(loaded.undone)
-        elif not same:
+        elif not is_same:
             self.screen.verdicts.refuse_typed_ahead()
         if self.must_reread:
             self.must_reread = False

@@ -52,7 +52,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         elif claim.id in self.session.revealed:
             self.session.revealed.discard(claim.id)
             self.show_message(Piece("hidden again; that it was looked at stays on record", "quiet"))
-            self.reload_under_new_hiding_terms()
+            self.reload_under_new_hiding_state()
         else:
             self.refuse(self._explain_nothing_to_reveal())
 
@@ -71,7 +71,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         if view.item.id in self.session.revealed_truths:
             self.session.revealed_truths.discard(view.item.id)
             self.show_message(Piece("truths hidden again; that they were revealed stays recorded"))
-            self.reload_under_new_hiding_terms()
+            self.reload_under_new_hiding_state()
             return
         self.session.revealed_truths.add(view.item.id)
         hidden = [claim for claim in view.claims if claim.id in view.hidden]
@@ -118,8 +118,8 @@ class JudgeReveal(Controller["ReviewScreen"]):
         """Name the key only to whoever works blind; to others it says why it does nothing."""
         return action != "toggle_judge_verdict" or self.session.is_blind
 
-    def reload_under_new_hiding_terms(self) -> None:
-        """Read what is shown under the new terms; keys typed ahead are meant for that."""
+    def reload_under_new_hiding_state(self) -> None:
+        """Read anew what may be shown by now; keys typed ahead are meant for that."""
         self.screen.queue_navigator.forget_read_ahead()
         self.screen.panes.claims.block_keys_until_redraw()
         self.screen.reload()

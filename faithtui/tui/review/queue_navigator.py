@@ -60,7 +60,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
             escape_line(queue.title, limit=40),
             Piece(self.keys.fill_in_keys(hidden)),
         )
-        self.screen.reveal.reload_under_new_hiding_terms()
+        self.screen.reveal.reload_under_new_hiding_state()
         self.screen.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -75,7 +75,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
             self.screen.draw_at_position(ReviewPosition(None, claim), fresh=True)
             return
         ready = self.conversations_ahead.pop(item, None)
-        if ready is None or ready.hiding_terms != self.session.hiding_terms:
+        if ready is None or ready.hiding_state != self.session.hiding_state:
             self.screen.panes.claims.block_keys_until_redraw()
             # A save that ends meanwhile reads again, and must come to the same claim.
             self.session.choose_conversation(item, claim)
@@ -104,7 +104,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         """Keep what was read ahead, as long as it is ahead and may still be shown."""
         if (
             loaded.queue_position is not self.cursor
-            or loaded.hiding_terms != self.session.hiding_terms
+            or loaded.hiding_state != self.session.hiding_state
         ):
             return
         wanted = (

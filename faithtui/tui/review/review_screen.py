@@ -104,7 +104,7 @@ class ReviewScreen(FaithScreen):
         self.verdicts = Verdicts(self)
         self.claim_range = ClaimRange(self)
         self.reveal = JudgeReveal(self)
-        self.blind_mode = BlindMode(self, self.reveal.reload_under_new_hiding_terms)
+        self.blind_mode = BlindMode(self, self.reveal.reload_under_new_hiding_state)
         self.undo = ReviewUndo(self)
         self.notes = Notes(self)
         self.guideline = GuidelineOpener(

@@ -12,8 +12,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from faithtui.tui.theme.lines import Line, Piece
+from faithtui.tui.widgets.framed_line_renderer import FramedLineRenderer
 from faithtui.tui.widgets.key_clicks import list_keys_at, list_keys_in_clicked_line, locate_mouse
-from faithtui.tui.widgets.line_cache import LineCache
 from faithtui.tui.widgets.look_styles import LookStyles
 
 
@@ -31,8 +31,8 @@ class LineWidget(Widget):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw what changed, with the frame."""
-        if not isinstance(self._styles_cache, LineCache):
-            self._styles_cache = LineCache(self.make_segments)
+        if not isinstance(self._styles_cache, FramedLineRenderer):
+            self._styles_cache = FramedLineRenderer(self.make_segments)
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:

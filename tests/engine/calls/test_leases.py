@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.clock import utc_now
 from faithtui.engine.calls.leases import SILENT_S, NoLeases, StoreLeases
 from faithtui.store.records import CallContext, StoredReply, WorkerRow
-from faithtui.store.store import Store, utc_now
+from faithtui.store.store import Store
 
 REPLY = StoredReply("{}", "ok", True, 1, 1, 0, None, None, 1)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.clock import utc_now
 from faithtui.domain.ids import RunId
 from faithtui.engine.calls import leases
 from faithtui.engine.calls.leases import SILENT_S, StoreLeases
@@ -20,7 +21,7 @@ from faithtui.engine.runs.run_liveness import (
     read_runs_marking_interrupted,
 )
 from faithtui.store.records import RunState, WorkerRow
-from faithtui.store.store import Store, utc_now
+from faithtui.store.store import Store
 from tests.engine.building import conversation, planned, store_with
 
 

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from faithtui.clock import utc_now
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs.request import RunRequest
 from faithtui.engine.runs.run_planner import save_planned_run
 from faithtui.store.calls.calls import Calls
 from faithtui.store.records import ItemState, RunState, StepTotals, WorkerRow
-from faithtui.store.store import Store, utc_now
+from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.progress.progress_screen import ProgressScreen
 from faithtui.tui.review.review_screen import ReviewScreen

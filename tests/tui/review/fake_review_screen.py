@@ -70,7 +70,7 @@ class FakeReviewScreen(FakeScreen):
         self.verdicts = Verdicts(screen)
         self.claim_range = ClaimRange(screen)
         self.reveal = JudgeReveal(screen)
-        self.blind_mode = BlindMode(screen, self.reveal.reload_under_new_hiding_terms)
+        self.blind_mode = BlindMode(screen, self.reveal.reload_under_new_hiding_state)
         self.undo = ReviewUndo(screen)
         self.notes = Notes(screen)
         self.evidence = EvidenceReader(screen)

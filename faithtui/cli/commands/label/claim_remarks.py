@@ -102,9 +102,11 @@ class ClaimRemarks:
         )
         self.queue.reload_claim(served)
 
-    def add_missed_claim_or_declare_complete(self, served: ServedClaim, text: str) -> None:
-        """Add a claim that the judge did not extract; "all" says that there are no others."""
-        run, item, turn = self.context.queue.run, served.view.item.id, served.claim.turn
+    def add_missed_claim_or_toggle_answer_complete(self, served: ServedClaim, text: str) -> None:
+        """Add a claim that the judge did not extract; "all" says that there are no others.
+
+        The text is asked for where none was typed; "all" once more takes back what it said.
+        """
         if served.spec.judges != "claim":
             self.context.print_refusal(
                 f"{served.spec.title} extracts no claims: none can be missed"
@@ -115,30 +117,42 @@ class ClaimRemarks:
                 f"claim of this answer that the judge did not extract, or {ALL}"
             )
         if text == ALL:
-            complete = not is_answer_declared_complete(served)
-            mark_answer_complete(
-                self.context.store,
-                run,
-                item,
-                turn,
-                reviewer=self.context.reviewer,
-                complete=complete,
-            )
-            words = "are all known" if complete else "may not be all"
-            self.context.output.print_event(
-                "complete", f"turn {turn + 1}: its claims {words}", turn=turn, complete=complete
-            )
+            self._toggle_answer_complete(served)
         elif text:
-            span = find_quote_in_answer(served, text)
-            event = add_missed_claim(
-                self.context.store, run, item, turn, text, reviewer=self.context.reviewer, span=span
-            )
-            words = "in the answer's words" if span is not None else "in your words"
-            self.context.output.print_event(
-                "missed-claim",
-                f"claim added to turn {turn + 1}, {words}",
-                claim=event.claim,
-                turn=turn,
-                text=text,
-            )
+            self._add_missed_claim(served, text)
         self.queue.reload_claim(served)
+
+    def _toggle_answer_complete(self, served: ServedClaim) -> None:
+        turn, complete = served.claim.turn, not is_answer_declared_complete(served)
+        mark_answer_complete(
+            self.context.store,
+            self.context.queue.run,
+            served.view.item.id,
+            turn,
+            reviewer=self.context.reviewer,
+            complete=complete,
+        )
+        words = "are all known" if complete else "may not be all"
+        self.context.output.print_event(
+            "complete", f"turn {turn + 1}: its claims {words}", turn=turn, complete=complete
+        )
+
+    def _add_missed_claim(self, served: ServedClaim, text: str) -> None:
+        turn, span = served.claim.turn, find_quote_in_answer(served, text)
+        event = add_missed_claim(
+            self.context.store,
+            self.context.queue.run,
+            served.view.item.id,
+            turn,
+            text,
+            reviewer=self.context.reviewer,
+            span=span,
+        )
+        words = "in the answer's words" if span is not None else "in your words"
+        self.context.output.print_event(
+            "missed-claim",
+            f"claim added to turn {turn + 1}, {words}",
+            claim=event.claim,
+            turn=turn,
+            text=text,
+        )

@@ -9,11 +9,11 @@ from faithtui.cli.shared_options import (
     StoreOption,
     make_reviewer_option,
     merge_common_options,
+    override_configured_reviewer,
 )
 from faithtui.cli.stores import (
     choose_store_path,
     open_store,
-    override_configured_reviewer,
     read_run_id,
     show_app,
 )

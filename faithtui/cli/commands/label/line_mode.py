@@ -88,7 +88,7 @@ class LineMode:
             case "E":
                 self.remarks.toggle_evidence(served, rest.strip())
             case "+":
-                self.remarks.add_missed_claim_or_declare_complete(served, rest.strip())
+                self.remarks.add_missed_claim_or_toggle_answer_complete(served, rest.strip())
             case "v":
                 self.queue.reveal_judge(served)
             case "?":

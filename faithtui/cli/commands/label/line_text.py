@@ -67,7 +67,7 @@ _TITLES = {code.name: code.title for code in REASON_CODES}
 def wrap_with_name_before(name: str, text: str) -> list[str]:
     """Write a text with its name before it, in lines of `WIDTH`.
 
-    Of a text longer than `GLANCE` the beginning is written, and how much is left out.
+    Of a text longer than `PANE_TEXT_LIMIT` the beginning is written, and how much is left out.
     """
     more = (
         f" … ({len(text) - PANE_TEXT_LIMIT:,} more characters)"

@@ -19,8 +19,9 @@ from faithtui.cli.shared_options import (
     StoreOption,
     make_reviewer_option,
     merge_common_options,
+    override_configured_reviewer,
 )
-from faithtui.cli.stores import open_store, override_configured_reviewer
+from faithtui.cli.stores import open_store
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:

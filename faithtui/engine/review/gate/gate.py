@@ -57,6 +57,7 @@ from faithtui.agreement.report.settings import (
     Severity,
 )
 from faithtui.agreement.statistics.pass_rates import OutsideRate
+from faithtui.clock import utc_now
 from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus, Reason
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.integrity.run_summary import Soundness
@@ -73,7 +74,7 @@ from faithtui.errors import ConfigError
 from faithtui.metrics.registry import find_metric
 from faithtui.output_files import refuse_unwritable_target
 from faithtui.store.records import RunRow, RunState
-from faithtui.store.store import Store, utc_now
+from faithtui.store.store import Store
 
 MANY_FAILED = 0.05
 """Share of a run's conversations that may have failed: the rest no longer stands for the run."""

@@ -53,6 +53,7 @@ from faithtui.agreement.report.units import (
     compute_inverse_probability_weights,
     list_counted_labels,
 )
+from faithtui.clock import utc_now
 from faithtui.domain.ids import ConversationId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split
@@ -67,7 +68,7 @@ from faithtui.errors import ConfigError, ExportError
 from faithtui.metrics.registry import find_metric
 from faithtui.output_files import make_private_directory, refuse_unwritable_target, write_text
 from faithtui.store.records import RunRow
-from faithtui.store.store import Store, utc_now
+from faithtui.store.store import Store
 
 Format = Literal["md", "json", "html", "csv", "answers"]
 

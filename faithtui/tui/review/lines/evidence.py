@@ -183,7 +183,8 @@ def tokenise_view(view: ReviewView, *, at_once: bool = True) -> TokenisedView:
 
     Args:
         view: The conversation.
-        at_once: Do it now; else of a long conversation what is asked for, and `fill` does the rest.
+        at_once: Do it now; else of a long conversation what is asked for, and
+            `TokenisedView.compute_lazy_parts` does the rest.
     """
     texts = {
         document.number: document.text for turn in view.turns for document in turn.documents or ()

@@ -36,8 +36,8 @@ _ASKER = StylesCache()
 """Asks for the styles of frames in place of each widget's own cache."""
 
 
-class LineCache(StylesCache):
-    """Lines of a widget with their frame, kept until they change.
+class FramedLineRenderer(StylesCache):
+    """Draws the lines of a widget with their frame; what it drew last is kept until it changes.
 
     Lines above and below the content, and widgets with more than a border around it, are left to
     Textual.
