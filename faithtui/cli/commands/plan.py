@@ -236,7 +236,8 @@ def _print_plan(
     )
     if has_unfair:
         print_text(
-            f"x: no fair claims, in no figure; expected {failing} is the share among the others"
+            f"x, not a fair claim, is in no figure; expected {failing} is the share among the "
+            "others"
         )
     print_text("")
     lines = (

@@ -191,7 +191,7 @@ def test_a_plan_says_why_it_expects_another_recall_than_reports_show(cli: Cli, p
     assert (
         f"reports show {shown:.0%}, of the labels so far alone; here each stratum has two" in told
     )
-    assert "x: no fair claims, in no figure; expected no is the share among the others" in told
+    assert "x, not a fair claim, is in no figure; expected no is the share among the others" in told
 
 
 def test_labels_of_other_strata_are_weighted_as_in_reports(cli: Cli, path: Path) -> None:
