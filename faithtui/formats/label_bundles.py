@@ -69,6 +69,8 @@ class ParsedBundle:
     """One per line that cannot be used, in order; and one when the file was cut off."""
     lines: Mapping[str, int]
     """Line number of each act, by its `uid`."""
+    has_digest: bool = True
+    """Whether the file says what it was when it was exported."""
 
 
 class BundleDigest:
@@ -359,7 +361,8 @@ class BundleReader:
         bundle = LabelBundle(
             tuple(acts), self._texts, tuple(self._samples.values()), tuple(self._guidelines)
         )
-        return ParsedBundle(bundle, tuple(self.refusals), self._lines)
+        has_digest = self._announced_digest is not None
+        return ParsedBundle(bundle, tuple(self.refusals), self._lines, has_digest)
 
     def _read_header(self, fields: FieldReader) -> None:
         if fields.get_value_or_none("type") != FORMAT:

@@ -54,6 +54,15 @@ def p_value_text(value: float | None) -> str:
     return "below 0.001" if value < 0.001 else f"{value:.3f}"
 
 
+def unverified_text(count: int, claims: int) -> str:
+    """Say how many of the compared claims rest on labels of a bundle without a digest."""
+    rest = "rests" if count == 1 else "rest"
+    return (
+        f"{count} of {claims} compared claims {rest} on unverified labels, of a bundle without a "
+        "digest: nothing says that they are what annotators gave"
+    )
+
+
 def share_text(part: float, whole: float) -> str:
     """Write a part of a whole in percent."""
     return f"{part / whole:.1%}" if whole else EMPTY_CELL

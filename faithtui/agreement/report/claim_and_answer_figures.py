@@ -189,10 +189,15 @@ def count_claim_review_coverage(compared: ComparedClaims) -> Coverage:
         tied_in_figures=int((claims.is_tied & in_figures).sum()),
         several_in_figures=int((several & in_figures).sum()),
         idk_excluded=by_human + by_judge,
-        unverified=sum(
-            any(said.unverified for said in each.opinions)
-            for each in select_by_position(claims.rows, compared.places_in_figures)
-        ),
+        unverified=count_unverified_claims(compared),
+    )
+
+
+def count_unverified_claims(compared: ComparedClaims) -> int:
+    """Count the claims in the figures that rest on labels of which nothing says who gave them."""
+    return sum(
+        any(said.unverified for said in each.opinions)
+        for each in select_by_position(compared.all.rows, compared.places_in_figures)
     )
 
 

@@ -48,6 +48,8 @@ class TrendPoint:
     change: ComparisonReport | None
     """Beside the run before, on the claims of both; None for the first one, and where they share
     no labelled claim or the set says nothing of those that they share."""
+    unverified: int = 0
+    """Of the compared claims, those that rest on labels of a bundle without a digest."""
     judged_some_drawn: bool = False
     """The run judged claims because they were drawn, or passed them over, and not all of these: no
     figure of the set can be had from it."""

@@ -36,7 +36,7 @@ class PlanStratum:
     is_flagged: bool | None
     """The judge calls its claims unfaithful; None: some of them."""
     share: float
-    """Share of unfaithful claims that is expected, in [0, 1]."""
+    """Share of unfaithful claims among fair ones that is expected, in [0, 1]."""
     labels: int = 0
     """Labels that the share is from; 0: it is assumed."""
     most: int | None = None
@@ -44,6 +44,19 @@ class PlanStratum:
     without_verdict: int = 0
     """Claims of it without a verdict of the judge: the share that passes is of these, too, recall
     is not."""
+    unfair_share: float = 0.0
+    """Share of claims that is expected to be called no fair claim (`x`), in [0, 1): no figure is
+    about them, and a label that says so tells nothing else."""
+
+    @property
+    def failing_share(self) -> float:
+        """Share of claims, fair or not, that are expected to be fair and unfaithful."""
+        return self.share * (1 - self.unfair_share)
+
+    @property
+    def expected_fair_count(self) -> float:
+        """Claims that are expected to be fair: a rate is of these."""
+        return self.population * (1 - self.unfair_share)
 
     @property
     def judged_share(self) -> float:
@@ -232,23 +245,36 @@ def predict_half_widths(
         one side; 6.3 for recall, a ratio, by its residuals and without the finite population
         correction.
     """
-    rate = recall = drawn = shift = 0.0
-    whole = sum(each.population for each in strata)
+    recall = drawn = shift = variance = 0.0
+    whole = sum(each.expected_fair_count for each in strata)
+    mean = _predict_unfaithful_share(strata)
+    # What a label may say: without claims that are expected to be unfair there are two answers.
+    outcomes = 3 if any(each.unfair_share for each in strata) else 2
     parts = _find_recall_slopes(strata)
     for each in strata:
         n = sizes.get(each.name, 0)
         if not n:
             return LabelPlan(sizes, None, None)
-        share = (each.share * n + 1) / (n + 2)
-        variance = share * (1 - share) / n * each.population**2
-        rate += variance * (1 - n / each.population) / whole**2
-        unlabelled = each.population - n
-        drawn += unlabelled * share * (1 - share) * (each.population + 2) / (n + 3) / whole**2
+        failing = (each.failing_share * n + 1) / (n + outcomes)
+        passing = ((1 - each.unfair_share - each.failing_share) * n + 1) / (n + outcomes)
+        scale = each.population**2 / n / whole**2 * (1 - n / each.population)
+        variance += _compute_share_variance(failing, passing, mean) * scale
+        is_fair = 1 - each.unfair_share
+        fair = n * is_fair
+        share = (each.share * fair + 1) / (fair + 2)
+        unlabelled = (each.population - n) * is_fair
+        population = each.expected_fair_count
+        drawn += unlabelled * share * (1 - share) * (population + 2) / (fair + 3) / whole**2
+        # How many of the others are fair is drawn, too: it moves the share if they differ from it.
+        others = unlabelled * each.unfair_share * (each.population + 2) / (n + 3)
+        drawn += others * (each.share - mean) ** 2 / whole**2
         shift += unlabelled * (share - each.share) / whole
         if parts is not None:
-            recall += variance * each.judged_share * parts[each.is_flagged is True] ** 2
+            found = (each.failing_share * n + 1) / (n + 2)
+            slope = parts[each.is_flagged is True]
+            recall += found * (1 - found) / n * each.population**2 * each.judged_share * slope**2
     half = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(design_effect)
-    normal = half * math.sqrt(rate)
+    normal = half * math.sqrt(variance)
     return LabelPlan(
         sizes,
         min(0.5, (normal + max(normal, half * math.sqrt(drawn) + abs(shift))) / 2),
@@ -304,11 +330,29 @@ def _predict_unfaithful_counts(strata: Sequence[PlanStratum]) -> tuple[float, fl
     """Expect so many unfaithful claims that the judge flags, and that it gave a verdict on."""
     if any(each.is_flagged is None for each in strata):
         return None
-    expected = [(each, each.population * each.judged_share * each.share) for each in strata]
+    expected = [(each, each.population * each.judged_share * each.failing_share) for each in strata]
     unfaithful = sum(number for _, number in expected)
     if not unfaithful:
         return None
     return sum(number for each, number in expected if each.is_flagged), unfaithful
+
+
+def _predict_unfaithful_share(strata: Sequence[PlanStratum]) -> float:
+    """Expect the share of unfaithful claims among all fair ones."""
+    whole = sum(each.expected_fair_count for each in strata)
+    return sum(each.expected_fair_count * each.share for each in strata) / whole
+
+
+def _compute_share_variance(failing: float, passing: float, mean: float) -> float:
+    """Say how what a claim adds to the share of unfaithful ones varies; nothing if it is unfair.
+
+    Args:
+        failing: Share of claims that are fair and unfaithful.
+        passing: Share of claims that are fair and faithful.
+        mean: Share of unfaithful claims among fair ones, in all strata.
+    """
+    centre = failing * (1 - mean) - passing * mean
+    return failing * (1 - mean) ** 2 + passing * mean**2 - centre**2
 
 
 def _compute_stratum_weights(
@@ -321,16 +365,19 @@ def _compute_stratum_weights(
         target: What variances are measured in.
         recall_share: Part of recall in what is made small, in [0, 1].
     """
-    whole = sum(each.population for each in strata)
+    whole = sum(each.expected_fair_count for each in strata)
+    mean = _predict_unfaithful_share(strata)
     parts = _find_recall_slopes(strata) or (0.0, 0.0)
     found = {}
     for each in strata:
         rate = 1 / whole / (target.rate or 1)
         recall = parts[each.is_flagged is True] / (target.recall or 1)
-        recall *= math.sqrt(each.judged_share)
-        share = min(max(each.share, _LEAST_SHARE), 1 - _LEAST_SHARE)
-        change = math.sqrt((1 - recall_share) * rate**2 + recall_share * recall**2)
-        found[each.name] = each.population * math.sqrt(share * (1 - share)) * change
+        fair = 1 - each.unfair_share
+        failing = min(max(each.share, _LEAST_SHARE), 1 - _LEAST_SHARE) * fair
+        variance = _compute_share_variance(failing, fair - failing, mean) * rate**2
+        by_recall = failing * (1 - failing) * each.judged_share * recall**2
+        spread = (1 - recall_share) * variance + recall_share * by_recall
+        found[each.name] = each.population * math.sqrt(spread)
     return found
 
 

@@ -286,7 +286,9 @@ def krippendorff_alpha(
     Undefined when only one category was ever used (0/0).
 
     Args:
-        table: Counts; with weights alpha is that of the population they stand for.
+        table: Counts; with weights alpha is that of the population they stand for, whose 2n values
+            are as many as the weights add up to. Weights that are all alike must be left out: the
+            values are then those that were given, and alpha is larger by (1 - alpha) / 2n.
         level: What distances mean.
         scores: One number per category for interval and ratio, not negative for ratio.
 

@@ -150,6 +150,7 @@ def _format_run_settings(row: "RunRow") -> str:
 
 def _list_comparison_notes(change: "RunComparison") -> list[str]:
     """Say what the figures leave out, and what they lean on."""
+    from faithtui.agreement.documents.wording import unverified_text
     from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
     from faithtui.tui.runs.run_options_text import describe_differing_options
 
@@ -178,6 +179,8 @@ def _list_comparison_notes(change: "RunComparison") -> list[str]:
             f"labelled with a judge's verdict shown, which favours that judge: {change.in_view} of "
             f"{plural(change.report.n_common, 'claim')}"
         )
+    if change.unverified:
+        notes.append(unverified_text(change.unverified, change.report.n_common))
     return notes
 
 
@@ -218,5 +221,6 @@ def _as_json(change: "RunComparison") -> dict[str, object]:
         "only_a_judged": change.only_a,
         "only_b_judged": change.only_b,
         "labelled_with_a_judge_in_view": change.in_view,
+        "unverified": change.unverified,
         "test_openings": None if change.opening is None else change.opening.number,
     }

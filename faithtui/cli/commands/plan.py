@@ -221,17 +221,24 @@ def _print_plan(
     )
     print_text("")
     failing = " or ".join(basis.failing)
+    has_unfair = any(each.unfair_share for each in basis.strata)
     print_table(
         (
             Column("stratum", flexible=True),
             Column("claims", "right"),
+            *((Column("expected x", "right"),) if has_unfair else ()),
             Column(f"expected {failing}", "right"),
             Column("from"),
             Column("labels", "right"),
             Column("weight", "right"),
         ),
-        [_format_stratum_row(each, found.sizes[each.name]) for each in basis.strata],
+        [_format_stratum_row(each, found.sizes[each.name], has_unfair) for each in basis.strata],
     )
+    if has_unfair:
+        print_text(
+            f"x, not a fair claim, is in no figure; expected {failing} is the share among the "
+            "others"
+        )
     print_text("")
     lines = (
         ("share that passes, this run", found.rate, _format_wanted_half_width(target.rate)),
@@ -256,6 +263,12 @@ def _print_plan(
         )
     if (recall := predict_recall(basis.strata)) is not None:
         print_text(f"expected: the judge finds {recall:.0%} of the claims that are {failing}")
+        if basis.measured_recall is not None:
+            print_text(
+                f"reports show {basis.measured_recall:.0%}, of the labels so far alone; here each "
+                "stratum has two more labels, of what is assumed without any, and is weighted by "
+                "its claims"
+            )
         if basis.is_broad:
             print_text(
                 f"{failing} is what fails in this run: gate --min-recall-no asks for the recall of "
@@ -268,10 +281,11 @@ def _format_wanted_half_width(half: float | None) -> str:
     return "" if half is None else f" (wanted ± {half:g})"
 
 
-def _format_stratum_row(stratum: "PlanStratum", size: int) -> tuple[str, ...]:
+def _format_stratum_row(stratum: "PlanStratum", size: int, has_unfair: bool) -> tuple[str, ...]:
     return (
         stratum.name,
         f"{stratum.population:,}",
+        *((f"{stratum.unfair_share:.0%}",) if has_unfair else ()),
         f"{stratum.share:.0%}",
         plural(stratum.labels, "label") if stratum.labels else "assumed",
         f"{size:,}",
@@ -288,7 +302,7 @@ def _plan_to_json(
     command: str,
     target: "PlanTarget",
 ) -> dict[str, object]:
-    from faithtui.agreement.sampling.label_plan import list_missed_half_widths
+    from faithtui.agreement.sampling.label_plan import list_missed_half_widths, predict_recall
 
     return {
         "run": run,
@@ -297,12 +311,15 @@ def _plan_to_json(
         "labels": found.label_count,
         "to_draw": sum(drawn.values()),
         "claims": len(basis.frame),
+        "expected_recall": predict_recall(basis.strata),
+        "recall_of_labels_so_far": basis.measured_recall,
         "strata": [
             {
                 "name": each.name,
                 "claims": each.population,
                 "flagged": each.is_flagged,
                 "expected_share": each.share,
+                "expected_unfair_share": each.unfair_share,
                 "expected_from_labels": each.labels,
                 "labels": found.sizes[each.name],
                 "to_draw": drawn[each.name],

@@ -119,7 +119,11 @@ def _format_run_row(point: "TrendPoint") -> tuple[str, ...]:
 
 def _list_notes_on_run(row: "ClaimSetRow", point: "TrendPoint") -> list[str]:
     """Say what the figures of a run leave out, and what its judge saw otherwise."""
+    from faithtui.agreement.documents.wording import unverified_text
+
     notes = []
+    if point.unverified:
+        notes.append(unverified_text(point.unverified, point.compared))
     if None not in (row.window_size, point.window_size) and row.window_size != point.window_size:
         notes.append(
             f"judged with a window of {point.window_size} interactions, the labels were given "
@@ -173,6 +177,7 @@ def _run_point_to_json(point: "TrendPoint") -> dict[str, object]:
         "claims_from": point.claims_from,
         "window_size": point.window_size,
         "labelled": point.compared,
+        "unverified": point.unverified,
         "judged_some_drawn": point.judged_some_drawn,
         "accuracy": value_json(point.accuracy),
         "kappa": value_json(point.kappa),

@@ -1,6 +1,6 @@
 """Label bundles: out of a store into a file, and out of files into a store."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -122,6 +122,10 @@ class _BundleUnion:
         self._acts: dict[str, BundleEvent] = {}
         self._claims: dict[ClaimName, BundleClaim] = {}
         self._samples: dict[str, BundleSample] = {}
+        self._vouched_samples: dict[str, BundleSample] = {}
+        """Of files with a digest."""
+        self._vouched_clocks: dict[str, int] = {}
+        """The earliest clock of each act that a file vouches for."""
         self._guidelines: dict[BundleGuideline, None] = {}
 
     def add(self, path: Path, read: ParsedBundle) -> None:
@@ -132,9 +136,9 @@ class _BundleUnion:
             if text.imported and not known.imported:
                 self._claims[name] = replace(known, imported=True)
         for sample in read.bundle.samples:
-            known_sample = self._samples.setdefault(sample.uid, sample)
-            if len(sample.claims) > len(known_sample.claims):
-                self._samples[sample.uid] = sample
+            _keep_longest(self._samples, sample)
+            if read.has_digest:
+                _keep_longest(self._vouched_samples, sample)
         self._guidelines |= dict.fromkeys(read.bundle.guidelines)
         for act in read.bundle.acts:
             line = read.lines[act.id]
@@ -147,15 +151,48 @@ class _BundleUnion:
             # Of two alike the one that its file vouches for, at the earlier clock.
             best = act if known_act.unverified and not act.unverified else known_act
             self._acts[act.id] = best._replace(clock=min(act.clock, known_act.clock))
+        for act in read.bundle.acts:
+            if not act.unverified:
+                known_clock = self._vouched_clocks.setdefault(act.id, act.clock)
+                self._vouched_clocks[act.id] = min(known_clock, act.clock)
 
     def make_bundle(self) -> LabelBundle:
         """Give all of it."""
+        samples = {
+            # Of two as long the one that its file vouches for.
+            uid: vouched
+            if (vouched := self._vouched_samples.get(uid)) is not None
+            and len(vouched.claims) == len(sample.claims)
+            else sample
+            for uid, sample in self._samples.items()
+        }
+        acts = [
+            act if self._is_vouched(act, samples) else act._replace(unverified=True)
+            for act in self._acts.values()
+        ]
         return LabelBundle(
-            tuple(sorted(self._acts.values(), key=lambda act: (act.clock, act.id))),
+            tuple(sorted(acts, key=lambda act: (act.clock, act.id))),
             self._claims,
-            tuple(self._samples.values()),
+            tuple(samples.values()),
             tuple(self._guidelines),
         )
+
+    def _is_vouched(self, act: BundleEvent, samples: Mapping[str, BundleSample]) -> bool:
+        """Say whether a file vouches for an act, its place in the log and its sample included."""
+        return (
+            not act.unverified
+            and act.clock == self._vouched_clocks.get(act.id)
+            and (
+                act.sample is None
+                or samples.get(act.sample) == self._vouched_samples.get(act.sample)
+            )
+        )
+
+
+def _keep_longest(samples: dict[str, BundleSample], sample: BundleSample) -> None:
+    known = samples.setdefault(sample.uid, sample)
+    if len(sample.claims) > len(known.claims):
+        samples[sample.uid] = sample
 
 
 def _make_comparison_key(act: BundleEvent) -> tuple[object, ...]:

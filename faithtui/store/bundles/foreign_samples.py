@@ -9,6 +9,7 @@ from faithtui.domain.judging.judge_profile import hide_fingerprint_secrets
 from faithtui.domain.label_bundle import BundleSample, ConversationName, RunName
 from faithtui.store.bundles.foreign_claims import make_claim_key, read_stored_claims
 from faithtui.store.schema.column_types import replace_unstorable_in_json
+from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
 from faithtui.store.schema.tables import run, run_item, sample, sample_claim
 
@@ -40,20 +41,26 @@ def find_or_add_samples(
     connection: Connection,
     samples: Sequence[BundleSample],
     conversation_ids: Mapping[ConversationName, int],
-) -> tuple[dict[str, int], int]:
+) -> tuple[dict[str, int], int, frozenset[str]]:
     """Find or make samples; one whose run or claims are not all here cannot be served here.
 
     Returns:
-        Ids by `uid`, and how many were made.
+        Ids by `uid`; how many were made; and the `uid` of those that are here as they come, with
+        the same claims drawn of the same strata.
     """
-    found: dict[str, int] = {}
+    stored: dict[str, AnyRow] = {}
     for some in split_into_chunks([each.uid for each in samples]):
-        for row in connection.execute(
-            select(sample.c.id, sample.c.uid).where(sample.c.uid.in_(some))
-        ):
-            found[row.uid] = row.id
-    fresh = [each for each in samples if each.uid not in found]
-    runs = read_run_ids_by_name(connection) if fresh else {}
+        for row in connection.execute(select(sample).where(sample.c.uid.in_(some))):
+            stored[row.uid] = row
+    found = {uid: int(row.id) for uid, row in stored.items()}
+    fresh = [each for each in samples if each.uid not in stored]
+    runs = read_run_ids_by_name(connection) if samples else {}
+    unchanged = {
+        each.uid
+        for each in samples
+        if each.uid in stored
+        and _is_stored_sample(connection, stored[each.uid], each, runs, conversation_ids)
+    }
     made = 0
     for each in fresh:
         run_id = runs.get(each.run)
@@ -70,8 +77,41 @@ def find_or_add_samples(
         if rows:
             connection.execute(insert(sample_claim), [{"sample_id": number, **row} for row in rows])
         found[each.uid] = number
+        unchanged.add(each.uid)
         made += 1
-    return found, made
+    return found, made, frozenset(unchanged)
+
+
+_LATER_COLUMNS = frozenset({"uid", "closed_at", "decision"})
+"""What names a sample, and what is stored once its labels are given."""
+
+
+def _is_stored_sample(
+    connection: Connection,
+    stored: AnyRow,
+    coming: BundleSample,
+    runs: Mapping[RunName, int],
+    conversation_ids: Mapping[ConversationName, int],
+) -> bool:
+    """Say whether a sample that is here was drawn as the one that comes."""
+    run_id = runs.get(coming.run)
+    if run_id is None or any(
+        drawn.claim.conversation not in conversation_ids for drawn in coming.claims
+    ):
+        return False
+    columns = _sample_columns(coming, run_id)
+    if any(columns[name] != getattr(stored, name) for name in columns.keys() - _LATER_COLUMNS):
+        return False
+    fields = ("position", "claim_id", "run_item_id", "stratum", "probability", "shown")
+    drawn = [
+        row._asdict()
+        for row in connection.execute(
+            select(*(sample_claim.c[name] for name in fields))
+            .where(sample_claim.c.sample_id == stored.id)
+            .order_by(sample_claim.c.position)
+        )
+    ]
+    return drawn == _make_sample_claim_rows(connection, coming, run_id, conversation_ids)
 
 
 def _make_sample_claim_rows(

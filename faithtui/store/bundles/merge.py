@@ -7,7 +7,7 @@ holds in all.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
@@ -139,7 +139,7 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         )
         ids |= found
         count.new_claims += made
-    samples, fresh = database.run_in_write_transaction(
+    samples, fresh, unchanged = database.run_in_write_transaction(
         lambda connection: find_or_add_samples(connection, bundle.samples, conversation_ids),
         durable=True,
     )
@@ -152,7 +152,12 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         log = [act for act in log if act.id not in foreign]
         database.run_in_write_transaction(
             partial(
-                _add_events_and_refresh_scores, log=log, claims=ids, samples=samples, count=count
+                _add_events_and_refresh_scores,
+                log=log,
+                claims=ids,
+                samples=samples,
+                unchanged=unchanged,
+                count=count,
             ),
             durable=True,
         )
@@ -272,6 +277,7 @@ def _add_events_and_refresh_scores(
     log: Sequence[BundleEvent],
     claims: Mapping[ClaimName, int],
     samples: Mapping[str, int],
+    unchanged: Set[str],
     count: _MergeTally,
 ) -> None:
     """Append the acts of some conversations that are not here, and refresh what follows."""
@@ -289,7 +295,7 @@ def _add_events_and_refresh_scores(
                 continue
             count.known += 1
             target = stored.get(act.target or "")
-            if _fill_in_stored_event(connection, here, act, target, samples, runs):
+            if _fill_in_stored_event(connection, here, act, target, samples, runs, unchanged):
                 touched.add(here.claim_id)
         elif act.target is not None:
             undoing.append(act)
@@ -358,21 +364,42 @@ def _fill_in_stored_event(
     target: AnyRow | None,
     samples: Mapping[str, int],
     runs: Mapping[RunName, int],
+    unchanged: Set[str],
 ) -> bool:
     """Fill in what an act that is here refers to, now that that is here too.
+
+    Args:
+        connection: In a write.
+        here: The act as it is here.
+        act: The same act as it comes.
+        target: The act here that it undoes.
+        samples: Ids of the samples that are here, by `uid`.
+        runs: Ids of all runs.
+        unchanged: Samples that are here as they come, by `uid`.
 
     Returns:
         Whether its place in the log changed.
     """
     columns: dict[str, Any] = {}
-    if here.sample_id is None and act.sample is not None and act.sample in samples:
-        columns["sample_id"] = samples[act.sample]
-    if here.run_id is None and act.run is not None and act.run in runs:
-        columns["run_id"] = runs[act.run]
-    # What a file vouches for now, if it says all that was taken in without that.
-    if here.unverified and not act.unverified and _says_the_same(connection, here, act, target):
-        columns["unverified"] = False
+    sample = None if act.sample is None else samples.get(act.sample)
+    run = None if act.run is None else runs.get(act.run)
+    if here.sample_id is None and sample is not None:
+        columns["sample_id"] = sample
+    if here.run_id is None and run is not None:
+        columns["run_id"] = run
     earlier = act.clock < here.clock
+    # What a file vouches for now, if it says all that was taken in without that. Of two clocks the
+    # earlier one stays, which is then the one that nothing vouches for.
+    if (
+        here.unverified
+        and not act.unverified
+        and act.clock <= here.clock
+        and here.sample_id in (None, sample)
+        and here.run_id in (None, run)
+        and (sample is None or act.sample in unchanged)
+        and _says_the_same(connection, here, act, target)
+    ):
+        columns["unverified"] = False
     if earlier:
         columns["clock"] = act.clock
     if columns:

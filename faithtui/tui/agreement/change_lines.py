@@ -1,5 +1,6 @@
 """Lines of what changed between two runs, against people."""
 
+from faithtui.agreement.documents.wording import unverified_text
 from faithtui.domain.estimates import Estimate
 from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.engine.review.reports.run_comparison import RunComparison
@@ -113,6 +114,7 @@ def _list_caveats(change: RunComparison) -> list[str]:
         (left.unlabelled, "without a human label that counts"),
         (left.unfair, "labelled x, not a fair claim"),
         (left.outside, "labelled outside the sample"),
+        (left.audit, "drawn to be labelled with a judge's verdict in view"),
     )
     notes = list(describe_differing_options({row.id: row.spec for row in (change.a, change.b)}))
     notes += [
@@ -136,6 +138,8 @@ def _list_caveats(change: RunComparison) -> list[str]:
             f"{fmt.format_count_with_noun(change.report.n_common, 'claim')} were "
             "labelled with a judge's verdict shown, which favours that judge"
         )
+    if change.unverified:
+        notes.append(unverified_text(change.unverified, change.report.n_common))
     if change.opening is not None:
         notes.append(change.opening.warning)
     return notes

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 
 from faithtui.agreement.population_text import describe_population, describe_unmeasured_results
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
-from faithtui.agreement.sampling.label_plan import LabelPlan, compute_expected_blind_counts
+from faithtui.agreement.sampling.label_plan import (
+    LabelPlan,
+    compute_expected_blind_counts,
+    predict_recall,
+)
 from faithtui.agreement.sampling.stopping_rules import (
     KAPPA_TARGET,
     compute_effective_sample_size,
@@ -404,7 +408,9 @@ def _format_interval_forecast_lines(found: LabelPlan, basis: PlanBasis, width: i
     )
     more = ", …" if len(basis.strata) > _MOST_SHARES else ""
     labels = sum(each.labels for each in basis.strata)
-    source = f"by {fmt.format_count_with_noun(labels, 'label')}" if labels else "assumed"
+    source = "assumed"
+    if labels:
+        source = f"by {fmt.format_count_with_noun(labels, 'label')} and two more assumed for each"
     failing = " or ".join(make_visible_line(each, 40) for each in basis.failing)
     lines = wrap([Piece(words, "strong")], width)
     if basis.has_too_few_conversations:
@@ -414,7 +420,12 @@ def _format_interval_forecast_lines(found: LabelPlan, basis: PlanBasis, width: i
         )
         lines += wrap([Piece(few, "warn")], width)
     source = f"if {failing} is right for {shares}{more} ({source})"
-    return [*lines, *wrap([Piece(source, "quiet")], width)]
+    lines += wrap([Piece(source, "quiet")], width)
+    recall = predict_recall(basis.strata)
+    if basis.measured_recall is None or recall is None:
+        return lines
+    words = f"recall {recall:.0%} then; reports show {basis.measured_recall:.0%}, of labels alone"
+    return [*lines, *wrap([Piece(words, "quiet")], width)]
 
 
 def _describe_interval_widths(strata: Sequence[Stratum], by_conversation: bool, claims: int) -> str:

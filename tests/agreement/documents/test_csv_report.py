@@ -190,6 +190,63 @@ def test_figures_follow_from_the_rows_however_idk_counts(rule: IdkRule, kind: De
     assert level.rate.corrected_this_run.value == pytest.approx(passes / fair)
 
 
+def compute_alpha_of_pairs(pairs: Sequence[tuple[str, str, float]]) -> float:
+    """Compute nominal alpha of human and judge's labels with weights, by its definition.
+
+    Krippendorff 2011, section C: one minus observed over expected disagreement; the latter is the
+    share of pairs of different values among all pairs of two of the n values, each drawn once.
+    """
+    values: dict[str, float] = defaultdict(float)
+    for human, judge, weight in pairs:
+        values[human] += weight
+        values[judge] += weight
+    n = sum(values.values())
+    observed = sum(2 * weight for human, judge, weight in pairs if human != judge) / n
+    different = sum(one * (n - one) for one in values.values())
+    return 1 - observed / (different / (n * (n - 1)))
+
+
+@pytest.mark.parametrize("kind", [DesignKind.STRATIFIED, DesignKind.SIMPLE, DesignKind.CONVENIENCE])
+def test_alpha_follows_from_the_rows_with_the_number_of_values_that_is_documented(
+    kind: DesignKind,
+) -> None:
+    """By strata the values of all claims that the rows stand for, elsewhere those of the rows."""
+    claims, design = odd_claims()
+    # Few labels, of which the correction for the number of values can be seen.
+    few = [each._replace(human=None, reviewers=0, opinions=()) for each in claims]
+    kept = [place for place, each in enumerate(claims) if each.human and each.position is not None]
+    for place in kept[::6]:
+        few[place] = claims[place]
+    found = RunUnits(tuple(few), (), (), replace(design, kind=kind))
+    prepared = PreparedUnits(found, FAITHFULNESS, RULE, ReportSettings())
+    compared = prepared.compared
+    weights = compute_inverse_probability_weights(compared)
+    extras = [
+        (each, ClaimExtras(weight=weights.get(each.claim), counted=counted))
+        for each, counted in zip(few, list_counted_labels(compared), strict=True)
+    ]
+    rows = csv.DictReader(
+        StringIO("".join(claims_csv(extras, HEADER, DATES, sample="s")), newline="")
+    )
+    pairs = [
+        (row["human_counted"], row["judge_counted"], float(row["weight"] or 1))
+        for row in rows
+        if row["human_counted"] and row["judge_counted"]
+    ]
+    alpha = compute_claim_level_report(compared, prepared.recoded_rule).agreement.krippendorff_alpha
+    by_weight = compute_alpha_of_pairs(pairs)
+    by_row = compute_alpha_of_pairs([(human, judge, 1.0) for human, judge, _ in pairs])
+    wanted, other = (by_weight, by_row) if kind is DesignKind.STRATIFIED else (by_row, by_weight)
+    # Weights are rounded in the file.
+    assert alpha.value == pytest.approx(wanted, abs=1e-7)
+    if kind is DesignKind.SIMPLE:
+        # Weights are all alike here, so that only the number of values differs.
+        n, whole = len(pairs), sum(weight for _, _, weight in pairs)
+        assert wanted - other == pytest.approx(
+            (1 - by_row) * (1 / (2 * n) - 1 / (2 * whole)), rel=0.1
+        )
+
+
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [

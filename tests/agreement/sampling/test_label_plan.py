@@ -18,6 +18,7 @@ from faithtui.agreement.sampling.label_plan import (
     plan_fewest_labels_for_target,
     plan_labels_for_budget,
     predict_half_widths,
+    predict_recall,
 )
 from tests.benchmarks.coverage import RULE, Setting, draw_population, label_run
 
@@ -182,26 +183,32 @@ def test_a_budget_serves_recall_too() -> None:
     assert shared.rate < rate.rate * 1.22
 
 
-def test_reports_of_such_samples_have_the_foreseen_width() -> None:
-    """The mean over 20 simulated runs that are sampled, labelled and reported by the program."""
-    setting = Setting("stratified", 0.1, 100, 40)
+@pytest.mark.parametrize(("design", "error"), [("stratified", 0.1), ("unfair", 0.3)])
+def test_reports_of_such_samples_have_the_foreseen_width(design: str, error: float) -> None:
+    """The mean over 20 simulated runs that are sampled, labelled and reported by the program.
+
+    In the second 60 % of the flagged claims are called `x`, which tells nothing of the others.
+    """
+    setting = Setting(design, error, 100, 40)
     pairs = []
     for seed in range(20):
         population = draw_population(setting, np.random.default_rng([seed, 40]))
         compared = label_run(population, setting, seed)
         human, judge = np.array(population.human), np.array(population.judge)
+        fair = np.array(population.is_fair)
         strata = tuple(
             PlanStratum(
                 each.name,
                 each.population,
                 each.name == "no",
-                float((human[judge == place] == 2).mean()),
+                float((human[(judge == place) & fair] == 2).mean()),
+                unfair_share=1 - float(fair[judge == place].mean()),
             )
             for place, name in enumerate(("yes", "idk", "no"))
             for each in compared.design.strata
             if each.name == name
         )
-        sizes = {each.name: each.labelled for each in compared.design.strata}
+        sizes = {each.name: each.drawn for each in compared.design.strata}
         report = compute_claim_level_report(compared, RULE)
         found = report.rate.corrected_this_run
         assert found.ci_low is not None
@@ -212,3 +219,31 @@ def test_reports_of_such_samples_have_the_foreseen_width() -> None:
     measured, foreseen = np.mean(pairs, axis=0)
     # A little less than foreseen where an end of the interval is an end of what is possible.
     assert measured == pytest.approx(foreseen, rel=0.1)
+
+
+def test_claims_that_are_no_fair_claims_are_in_no_figure() -> None:
+    """Half of the flagged ones: 25 unfaithful ones are found of 115, and no more 50 of 140."""
+    half = replace(FLAGGED, unfair_share=0.5)
+    assert predict_recall((half, PASSED)) == pytest.approx(25 / 115)
+    assert predict_recall(STRATA) == pytest.approx(50 / 140)
+    found = predict_half_widths((half, PASSED), {"judge no": 50, "judge yes": 100})
+    mean = 115 / 950
+    parts = []
+    for size, n, failing, passing in ((100, 50, 0.25, 0.25), (900, 100, 0.1, 0.9)):
+        bad, good = (failing * n + 1) / (n + 3), (passing * n + 1) / (n + 3)
+        centre = bad * (1 - mean) - good * mean
+        spread = bad * (1 - mean) ** 2 + good * mean**2 - centre**2
+        parts.append(size**2 * spread / n * (1 - n / size))
+    normal = Z * math.sqrt(sum(parts)) / 950
+    # 25 of 50 labels are of fair claims, and 25 of 50 unlabelled claims are such.
+    share = 11 / 102
+    drawn = 25 * 0.5 * 0.5 * 52 / 28 + 800 * share * (1 - share) * 902 / 103
+    drawn += 50 * 0.5 * 0.5 * 102 / 53 * (0.5 - mean) ** 2
+    wider = (Z * math.sqrt(drawn) + 800 * (share - 0.1)) / 950
+    assert found.rate == pytest.approx((normal + max(normal, wider)) / 2, abs=1e-6)
+    # A label of the flagged ones is one of an unfaithful claim in a quarter of the cases.
+    spreads = [100**2 * (13.5 / 52) * (38.5 / 52) / 50, 900**2 * share * (1 - share) / 100]
+    recall = 25 / 115
+    assert found.recall == pytest.approx(
+        Z * math.sqrt((1 - recall) ** 2 * spreads[0] + recall**2 * spreads[1]) / 115, abs=1e-6
+    )

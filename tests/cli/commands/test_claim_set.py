@@ -9,7 +9,12 @@ from faithtui.domain.ids import RunId
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
-from tests.engine.review.reports.test_trend import KEYS, done, set_of_conversations
+from tests.engine.review.reports.test_trend import (
+    KEYS,
+    done,
+    doubted_set,
+    set_of_conversations,
+)
 from tests.store.runs.test_run_designs import drawn, label, sampled
 
 
@@ -101,6 +106,16 @@ def test_a_trend_is_a_table_json_and_a_picture(cli: Cli, labelled: Path, tmp_pat
     assert (alone.code, "for --max-drop" in alone.err) == (3, True)
     missing = cli("trend", "x", "--store", labelled)
     assert (missing.code, "there is no claim set x" in missing.err) == (4, True)
+
+
+def test_trend_and_compare_name_labels_that_nothing_vouches_for(cli: Cli, tmp_path: Path) -> None:
+    path = doubted_set(tmp_path)
+    said = "2 of 30 compared claims rest on unverified labels, of a bundle without a digest"
+    assert cli("trend", "shop", "--store", path).err.count(said) == 2
+    runs = cli("trend", "shop", "--json", "--store", path).json["runs"]
+    assert [each["unverified"] for each in runs] == [2, 2]
+    assert said in cli("compare", "1", "2", "--store", path).out
+    assert cli("compare", "1", "2", "--json", "--store", path).json["unverified"] == 2
 
 
 def test_a_trend_has_no_figures_of_a_run_that_passed_drawn_claims_over(

@@ -151,6 +151,59 @@ def test_shares_are_those_of_the_labels_so_far_unless_they_are_given(cli: Cli, p
     assert given["strata"][-1]["expected_from_labels"] == 0
 
 
+def label_all_strata(path: Path) -> None:
+    """Draw and label 70 claims by verdict: of 20 that are flagged 8 are `x` and 4 faithful, of 40
+    that pass 4 are not, and of 10 `idk` none."""
+    from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
+
+    said = {"judge no": ["x"] * 8 + ["no"] * 8 + ["yes"] * 4, "judge yes": ["no"] * 4}
+    with Store.open(path) as store:
+        sizes = {"judge yes": 40, "judge no": 20, "judge idk": 10}
+        plan = SamplePlan(SamplingDesign.STRATIFIED, 3, sizes=sizes)
+        drawn = make_sample_draw(store.samples.read_frame(RunId(1), ("verdict",)), plan)
+        row = store.samples.add(RunId(1), "ann", drawn, plan, name="s", stratified_by=("verdict",))
+        for each in drawn.claims:
+            left = said.get(each.stratum)
+            store.reviews.record_verdict(
+                each.unit.claim,
+                "ann",
+                left.pop() if left else "yes",
+                run=RunId(1),
+                saw_judge=False,
+                sample=row.id,
+            )
+
+
+def test_a_plan_says_why_it_expects_another_recall_than_reports_show(cli: Cli, path: Path) -> None:
+    label_all_strata(path)
+    report = cli("report", "last", "-f", "json", "--store", path).json
+    shown = report["detection"]["strict"]["recall"]["value"]
+    # A flagged claim stands for 2, `x` or not, and one that passes for 3.5.
+    assert shown == pytest.approx(8 * 2 / (8 * 2 + 4 * 3.5))
+    found = cli("plan", "last", "--store", path, "--json").json
+    assert found["recall_of_labels_so_far"] == pytest.approx(shown)
+    assert [each["expected_unfair_share"] for each in found["strata"]] == [0, 0.4, 0]
+    flagged, passed, unsure = 24 * (8 + 1) / 14, 140 * (4 + 0.1) / 42, 20 * (0 + 0.4) / 12
+    expected = flagged / (flagged + passed + unsure)
+    assert found["expected_recall"] == pytest.approx(expected)
+    told = cli("plan", "last", "--store", path).out
+    assert f"expected: the judge finds {expected:.0%} of the claims that are no" in told
+    assert (
+        f"reports show {shown:.0%}, of the labels so far alone; here each stratum has two" in told
+    )
+    assert "x, not a fair claim, is in no figure; expected no is the share among the others" in told
+
+
+def test_labels_of_other_strata_are_weighted_as_in_reports(cli: Cli, path: Path) -> None:
+    """Drawn by verdict and planned by turn, where all claims are one stratum."""
+    label_all_strata(path)
+    (turn,) = cli("plan", "last", "--stratify", "turn", "--store", path, "--json").json["strata"]
+    # Of 200 claims 16 are `x`; of 184 fair ones 30 are unfaithful.
+    assert turn["expected_unfair_share"] == pytest.approx(16 / 200)
+    assumed = (140 * 0.05 + 40 * 0.5 + 20 * 0.2) / 200
+    assert turn["expected_share"] == pytest.approx((62 * 30 / 184 + 2 * assumed) / 64)
+
+
 def test_recall_takes_strata_by_verdict(cli: Cli, path: Path) -> None:
     both = cli("plan", "last", "--recall", "0.2", "--rate", "0.05", "--store", path, "--json").json
     assert both["half_widths"]["recall"] <= 0.2

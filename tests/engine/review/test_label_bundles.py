@@ -1,15 +1,19 @@
 """Bundles of several people, taken in as one log."""
 
 import json
+import shutil
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action, MarkedPassage
+from faithtui.domain.label_bundle import LabelBundle
 from faithtui.engine.review.label_bundles import merge_bundles_into_store, write_bundle_file
 from faithtui.engine.runs import runner
 from faithtui.formats.label_bundles import format_bundle_lines, read_bundle
@@ -169,3 +173,91 @@ async def test_a_mark_or_an_undo_that_was_edited_stays_unverified(
 def merged_into(store: Store, files: Sequence[Path]) -> Store:
     merge_bundles_into_store(store, files)
     return store
+
+
+def write_without_digest(bundle: LabelBundle, path: Path) -> Path:
+    header, *lines = "".join(format_bundle_lines(bundle)).splitlines(keepends=True)
+    bare = json.dumps({**json.loads(header), "digest": None}) + "\n"
+    path.write_text("".join([bare, *lines]), encoding="utf-8")
+    return path
+
+
+def change_act_of_bo(bundle: LabelBundle, **fields: Any) -> LabelBundle:
+    acts = [each._replace(**fields) if each.reviewer == "bo" else each for each in bundle.acts]
+    return replace(bundle, acts=tuple(acts))
+
+
+def change_sample(bundle: LabelBundle, **fields: Any) -> LabelBundle:
+    (sample,) = bundle.samples
+    return replace(bundle, samples=(replace(sample, **fields),))
+
+
+@pytest.fixture
+async def sampled(tmp_path: Path) -> tuple[Path, Path]:
+    """A store with two runs alike, and a bundle of labels of both, the last of a sample."""
+    base, whole = tmp_path / "sampled.db", tmp_path / "whole.jsonl"
+    with store_with(base, [conversation("a", 1)]) as store:
+        first, run = planned(store), planned(store)
+        await runner.execute_run(store, first, lambda event: None)
+        await runner.execute_run(store, run, lambda event: None)
+    shutil.copy(base, tmp_path / "labelled.db")
+    with Store.open(tmp_path / "labelled.db") as store:
+        plan = SamplePlan(SamplingDesign.STRATIFIED, 3, 1)
+        drawn = make_sample_draw(store.samples.read_frame(run, ("verdict",)), plan)
+        row = store.samples.add(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
+        (claim,) = (each.claim for each in store.samples.list_claims_in_served_order(row.id, "ann"))
+        for reviewer, of, sample in (("cy", first, None), ("bo", run, None), ("ann", run, row.id)):
+            store.reviews.record_verdict(
+                claim, reviewer, "no", run=of, saw_judge=False, sample=sample
+            )
+        write_bundle_file(store, whole, force=False)
+    return base, whole
+
+
+EDITS: dict[str, tuple[str, Callable[[LabelBundle], LabelBundle]]] = {
+    "clock": ("bo", lambda bundle: change_act_of_bo(bundle, clock=1)),
+    "run": ("bo", lambda bundle: change_act_of_bo(bundle, run=bundle.acts[0].run)),
+    "sample": ("bo", lambda bundle: change_act_of_bo(bundle, sample=bundle.samples[0].uid)),
+    "seed": ("ann", lambda bundle: change_sample(bundle, seed=77)),
+    "strata": (
+        "ann",
+        lambda bundle: change_sample(
+            bundle, strata=tuple((name, 9 * n, k) for name, n, k in bundle.samples[0].strata)
+        ),
+    ),
+    "drawn": (
+        "ann",
+        lambda bundle: change_sample(
+            bundle,
+            claims=tuple(replace(each, probability=0.01) for each in bundle.samples[0].claims),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+async def test_what_a_label_refers_to_is_vouched_for_as_well(
+    sampled: tuple[Path, Path], tmp_path: Path, edit: str
+) -> None:
+    """Its run, its place in the log, and the sample with the weights that it gives."""
+    base, whole = sampled
+    bundle = read_bundle(whole).bundle
+    reviewer, change = EDITS[edit]
+    assert change(bundle) != bundle
+    bare = write_without_digest(bundle, tmp_path / "bare.jsonl")
+    edited = write_without_digest(change(bundle), tmp_path / "edited.jsonl")
+
+    def list_doubted(*merges: Sequence[Path]) -> list[str]:
+        shutil.copy(base, tmp_path / "target.db")
+        with Store.open(tmp_path / "target.db") as store:
+            for paths in merges:
+                assert merge_bundles_into_store(store, paths).is_complete
+            acts = store.bundles.make_label_bundle().acts
+            return sorted(act.reviewer for act in acts if act.unverified)
+
+    assert list_doubted([bare]) == ["ann", "bo", "cy"]
+    assert list_doubted([bare], [whole]) == []
+    assert list_doubted([edited], [whole]) == [reviewer]
+    # At once only the earlier clock comes from the file that nothing vouches for.
+    together = ["bo"] if edit == "clock" else []
+    assert list_doubted([edited, whole]) == list_doubted([whole, edited]) == together

@@ -3,9 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
+from faithtui.domain.ids import RunId
 from faithtui.engine.review.reports.run_comparison import compare_runs
 from faithtui.store.store import Store
 from faithtui.tui.agreement.change_lines import format_run_comparison_lines
+from tests.engine.review.reports.test_trend import doubted_set
 from tests.store.building import FACTS, SPEC
 from tests.store.runs.test_run_designs import judged_all, label
 
@@ -24,3 +26,15 @@ def test_runs_with_other_options_are_said_to_be_not_comparable(tmp_path: Path) -
         f"! scores of run {second} are not comparable with those of run {first}: other window_size"
         in " ".join(text.split())
     )
+
+
+def test_labels_that_nothing_vouches_for_and_claims_drawn_in_view_are_counted(
+    tmp_path: Path,
+) -> None:
+    with Store.open(doubted_set(tmp_path)) as store:
+        change = compare_runs(store, RunId(1), RunId(2), "ann")
+    change = replace(change, left_out=replace(change.left_out, audit=7))
+    lines = format_run_comparison_lines(change, 100)
+    text = " ".join(" ".join(each.text for each in lines).split())
+    assert "! 2 of 30 compared claims rest on unverified labels, of a bundle without a" in text
+    assert "! left out: 7 claims drawn to be labelled with a judge's verdict in view" in text

@@ -7,16 +7,17 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Select
 
 from faithtui.agreement.report.model import ConfidenceSequences
-from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
+from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, SamplingFrame, Stratum
 from faithtui.agreement.sampling.label_plan import (
     PlanStratum,
     PlanTarget,
     plan_fewest_labels_for_target,
     plan_labels_for_budget,
+    predict_half_widths,
 )
 from faithtui.agreement.sampling.stopping_rules import predict_half_width
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.samples.label_plans import read_plan_strata
+from faithtui.engine.review.samples.label_plans import PlanBasis, read_plan_strata
 from faithtui.engine.review.samples.sample_queues import (
     SampleRequest,
     draw_and_save_run_sample,
@@ -361,6 +362,21 @@ async def test_plan_typed_as_numbers_shares_the_size_and_says_what_it_gives(app:
         (row,) = rows_of(app)
         assert {each.name: each.drawn for each in row.strata} == planned
         assert row.size == 4
+
+
+def test_a_plan_from_labels_says_what_reports_show() -> None:
+    strata = (PlanStratum("judge no", 100, True, 0.5, 8), PlanStratum("judge yes", 900, False, 0.1))
+    basis = PlanBasis(SamplingFrame(), strata, ("no",), is_broad=False, measured_recall=0.4)
+    found = predict_half_widths(strata, {"judge no": 20, "judge yes": 40})
+    drawn = [Stratum("judge no", 100, 20), Stratum("judge yes", 900, 40)]
+    for width in (76, 120):
+        lines = sample_lines.format_sample_preview_lines(
+            drawn, SamplingDesign.STRATIFIED, 1000, 10.0, width, found=found, basis=basis
+        )
+        assert all(count_cells_of_pieces(each.pieces) <= width for each in lines)
+        text = " ".join(" ".join(each.text for each in lines).split())
+        assert "(by 8 labels and two more assumed for each)" in text
+        assert "recall 36% then; reports show 40%, of labels alone" in text
 
 
 def test_a_plan_for_a_half_width_takes_as_many_as_it_needs() -> None:

@@ -41,6 +41,13 @@ def trend_svg(trend: Trend, title: str) -> str:
     for name, found in figures:
         parts += _draw_panel(trend, scale, top, name, found)
         top += len(trend.points) * _STEP + 70
+    for each in trend.points:
+        if each.unverified:
+            words = (
+                f"run {each.run}: {each.unverified} of {each.compared} labelled claims unverified"
+            )
+            parts.append(draw_text(10, top, words, "start"))
+            top += _STEP
     return (
         make_element(
             "svg",

@@ -61,6 +61,8 @@ class RunComparison:
     only_b: int
     in_view: int
     """Compared claims that were labelled with a judge's word in view: they lean to that judge."""
+    unverified: int
+    """Compared claims that rest on labels of a bundle without a digest."""
     opening: SplitOpening | None
     """The look at the test part that this is."""
 
@@ -146,6 +148,11 @@ def compare_runs(
         outside = frozenset(each.claim for each in compared) - drawn.keys()
         audit = frozenset(each.claim for each in compared if drawn.get(each.claim))
     counted = [each for each in compared if each.claim not in outside | audit]
+    unverified = {
+        each.claim
+        for each in readings.claims
+        if any(opinion.unverified for opinion in each.opinions)
+    }
     return RunComparison(
         a=a,
         b=b,
@@ -157,6 +164,7 @@ def compare_runs(
         only_a=paired.only_first,
         only_b=paired.only_second,
         in_view=sum(each.blind is False for each in counted),
+        unverified=sum(each.claim in unverified for each in counted),
         opening=record_test_opening(
             store,
             _find_split_figures_reveal(store, split, compared),

@@ -9,6 +9,7 @@ from faithtui.agreement.gate.certificate import split_window_size_from_options
 from faithtui.agreement.report.claim_and_answer_figures import (
     compute_claim_level_report,
     count_labelled_units_by_stratum,
+    count_unverified_claims,
     estimate_drawable_pass_rate,
 )
 from faithtui.agreement.report.model import ComparisonReport
@@ -140,6 +141,7 @@ def _make_point(
             store, claim_set, row, units, accuracy.value
         ),
         change=None if before is None else _compare_with_run_before(store, before, row),
+        unverified=count_unverified_claims(comparable),
         judged_some_drawn=design.follows_draw and design.as_drawn is None,
     )
 

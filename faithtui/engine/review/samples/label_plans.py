@@ -1,7 +1,7 @@
 """Planning a sample from what a run's verdicts and labels say so far."""
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -9,9 +9,9 @@ from statistics import NormalDist
 from faithtui.agreement.labelled_units import DesignKind, LabelState, UnitSettings, is_tied
 from faithtui.agreement.sampling.draw import SamplingFrame
 from faithtui.agreement.sampling.label_plan import LabelPlan, PlanStratum
-from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL
-from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.label_sets import LabelSet, Polarity
+from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Reason
+from faithtui.domain.ids import RunId
+from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.scores import ScoringRule
 from faithtui.errors import ConfigError
 from faithtui.metrics.registry import find_metric
@@ -23,6 +23,8 @@ ASSUMED_FLAGGED, ASSUMED_UNSURE, ASSUMED_PASSED = 0.5, 0.2, 0.05
 passes without calling them supported or gives no verdict on, and of the others."""
 _ASSUMED_LABELS = 2
 """Labels that the assumed share counts as beside those that there are."""
+_MOST_UNFAIR = 0.95
+"""Share of unfair claims in a stratum that is planned with at most."""
 _TELLING_DESIGNS = (DesignKind.CENSUS, DesignKind.SIMPLE, DesignKind.STRATIFIED, DesignKind.CLUSTER)
 
 
@@ -39,6 +41,8 @@ class PlanBasis:
     is_broad: bool
     """Some of these do not contradict, as `idk`: reports count them as unfaithful with `--idk live`
     alone."""
+    measured_recall: float | None = None
+    """Recall of these as a report has it, of the labels so far; None while they give none."""
 
     @property
     def conversation_count(self) -> int:
@@ -66,7 +70,8 @@ def read_plan_strata(
         run: The run.
         stratified_by: What strata are made of, see `STRATA`.
         shares: Expected shares of unfaithful claims, by name of a stratum; the others are of the
-            labels of the run's sample, as if two more had the share that is assumed.
+            labels of the run's sample, each weighted as in reports, as if two more had the share
+            that is assumed.
 
     Raises:
         ConfigError: There is no stratum of that name.
@@ -80,7 +85,7 @@ def read_plan_strata(
     unknown = [name for name in given if name not in names]
     if unknown:
         raise ConfigError(f"there is no stratum `{unknown[0]}`; known: {', '.join(names)}")
-    said = _count_labels_by_stratum_and_unfaithful(store, run, frame, labels, spec.rule)
+    said, measured = _count_labels_by_stratum(store, run, frame, labels, spec.rule)
     by_verdict = (
         frame
         if tuple(stratified_by) == ("verdict",)
@@ -93,43 +98,101 @@ def read_plan_strata(
         counts = {verdict: count for (own, verdict), count in verdicts.items() if own == name}
         assumed, is_flagged = assume_unfaithful_share(counts, labels, failing)
         missing = counts.get(name_verdict_stratum(None), 0)
-        n, unfaithful = said[name, None], said[name, True]
-        share = (unfaithful + assumed * _ASSUMED_LABELS) / (n + _ASSUMED_LABELS)
+        found = said.get(name, _StratumLabels())
+        share, n = found.estimate_share(assumed), found.count
         if name in given:
             share, n = given[name], 0
-        strata.append(PlanStratum(name, population, is_flagged, share, n, without_verdict=missing))
+        strata.append(
+            PlanStratum(
+                name,
+                population,
+                is_flagged,
+                share,
+                n,
+                without_verdict=missing,
+                unfair_share=found.unfair_share,
+            )
+        )
     contradicting = {each.name for each in labels.labels if each.polarity is Polarity.BAD}
-    return PlanBasis(frame, tuple(strata), failing, is_broad=not contradicting.issuperset(failing))
+    return PlanBasis(
+        frame,
+        tuple(strata),
+        failing,
+        is_broad=not contradicting.issuperset(failing),
+        measured_recall=measured,
+    )
 
 
-def _count_labels_by_stratum_and_unfaithful(
+@dataclass(slots=True)
+class _StratumLabels:
+    """Labels of a stratum, as figures count and weigh them."""
+
+    count: int = 0
+    """That say faithful or unfaithful."""
+    fair: float = 0.0
+    """Claims that these stand for."""
+    unfaithful: float = 0.0
+    """Claims that those which say unfaithful stand for."""
+    unfair: float = 0.0
+    """Claims that labels stand for which say that it is no fair claim (`x`)."""
+
+    @property
+    def unfair_share(self) -> float:
+        """Share of unfair claims; below 1, as nothing can be planned where no claim is fair."""
+        whole = self.fair + self.unfair
+        return min(self.unfair / whole, _MOST_UNFAIR) if whole else 0.0
+
+    def estimate_share(self, assumed: float) -> float:
+        """Mix the share of unfaithful claims with what is assumed while no label tells."""
+        seen = self.count * self.unfaithful / self.fair if self.fair else 0.0
+        return (seen + assumed * _ASSUMED_LABELS) / (self.count + _ASSUMED_LABELS)
+
+
+def _count_labels_by_stratum(
     store: Store, run: RunId, frame: SamplingFrame, labels: LabelSet, rule: ScoringRule
-) -> Counter[tuple[str, bool | None]]:
-    """Count the labels of the run's random sample, or of all its claims, as figures count them.
+) -> tuple[dict[str, _StratumLabels], float | None]:
+    """Count the labels of the run's random sample, or of all its claims, as reports count them.
 
     Returns:
-        By stratum and whether they say unfaithful; None counts both.
+        By stratum; and recall of what fails, as a report has it.
     """
-    found: Counter[tuple[str, bool | None]] = Counter()
     if not store.runs.read_run(run).labelled:
-        return found
+        return {}, None
     units = store.labelled_units.read_report_units(run, UnitSettings(), labels.severity)
     if units.design.kind not in _TELLING_DESIGNS:
-        return found
+        return {}, None
+    # Loads numpy, which a run without labels has no use for.
+    from faithtui.agreement.report.settings import ReportSettings
+    from faithtui.agreement.report.units import ComparedClaims
+    from faithtui.agreement.statistics.detection import recall
+
+    compared = ComparedClaims(units.claims, labels, units.design, ReportSettings())
+    weights = compared.weights_by_stratum
     is_census = units.design.kind is DesignKind.CENSUS
-    said: dict[ClaimId, bool] = {
-        each.claim: each.human not in rule.passing
+    said = {
+        each.claim: each
         for each in units.claims
         if each.state is LabelState.LABELLED
         and not each.audit
-        and each.human in labels.names
+        and (each.human in labels.names or each.human == NOT_A_CLAIM)
         and not is_tied(each.opinions, labels.names)
         and (is_census or each.position is not None)
     }
-    for claim, stratum in frame.map_claims_to_strata(said).items():
-        found[stratum, None] += 1
-        found[stratum, said[claim]] += 1
-    return found
+    found: defaultdict[str, _StratumLabels] = defaultdict(_StratumLabels)
+    for claim, name in frame.map_claims_to_strata(said).items():
+        human, weight = said[claim].human, weights.get(said[claim].stratum or "", 1.0)
+        if human == NOT_A_CLAIM:
+            found[name].unfair += weight
+            continue
+        found[name].count += 1
+        found[name].fair += weight
+        found[name].unfaithful += weight * (human not in rule.passing)
+    failing = tuple(each for each in labels.names if each not in rule.passing)
+    cells = compared.whole_matrix.weighted_total
+    if isinstance(cells, Reason):
+        return dict(found), None
+    measured = recall(cells.collapse_to_two_categories(failing))
+    return dict(found), None if isinstance(measured, Reason) else measured
 
 
 def assume_unfaithful_share(

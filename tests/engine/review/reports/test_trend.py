@@ -1,5 +1,6 @@
 """Runs over one claim set: their figures, the change from one to the next, and the gate on it."""
 
+import shutil
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -352,6 +353,39 @@ def test_the_picture_is_xml_in_which_names_are_text(store: Store, claim_set: Cla
         for point in trend.points
         for each in (point.accuracy.value, point.recall_no.value, point.score.value)
     )
+
+
+def doubted_set(tmp_path: Path) -> Path:
+    """Two runs over a set of 30 labels, of which nothing vouches for two."""
+    with Store.open(tmp_path / "s.db") as store:
+        done(store)
+        done(store, labels=BETTER, judge="k")
+    shutil.copy(tmp_path / "s.db", tmp_path / "target.db")
+    with Store.open(tmp_path / "s.db") as store:
+        row = sampled(store, RunId(1), SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
+        for claim in drawn(store, row):
+            store.reviews.record_verdict(
+                claim, "ann", "yes", run=RunId(1), saw_judge=False, sample=row.id
+            )
+        bundle = store.bundles.make_label_bundle()
+    doubtful, sound = bundle.acts[:2], bundle.acts[2:]
+    acts = (*(each._replace(unverified=True) for each in doubtful), *sound)
+    with Store.open(tmp_path / "target.db") as store:
+        store.bundles.merge(replace(bundle, acts=acts))
+        (found,) = store.samples.list_samples("ann")
+        store.claim_sets.make_version_if_changed("shop", found.id, "ann")
+    return tmp_path / "target.db"
+
+
+def test_trend_and_comparison_count_labels_that_nothing_vouches_for(tmp_path: Path) -> None:
+    with Store.open(doubted_set(tmp_path)) as doubted:
+        trend = compute_trend(doubted, doubted.claim_sets.find_version_by_name("shop"))
+        change = compare_runs(doubted, RunId(1), RunId(2), "ann")
+    assert [(each.compared, each.unverified) for each in trend.points] == [(30, 2), (30, 2)]
+    drawing = trend_svg(trend, "shop")
+    for run in (1, 2):
+        assert f"run {run}: 2 of 30 labelled claims unverified" in drawing
+    assert (change.report.n_common, change.unverified) == (30, 2)
 
 
 def checked(store: Store, run: int, **more: object) -> tuple[CheckOutcome, float | None, str]:

@@ -5,6 +5,7 @@ from concurrent.futures import Future
 
 import pytest
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId
 from faithtui.errors import StoreError
 from faithtui.tui.app import FaithApp
@@ -233,3 +234,27 @@ async def test_bulk_and_single_verdicts_say_whether_the_judge_was_known(session:
     assert screen.claim is not None
     assert screen.writer.has_seen_judge(screen.claim)
     assert ClaimId(screen.claim.id) in session.revealed
+
+
+async def test_a_judge_that_was_known_before_counts_as_seen_while_it_is_hidden(
+    session: Session,
+) -> None:
+    session.set_judge_hidden(True)
+    screen = await FakeReviewScreen(session).open()
+    screen.press("v")
+    await screen.settle()
+    # Another sitting: what was revealed is hidden again, and the store knows who saw it.
+    session.revealed.clear()
+    await screen.open()
+    assert screen.claim is not None
+    assert screen.view is not None
+    assert screen.claim.id in screen.view.hidden
+    assert screen.claim.seen
+    assert screen.writer.has_seen_judge(screen.claim)
+    first = screen.claim.id
+    screen.give("no")
+    await screen.settle()
+    claim = screen.find_claim(first)
+    assert claim is not None
+    assert claim.mine is not None
+    assert claim.mine.action is not Action.BLIND

@@ -284,3 +284,32 @@ async def test_what_is_pending_of_flags_is_forgotten_claim_by_claim_or_at_once(
     assert screen.verdicts.pending_flags == {other: True}
     await screen.settle()
     assert screen.verdicts.pending_flags == {}, "they were read back"
+
+
+async def test_a_flag_is_taken_away_by_the_same_key_before_it_was_read_again(
+    session: Session,
+) -> None:
+    screen = await FakeReviewScreen(session).open()
+    for words in ("claim 1 flagged", "claim 1 no longer flagged", "claim 1 flagged"):
+        screen.ask("flag")
+        assert words in screen.writer.last_act_words
+    await screen.settle()
+    mine = screen.view.claims[0].mine  # type: ignore[union-attr]  # it was opened
+    assert mine is not None
+    assert mine.flagged
+    # Read again, the key means what the store has.
+    screen.ask("flag")
+    assert "claim 1 no longer flagged" in screen.writer.last_act_words
+    await screen.settle()
+    mine = screen.view.claims[0].mine  # type: ignore[union-attr]  # the same
+    assert mine is None or not mine.flagged
+
+
+async def test_a_skipped_claim_is_stored_as_skipped_and_has_no_verdict(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.ask("later")
+    await screen.settle()
+    claim = screen.find_claim(screen.claims[0])
+    assert claim is not None
+    assert claim.mine is not None
+    assert (claim.mine.action, claim.mine.verdict, claim.human) == (Action.SKIPPED, None, None)
