@@ -5,7 +5,7 @@ Undefined, incomplete, failed and skipped are states with a reason, never number
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -330,6 +330,9 @@ def score_conversation(
         for occurrence, home in homes.values()
         if home.undefined is None or occurrence.claim in said
     ]
+    by_interaction: dict[int, list[ClaimOccurrence]] = defaultdict(list)
+    for occurrence in at_home:
+        by_interaction[occurrence.interaction].append(occurrence)
     once = replace(rule, as_peer=False)
     # Where nothing of an interaction was judged, the window that ends with it says why.
     own = {
@@ -342,7 +345,7 @@ def score_conversation(
         ending = own.get(position)
         if ending is not None and ending.state is ScoreState.SKIPPED:
             return ending
-        found = list_labels(each for each in at_home if each.interaction == position)
+        found = list_labels(by_interaction.get(position, ()))
         why = NOTHING_JUDGED if ending is None else ending.reason
         return score_window_with_human_labels(found, once, why_empty=why or NOTHING_JUDGED)
 

@@ -1,7 +1,6 @@
 """First rows of a conversation of 500 turns, against one of 20: processor time, in turns."""
 
 import random
-import statistics
 import time
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,11 @@ from tests.tui.driving import opened, press, until
 TURNS = (20, 500)
 SENTENCES = 4
 """Of an answer, each a claim."""
-ROUNDS = 3
-BOUND = 3.0
-"""Times the first rows of the short one."""
+ROUNDS = 5
+"""The best of them counts: whatever else the machine does only adds."""
+BOUND = 2.6
+"""Times the first rows of the short one. Reading a verdict of each claim in each window is nearly
+all that the long one adds."""
 
 
 def long_store(path: Path) -> Path:
@@ -108,8 +109,8 @@ async def test_first_rows_of_a_long_conversation(
     for _ in range(ROUNDS):
         for number in range(2):
             found[number].append(await measure(path, number, monkeypatch))
-    first = [statistics.median(each[0] for each in times) for times in found]
-    whole = [statistics.median(each[1] for each in times) for times in found]
+    first = [min(each[0] for each in times) for times in found]
+    whole = [min(each[1] for each in times) for times in found]
     rows = [
         [f"{turns} turns", ms(first[n]), f"{first[n] / first[0]:.1f}x", ms(whole[n])]
         for n, turns in enumerate(TURNS)

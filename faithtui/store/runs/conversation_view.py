@@ -68,7 +68,16 @@ def read_conversation_for_review(
         if who == reviewer
     }
     numbers, turns = read_turns_and_document_numbers(connection, item.conversation)
-    stored = read_stored_windows(connection, item.id, item.conversation)
+    # Read once, for scores and for columns: a long conversation has many more than claims.
+    claim_rows = _read_claim_rows(connection, item.id)
+    verdict_rows = _read_verdict_rows(connection, item.id)
+    turn_of = {row.id: row.turn for row in claim_rows}
+    stored = read_stored_windows(
+        connection,
+        item.id,
+        item.conversation,
+        ((at, claim_id, turn_of[claim_id], label) for at, claim_id, label, *_ in verdict_rows),
+    )
     extras = {
         row.position: row
         for row in connection.execute(
@@ -104,6 +113,8 @@ def read_conversation_for_review(
         claims=_read_claims(
             connection,
             item.id,
+            claim_rows,
+            _group_verdicts_by_claim(verdict_rows, {each.id: each.position for each in stored}),
             reviewer,
             human,
             said,
@@ -224,6 +235,8 @@ def _read_truths(
 def _read_claims(
     connection: Connection,
     item: ItemId,
+    rows: Sequence[AnyRow],
+    verdicts: Mapping[int, Mapping[int, WindowVerdictView]],
     reviewer: str,
     human: Mapping[ClaimId, tuple[HumanVerdict, ...]],
     consensus: Mapping[Hashable, str],
@@ -237,6 +250,8 @@ def _read_claims(
     Args:
         connection: Where to read.
         item: Conversation of the run.
+        rows: The claims.
+        verdicts: The judge's verdicts by claim and window, claims as windows bring them up.
         reviewer: Whose verdicts are `mine`.
         human: What people stand by, in their own words.
         consensus: Consensus of people, in the run's words.
@@ -245,21 +260,6 @@ def _read_claims(
         contents: What each turn says.
         known: Claims on which the reviewer knows the judge's word; None: on all of them.
     """
-    verdicts: dict[int, dict[int, AnyRow]] = defaultdict(dict)
-    for row in connection.execute(
-        select(
-            verdict.c.claim_id,
-            window.c.position.label("window"),
-            verdict.c.label,
-            verdict.c.word,
-            verdict.c.reason,
-            verdict.c.confidence,
-        )
-        .join(window, window.c.id == verdict.c.window_id)
-        .where(verdict.c.run_item_id == item)
-        .order_by(window.c.position, verdict.c.position)
-    ):
-        verdicts[row.claim_id].setdefault(row.window, row)
     named: dict[int, list[AnyRow]] = defaultdict(list)
     for found in connection.execute(
         select(evidence.c.claim_id, evidence.c.truth_id, evidence.c.stance).where(
@@ -275,17 +275,6 @@ def _read_claims(
     ):
         sets[member.claim_id, member.truth_id].append(member.number)
     order = {claim_id: index for index, claim_id in enumerate(verdicts)}
-    rows = connection.execute(
-        select(
-            claim.c.id,
-            claim.c.kind,
-            claim.c.turn,
-            claim.c.text,
-            claim.c.span_start,
-            claim.c.span_end,
-            claim.c.document_id,
-        ).where(claim.c.id.in_(select(verdict.c.claim_id).where(verdict.c.run_item_id == item)))
-    )
     shown = sorted(rows, key=lambda row: (row.turn, order[row.id]))
     return tuple(
         ClaimView(
@@ -294,10 +283,7 @@ def _read_claims(
             turn=row.turn,
             text=contents[row.turn] if row.kind == "answer" else row.text,
             span=span_from_row(row),
-            verdicts=tuple(
-                WindowVerdictView(each.window, each.label, each.word, each.reason, each.confidence)
-                for each in verdicts[row.id].values()
-            ),
+            verdicts=tuple(verdicts[row.id].values()),
             evidence=_make_evidence(named[row.id], sets, place),
             mine=next(
                 (each for each in human.get(ClaimId(row.id), ()) if each.reviewer == reviewer), None
@@ -312,6 +298,58 @@ def _read_claims(
         )
         for number, row in enumerate(shown, start=1)
     )
+
+
+def _read_claim_rows(connection: Connection, item: ItemId) -> Sequence[AnyRow]:
+    """Read the claims on which there is a verdict."""
+    return connection.execute(
+        select(
+            claim.c.id,
+            claim.c.kind,
+            claim.c.turn,
+            claim.c.text,
+            claim.c.span_start,
+            claim.c.span_end,
+            claim.c.document_id,
+        ).where(claim.c.id.in_(select(verdict.c.claim_id).where(verdict.c.run_item_id == item)))
+    ).all()
+
+
+def _read_verdict_rows(connection: Connection, item: ItemId) -> Sequence[AnyRow]:
+    """Read the judge's verdicts as they stand in each window.
+
+    Returns:
+        Rows of the window's id, the claim's id, label, word, reason and confidence.
+    """
+    return connection.execute(
+        select(
+            verdict.c.window_id,
+            verdict.c.claim_id,
+            verdict.c.label,
+            verdict.c.word,
+            verdict.c.reason,
+            verdict.c.confidence,
+        )
+        .where(verdict.c.run_item_id == item)
+        .order_by(verdict.c.window_id, verdict.c.position)
+    ).all()
+
+
+def _group_verdicts_by_claim(
+    rows: Iterable[AnyRow], positions: Mapping[int, int]
+) -> dict[int, dict[int, WindowVerdictView]]:
+    """Group verdicts by claim and window, in the order in which windows bring up the claims.
+
+    Args:
+        rows: As `_read_verdict_rows` gives them. Of two on a claim in one window the first counts.
+        positions: Of the windows, by their ids.
+    """
+    verdicts: dict[int, dict[int, WindowVerdictView]] = defaultdict(dict)
+    for window_id, claim_id, *said in sorted(rows, key=lambda row: positions[row[0]]):
+        at, of_claim = positions[window_id], verdicts[claim_id]
+        if at not in of_claim:
+            of_claim[at] = WindowVerdictView(at, *said)
+    return verdicts
 
 
 def _make_evidence(

@@ -6,7 +6,7 @@ list ever adds up verdicts.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -110,6 +110,7 @@ _CHANGE = update(run_item).where(run_item.c.id == bindparam("item"))
 class StoredWindow:
     """A window as scoring needs it, and the score it got when it was judged."""
 
+    id: int
     position: int
     turns: tuple[int, ...]
     claims: tuple[ClaimId, ...]
@@ -119,14 +120,27 @@ class StoredWindow:
 
 
 def read_stored_windows(
-    connection: Connection, item: int, conversation_id: int
+    connection: Connection,
+    item: int,
+    conversation_id: int,
+    verdicts: Iterable[tuple[int, int, int, str | None]] | None = None,
 ) -> tuple[StoredWindow, ...]:
-    """Read the windows of a conversation of a run, in order."""
+    """Read the windows of a conversation of a run, in order.
+
+    Args:
+        connection: Where to read.
+        item: Conversation of the run.
+        conversation_id: The conversation.
+        verdicts: Window, claim, the claim's turn and the label of each verdict, as they stand in
+            the windows, where they were read already; None: they are read here.
+    """
     interaction_of = _map_turns_to_interactions(connection, conversation_id)
     rows = connection.execute(_WINDOWS, {"item": item}).all()
     claims: dict[int, list[ClaimId]] = {row.id: [] for row in rows}
     occurrences: dict[int, list[ClaimOccurrence]] = {row.id: [] for row in rows}
-    for window_id, claim_id, at_turn, label in connection.execute(_VERDICTS, {"item": item}):
+    if verdicts is None:
+        verdicts = ((*each,) for each in connection.execute(_VERDICTS, {"item": item}).all())
+    for window_id, claim_id, at_turn, label in verdicts:
         claims[window_id].append(ClaimId(claim_id))
         occurrences[window_id].append(
             ClaimOccurrence(claim_id, interaction_of.get(at_turn, -1), label)
@@ -152,6 +166,7 @@ def _make_window_from_row(
     score = Score(row.score, ScoreState(row.score_state), row.score_reason)
     missing = any(each.label is None for each in occurrences)
     return StoredWindow(
+        id=row.id,
         position=row.position,
         turns=tuple(row.turns),
         claims=claims,

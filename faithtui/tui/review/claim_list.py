@@ -21,7 +21,7 @@ from faithtui.tui.review.lines.claim_rows import (
 from faithtui.tui.review.lines.claims import ClaimListExtras, get_claim_row_index
 from faithtui.tui.review.lines.verdict import UNFAIR_KEY, list_verdict_choices
 from faithtui.tui.review.position import ReviewPosition, has_no_reviewer_verdict, list_claims
-from faithtui.tui.theme.lines import Line
+from faithtui.tui.theme.lazy_lines import LazyLines
 from faithtui.tui.widgets.scroll_pane import RowPane
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class ClaimList(RowPane):
         self._painted_claim: ClaimId | None = None
         self.is_waiting = False
         """Whether no key is accepted until claims are drawn again."""
-        self._cached_rows: tuple[tuple[object, ...], ClaimRows] = ((), ClaimRows(()))
+        self._cached_rows: tuple[tuple[object, ...], ClaimRows] = ((), ClaimRows(LazyLines()))
 
     def show_claims(
         self, view: ReviewView, at: ReviewPosition, spec: "MetricSpec", extras: ClaimListExtras
@@ -152,8 +152,8 @@ class ClaimList(RowPane):
         width: int,
         extras: ClaimListExtras,
         row: int,
-    ) -> list[Line]:
-        """Make all lines, or give those of the key before: moving on changes none of them."""
+    ) -> LazyLines:
+        """Make the lines, or give those of the key before: moving on changes none of them."""
         layout = choose_row_layout(view, at, width, self.scrollable_content_region.height, spec)
         made_of = (view, spec, extras.highlighted, at.window, layout, extras.range_claims)
         before = self._cached_rows[0]

@@ -17,6 +17,7 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
+from faithtui.tui.theme.lazy_lines import list_rows
 from faithtui.tui.theme.lines import BLANK, Line
 from faithtui.tui.widgets.line_widget import LineWidget
 
@@ -356,7 +357,7 @@ class RowPane(Pane):
     @property
     def row_count(self) -> int:
         """How many entries there are."""
-        return 1 + max((each.row for each in self._lines if each.row is not None), default=-1)
+        return 1 + max((row for row in list_rows(self._lines) if row is not None), default=-1)
 
     def move_to(self, row: int) -> None:
         """Choose an entry without telling anybody, and make it seen."""
@@ -441,12 +442,12 @@ class RowPane(Pane):
     def _redraw_moved_cursor(self, before: int) -> None:
         """Draw the entries between which the cursor moved, and make the chosen one seen."""
         if before != self.cursor:
-            for index, each in enumerate(self._lines):
-                if each.row is not None and each.row in (before, self.cursor):
+            for index, row in enumerate(list_rows(self._lines)):
+                if row is not None and row in (before, self.cursor):
                     self.refresh_line(index)
         self._reveal_cursor()
 
     def _reveal_cursor(self) -> None:
-        own = [index for index, each in enumerate(self._lines) if each.row == self.cursor]
+        own = [index for index, row in enumerate(list_rows(self._lines)) if row == self.cursor]
         if own:
             self.scroll_to_lines(0 if self.cursor == 0 else own[0], own[-1])

@@ -51,3 +51,19 @@ def test_the_run_of_named_claims_is_looked_up_by_claim(
     for plan in plans:
         assert any("run_item USING INTEGER PRIMARY KEY" in step for step in plan), plan
         assert any("verdict USING INDEX ix_verdict_claim_id" in step for step in plan), plan
+
+
+def test_the_verdicts_of_a_reviewed_conversation_are_read_once(store: Store) -> None:
+    """A long conversation has a verdict of each claim in each window: many more than claims."""
+    run, _ = judged(store, talk(answers=6), {turn: ["yes"] for turn in range(1, 12, 2)})
+    (item,) = store.runs.list_item_ids(run)
+    asked: list[str] = []
+    event.listen(
+        store._database._readers._engine,
+        "before_cursor_execute",
+        lambda *call: asked.append(call[2]),
+    )
+    view = store.runs.read_conversation_for_review(item, "ann")
+    assert sum(len(each.verdicts) for each in view.claims) > len(view.claims)
+    selected = [text.split("FROM")[0] for text in asked]
+    assert sum("verdict.label" in text for text in selected) == 1

@@ -6,7 +6,7 @@ While the judge is hidden, or where there is no room, one column has the verdict
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from faithtui.domain.annotations import Action
@@ -27,6 +27,7 @@ from faithtui.tui.review.position import (
     translate_label,
 )
 from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lazy_lines import LazyLines
 from faithtui.tui.theme.lines import (
     Line,
     Piece,
@@ -94,7 +95,7 @@ class RowLayout:
 class ClaimRows:
     """The lines of a list."""
 
-    lines: Sequence[Line]
+    lines: LazyLines
     heading: int = 0
     """So many of the first lines stay at the top."""
 
@@ -154,20 +155,26 @@ def claim_list_lines(
     """List what is judged: number, the annotator's letter, words, the judge's letters.
 
     Statements stand below the passage they belong to. None is marked as the chosen one:
-    `highlight_row_at_cursor` does that, for much less than making all lines again.
+    `highlight_row_at_cursor` does that, for much less than making all lines again. Lines of claims
+    are made when they are drawn: a long conversation has a thousand.
     """
     claims = list_claims(view, focus.window)
     if not claims:
-        return ClaimRows(no_claims_lines(view, focus, spec, layout.width, extras.keys))
+        none = no_claims_lines(view, focus, spec, layout.width, extras.keys)
+        return ClaimRows(LazyLines(none))
     passages = index_passages_by_number(view)
-    lines: list[Line] = heading_lines(view, focus, spec, layout)
+    lines = LazyLines(heading_lines(view, focus, spec, layout))
     document: int | None = None
     for row, claim in enumerate(claims):
         if claim.document is not None and claim.document != document:
             name = passage_name_pieces(claim.document, passages.get(claim.document))
-            lines.append(Line(tuple(truncate_pieces([Piece(" "), *name], layout.width))))
+            lines.add_line(Line(tuple(truncate_pieces([Piece(" "), *name], layout.width))))
         document = claim.document
-        lines += _claim_lines(view, claim, row, focus, spec.labels, layout, extras)
+        lines.add_entry(
+            row,
+            _count_claim_lines(claim, layout),
+            partial(_claim_lines, view, claim, row, focus, spec.labels, layout, extras),
+        )
     return ClaimRows(lines, layout.heading)
 
 
@@ -201,14 +208,13 @@ def heading_lines(
     return lines
 
 
-def highlight_row_at_cursor(lines: Sequence[Line], row: int) -> list[Line]:
+def highlight_row_at_cursor(lines: LazyLines, row: int) -> LazyLines:
     """Mark the chosen entry of a `claim_list_lines`."""
-    marked = list(lines)
-    at = next((index for index, each in enumerate(marked) if each.row == row), None)
-    if at is not None:
-        pieces = marked[at].pieces
-        marked[at] = replace(marked[at], pieces=(Piece(">", "human"), *pieces[1:]))
-    return marked
+    if row not in lines.rows:
+        return lines
+    at = lines.rows.index(row)
+    line = lines[at]
+    return lines.replace_line(at, replace(line, pieces=(Piece(">", "human"), *line.pieces[1:])))
 
 
 def judge_letter_piece(
@@ -248,6 +254,21 @@ def make_flag_or_note_piece(claim: ClaimView) -> Piece:
     if mine.unsure:
         return Piece("~", "warn")
     return Piece("*" if mine.note else " ", "human")
+
+
+def _count_claim_lines(claim: ClaimView, layout: RowLayout) -> int:
+    """Count the lines that a claim takes, as far as possible without wrapping its words."""
+    text = claim.text
+    if layout.lines == 1:
+        return 1
+    if layout.lines == 2 and _takes_a_cell_per_character(text):
+        return 1 if len(text) <= layout.text_width else 2
+    return len(_wrap_words(text, "", layout, layout.lines))
+
+
+def _takes_a_cell_per_character(text: str) -> bool:
+    """Whether a text is drawn as it is, and its last character is not a blank that is dropped."""
+    return text.isascii() and text.isprintable() and "  " not in text and text == text.strip()
 
 
 def _claim_lines(

@@ -3,22 +3,27 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from faithtui.domain.annotations import Action
+from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import Score, ScoreState
 from faithtui.metrics.registry import find_metric
 from faithtui.store.annotations.blind_view import hide_judge_verdicts
-from faithtui.store.records import ReviewView, WindowVerdictView
+from faithtui.store.records import ClaimView, ReviewView, WindowVerdictView
 from faithtui.store.store import Store
+from faithtui.tui.review.lines import claim_rows
 from faithtui.tui.review.lines.claim_rows import (
     LEAST_TEXT,
     RowLayout,
     choose_row_layout,
     claim_list_lines,
+    highlight_row_at_cursor,
 )
 from faithtui.tui.review.position import ReviewPosition
+from faithtui.tui.theme.lines import Line
 from tests.tui.building import shop
 
 METRIC = find_metric("turn-faithfulness").spec
@@ -214,3 +219,70 @@ def test_scores_do_not_touch_and_none_below_1_becomes_1(
         for row, value in zip(made.windows, values, strict=True)
     )
     assert draw(replace(made, windows=windows), width=58)[2].endswith(said)
+
+
+SAID = (
+    "short",
+    "exactly so long that it goes over " * 3,
+    "ends in blanks over the edge" + " " * 60,
+    "two  blanks between " * 5,
+    "a-word-that-does-not-break" * 8,
+    "wide 漢字 " * 12,
+    "one\nand another line",
+    "tab\tand\u200bzero width " * 6,
+    "",
+)
+
+
+@pytest.mark.parametrize("width", [40, 58, 90])
+@pytest.mark.parametrize("height", [6, 24, 60])
+def test_the_lines_that_a_claim_takes_are_those_it_is_drawn_in(
+    view: ReviewView, width: int, height: int
+) -> None:
+    texts = [*SAID, *(("word " * 40)[:length].strip() for length in range(1, 120, 2))]
+    first = view.claims[0]
+    claims = tuple(
+        replace(first, id=ClaimId(1000 + n), number=n + 1, text=text)
+        for n, text in enumerate(texts)
+    )
+    long = replace(view, claims=claims)
+    at = ReviewPosition(None, claims[0].id)
+    layout = choose_row_layout(long, at, width, height, METRIC)
+    lines = claim_list_lines(long, at, METRIC, layout).lines
+    assert [each.row for each in lines] == lines.rows
+    assert {row for row in lines.rows if row is not None} == set(range(len(claims)))
+    assert all(each.text.strip() for each in lines)
+    for text, row in zip(texts, range(len(claims)), strict=True):
+        drawn = [each for each in lines if each.row == row]
+        assert len(drawn) <= layout.lines
+        if layout.lines == 1 or len(text) > layout.text_width * 4:
+            assert len(drawn) == layout.lines
+
+
+def test_claims_that_are_not_seen_are_not_drawn(
+    view: ReviewView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claims = tuple(
+        replace(view.claims[0], id=ClaimId(1000 + n), number=n + 1) for n in range(1_000)
+    )
+    long = replace(view, claims=claims)
+    drawn: list[int] = []
+    draw_claim = claim_rows._claim_lines
+
+    def draw_and_note(view: ReviewView, claim: ClaimView, *rest: Any) -> list[Line]:
+        drawn.append(claim.number)
+        return draw_claim(view, claim, *rest)
+
+    monkeypatch.setattr(claim_rows, "_claim_lines", draw_and_note)
+    at = ReviewPosition(None, long.claims[500].id)
+    layout = choose_row_layout(long, at, 70, 20, METRIC)
+    rows = claim_list_lines(long, at, METRIC, layout)
+    marked = highlight_row_at_cursor(rows.lines, 500)
+    assert drawn == [501]
+    start = marked.rows.index(500)
+    assert marked[start].text.startswith(">")
+    assert not rows.lines[start].text.startswith(">")
+    assert [each.row for each in marked[start : start + 2 * layout.lines]] == marked.rows[
+        start : start + 2 * layout.lines
+    ]
+    assert drawn == [501, 502]
