@@ -121,17 +121,9 @@ class ReviewScreen(FaithScreen):
         self.re_ask = ReAsk(self)
         self.replies = RawReplies(self, self.moves.get_shown_item_id, self.moves.get_chosen_claim)
         self.add_controllers(self.reveal, self.blind_mode, self.undo, self.notes, self.guideline)
+        self.add_controllers(self.verdicts, self.evidence, self.marking, self.missed_claims)
         self.add_controllers(
-            self.verdicts,
-            self.evidence,
-            self.marking,
-            self.missed_claims,
-            self.images,
-            self.search,
-            self.re_ask,
-            self.replies,
-            self.moves,
-            self.queue_navigator,
+            self.images, self.search, self.re_ask, self.replies, self.moves, self.queue_navigator
         )
 
     def make_panes(self) -> ReviewPanes:
