@@ -1,6 +1,6 @@
 """Where annotators differ: both sides without their names, the evidence, and the final label."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on, work
@@ -12,19 +12,17 @@ from faithtui.agreement.report.rater_comparison import (
     ClaimOpinions,
     ComparisonFilter,
     RaterComparison,
-    matches_filter,
 )
-from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.annotations.raters import ClaimRow, RaterRecords
 from faithtui.tui.adjudication import adjudication_lines as draw
 from faithtui.tui.adjudication.claim_reader import ClaimReader
+from faithtui.tui.adjudication.comparison_reader import LoadedComparison, read_comparison
 from faithtui.tui.adjudication.final_labels import FinalLabels
 from faithtui.tui.adjudication.final_notes import FinalNotes
-from faithtui.tui.metric_view import get_metric_spec
 from faithtui.tui.runs.run_lines import run_title_pieces
 from faithtui.tui.screen.label_undo import LabelUndo
-from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.screen.main_screen import CONTENT_GROUP, FaithScreen
 from faithtui.tui.screen.pager import Pager
 from faithtui.tui.session import Session
 from faithtui.tui.theme import layouts
@@ -39,16 +37,6 @@ if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
 
 FILTERS = tuple(ComparisonFilter)
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedComparison:
-    """Everything that is compared, as it was read; nothing without a run."""
-
-    compared: RaterRecords | None = None
-    spec: "MetricSpec | None" = None
-    raters: RaterComparison | None = None
-    listed: tuple[ClaimOpinions, ...] = ()
 
 
 class AdjudicateScreen(FaithScreen):
@@ -177,7 +165,7 @@ class AdjudicateScreen(FaithScreen):
         if self._claim_to_select is not None or self.compared is None:
             self.input_queue.hold_keys_for(reading, can_give_up=True)
 
-    @work(exclusive=True, group="compared", exit_on_error=False)
+    @work(exclusive=True, group=CONTENT_GROUP, exit_on_error=False)
     async def load_and_show_comparison(self) -> None:
         """Read and compute what is compared."""
         store = self.session.store
@@ -187,25 +175,17 @@ class AdjudicateScreen(FaithScreen):
             self.call_later(self.show_loaded, LoadedComparison(), None)
             return
         self.session.switch_run(run)
-        loaded = await self.read_in_thread(self._read_comparison, run, self.filter)
+        loaded = await self.read_in_thread(read_comparison, store, run, self.filter)
         self.call_later(self.show_loaded, loaded, wanted)
 
-    def _read_comparison(self, run: RunId, chosen: ComparisonFilter) -> LoadedComparison:
-        store = self.session.store
-        store.refuse_changed_rows_once()
-        compared = store.raters.read_rater_records(run)
-        spec = get_metric_spec(compared.run.spec)
-        from faithtui.agreement.report.compare import compare_raters, compute_self_agreement
-
-        again = compute_self_agreement(compared.repeats, (*spec.labels.names, NOT_A_CLAIM))
-        found = compare_raters(compared.claims, compared.run_ids, spec.labels, again)
-        claims = (
-            store.raters.read_judge_disagreements(run)
-            if chosen is ComparisonFilter.JUDGES
-            else compared.claims
-        )
-        listed = tuple(each for each in claims if matches_filter(each, chosen, run))
-        return LoadedComparison(compared, spec, found, listed)
+    def explain_unread_content(self, why: Sequence[Piece]) -> None:
+        """Say why nothing is compared; what was goes too: it may rest on what is damaged."""
+        self.compared, self.raters, self.pager, self.listed_entries = None, None, None, {}
+        self.reader.clear_panes()
+        self.claims.show_sentence_instead_of_rows(why)
+        self._draw_rater_figures()
+        self.set_title()
+        self.refresh_bindings()
 
     def show_loaded(self, loaded: LoadedComparison, wanted: ClaimId | None) -> None:
         """Draw the list with the cursor on a claim, and the table.

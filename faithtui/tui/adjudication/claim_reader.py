@@ -99,6 +99,12 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         """Forget the claim: another list is read."""
         self.selection = None
 
+    def clear_panes(self) -> None:
+        """Forget the claim, and what is drawn of it."""
+        self.selection = None
+        for pane in ("#evidence", "#decide"):
+            self.screen.query_one(pane, Pane).clear_lines()
+
     def show_or_read_claim(self, claim: ClaimOpinions | None) -> None:
         """Show the claim under the cursor: drawn anew if it is painted already, else read."""
         if claim is None:

@@ -10,7 +10,6 @@ from textual.worker import Worker, WorkerState
 
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
-from faithtui.errors import FaithtuiError
 from faithtui.tui.agreement.export import (
     describe_report_paths,
     write_run_report,
@@ -22,10 +21,10 @@ from faithtui.tui.keymap.key_names import format_key
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.metric_view import get_metric_spec, name_units_at_level
 from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, make_chosen_row_callback
-from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.screen.main_screen import CONTENT_GROUP, FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import Piece, escape_line, escape_text, wrap
+from faithtui.tui.theme.lines import Piece, escape_line, wrap
 from faithtui.tui.widgets.exposure_panes import ExposurePane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
@@ -171,20 +170,18 @@ class AgreementScreen(FaithScreen):
             self.input_queue.hold_keys_for(worker, can_give_up=True)
 
     @on(Worker.StateChanged)
-    def explain_missing_figures(self, event: Worker.StateChanged) -> None:
-        """Say why there are no figures, and how to compute what escape has given up."""
-        if event.worker is not self._reading:
-            return
-        if event.state is WorkerState.CANCELLED:
+    def explain_cancelled_figures(self, event: Worker.StateChanged) -> None:
+        """Say how to compute what escape has given up."""
+        if event.worker is self._reading and event.state is WorkerState.CANCELLED:
             self._show_instead_of_figures("Not computed: {app.go} {go.agreement} computes it.")
-        elif isinstance(event.worker.error, FaithtuiError):
-            # Figures of before are gone too: they may rest on what is damaged.
-            self.agreement = None
-            self.refresh_bindings()
-            self.show_message()
-            self._show_pieces_instead_of_figures([escape_text(str(event.worker.error), "warn")])
 
-    @work(exclusive=True, group="agreement", exit_on_error=False)
+    def explain_unread_content(self, why: Sequence[Piece]) -> None:
+        """Say why there are no figures; those of before may rest on what is damaged."""
+        self.agreement = None
+        self.refresh_bindings()
+        self._show_pieces_instead_of_figures(why)
+
+    @work(exclusive=True, group=CONTENT_GROUP, exit_on_error=False)
     async def compute_and_show_agreement(self) -> None:
         """Compute agreement from what is stored now."""
         store = self.session.store

@@ -40,6 +40,7 @@ from faithtui.tui.runs.run_lines import nothing_found_lines
 from faithtui.tui.screen.blind_mode import BlindMode
 from faithtui.tui.screen.filter_matches import make_filter_context
 from faithtui.tui.screen.filtered_list import FilteredListScreen
+from faithtui.tui.screen.main_screen import CONTENT_GROUP
 from faithtui.tui.screen.pager import Pager
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
@@ -251,7 +252,7 @@ class ConversationsScreen(FilteredListScreen):
         self.stop = SearchStop()
         self.hold_keys_until_first_rows(self.search_and_show_list(self.stop))
 
-    @work(exclusive=True, group="items", exit_on_error=False)
+    @work(exclusive=True, group=CONTENT_GROUP, exit_on_error=False)
     async def search_and_show_list(self, stop: SearchStop) -> None:
         """Read the order of the list."""
         runs = self.session.store.runs

@@ -22,11 +22,11 @@ from faithtui.tui.integrity.finding_lines import (
 from faithtui.tui.runs.run_lines import run_title_pieces
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.screen.dialogs import ConfirmDialog
-from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.screen.main_screen import CONTENT_GROUP, FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
-from faithtui.tui.theme.lines import BLANK, Piece, make_line
+from faithtui.tui.theme.lines import BLANK, Piece, make_line, wrap
 from faithtui.tui.widgets.exposure_panes import ExposurePane
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
@@ -134,7 +134,7 @@ class IntegrityScreen(FaithScreen):
         """Read the counts again."""
         self.load_and_show_summary()
 
-    @work(exclusive=True, group="summary", exit_on_error=False)
+    @work(exclusive=True, group=CONTENT_GROUP, exit_on_error=False)
     async def load_and_show_summary(self) -> None:
         """Read the counts of the run."""
         store = self.session.store
@@ -148,6 +148,11 @@ class IntegrityScreen(FaithScreen):
             row,
             await self.read_in_thread(store.findings.summarise_run, run),
         )
+
+    def explain_unread_content(self, why: Sequence[Piece]) -> None:
+        """Say in place of the findings why there are none; those that are shown stay."""
+        if self.run_row is None:
+            self.kinds.show(lambda width: [BLANK, *wrap(why, width, first=[Piece(" ")])])
 
     def show_summary_and_start_checks(self, run: RunRow | None, summary: FindingSummary) -> None:
         """Draw the counts; check a few conversations without being asked."""

@@ -1,5 +1,6 @@
 """The other side of a conversation: what every metric and judge says about each answer."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -14,9 +15,9 @@ from faithtui.tui.metrics.metric_lines import (
     format_verdicts_and_answer_lines,
     nothing_to_compare_lines,
 )
-from faithtui.tui.screen.main_screen import FaithScreen, conversation_tab_pieces
+from faithtui.tui.screen.main_screen import CONTENT_GROUP, FaithScreen, conversation_tab_pieces
 from faithtui.tui.theme import layouts
-from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line
+from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, wrap
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 
@@ -67,10 +68,15 @@ class MetricsScreen(FaithScreen):
         """Read the conversation again, or the one that was chosen elsewhere."""
         self.load_and_show_comparison()
 
-    @work(exclusive=True, group="compare", exit_on_error=False)
+    @work(exclusive=True, group=CONTENT_GROUP, exit_on_error=False)
     async def load_and_show_comparison(self) -> None:
         """Read the conversation."""
         self.call_later(self.show_loaded, await self.read_in_thread(self._read_comparison))
+
+    def explain_unread_content(self, why: Sequence[Piece]) -> None:
+        """Say in place of the table why there is none; a conversation that is shown stays."""
+        if self.compared is None:
+            self.table.show(lambda width: [BLANK, *wrap(why, width, first=[Piece(" ")])])
 
     def _read_comparison(self) -> MetricComparison | None:
         runs, item = self.session.store.runs, self.session.item

@@ -21,12 +21,12 @@ from faithtui.tui.progress.pace import NO_RATES, PaceMeter
 from faithtui.tui.progress.run_controls import RunControls
 from faithtui.tui.progress.stage_lines import count_needed_lines, stage_lines, stage_title
 from faithtui.tui.replies.show_replies import RawReplies
-from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.screen.main_screen import CONTENT_GROUP, FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.layouts import Plan
-from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line
+from faithtui.tui.theme.lines import BLANK, Piece, escape_line, wrap
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 
@@ -127,7 +127,7 @@ class ProgressScreen(FaithScreen):
         """Read the run."""
         self.load_and_show_run()
 
-    @work(exclusive=True, group="row", exit_on_error=False)
+    @work(exclusive=True, group=CONTENT_GROUP, exit_on_error=False)
     async def load_and_show_run(self) -> None:
         """Read the run from the store."""
         runs = self.session.store.runs
@@ -171,12 +171,21 @@ class ProgressScreen(FaithScreen):
             self.load_and_show_run()
             return
         if row is not None and (self.row is None or self.row.id != row.id):
-            self._forget_run()
+            self.event_list.clear()
+            self.history = self.attempt = self.state = None
         self.row, self.failed_rows, self.elsewhere = row, failed, elsewhere
         if row is not None:
             self.session.switch_run(row.id)
+        else:
+            told = "No run yet: {go.runs}, then {runs.new} starts one."
+            self.explain_unread_content(self.keys.fill_in_keys_as_pieces(told, "strong"))
         self.redraw()
         self.refresh_bindings()
+
+    def explain_unread_content(self, why: Sequence[Piece]) -> None:
+        """Say why there is no run; one that is shown stays."""
+        if self.row is None:
+            self.totals.show(lambda width: [BLANK, *wrap(why, width, first=[Piece("  ")])])
 
     def show_history(self, row: RunRow, history: RunHistory) -> None:
         """Draw what became of a run that is over."""
@@ -185,11 +194,6 @@ class ProgressScreen(FaithScreen):
             self.redraw()
             self.refresh_bindings()
             self.query_one(Panes).place_panes_anew()
-
-    def _forget_run(self) -> None:
-        """Begin with another run."""
-        self.event_list.clear()
-        self.history = self.attempt = self.state = None
 
     def reload_if_judged_elsewhere(self) -> None:
         """Follow a run of another process."""
@@ -206,14 +210,8 @@ class ProgressScreen(FaithScreen):
     def update_view(self) -> None:
         """Draw the run as it is at this moment."""
         self.run_keys.close_outdated_question()
-        if not self.is_current:
-            return
         row = self.row
-        if row is None:
-            if self.session.is_open:
-                told = "  No run yet: {go.runs}, then {runs.new} starts one."
-                words = [BLANK, Line(tuple(self.keys.fill_in_keys_as_pieces(told, "strong")))]
-                self.totals.show(lambda _width: words)
+        if row is None or not self.is_current:
             return
         run = self.session.find_background_run(row.id)
         if self.elsewhere and (run is None or run.is_finished):

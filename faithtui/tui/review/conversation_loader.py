@@ -26,6 +26,7 @@ from faithtui.tui.samples.queue import (
 )
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.label_undo import UndoneStep
+from faithtui.tui.screen.main_screen import CONTENT_GROUP
 from faithtui.tui.theme.lines import Piece
 
 if TYPE_CHECKING:
@@ -96,7 +97,9 @@ class ConversationLoader(Controller["ReviewScreen"]):
 
     def reread_now_or_after_jump(self) -> None:
         """Read again, but never in the way of a jump to another conversation."""
-        if any(each.group == "view" and not each.is_finished for each in self.screen.workers):
+        if any(
+            each.group == CONTENT_GROUP and not each.is_finished for each in self.screen.workers
+        ):
             self.must_reread = True
         else:
             self.reload()
@@ -138,7 +141,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if self.screen.panes.claims.is_waiting:
             self.input_queue.hold_keys_for(worker, can_give_up=False)
 
-    @run_in_worker("view")
+    @run_in_worker(CONTENT_GROUP)
     async def _read_and_show_conversation(
         self,
         item: ItemId,
@@ -158,7 +161,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             loaded = replace(loaded, claim=next(at_turn, None))
         self.screen.call_later(self.show_loaded, replace(loaded, undone=after))
 
-    @run_in_worker("view")
+    @run_in_worker(CONTENT_GROUP)
     async def find_and_show_conversation_to_review(self) -> None:
         """Find a conversation to review when none was chosen."""
         store = self.session.store
@@ -183,7 +186,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         )
 
     @hold_keys_during_worker(can_give_up=True)
-    @run_in_worker("view")
+    @run_in_worker(CONTENT_GROUP)
     async def load_next_conversation_with_open_claim(
         self, direction: int, *, after_verdict: bool = False
     ) -> None:
@@ -269,7 +272,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         self._show_conversation_with_queue_and_undo(loaded)
 
     def _load_again_unless_being_read(self, loaded: LoadedConversation) -> None:
-        if all(each.is_finished for each in self.screen.workers if each.group == "view"):
+        if all(each.is_finished for each in self.screen.workers if each.group == CONTENT_GROUP):
             self.load_and_show_conversation(
                 loaded.view.item.id, loaded.claim, loaded.edge, loaded.undone
             )

@@ -5,6 +5,7 @@ conversations, moving in them, writing labels, verdicts, ranges, hiding the judg
 evidence, search, queues, asking the judge again.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -59,11 +60,11 @@ class ReviewScreen(FaithScreen):
         "judges), saves it and goes to the next one. Each window that judged a claim has a column "
         'with the judge\'s letter, ! where it gave none; under "you" is your label, a small '
         "letter where it is not counted in agreement, a dot where only others gave one, blank "
-        "where nobody did. Not overridden is "
-        "not agreed: only what has a label of yours counts. A score reads judge → with overrides: "
-        "human labels replace the judge's verdicts. In the mean of windows early turns count once "
-        "per window that holds them, with the default size up to 29 times more than the last one; "
-        "{review.weighting} shows the score in which each interaction counts once."
+        "where nobody did. Not overridden is not agreed: only what has a label of yours counts. "
+        "A score reads judge → with overrides: human labels replace the judge's verdicts. In the "
+        "mean of windows early turns count once per window that holds them, with the default size "
+        "up to 29 times more than the last one; {review.weighting} shows the score in which each "
+        "interaction counts once."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -120,17 +121,9 @@ class ReviewScreen(FaithScreen):
         self.re_ask = ReAsk(self)
         self.replies = RawReplies(self, self.moves.get_shown_item_id, self.moves.get_chosen_claim)
         self.add_controllers(self.reveal, self.blind_mode, self.undo, self.notes, self.guideline)
+        self.add_controllers(self.verdicts, self.evidence, self.marking, self.missed_claims)
         self.add_controllers(
-            self.verdicts,
-            self.evidence,
-            self.marking,
-            self.missed_claims,
-            self.images,
-            self.search,
-            self.re_ask,
-            self.replies,
-            self.moves,
-            self.queue_navigator,
+            self.images, self.search, self.re_ask, self.replies, self.moves, self.queue_navigator
         )
 
     def make_panes(self) -> ReviewPanes:
@@ -208,6 +201,11 @@ class ReviewScreen(FaithScreen):
         self.panes.show_nothing_to_review(words)
         self.set_title()
 
+    def explain_unread_content(self, why: Sequence[Piece]) -> None:
+        """Say in place of claims why there are none; a conversation that is shown stays."""
+        if self.view is None:
+            self.panes.show_sentence_instead_of_claims("".join(each.text for each in why))
+
     def make_idle_status(self) -> tuple[Piece, ...]:
         """Say how the session goes on."""
         words = self.session_line.progress_words
@@ -261,14 +259,11 @@ class ReviewScreen(FaithScreen):
         )
         if self.session.item != view.item.id:
             self.session.choose_conversation(view.item.id)  # Another one is not wanted any more.
-        with self.app.batch_update():
-            self.panes.draw_all(self.review_state, moved=moved)
-            self._update_title(self.review_state)
-
-    def _update_title(self, state: ReviewState) -> None:
         room = self.size.width - count_cells_of_pieces(self.title_pieces())
         cursor, blind = self.queue_navigator.cursor, self.session.is_blind
-        self.set_title(*title_pieces(state, cursor, room, blind=blind))
+        with self.app.batch_update():
+            self.panes.draw_all(self.review_state, moved=moved)
+            self.set_title(*title_pieces(self.review_state, cursor, room, blind=blind))
 
     # What panes and lines of the screen say
 

@@ -57,6 +57,8 @@ class LowestScores(RowPane):
                 if blind
                 else "… reading"
                 if spec is None or found is None
+                else "not read"
+                if found.failure
                 else "no conversation has a score yet"
             )
             self.show(lambda _width: (make_line(Piece(f" {words}", "quiet")),))

@@ -90,6 +90,7 @@ def run_detail_lines(
     trust: "RunTrust | None" = None,
     changed_options: Mapping[str, object] | None = None,
     blind: bool = False,
+    failure: str | None = None,
 ) -> list[Line]:
     """Say what is known of a run.
 
@@ -104,6 +105,7 @@ def run_detail_lines(
         changed_options: Its options that are not as by default; None: not known yet.
         blind: Leave out scores and counts of verdicts: in a small run, or one that is nearly
             labelled, they tell what the judge says of a claim.
+        failure: Why figures could not be read; None: they were, or that is under way.
     """
     if row is not None and metric is None:
         return [make_line(Piece(" … reading", "quiet"))]
@@ -120,6 +122,9 @@ def run_detail_lines(
         width - 1,
         first=[Piece(" ")],
     )
+    if failure is not None:
+        words = [Piece("! no kappa, as not all of it could be read: ", "warn strong")]
+        lines += wrap([*words, escape_text(failure, "warn")], width - 1, first=[Piece(" ")])
     for pieces in _list_troubles(row, metric, keys):
         lines += wrap(pieces, width - 1, first=[Piece(" ")])
     lines += integrity_lines(row.integrity, metric, width)

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import LabelId, RunId
-from faithtui.errors import ConfigError, StoreError
+from faithtui.errors import ConfigError, StoreBusy, StoreError
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.metric_view import list_changed_options
 from faithtui.tui.runs.lowest_scores import MOST_LISTED
 from faithtui.tui.runs.next_steps import QueueFacts, RunKnowledge
-from faithtui.tui.runs.run_lines import MOST_CLAIMS
+from faithtui.tui.runs.run_lines import MOST_CLAIMS, run_line
 from faithtui.tui.screen.controller import Controller, run_in_worker
+from faithtui.tui.theme.lines import Line
 
 if TYPE_CHECKING:
     from faithtui.engine.review.run_overview import RunCounts, RunTrust
@@ -34,7 +35,7 @@ class RunFigures:
     trust: "RunTrust | None"
     """None: not computed, as the run is under way, nobody has said anything, or there are too
     many claims."""
-    queues: QueueFacts
+    queues: QueueFacts | None
     changed_options: Mapping[str, object]
     lowest: "tuple[ItemRow, ...]"
     """Its conversations with the lowest scores, the lowest first."""
@@ -42,6 +43,8 @@ class RunFigures:
     """What all its conversations' keys begin with."""
     rest_until_s: float
     """When it may be read again."""
+    failure: str | None = None
+    """Why some or all of it could not be read."""
 
 
 class FigureReader(Controller["RunsScreen"]):
@@ -56,6 +59,20 @@ class FigureReader(Controller["RunsScreen"]):
     def get_known_figures(self, run: RunId) -> RunFigures | None:
         """Give what is known of a run; it may be older than the run's row."""
         return self._known.get(run)
+
+    def draw_run_line(self, row: RunRow, width: int, here: bool) -> Line:
+        """Draw a run in the list, with what is known of it."""
+        found = self._known.get(row.id)
+        return run_line(
+            row,
+            width,
+            here,
+            None if found is None else found.trust,
+            blind=self.session.is_blind,
+            at_start=self.screen.is_at_start,
+            is_read=found is not None,
+            has_failed=found is not None and found.failure is not None,
+        )
 
     def make_run_knowledge(self, row: RunRow) -> RunKnowledge:
         """Say what is known of a run, for what can be done next."""
@@ -82,9 +99,15 @@ class FigureReader(Controller["RunsScreen"]):
     async def _read_outdated_runs(self) -> None:
         try:
             while self.screen.is_current and self.session.is_open:
-                self._newest = await self.read_in_thread(
-                    self.session.store.reviews.read_newest_event_id
-                )
+                try:
+                    self._newest = await self.read_in_thread(
+                        self.session.store.reviews.read_newest_event_id
+                    )
+                except StoreBusy:
+                    raise
+                except StoreError as error:
+                    self._show_failure_of_all(str(error))
+                    return
                 row = next(self._list_outdated(), None)
                 if row is None:
                     self._schedule_refresh()
@@ -94,6 +117,15 @@ class FigureReader(Controller["RunsScreen"]):
                 self.screen.call_later(self.screen.show_figures, row.id)
         finally:
             self._is_reading = False
+
+    def _show_failure_of_all(self, failure: str) -> None:
+        """Say of each run that its figures could not be read."""
+        for row in self._list_rows_chosen_first():
+            options = list_changed_options(row.spec)
+            self._known[row.id] = RunFigures(
+                row, None, None, None, None, options, (), "", self.session.seconds(), failure
+            )
+            self.screen.call_later(self.screen.show_figures, row.id)
 
     def _list_outdated(self) -> Iterator[RunRow]:
         """List the runs whose figures are to be read, the chosen one first."""
@@ -131,18 +163,24 @@ class FigureReader(Controller["RunsScreen"]):
         from faithtui.engine.review.run_overview import compute_run_trust, count_verdicts_and_scores
 
         store, began = self.session.store, self.session.seconds()
-        queues = _read_queues(self.session, row.id)
-        # Where nobody has said anything yet there is nothing to compute, and numpy is 15 MB.
-        has_labels = bool(newest) or queues.has_samples
-        counts = trust = None
+        queues = counts = trust = failure = None
+        lowest: tuple[ItemRow, ...] = ()
+        key_prefix = ""
         try:
+            lowest = self._read_lowest(row.id)
+            key_prefix = store.run_contents.find_common_key_prefix(row.id)
+            queues = _read_queues(self.session, row.id)
             counts = count_verdicts_and_scores(store, row)
+            # Where nobody has said anything yet there is nothing to compute, and numpy is 15 MB.
+            has_labels = bool(newest) or queues.has_samples
             if has_labels and row.claims <= MOST_CLAIMS and not self._is_judged_now(row):
                 trust = compute_run_trust(store, row.id)
-        except (StoreError, ConfigError):
-            # It was deleted meanwhile, its readings cannot carry a report, or its metric is of a
-            # newer version: none is shown.
-            pass
+        except StoreBusy:
+            raise  # It passes: read again at the next occasion.
+        except (StoreError, ConfigError) as error:
+            # The file is damaged, the run was deleted meanwhile, its readings cannot carry a
+            # report, or its metric is of a newer version.
+            failure = str(error)
         ended = self.session.seconds()
         return RunFigures(
             row,
@@ -151,9 +189,10 @@ class FigureReader(Controller["RunsScreen"]):
             trust,
             queues,
             list_changed_options(row.spec),
-            self._read_lowest(row.id),
-            store.run_contents.find_common_key_prefix(row.id),
+            lowest,
+            key_prefix,
             ended + REREAD_FACTOR * (ended - began),
+            failure,
         )
 
     def _read_lowest(self, run: RunId) -> "tuple[ItemRow, ...]":

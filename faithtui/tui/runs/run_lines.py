@@ -48,6 +48,7 @@ def run_line(
     blind: bool = False,
     at_start: bool = False,
     is_read: bool = True,
+    has_failed: bool = False,
 ) -> Line:
     """Draw a run in the list.
 
@@ -60,6 +61,7 @@ def run_line(
         at_start: The row was read before anybody could ask whether a running one is still worked
             on: that is not claimed.
         is_read: What costs to read of it was read; until then nothing is said not to be there.
+        has_failed: It could not be read: the details say why.
     """
     words, look = get_run_status_and_look(row)
     if at_start and row.state is RunState.RUNNING:
@@ -76,7 +78,7 @@ def run_line(
         words,
         "hidden" if blind else _format_score_with_soundness(row),
         unread or _format_corrected_pass_rate(trust),
-        unread or _format_kappa(trust, is_narrow=width < _WIDE),
+        unread or ("not read" if has_failed else _format_kappa(trust, is_narrow=width < _WIDE)),
         f"{fmt.format_share(row.labelled, row.claims)} of {fmt.format_count(row.claims)}",
         fmt.format_share(row.labelled, row.claims),
     )

@@ -20,11 +20,11 @@ from faithtui.tui.runs.run_lines import (
     no_runs_lines,
     nothing_found_lines,
     run_header_line,
-    run_line,
 )
 from faithtui.tui.runs.run_steps import RunSteps
 from faithtui.tui.screen.filter_matches import list_matching_runs
 from faithtui.tui.screen.filtered_list import FilteredListScreen
+from faithtui.tui.screen.main_screen import CONTENT_GROUP
 from faithtui.tui.session import ListState, Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
@@ -146,7 +146,7 @@ class RunsScreen(FilteredListScreen):
             VirtualList[RunRow](
                 id="list",
                 title="Runs",
-                draw=self._draw_row,
+                draw=self.figures.draw_run_line,
                 head=run_header_line,
                 empty=self._draw_empty_list,
                 moved=self.switch_to_run_under_cursor,
@@ -167,7 +167,8 @@ class RunsScreen(FilteredListScreen):
         self._all_runs: tuple[RunRow, ...] = ()
         self.rows: tuple[RunRow, ...] | None = None
         self.specs: Mapping[RunId, MetricSpec] = {}
-        self._is_at_start = True
+        self.is_at_start = True
+        """Nobody could ask yet whether a run that is on is still worked on."""
         super().on_mount()
         self.set_interval(LOOK_EVERY_S, self.reread_other_runs)
         self.runs.focus()
@@ -196,11 +197,11 @@ class RunsScreen(FilteredListScreen):
         ):
             self.load_and_show_runs()
 
-    @work(exclusive=True, group="runs", exit_on_error=False)
+    @work(exclusive=True, group=CONTENT_GROUP, exit_on_error=False)
     async def load_and_show_runs(self) -> None:
         """Read the runs."""
         rows = await self.read_in_thread(_read_runs, self.session)
-        self._is_at_start = False
+        self.is_at_start = False
         self.call_later(self.show_rows, tuple(sorted(rows, key=lambda row: -row.id)))
         # The list does not wait for the metrics to be imported.
         specs = await self.read_in_thread(lambda: {r.id: get_metric_spec(r.spec) for r in rows})
@@ -337,12 +338,6 @@ class RunsScreen(FilteredListScreen):
         if chosen is None or not self.is_under_way(chosen):
             self.session.switch_run(row.id)
 
-    def _draw_row(self, row: RunRow, width: int, here: bool) -> Line:
-        found = self.figures.get_known_figures(row.id)
-        trust, is_read = None if found is None else found.trust, found is not None
-        blind, at_start = self.session.is_blind, self._is_at_start
-        return run_line(row, width, here, trust, blind=blind, at_start=at_start, is_read=is_read)
-
     def _show_details(self) -> None:
         row = self.run_at_cursor
         spec = None if row is None else self.specs.get(row.id)
@@ -359,6 +354,7 @@ class RunsScreen(FilteredListScreen):
                 trust=None if found is None else found.trust,
                 changed_options=None if found is None else found.changed_options,
                 blind=self.session.is_blind,
+                failure=None if found is None else found.failure,
             ),
             title="Run" if row is None else f"Run #{row.id}",
             keep=False,

@@ -28,7 +28,7 @@ from faithtui.tui.samples.sample_lines import (
     queue_line,
     queue_status,
 )
-from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.screen.main_screen import CONTENT_GROUP, FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
@@ -147,7 +147,7 @@ class QueuesScreen(FaithScreen):
         """Read the queues."""
         self.load_and_show_queues()
 
-    @work(exclusive=True, group="queues", exit_on_error=False)
+    @work(exclusive=True, group=CONTENT_GROUP, exit_on_error=False)
     async def load_and_show_queues(self) -> None:
         """Read the queues of the chosen run, else of the newest."""
         store = self.session.store

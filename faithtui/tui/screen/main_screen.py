@@ -2,7 +2,7 @@
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import work
@@ -11,6 +11,7 @@ from textual.binding import ActiveBinding, Binding, BindingType
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
+from faithtui.errors import FaithtuiError
 from faithtui.tui.allowed_actions import drop_writing_keys
 from faithtui.tui.input_queue import InputQueue, get_input_queue, hold_keys_during_worker
 from faithtui.tui.keymap.key_names import KeyNames
@@ -18,17 +19,21 @@ from faithtui.tui.messages import WorkerFailed
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.layouts import LEAST
-from faithtui.tui.theme.lines import Piece, escape_line
+from faithtui.tui.theme.lines import Piece, escape_line, escape_text
 from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.plain_input import PlainInput
 from faithtui.tui.widgets.scroll_pane import Pane
+from faithtui.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
     from faithtui.tui.screen.controller import Controller
 
 T = TypeVar("T")
 
+
+CONTENT_GROUP = "content"
+"""Group of the workers that read what a screen is there to show."""
 
 SIDES = ("REVIEW", "METRICS")
 """Title words of the two screens of a conversation, between which `M` switches."""
@@ -157,9 +162,23 @@ class FaithScreen(Screen[None]):
             self.reload()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """Let the app say what failed: messages of workers stay with their screen."""
-        if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self.post_message(WorkerFailed(event.worker.error))
+        """Let the app say what failed: messages of workers stay with their screen.
+
+        The app's words go after some seconds: a screen without its content says them itself.
+        """
+        error = event.worker.error
+        if event.state is not WorkerState.ERROR or error is None:
+            return
+        self.post_message(WorkerFailed(error))
+        if event.worker.group == CONTENT_GROUP and isinstance(error, FaithtuiError):
+            # A pane that is hidden, or what is drawn already, would not say it.
+            self.show_message(escape_line(f"not read: {error}", "warn", limit=400))
+            self.explain_unread_content([escape_text(str(error), "warn")])
+
+    def explain_unread_content(self, why: Sequence[Piece]) -> None:
+        """Say in place of the content why it was not read; what was read before may stay."""
+        for each in self.query(VirtualList):
+            each.explain_unread_rows(why)
 
     @abstractmethod
     def reload(self) -> None:

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 
-from faithtui.tui.theme.lines import BLANK, Line, Piece
+from faithtui.tui.theme.lines import BLANK, Line, Piece, wrap
 from faithtui.tui.widgets.line_widget import LineWidget
 
 RowT = TypeVar("RowT")
@@ -129,6 +129,8 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         self._cursor_moved_callback = moved
         self._source: RowSource[RowT] = NoRows()
         self._ready = False
+        self._why_unread: Sequence[Piece] = [Piece("reading …", "quiet")]
+        """What stands in place of rows until they are read."""
         self._early_actions: list[tuple[int, Callable[[], None]]] = []
         """What was asked for while the first rows were being read, in order, each with the state of
         the screens: once another one was looked at, nobody expects it any more."""
@@ -148,6 +150,17 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         for screens, act in early:
             if screens == self.screen.stack_updates:
                 act()
+
+    def show_sentence_instead_of_rows(self, sentence: Sequence[Piece]) -> None:
+        """Say why there are no rows; those that were read before go."""
+        self._source, self._ready, self._why_unread = NoRows(), False, sentence
+        self._resize_rows()
+        self.refresh()
+
+    def explain_unread_rows(self, why: Sequence[Piece]) -> None:
+        """Say why there are no rows yet; rows that were read before stay."""
+        self._why_unread = why
+        self.refresh()
 
     def show_marks(self, marks: Collection[int]) -> None:
         """Draw these rows as marked, and say how many there are, those not listed too.
@@ -180,7 +193,8 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         width = self.scrollable_content_region.width
         base = self.looks.base_style
         if not self._ready:
-            return Line((Piece(" reading …", "quiet"),)) if y == 1 else BLANK, base
+            why = [BLANK, *wrap(self._why_unread, width - 1, first=[Piece(" ")])]
+            return why[y] if y < len(why) else BLANK, base
         if not len(self._source):
             lines = self._empty(width)
             return lines[y] if y < len(lines) else BLANK, base
