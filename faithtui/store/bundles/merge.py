@@ -289,7 +289,9 @@ def _add_events_and_refresh_scores(
                 continue
             count.known += 1
             target = stored.get(act.target or "")
-            if _fill_in_stored_event(connection, here, act, target, samples, runs):
+            if _fill_in_stored_event_and_tell_if_moved(
+                connection, here, act, target, samples, runs
+            ):
                 touched.add(here.claim_id)
         elif act.target is not None:
             undoing.append(act)
@@ -351,7 +353,7 @@ def _is_same_event(here: AnyRow, act: BundleEvent, claim_id: int) -> bool:
     )
 
 
-def _fill_in_stored_event(
+def _fill_in_stored_event_and_tell_if_moved(
     connection: Connection,
     here: AnyRow,
     act: BundleEvent,
@@ -370,7 +372,11 @@ def _fill_in_stored_event(
     if here.run_id is None and act.run is not None and act.run in runs:
         columns["run_id"] = runs[act.run]
     # What a file vouches for now, if it says all that was taken in without that.
-    if here.unverified and not act.unverified and _says_the_same(connection, here, act, target):
+    if (
+        here.unverified
+        and not act.unverified
+        and _says_all_of_stored_event(connection, here, act, target)
+    ):
         columns["unverified"] = False
     earlier = act.clock < here.clock
     if earlier:
@@ -380,7 +386,7 @@ def _fill_in_stored_event(
     return bool(earlier)
 
 
-def _says_the_same(
+def _says_all_of_stored_event(
     connection: Connection, here: AnyRow, act: BundleEvent, target: AnyRow | None
 ) -> bool:
     """Say whether an act says all that the one here says, what it marks and undoes included."""

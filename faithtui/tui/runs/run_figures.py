@@ -72,7 +72,7 @@ class FigureReader(Controller["RunsScreen"]):
             return knowledge
         return replace(knowledge, counts=found.counts, trust=found.trust, queues=found.queues)
 
-    def refresh(self) -> None:
+    def start_reading_outdated_figures(self) -> None:
         """Begin to read what is not known, or not any more; nothing where that is under way."""
         if not self._is_reading and self.session.is_open:
             self._is_reading = True
@@ -116,7 +116,7 @@ class FigureReader(Controller["RunsScreen"]):
         ]
         if resting:
             rest = max(0.1, min(resting) - self.session.seconds())
-            self.screen.set_timer(rest, self.refresh)
+            self.screen.set_timer(rest, self.start_reading_outdated_figures)
 
     def _list_rows_chosen_first(self) -> Sequence[RunRow]:
         chosen = self.screen.run_at_cursor
@@ -131,7 +131,7 @@ class FigureReader(Controller["RunsScreen"]):
         from faithtui.engine.review.run_overview import compute_run_trust, count_verdicts_and_scores
 
         store, began = self.session.store, self.session.seconds()
-        queues = _read_queues(self.session, row.id)
+        queues = _read_queue_facts(self.session, row.id)
         # Where nobody has said anything yet there is nothing to compute, and numpy is 15 MB.
         has_labels = bool(newest) or queues.has_samples
         counts = trust = None
@@ -165,7 +165,7 @@ class FigureReader(Controller["RunsScreen"]):
         )
 
 
-def _read_queues(session: "Session", run: RunId) -> QueueFacts:
+def _read_queue_facts(session: "Session", run: RunId) -> QueueFacts:
     """Read what was drawn from a run."""
     from faithtui.agreement.sampling.stopping_rules import SPOT_CHECK_SIZE
     from faithtui.engine.review.run_overview import find_open_sample

@@ -113,7 +113,7 @@ def _count_labels_by_stratum_and_unfaithful(
     found: Counter[tuple[str, bool | None]] = Counter()
     if not store.runs.read_run(run).labelled:
         return found
-    units = store.labelled_units.read_report_units(run, UnitSettings(), labels.severity)
+    units = store.labelled_units.read_report_units(run, UnitSettings(), labels.severity_by_label)
     if units.design.kind not in _TELLING_DESIGNS:
         return found
     is_census = units.design.kind is DesignKind.CENSUS
