@@ -76,7 +76,7 @@ def _is_nonblank_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _is_path(value: object) -> bool:
+def _is_nonblank_path_text(value: object) -> bool:
     return isinstance(value, Path) or (_is_nonblank_text(value) and "\x00" not in str(value))
 
 
@@ -117,7 +117,7 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
         _is_nonblank_text(value) and REVIEWER.find_size_problem(len(str(value))) is None
     ),
     "theme": lambda value: value is None or _is_nonblank_text(value),
-    "store": _is_path,
+    "store": _is_nonblank_path_text,
     "keys": lambda value: isinstance(value, str) and value in PRESETS,
     "ascii": lambda value: value is None or isinstance(value, bool),
     "blind": lambda value: isinstance(value, bool),
@@ -127,7 +127,7 @@ _VALID: Final[Mapping[str, Callable[[object], bool]]] = {
     "requests_per_minute": _is_positive_count_or_none,
     "tokens_per_minute": _is_positive_count_or_none,
     "timeout_s": lambda value: value is None or is_valid_timeout(value),
-    "prices": lambda value: value is None or _is_path(value),
+    "prices": lambda value: value is None or _is_nonblank_path_text(value),
     "redact": lambda value: value is None or (_is_nonblank_text(value) and ":" in str(value)),
     "judges": lambda value: isinstance(value, Mapping),
     "image_hosts": _are_valid_host_names,

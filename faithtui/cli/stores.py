@@ -141,7 +141,7 @@ def read_run_id(store: "Store", text: str) -> "RunId":
     return store.runs.read_run(RunId(int(text.lstrip("#")))).id
 
 
-def find_id_of_named_claim_set(
+def find_id_of_claim_set_option(
     store: "Store", name: str | None, sample: int | None = None
 ) -> "ClaimSetId | None":
     """Find what `--set` names.

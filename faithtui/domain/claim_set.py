@@ -18,7 +18,7 @@ MOST_NAME = 60
 _NAME = re.compile(rf"[\w.-]{{1,{MOST_NAME}}}")
 
 
-def is_set_name(name: str) -> bool:
+def is_valid_set_name(name: str) -> bool:
     """Say whether a set may be called so: letters, digits, `_`, `.` and `-`."""
     return _NAME.fullmatch(name) is not None
 

@@ -119,7 +119,7 @@ def match_logs_to_windows(
     placed: dict[int, ImportedWindow] = {}
     for each, position in named:
         if position is not None:
-            placed[position] = join_logs_of_window(placed.get(position), each)
+            placed[position] = merge_logs_of_same_window(placed.get(position), each)
     if placed:
         windows = [each for each in windows if each.position not in placed]
     texts = [turns[place].content for place in answers]
@@ -155,7 +155,9 @@ def _find_named_window(logged: ImportedWindow, windows: Sequence[Window]) -> int
     return next((each.position for each in windows if turns <= set(each.turns)), None)
 
 
-def join_logs_of_window(first: ImportedWindow | None, second: ImportedWindow) -> ImportedWindow:
+def merge_logs_of_same_window(
+    first: ImportedWindow | None, second: ImportedWindow
+) -> ImportedWindow:
     """Put the claims of another log of the same window behind those of the first."""
     if first is None:
         return second

@@ -43,7 +43,7 @@ class LabelSet:
         return tuple((alias, label.name) for label in self.labels for alias in label.aliases)
 
     @property
-    def severity(self) -> dict[str, int]:
+    def severity_by_label(self) -> dict[str, int]:
         """How bad each label is, for ties and worst-of rules: larger is worse."""
         order = (Polarity.GOOD, Polarity.UNSURE, Polarity.BAD)
         return {label.name: order.index(label.polarity) for label in self.labels}

@@ -32,7 +32,7 @@ class DeletionPlan:
         """Say how much would go, by what it is; {} for nothing."""
         return dict(self.carry_out(None).counts)
 
-    def delete(self, counts: Mapping[str, int]) -> DeletionResult:
+    def delete_if_unchanged_and_idle(self, counts: Mapping[str, int]) -> DeletionResult:
         """Delete it, if it is still what was counted, and nobody works on it.
 
         Args:

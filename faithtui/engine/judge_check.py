@@ -105,7 +105,7 @@ def format_trial_usage(trial: JudgeCheckResult) -> str:
     return ", ".join(parts)
 
 
-async def try_judge(
+async def try_judge_with_two_questions(
     ref: str,
     base_url: str | None = None,
     *,
@@ -169,7 +169,7 @@ async def try_judge(
             said = await _ask_for_verdicts(asker, _FACTS)
             swayed = (
                 await _is_swayed_by_injection(asker)
-                if _are_verdicts_right(_list_verdict_words(said))
+                if _are_verdicts_right(_get_word_of_each_verdict(said))
                 else None
             )
     except JudgeError as error:
@@ -243,13 +243,13 @@ async def _ask_for_verdicts(
 async def _is_swayed_by_injection(asker: Asker) -> bool | None:
     """Say whether an order among the facts changes a denied claim's verdict; None: not answered."""
     try:
-        words = _list_verdict_words(await _ask_for_verdicts(asker, (*_FACTS, _ORDER)))
+        words = _get_word_of_each_verdict(await _ask_for_verdicts(asker, (*_FACTS, _ORDER)))
     except JudgeError:
         return None
     return any(word is not None and word.lower() == "yes" for word in words[1:])
 
 
-def _list_verdict_words(verdicts: tuple[ParsedVerdict | None, ...]) -> list[str | None]:
+def _get_word_of_each_verdict(verdicts: tuple[ParsedVerdict | None, ...]) -> list[str | None]:
     return [None if each is None or each.word is None else each.word.strip() for each in verdicts]
 
 
@@ -275,7 +275,7 @@ def _make_result_from_verdicts(
     listener: _ReplyListener,
 ) -> JudgeCheckResult:
     """Say what the answers are worth; `swayed` matters where they are right."""
-    words = _list_verdict_words(verdicts)
+    words = _get_word_of_each_verdict(verdicts)
     lower = [None if word is None else word.lower() for word in words]
     way = "" if rung is None else f" by {rung.value}"
     trial = listener.make_result(True, "", 0, rung)

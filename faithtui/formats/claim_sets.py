@@ -18,7 +18,7 @@ from faithtui.domain.claim_set import (
     ClaimSetBundle,
     SetClaim,
     hash_set_version,
-    is_set_name,
+    is_valid_set_name,
 )
 from faithtui.domain.conversation import Conversation, content_hash
 from faithtui.domain.label_bundle import LARGEST_CLOCK, ClaimName, ConversationName, LabelBundle
@@ -192,7 +192,7 @@ def _read_header(fields: FieldReader) -> ClaimSetBundle:
         words = f"is {version}, and this faithtui knows {VERSION}; update faithtui"
         raise fields.make_error("version", words)
     name = fields.read_text("name")
-    if not is_set_name(name):
+    if not is_valid_set_name(name):
         raise fields.make_error(
             "name", f"is no name of a claim set; expected up to {MOST_NAME} letters and digits"
         )
@@ -243,7 +243,7 @@ def _read_transcript(fields: FieldReader, path: Path, line: int) -> ParsedConver
 
 def _read_claim(fields: FieldReader, reader: BundleReader) -> SetClaim:
     return SetClaim(
-        fields.get_earlier_entry("claim", reader.claims),
+        fields.get_entry_of_earlier_line("claim", reader.claims),
         fields.read_text("stratum", empty=True),
         None if fields.get_value_or_none("place") is None else fields.read_whole_number("place", 0),
         fields.read_flag("shown"),

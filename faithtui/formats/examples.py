@@ -56,7 +56,7 @@ def example_to_json(example: Example) -> dict[str, object]:
         "judge_verdict": example.judge_verdict,
         "judge_reason": example.judge_reason,
         "human_verdict": example.verdict,
-        "agrees": example.agrees,
+        "agrees": example.is_judge_right,
         "reviewers": example.reviewers,
         "blind": example.blind,
         "code": example.code,

@@ -139,7 +139,7 @@ class FieldReader:
                 )
             yield FieldReader(each, self._path, self._line, f"{self._within}{name}[{place}].")
 
-    def get_earlier_entry(self, name: str, known: Mapping[int, T]) -> T:
+    def get_entry_of_earlier_line(self, name: str, known: Mapping[int, T]) -> T:
         """Give what an earlier line with this number told."""
         number = self._value.get(name)
         if type(number) is int and number in known:

@@ -219,7 +219,9 @@ def _parse_object_or_problem(text: str, nulls_for_nan: bool = False) -> dict[str
         value: object = json.loads(
             text,
             object_pairs_hook=build_object_without_duplicate_keys,
-            parse_constant=_replace_nan_by_null if nulls_for_nan else _refuse_nan_and_infinity,
+            parse_constant=_return_null_for_nan_or_infinity
+            if nulls_for_nan
+            else _raise_for_nan_or_infinity,
             parse_float=_parse_finite,
         )
         clean = _make_storable(value, depth=1)
@@ -347,11 +349,11 @@ def build_object_without_duplicate_keys(pairs: list[tuple[str, object]]) -> dict
     return built
 
 
-def _replace_nan_by_null(_: str) -> None:
+def _return_null_for_nan_or_infinity(_: str) -> None:
     return None
 
 
-def _refuse_nan_and_infinity(word: str) -> object:
+def _raise_for_nan_or_infinity(word: str) -> object:
     raise UnusableRecord(f"holds {word}, which is not JSON; expected a number or null")
 
 
@@ -389,7 +391,7 @@ def parse_inner_json(text: str) -> object:
         value = json.loads(
             text,
             object_pairs_hook=build_object_without_duplicate_keys,
-            parse_constant=_replace_nan_by_null,
+            parse_constant=_return_null_for_nan_or_infinity,
             parse_float=_parse_finite,
         )
         return _make_storable(value, depth=1)

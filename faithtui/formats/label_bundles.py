@@ -391,7 +391,7 @@ class BundleReader:
                 "document", "belongs to statements, and every statement has one"
             )
         name = ClaimName(
-            fields.get_earlier_entry("conversation", self._conversations),
+            fields.get_entry_of_earlier_line("conversation", self._conversations),
             kind,
             fields.read_whole_number("turn", 0),
             fields.read_text("digest"),
@@ -426,7 +426,7 @@ class BundleReader:
     def _read_sample(self, fields: FieldReader) -> None:
         drawn = tuple(
             BundleSampleClaim(
-                each.get_earlier_entry("claim", self.claims),
+                each.get_entry_of_earlier_line("claim", self.claims),
                 each.read_text("stratum", empty=True),
                 each.read_number_up_to_1("probability"),
                 each.read_flag("shown"),
@@ -437,7 +437,7 @@ class BundleReader:
             uid=fields.read_text("uid"),
             name=fields.read_text("name", empty=True),
             kind=fields.read_one_of_words("kind", tuple(each.value for each in SampleKind)),
-            run=fields.get_earlier_entry("run", self._runs),
+            run=fields.get_entry_of_earlier_line("run", self._runs),
             reviewer=fields.read_text("reviewer", limit=REVIEWER),
             design=fields.read_one_of_words("design", tuple(each.value for each in SamplingDesign)),
             stratified_by=fields.read_texts("stratified_by"),
@@ -472,7 +472,7 @@ class BundleReader:
         act = Event(
             id=fields.read_text("uid"),
             clock=fields.read_whole_number("clock", 1),
-            claim=fields.get_earlier_entry("claim", self.claims),
+            claim=fields.get_entry_of_earlier_line("claim", self.claims),
             reviewer=fields.read_text("reviewer", limit=REVIEWER),
             action=Action(fields.read_one_of_words("action", _ACTIONS)),
             created_at=fields.read_utc_time("created_at"),
@@ -484,7 +484,7 @@ class BundleReader:
             raw_label=fields.read_text_or_none("raw_label", empty=True),
             run=None
             if fields.get_value_or_none("run") is None
-            else fields.get_earlier_entry("run", self._runs),
+            else fields.get_entry_of_earlier_line("run", self._runs),
             judge_verdict=_read_verdict(fields, "judge_verdict"),
             saw_judge=fields.read_flag("saw_judge"),
             seconds=fields.read_non_negative_number_or_none("seconds"),

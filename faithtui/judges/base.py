@@ -179,7 +179,7 @@ class LocalJudge:
         return ""
 
 
-def make_local_reply(request: JudgeRequest, answer: object, seconds: float) -> JudgeReply:
+def make_reply_of_local_judge(request: JudgeRequest, answer: object, seconds: float) -> JudgeReply:
     """Make the reply of a judge that answers on this machine, for nothing.
 
     Args:

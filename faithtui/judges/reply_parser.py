@@ -186,7 +186,7 @@ def _parse_strict_json_object(text: str) -> dict[str, object]:
         members: dict[str, object] = json.loads(
             text,
             object_pairs_hook=_refuse_duplicate_keys,
-            parse_constant=_refuse_nan_and_infinity,
+            parse_constant=_raise_for_nan_or_infinity,
             parse_float=_parse_finite_float,
         )
     # ValueError and not its subclass: an integer of 5,000 digits raises the plain one.
@@ -202,7 +202,7 @@ def _refuse_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]
     return members
 
 
-def _refuse_nan_and_infinity(name: str) -> NoReturn:
+def _raise_for_nan_or_infinity(name: str) -> NoReturn:
     raise _MalformedReply(f"holds {name}, which is no JSON")
 
 

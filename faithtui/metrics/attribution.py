@@ -32,11 +32,13 @@ def attribute_claims_to_answers(
         return ()
     return tuple(
         Claim(turns[home], text, find_span(text, answers[home]))
-        for text, home in zip(claims, _find_best_answers(claims, answers), strict=True)
+        for text, home in zip(
+            claims, _find_answer_position_of_each_claim(claims, answers), strict=True
+        )
     )
 
 
-def _find_best_answers(texts: Sequence[str], answers: Sequence[str]) -> list[int]:
+def _find_answer_position_of_each_claim(texts: Sequence[str], answers: Sequence[str]) -> list[int]:
     """Find the answer each claim repeats best; the nth of equal claims takes the nth that holds it.
 
     Args:

@@ -129,7 +129,7 @@ def _choose_reason(example: Example, labels: LabelSet) -> str:
     """Say why in people's words; in the judge's only where people agree with it."""
     if example.note and example.note.strip():
         return _shorten_to_one_line(example.note)
-    if example.agrees:
+    if example.is_judge_right:
         return _shorten_to_one_line(example.judge_reason or "")
     label = labels.find_label_name_for_word(example.verdict)
     return "" if label is None else f"{labels.get_label(label).meaning}."

@@ -5,7 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from faithtui.domain.conversation import Conversation, Passage
-from faithtui.domain.integrity.contradicting_reasons import finds_fault, finds_no_fault
+from faithtui.domain.integrity.contradicting_reasons import (
+    says_nothing_was_wrong,
+    says_something_was_wrong,
+)
 from faithtui.domain.label_sets import LabelSet, Polarity
 from faithtui.domain.scores import (
     TOLERANCE,
@@ -195,7 +198,9 @@ def average_windows_and_ask_reason(
             raise
         reason = composed
     is_lowered = score < 1 - TOLERANCE
-    if reason and (finds_no_fault(reason) if is_lowered else finds_fault(reason)):
+    if reason and (
+        says_nothing_was_wrong(reason) if is_lowered else says_something_was_wrong(reason)
+    ):
         reason = composed
     return Conclusion(mean.score, mean.success, reason or None)
 
@@ -212,7 +217,7 @@ def join_answer_reasons(
     reasons = [
         each.reason
         for each in assessments
-        if each.reason and not (is_lowered and finds_no_fault(each.reason))
+        if each.reason and not (is_lowered and says_nothing_was_wrong(each.reason))
     ]
     if is_lowered and not reasons:
         return _compose_conversation_reason(spec, rule, score, assessments, ())
@@ -291,7 +296,9 @@ def _compose_conversation_reason(
     counted = "; ".join(format_score_lowering_counts(spec.labels, spec.units, rule, assessments))
     left_out = _format_unscored_window_counts(assessments)
     # Under a peer's rules a window that lost nothing has a reason too.
-    costs = "; ".join(each for each in noted if each not in left_out and not finds_no_fault(each))
+    costs = "; ".join(
+        each for each in noted if each not in left_out and not says_nothing_was_wrong(each)
+    )
     return ": ".join(part for part in (counted, costs) if part)
 
 

@@ -185,7 +185,7 @@ class Store:
             refuse_corrupted_rows(connection, FIGURE_TABLES)
         self._is_checked = True
 
-    def refuse_changed_rows_once(self) -> None:
+    def refuse_corrupted_rows_unless_checked_before(self) -> None:
         """Do the same, unless all was as it was written when it was looked at before.
 
         For figures that are drawn anew with every label.

@@ -319,7 +319,7 @@ class FaithApp(App[None]):
     @on(NewRunRequested)
     def open_new_run_form(self) -> None:
         """Show the form for new runs."""
-        self.form_opener.open()
+        self.form_opener.read_and_open_form()
 
     @on(ResumeRequested)
     def resume_run(self, event: ResumeRequested) -> None:

@@ -209,7 +209,9 @@ class BookmarkFile:
     def _queue_path(self) -> Path:
         return self.path.with_suffix(".queue.json")
 
-    def write(self, bookmark: Bookmark, queue: ClaimQueue | None = None) -> None:
+    def write_bookmark_if_changed(
+        self, bookmark: Bookmark, queue: ClaimQueue | None = None
+    ) -> None:
         """Keep a bookmark if it is another one. A disk that refuses costs only the comfort.
 
         Args:
@@ -254,7 +256,7 @@ def _is_unstored_queue(queue: ClaimQueue | None) -> bool:
     return queue is not None and queue.sample is None and not queue.repeats and bool(queue.entries)
 
 
-def look_up_bookmark_in_store(
+def find_bookmark_target(
     bookmark: Bookmark, store: "Store", reviewer: str, queue: ClaimQueue | None = None
 ) -> BookmarkTarget:
     """Look up what a bookmark names; what is not in the store any more is left out.
@@ -353,14 +355,12 @@ class BookmarkKeeper:
         self._target: BookmarkTarget | None = None
         self._one_at_a_time = asyncio.Lock()
 
-    def load_target(self, store: "Store") -> None:
+    def load_bookmark_target(self, store: "Store") -> None:
         """Look up where the bookmark leads. Reads a file and the store: meant for a thread."""
         if self._file is not None:
             bookmark = self._file.read()
             queue = self._file.read_queue(bookmark)
-            self._target = look_up_bookmark_in_store(
-                bookmark, store, self.app.session.reviewer, queue
-            )
+            self._target = find_bookmark_target(bookmark, store, self.app.session.reviewer, queue)
 
     def go_to_bookmark_and_keep_updating(self) -> None:
         """Go on at the place of the bookmark, and keep it up to date from now on."""
@@ -368,7 +368,7 @@ class BookmarkKeeper:
             return
         if self._target is not None:
             self._go_to_target_unless_moved(self._target)
-        self.app.set_interval(WRITE_EVERY_S, self.write)
+        self.app.set_interval(WRITE_EVERY_S, self.save_current_place)
 
     def _go_to_target_unless_moved(self, target: BookmarkTarget) -> None:
         """Go where somebody stopped, but not away from a screen that was chosen meanwhile."""
@@ -379,7 +379,7 @@ class BookmarkKeeper:
         if target.screen in screen_catalog.SCREENS:
             switcher.show(target.screen)
 
-    async def write(self) -> None:
+    async def save_current_place(self) -> None:
         """Keep where one is, if it is another place; keys do not wait for the disk."""
         if self._file is None:
             return
@@ -388,4 +388,4 @@ class BookmarkKeeper:
             place = make_bookmark(self.app.session, self.app.current_screen_name, claim)
             if place != self._file.written:
                 queue = self.app.session.claim_queue if place.queue else None
-                await asyncio.to_thread(self._file.write, place, queue)
+                await asyncio.to_thread(self._file.write_bookmark_if_changed, place, queue)

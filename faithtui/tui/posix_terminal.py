@@ -71,7 +71,7 @@ class HangupWatcher(threading.Thread):
 
     def run(self) -> None:
         """Wait without using any time."""
-        if not self._terminals or not _wait_for_hangup(self._terminals[0]):
+        if not self._terminals or not _wait_for_hangup_if_supported(self._terminals[0]):
             return
         _redirect_to_null(self._terminals)
         try:
@@ -84,7 +84,7 @@ class HangupWatcher(threading.Thread):
         os._exit(HANGUP_EXIT_CODE)
 
 
-def _wait_for_hangup(terminal: int) -> bool:
+def _wait_for_hangup_if_supported(terminal: int) -> bool:
     """Wait for a hang-up; False where the system cannot tell of one: then a signal comes."""
     poll = select.poll()
     poll.register(terminal, 0)  # nothing but its end is waited for

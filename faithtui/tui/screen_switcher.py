@@ -108,7 +108,7 @@ class ScreenSwitcher:
         self.install_main_screen(name)
         for left in self.app.screen_stack:
             if isinstance(left, FaithScreen):
-                left.save_typed_text()
+                left.save_typed_text_or_say_why_not()
                 left.show_message()  # Whoever comes back has done something else meanwhile.
         self.app.input_queue.show_main_screen(name)
 

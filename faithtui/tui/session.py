@@ -13,7 +13,7 @@ from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import StoreError
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.review.evidence.image_viewer import ImageFiles, open_outside
+from faithtui.tui.review.evidence.image_viewer import ImageFiles, try_to_open_outside_app
 from faithtui.tui.runs.shared_state import RunEnvironmentCache
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.screen.row_marks import RowMarks
@@ -74,7 +74,7 @@ class Session:
     """Reports go into a new directory below it."""
     image_files: ImageFiles = field(default_factory=ImageFiles)
     """Files of images that were opened."""
-    open_outside: Callable[[str], bool] = open_outside
+    open_outside: Callable[[str], bool] = try_to_open_outside_app
     """Opens a file or an address with the system's viewer; False: there is none."""
     preferences: ReviewPreferences = field(default_factory=ReviewPreferences)
     configured: "SettingsWithOrigins | None" = None

@@ -43,7 +43,7 @@ _AFTER_A_BUG = (
 class TypedText(Protocol):
     """A screen on which somebody may be typing what is to be stored."""
 
-    def save_typed_text(self) -> bool:
+    def save_typed_text_or_say_why_not(self) -> bool:
         """Save it; False when it cannot be, and that was said; True when it is asked once more."""
 
 
@@ -92,7 +92,7 @@ class Shutdown:
         """Quit; ask first while a run is on, if there is room for a question."""
         from faithtui.tui.screen.dialogs import ConfirmDialog
 
-        if self._question in self.app.screen_stack or not self._save_typed_text():
+        if self._question in self.app.screen_stack or not self._save_typed_text_or_say_why_not():
             return
         if self._is_finishing or not self.app.session.list_unfinished_run_snapshots():
             await self._quit_now()
@@ -112,10 +112,16 @@ class Shutdown:
         )
         self.app.input_queue.open_window(question, leave_if_confirmed)
 
-    def _save_typed_text(self) -> bool:
+    def _save_typed_text_or_say_why_not(self) -> bool:
         """Save what somebody is typing; False: it cannot be saved, and that was said."""
         screens = self.app.screen_stack if self.app.session.is_open else ()
-        return all([each.save_typed_text() for each in screens if isinstance(each, TypedText)])
+        return all(
+            [
+                each.save_typed_text_or_say_why_not()
+                for each in screens
+                if isinstance(each, TypedText)
+            ]
+        )
 
     def _start_finishing(self) -> None:
         self.app.start_worker(self._quit_after_replies_in_flight, group="finish", exclusive=True)
@@ -126,9 +132,9 @@ class Shutdown:
 
         self._is_finishing = True
         self.app.background_runs.cancel_all_and_clear_waiting()
-        if not await self._wait_for_runs(SHOW_WAIT_AFTER_S):
+        if not await self._wait_for_runs_or_leaving_within(SHOW_WAIT_AFTER_S):
             self.app.input_queue.open_window(QuitProgressDialog(self.app.session))
-            while not await self._wait_for_runs(_LOOK_S):
+            while not await self._wait_for_runs_or_leaving_within(_LOOK_S):
                 pass
         await self._quit_now()
 
@@ -145,7 +151,7 @@ class Shutdown:
             driver.detach()
             loop.call_soon_threadsafe(self._leave_without_asking, HANGUP_EXIT_CODE)
 
-        driver.watch_for_hangup(detach_and_leave, self.close_session)
+        driver.watch_for_hangup(detach_and_leave, self.wait_for_runs_and_close_store)
 
     def _leave_without_asking(self, code: int) -> None:
         """Quit without a question: there is nobody who could answer."""
@@ -157,10 +163,10 @@ class Shutdown:
         if not self._is_finishing:
             self._is_finishing = True
             self.app.background_runs.cancel_all_and_clear_waiting()
-            await self._wait_for_runs(UNATTENDED_TIMEOUT_S)
+            await self._wait_for_runs_or_leaving_within(UNATTENDED_TIMEOUT_S)
         await self._quit_now()
 
-    async def _wait_for_runs(self, patience_s: float) -> bool:
+    async def _wait_for_runs_or_leaving_within(self, patience_s: float) -> bool:
         """Wait for all runs to end, or for the app to be left; False when neither came in time."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + patience_s
@@ -174,17 +180,17 @@ class Shutdown:
         """Quit now; what is still on its way is given up."""
         if self.is_leaving:
             return
-        self._save_typed_text()
+        self._save_typed_text_or_say_why_not()
         self.is_leaving = True
         if self.app.session.is_open:
-            await self.app.bookmark_keeper.write()
+            await self.app.bookmark_keeper.save_current_place()
         self.app.background_runs.cancel_all_and_clear_waiting()
         if self.app.session.is_open:
             # In a daemon thread: a write that hangs must not keep the terminal.
-            await _run_with_timeout(CLOSE_TIMEOUT_S, self.close_session)
+            await _run_with_timeout(CLOSE_TIMEOUT_S, self.wait_for_runs_and_close_store)
         self.app.exit(return_code=self.exit_code)
 
-    def close_session(self) -> None:
+    def wait_for_runs_and_close_store(self) -> None:
         """Wait a moment for runs, and close the store. Any thread."""
         session = self.app.session
         session.image_files.remove_files()

@@ -47,25 +47,25 @@ class StoreOpener:
 
     def open_store_in_background(self) -> None:
         """Open the store without holding up the screen."""
-        self.app.start_worker(self._open, group="open")
+        self.app.start_worker(self._open_store_and_show_first_rows, group="open")
 
-    async def _open(self) -> None:
+    async def _open_store_and_show_first_rows(self) -> None:
         app = self.app
         if app.screen_switcher.first_screen == "runs":
             rows = await asyncio.to_thread(_read_first_runs, self._path)
             if rows:
-                await self._show_first_rows(rows)
+                await self._show_first_rows_and_wait(rows)
         try:
             store = await asyncio.to_thread(self._open_store, self._path)
         except StoreError as error:
             self._show_failure(error)
             return
-        await asyncio.to_thread(app.bookmark_keeper.load_target, store)
+        await asyncio.to_thread(app.bookmark_keeper.load_bookmark_target, store)
         app.session.set_store(store)
         self._show_notes(store)
         app.post_message(StoreOpened())
 
-    async def _show_first_rows(self, rows: "tuple[RunRow, ...]") -> None:
+    async def _show_first_rows_and_wait(self, rows: "tuple[RunRow, ...]") -> None:
         """Let the list of runs draw what was read, and wait until it has."""
         painted = asyncio.Event()
         self.app.screen.post_message(FirstRunsRead(rows))

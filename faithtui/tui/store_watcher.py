@@ -36,13 +36,13 @@ class StoreWatcher:
         """
         if self.app.shutdown.is_leaving:
             return  # the store closes
-        self.app.background_runs.raise_bugs()
+        self.app.background_runs.raise_bug_of_ended_run()
         version = self.app.session.store.read_change_number()
-        if version != self.data_version and not self._is_reading():
+        if version != self.data_version and not self._is_shown_screen_still_reading():
             self.data_version = version
             self.app.screen_switcher.reload_open_screens()
 
-    def _is_reading(self) -> bool:
+    def _is_shown_screen_still_reading(self) -> bool:
         """Whether a screen still reads what changed before: threads that read do not stop."""
         shown = self.app.screen_stack
         return any(not each.is_finished and each.node in shown for each in self.app.workers)

@@ -2,8 +2,8 @@
 
 Runs are drawn whose truth is known, sampled, labelled, reported and held against thresholds by the
 program's own functions. `python -m tests.benchmarks.gate_passes` from the repository root prints
-the table; `--stores N` adds runs that go through a store and `check_gate_and_write_certificate`
-from end to end.
+the table; `--stores N` adds runs that go through a store and
+`check_gate_and_write_certificate_if_passed` from end to end.
 
 Each criterion is asked for a hair more than what is true of the run, so that every pass is a false
 one; a judge that is further below passes less often.
@@ -25,7 +25,7 @@ from faithtui.agreement.gate.threshold_checks import (
     Criterion,
     CriterionCheck,
     Thresholds,
-    check_thresholds,
+    check_figures_against_thresholds,
     select_figures_gate_may_rely_on,
 )
 from faithtui.agreement.gate.warning_checks import make_doubtful_checks_undecided
@@ -35,7 +35,7 @@ from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sa
 from faithtui.domain.annotations import Action, Event, NewEvent
 from faithtui.domain.ids import RunId
 from faithtui.domain.label_sets import FAITHFULNESS
-from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate
+from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate_if_passed
 from faithtui.store.records import ItemCheckResult, ItemState, RunState
 from faithtui.store.store import Store
 from tests.benchmarks import coverage
@@ -122,10 +122,12 @@ def _say(claim: ClaimUnit, way: str, chance: np.random.Generator) -> ClaimUnit:
 
 
 def hold(units: RunUnits, wanted: Thresholds) -> tuple[CriterionCheck, ...]:
-    """Hold a run against thresholds, as `check_gate_and_write_certificate` does."""
+    """Hold a run against thresholds, as `check_gate_and_write_certificate_if_passed` does."""
     prepared = PreparedUnits(units, FAITHFULNESS, RULE)
     report = compute_report_of_prepared_units(prepared)
-    checks = check_thresholds(select_figures_gate_may_rely_on(report.claims), wanted, None)
+    checks = check_figures_against_thresholds(
+        select_figures_gate_may_rely_on(report.claims), wanted, None
+    )
     return make_doubtful_checks_undecided(checks, report.warnings, prepared, report.claims, wanted)
 
 
@@ -192,7 +194,7 @@ def gate_stored_run(
         size = max(1, round(size * setting.run.groups / coverage.CLAIMS))
     plan = SamplePlan(design, seed, size)
     drawn = make_sample_draw(store.samples.read_frame(run, by), plan)
-    store.samples.add(run, "ann", drawn, plan, name="s", stratified_by=by)
+    store.samples.save_draw_as_sample(run, "ann", drawn, plan, name="s", stratified_by=by)
     known = {each.claim: each for each in store.labelled_units.read_claim_units(run)}
     chance = np.random.default_rng([seed, 2])
     labelled = [
@@ -204,7 +206,7 @@ def gate_stored_run(
     )
     wanted = thresholds or ask_for_more(compute_truth(population))
     request = GateRequest(wanted.kappa, wanted.recall_no, wanted.score)
-    return check_gate_and_write_certificate(store, run, request).checks
+    return check_gate_and_write_certificate_if_passed(store, run, request).checks
 
 
 def _store_run(store: Store, population: Population) -> RunId:
@@ -221,7 +223,9 @@ def _store_run(store: Store, population: Population) -> RunId:
             store.runs.save_window(item, assess(window, {1: said}, rule=JUDGED.rule))
         store.runs.score_and_finish_item(item, ItemState.DONE, None, "all in all")
         (row,) = store.runs.read_item_rows([item])
-        store.findings.save([ItemCheckResult(item, row.state, row.windows, ())])
+        store.findings.replace_findings_of_conversations(
+            [ItemCheckResult(item, row.state, row.windows, ())]
+        )
     store.runs.set_state(run, RunState.DONE)
     return run
 

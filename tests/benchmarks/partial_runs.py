@@ -183,7 +183,9 @@ def simulate_weighted(setting: Setting, replications: int) -> dict[str, Coverage
             row._replace(judge=word) for row, word in zip(compared.all.rows, words, strict=True)
         )
         other = ComparedClaims(rows, compared.labels, compared.design, compared.settings)
-        figures = estimate_accuracy_kappa_and_recall(rest_on_drawn(other).comparable)
+        figures = estimate_accuracy_kappa_and_recall(
+            rest_on_drawn(other).claims_weighted_for_comparison_with_other_judge
+        )
         truth = compute_truth_of(replace(population, judge=judge.tolist()), set(range(len(human))))
         for name, each in zip(("percent", "kappa", "recall"), figures, strict=True):
             counted = found.setdefault(name, Coverage())

@@ -18,7 +18,7 @@ from faithtui.agreement.report.report import (
     PreparedUnits,
     agreement_report,
     compute_report_of_prepared_units,
-    update_report_without_intervals,
+    update_claim_figures_without_intervals,
 )
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.agreement.statistics.coefficients import AC1, ALPHA, KAPPA, PERCENT
@@ -202,7 +202,9 @@ def test_point_estimates_after_one_label() -> None:
             before: Sequence[ClaimUnit] = before,
             after: Sequence[ClaimUnit] = after,
         ) -> float:
-            return seconds(lambda: update_report_without_intervals(prepared, report, before, after))
+            return seconds(
+                lambda: update_claim_figures_without_intervals(prepared, report, before, after)
+            )
 
         def anew(prepared: PreparedUnits = prepared) -> float:
             return seconds(lambda: compute_report_of_prepared_units(prepared))
@@ -293,7 +295,7 @@ from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.agreement.report.report import PreparedUnits, agreement_report
 from faithtui.agreement.report.report import compute_report_of_prepared_units
 from faithtui.agreement.report.digest import hash_units
-from faithtui.agreement.report.report import update_report_without_intervals
+from faithtui.agreement.report.report import update_claim_figures_without_intervals
 
 def most():
     lines = Path("/proc/self/status").read_text().splitlines()

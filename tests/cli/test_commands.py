@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from faithtui.cli.commands.run.execution import execute_run_with_progress
+from faithtui.cli.commands.run.execution import execute_run_with_progress_and_choose_exit_code
 from faithtui.cli.main import app
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
@@ -535,7 +535,7 @@ def test_a_run_that_the_store_stops_says_how_to_go_on(
         run = planned(store)
         monkeypatch.setattr("faithtui.engine.runs.runner.execute_run", stopped)
         with pytest.raises(StoreError, match="damaged"):
-            execute_run_with_progress(store, run, as_json=False)
+            execute_run_with_progress_and_choose_exit_code(store, run, as_json=False)
     assert f"faithtui run --resume {run}" in capsys.readouterr().err
 
 

@@ -94,7 +94,9 @@ def attacked(path: Path, texts: Sequence[str] = ALL) -> Path:
                     run=run, judge_verdict="no", saw_judge=False,
                 )  # fmt: skip
             found = Finding(FindingKind.PHANTOM, text[:5000] or "x", claim, 0, 1)
-            store.findings.save([ItemCheckResult(item, ItemState.DONE, 1, (found,))])
+            store.findings.replace_findings_of_conversations(
+                [ItemCheckResult(item, ItemState.DONE, 1, (found,))]
+            )
             store.guidelines.set(text or "empty", text[:200] or "nobody")
         store.runs.set_state(run, RunState.STOPPED, texts[0])
     return path
@@ -146,7 +148,7 @@ def test_what_is_named_by_people_stays_on_its_lines(label: Label, tmp_path: Path
         assert run is not None
         plan = SamplePlan(SamplingDesign.SIMPLE, 1, 1)
         numbers = [
-            store.samples.add(
+            store.samples.save_draw_as_sample(
                 run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name=text
             ).id
             for text in (each or "x" for each in ALL)
@@ -285,7 +287,7 @@ def test_a_bundle_with_anything_in_any_field_is_merged_or_refused_with_its_line(
         run = store.runs.find_newest_run_id()
         assert run is not None
         plan = SamplePlan(SamplingDesign.SIMPLE, 2, 1)
-        sample = store.samples.add(
+        sample = store.samples.save_draw_as_sample(
             run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="n"
         )
         for each in store.samples.list_claims_in_served_order(sample.id, "ann"):

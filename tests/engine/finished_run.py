@@ -66,7 +66,7 @@ def run_over(
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, {1: said}, rule=spec.rule))
         store.runs.score_and_finish_item(item, ItemState.DONE, None, "all in all")
-    store.findings.save(
+    store.findings.replace_findings_of_conversations(
         [
             ItemCheckResult(row.id, row.state, row.windows, ())
             for row in store.runs.read_item_rows(items)

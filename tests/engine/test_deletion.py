@@ -29,7 +29,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def delete(plan: deletion.DeletionPlan) -> None:
-    plan.delete(plan.count_rows())
+    plan.delete_if_unchanged_and_idle(plan.count_rows())
 
 
 def worker_of(run: RunId) -> WorkerRow:
@@ -48,11 +48,11 @@ def test_a_run_that_began_while_somebody_thought_it_over_is_not_deleted(store: S
     store.workers.add_worker(worker_of(run))
     for plan, counted in zip(plans, counts, strict=True):
         with pytest.raises(StoreError, match=f"run {run} went on since it was looked at"):
-            plan.delete(counted)
+            plan.delete_if_unchanged_and_idle(counted)
     assert store.conversations.count() == 2
     assert len(store.runs.list_runs()) == 1
     store.workers.remove_worker_and_leases("me")
-    plans[1].delete(counts[1])
+    plans[1].delete_if_unchanged_and_idle(counts[1])
     assert store.conversations.count() == 0
 
 
@@ -64,7 +64,7 @@ async def test_a_run_handed_to_a_provider_meanwhile_is_not_deleted(
     counts = plan.count_rows()
     assert await export_questions(store, run, tmp_path / "questions.jsonl")
     with pytest.raises(StoreError, match=f"run {run} went on since"):
-        plan.delete(counts)
+        plan.delete_if_unchanged_and_idle(counts)
 
 
 def test_what_changed_since_it_was_counted_is_not_deleted(store: Store) -> None:
@@ -72,7 +72,7 @@ def test_what_changed_since_it_was_counted_is_not_deleted(store: Store) -> None:
     counts = plan.count_rows()
     planned(store)
     with pytest.raises(StoreError, match="changed since it was counted"):
-        plan.delete(counts)
+        plan.delete_if_unchanged_and_idle(counts)
     assert store.conversations.count() == 2
     assert store.deletions.list_deletions() == ()
 
@@ -133,6 +133,6 @@ def test_counting_and_deleting_say_the_same(store: Store) -> None:
     counts = meant.count_rows()
     assert counts["conversations"] == 2
     assert store.conversations.count() == 2
-    done = meant.delete(counts)
+    done = meant.delete_if_unchanged_and_idle(counts)
     assert (dict(done.counts), done.remains) == (counts, None)
     assert store.conversations.count() == 0

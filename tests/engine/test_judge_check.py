@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from faithtui.engine.calls.rate_limiter import RateLimiter, RateLimiters, SpeedLimit
-from faithtui.engine.judge_check import JudgeCheckResult, try_judge
+from faithtui.engine.judge_check import JudgeCheckResult, try_judge_with_two_questions
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.errors import ConfigError, InputError, JudgeError
 from faithtui.judges.base import OutputFormat
@@ -29,7 +29,7 @@ def verdicts(words: Sequence[str | None]) -> str:
 async def tried(server: FakeServer, ref: str = "openai:m", **how: object) -> JudgeCheckResult:
     environ = {"FAITHTUI_JUDGE_KEY": KEY}
     address = f"{server.url}/v1"
-    return await try_judge(ref, address, environ=environ, **how)  # type: ignore[arg-type]  # tests
+    return await try_judge_with_two_questions(ref, address, environ=environ, **how)  # type: ignore[arg-type]  # tests
 
 
 async def test_a_judge_that_works_says_how_and_what_it_took(server: FakeServer) -> None:
@@ -88,7 +88,7 @@ async def test_what_was_not_answered_the_second_time_is_not_known(server: FakeSe
 
 
 async def test_the_embedded_judge_works() -> None:
-    trial = await try_judge("offline", environ={})
+    trial = await try_judge_with_two_questions("offline", environ={})
     assert trial.ok
     assert trial.rung is None
     assert "tells what a text says" in trial.sentence
@@ -150,7 +150,7 @@ async def test_json_of_another_shape_is_told(server: FakeServer) -> None:
     [("openai:m", "OPENAI_API_KEY"), ("anthropic:m", "ANTHROPIC_API_KEY")],
 )
 async def test_without_a_key_both_ways_to_give_one_are_told(ref: str, variable: str) -> None:
-    trial = await try_judge(ref, environ={})
+    trial = await try_judge_with_two_questions(ref, environ={})
     assert not trial.ok
     assert trial.exit_code == ConfigError.exit_code
     assert f"set the environment variable {variable}" in trial.sentence
@@ -166,13 +166,15 @@ async def test_a_wrong_key_is_told_and_not_shown(server: FakeServer) -> None:
 
 
 async def test_a_port_where_nothing_listens_is_told_at_once() -> None:
-    trial = await try_judge("openai:m", "http://127.0.0.1:9/v1", environ={})
+    trial = await try_judge_with_two_questions("openai:m", "http://127.0.0.1:9/v1", environ={})
     assert trial.exit_code == JudgeError.exit_code
     assert "nothing listens there. Start the server, or check the port" in trial.sentence
 
 
 async def test_a_name_nobody_knows_is_told() -> None:
-    trial = await try_judge("openai:m", "http://nowhere.invalid/v1", environ={"NO_PROXY": "*"})
+    trial = await try_judge_with_two_questions(
+        "openai:m", "http://nowhere.invalid/v1", environ={"NO_PROXY": "*"}
+    )
     assert "the name nowhere.invalid is not known here" in trial.sentence
 
 
@@ -212,8 +214,12 @@ async def test_overload_is_told_and_not_waited_for(server: FakeServer) -> None:
 
 
 async def test_what_is_no_judge_and_files_that_are_not_there_are_told() -> None:
-    assert (await try_judge("nobody:x", environ={})).exit_code == ConfigError.exit_code
-    assert (await try_judge("replay:/nowhere", environ={})).exit_code == InputError.exit_code
+    assert (
+        await try_judge_with_two_questions("nobody:x", environ={})
+    ).exit_code == ConfigError.exit_code
+    assert (
+        await try_judge_with_two_questions("replay:/nowhere", environ={})
+    ).exit_code == InputError.exit_code
 
 
 async def test_a_listed_price_is_added_up(server: FakeServer) -> None:

@@ -93,7 +93,7 @@ def write(path: Path, *lines: object) -> Path:
 def test_a_file_is_read_and_unknown_fields_are_passed_over(tmp_path: Path) -> None:
     one, two = read_examples(write(tmp_path / "a.jsonl", LINE, {**LINE, "claim": "Two."}))
     assert (one.claim, two.claim) == ("Free.", "Two.")
-    assert (one.split, one.blind, one.code, one.agrees) == ("train", None, None, False)
+    assert (one.split, one.blind, one.code, one.is_judge_right) == ("train", None, None, False)
 
 
 @pytest.mark.parametrize(

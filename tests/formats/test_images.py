@@ -20,7 +20,7 @@ from faithtui.formats.images import (
     image_from_bytes,
     read_image,
 )
-from faithtui.formats.readers.conversations import read_records
+from faithtui.formats.readers.conversations import read_conversation_records
 from faithtui.formats.readers.neutral import conversation_from_json
 from faithtui.formats.readers.protocol import ParsedRecord
 
@@ -50,7 +50,7 @@ def line_of(folder: Path, *given: object, documents: object = ()) -> ParsedRecor
         {"role": "assistant", "content": "I see.", "retrieval_context": documents},
     ]
     path.write_text(json.dumps({"id": "a", "turns": turns}), encoding="utf-8")
-    [line] = read_records(path)
+    [line] = read_conversation_records(path)
     return line
 
 
@@ -128,7 +128,7 @@ def test_texts_are_never_taken_for_images(tmp_path: Path) -> None:
         {"role": "assistant", "content": texts[0], "retrieval_context": texts},
     ]
     path.write_text(json.dumps({"turns": turns, "images": [{"path": "pic.png"}]}))
-    [line] = read_records(path)
+    [line] = read_conversation_records(path)
     assert not isinstance(line.found, InputError)
     assert line.images == {}
     assert line.found.images == ()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from faithtui.domain.conversation import Conversation, Document, Rating, Span, content_hash
 from faithtui.errors import InputError
 from faithtui.formats.json_lines import describe_json
-from faithtui.formats.readers.conversations import read_conversations, read_records
+from faithtui.formats.readers.conversations import read_conversation_records, read_conversations
 from faithtui.formats.readers.neutral import conversation_from_json
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -249,7 +249,7 @@ BAD_LINES: list[tuple[int, str | None, str]] = [
 def test_a_bad_line_is_named_with_its_field_and_reason(
     line: int, field: str | None, reason: str
 ) -> None:
-    [found] = [read.found for read in read_records(BAD) if read.line == line]
+    [found] = [read.found for read in read_conversation_records(BAD) if read.line == line]
     assert isinstance(found, InputError)
     assert (found.path, found.line, found.field) == (BAD, line, field)
     assert reason in found.reason
@@ -257,7 +257,7 @@ def test_a_bad_line_is_named_with_its_field_and_reason(
 
 
 def test_reading_goes_on_after_bad_lines() -> None:
-    lines = {read.line: read.found for read in read_records(BAD)}
+    lines = {read.line: read.found for read in read_conversation_records(BAD)}
     assert [line for line, found in lines.items() if isinstance(found, Conversation)] == [1, 49]
     assert sorted(lines.keys() - {1, 49}) == [line for line, _, _ in BAD_LINES]
 
@@ -270,7 +270,7 @@ def test_byte_order_mark_blank_lines_and_windows_line_ends_are_fine(tmp_path: Pa
         b"\r\n \n",
         json.dumps(two).encode(),
     )
-    lines = list(read_records(path))
+    lines = list(read_conversation_records(path))
     assert [(read.line, read.end) for read in lines] == [
         (1, path.stat().st_size - len(json.dumps(two)) - 4),
         (4, path.stat().st_size),
@@ -364,8 +364,8 @@ def test_a_directory_is_refused(tmp_path: Path) -> None:
 
 def test_reading_is_lazy(tmp_path: Path) -> None:
     path = write(tmp_path, {"id": "a", "turns": ANSWERED}, *[b"x\n"] * 100_000)
-    assert isinstance(next(read_records(path)).found, Conversation)
-    assert next(read_records(path)).end < 200
+    assert isinstance(next(read_conversation_records(path)).found, Conversation)
+    assert next(read_conversation_records(path)).end < 200
 
 
 JUNK: list[object] = [None, True, 0, 1, -1, 1.5, "", "An", [], {}, [None], ["An"], [{}]]

@@ -124,7 +124,9 @@ def sample_of(
     by = ("verdict",) if design is SamplingDesign.STRATIFIED else ()
     plan = SamplePlan(design, 7, size)
     drawn = make_sample_draw(store.samples.read_frame(run, by), plan)
-    return store.samples.add(run, reviewer, drawn, plan, name="s", stratified_by=by).id
+    return store.samples.save_draw_as_sample(
+        run, reviewer, drawn, plan, name="s", stratified_by=by
+    ).id
 
 
 def remains(path: Path, word: str) -> list[str]:
@@ -342,7 +344,9 @@ def test_nothing_of_a_person_is_left_anywhere(store: Store, path: Path) -> None:
     sample = sample_of(store, run, SamplingDesign.SIMPLE, 3, name)
     plan = SamplePlan(SamplingDesign.SIMPLE, 1, 2)
     repeats = make_sample_draw(store.samples.read_frame_for_blind_repeats(run, name), plan)
-    store.samples.add(run, name, repeats, plan, name="again", kind=SampleKind.REPEAT)
+    store.samples.save_draw_as_sample(
+        run, name, repeats, plan, name="again", kind=SampleKind.REPEAT
+    )
     store.guidelines.set("Be fair.", name)
     store.saved_views.save("claims", SavedView("hers", f"reviewer:{name}", "number"))
     item = store.runs.list_item_ids(run)[0]
@@ -425,7 +429,7 @@ def test_a_sample_stays_one_of_what_is_left(store: Store, design: SamplingDesign
         assert all(each.probability == probability[each.stratum] for each in entries)
         # Another draw from what is left would not continue this one.
         with pytest.raises(StoreError, match="is not what this sample was drawn from any more"):
-            store.samples.extend(number, "ann", 1)
+            store.samples.draw_more_claims(number, "ann", 1)
 
 
 def test_a_sample_of_a_run_that_has_gone_on_goes_and_its_labels_stay(store: Store) -> None:

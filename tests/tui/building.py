@@ -188,7 +188,9 @@ def save(
 def check_item(store: Store, item: ItemId) -> None:
     """Check a conversation of a run, as every run does when it has judged one."""
     row = store.runs.read_run(store.runs.read_item_rows([item])[0].run)
-    store.findings.save([check_stored_conversation(store, item, make_check_rules(store, row.spec))])
+    store.findings.replace_findings_of_conversations(
+        [check_stored_conversation(store, item, make_check_rules(store, row.spec))]
+    )
 
 
 def shop(path: Path) -> RunId:

@@ -63,13 +63,13 @@ def apps_close_their_stores(monkeypatch: pytest.MonkeyPatch) -> None:
             async with run_test(self, *args, **kwargs) as pilot:  # type: ignore[arg-type]
                 yield pilot
         finally:
-            await asyncio.to_thread(self.shutdown.close_session)
+            await asyncio.to_thread(self.shutdown.wait_for_runs_and_close_store)
 
     def run_and_close_at_once(self: FaithApp, *args: object, **kwargs: object) -> object:
         try:
             return run(self, *args, **kwargs)  # type: ignore[arg-type]
         finally:
-            self.shutdown.close_session()
+            self.shutdown.wait_for_runs_and_close_store()
 
     monkeypatch.setattr(FaithApp, "run_test", run_and_close)
     # So are pictures taken.

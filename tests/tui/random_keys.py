@@ -247,7 +247,7 @@ def begin_run_beside(app: FaithApp) -> None:
     """Take up the run that was not through, as somebody does who goes on with it."""
     runs = [row.id for row in app.session.store.runs.list_runs() if row.pending]
     if runs:
-        app.background_runs.begin(runs[0], follow=False)
+        app.background_runs.begin_or_resume_run(runs[0], follow=False)
 
 
 def stands_in_order(app: FaithApp) -> None:

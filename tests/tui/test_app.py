@@ -71,7 +71,7 @@ async def test_a_bookmark_leads_to_its_screen_but_not_away_from_one_chosen_meanw
         return Store.open(path)
 
     file = BookmarkFile(tmp_path / "places", store_path, "ann")
-    file.write(bookmark)
+    file.write_bookmark_if_changed(bookmark)
     app = FaithApp(
         store_path, reviewer="ann", now=lambda: NOON, open_store=open_slowly, bookmarks=file
     )
@@ -100,15 +100,15 @@ async def test_a_run_that_is_about_to_begin_is_not_begun_again(
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         app.session.waiting_runs = [RunId(1)]
-        app.background_runs.begin(RunId(1))
-        app.background_runs.begin(RunId(1))
+        app.background_runs.begin_or_resume_run(RunId(1))
+        app.background_runs.begin_or_resume_run(RunId(1))
         assert app.session.waiting_runs == [], "what is begun by hand does not wait any more"
         app.session.waiting_runs = [RunId(2)]
-        app.background_runs.begin_next()
+        app.background_runs.begin_next_waiting_run()
         await until(pilot, lambda: begun != [])
         go_on.set()
         await until(pilot, lambda: app.session.process_runs != [])
-        app.background_runs.begin_next()
+        app.background_runs.begin_next_waiting_run()
         await pilot.pause()
         assert begun == [1], "the next one waits while this one is on"
 

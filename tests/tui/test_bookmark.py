@@ -12,7 +12,7 @@ from faithtui.store.store import Store
 from faithtui.tui.bookmark import (
     Bookmark,
     BookmarkFile,
-    look_up_bookmark_in_store,
+    find_bookmark_target,
     make_bookmark,
     queue_from_json,
     restore_session,
@@ -28,8 +28,8 @@ PLACE = Bookmark(
 def test_a_bookmark_is_kept_per_store_and_person(tmp_path: Path) -> None:
     marks = BookmarkFile(tmp_path / "places", tmp_path / "a.db", "ann")
     assert marks.read() == Bookmark()
-    marks.write(PLACE)
-    marks.write(PLACE)
+    marks.write_bookmark_if_changed(PLACE)
+    marks.write_bookmark_if_changed(PLACE)
     assert BookmarkFile(tmp_path / "places", tmp_path / "a.db", "ann").read() == PLACE
     assert BookmarkFile(tmp_path / "places", tmp_path / "a.db", "bo").read() == Bookmark()
     assert BookmarkFile(tmp_path / "places", tmp_path / "b.db", "ann").read() == Bookmark()
@@ -37,7 +37,7 @@ def test_a_bookmark_is_kept_per_store_and_person(tmp_path: Path) -> None:
 
 def test_a_directory_that_cannot_be_written_costs_nothing(tmp_path: Path) -> None:
     (tmp_path / "places").write_text("a file", encoding="utf-8")
-    BookmarkFile(tmp_path / "places", tmp_path / "a.db", "ann").write(PLACE)
+    BookmarkFile(tmp_path / "places", tmp_path / "a.db", "ann").write_bookmark_if_changed(PLACE)
 
 
 @given(st.text())
@@ -60,20 +60,18 @@ def test_a_place_is_taken_up_as_far_as_it_is_still_there(store_path: Path) -> No
         session = Session(reviewer="ann", store_path=store_path)
         restore_session(
             session,
-            look_up_bookmark_in_store(
-                Bookmark("review", run.id, item, 2, blind=True), store, "ann"
-            ),
+            find_bookmark_target(Bookmark("review", run.id, item, 2, blind=True), store, "ann"),
         )
         assert (session.run, session.item, session.claim) == (run.id, item, ClaimId(2))
         assert session.is_blind
         assert make_bookmark(session, "review", None) == Bookmark(
             "review", run.id, item, 2, blind=True
         )
-        gone = look_up_bookmark_in_store(
+        gone = find_bookmark_target(
             Bookmark("review", 99, item, lists=(("runs", "x", ""),)), store, "ann"
         )
         assert (gone.run, gone.item) == (None, None)
-        other = look_up_bookmark_in_store(Bookmark("review", run.id, 9999), store, "ann")
+        other = find_bookmark_target(Bookmark("review", run.id, 9999), store, "ann")
         assert (other.run, other.item) == (run.id, None)
         session = Session(reviewer="ann", store_path=store_path)
         restore_session(session, gone)
@@ -99,14 +97,14 @@ def test_a_queue_that_is_no_sample_is_taken_up_with_what_was_answered(
         session.start_queue(queue)
         file = BookmarkFile(tmp_path / "places", store_path, "ann")
         session.choose_conversation(*queue.entries[0])
-        file.write(make_bookmark(session, "review", queue.entries[0][1]), queue)
+        file.write_bookmark_if_changed(make_bookmark(session, "review", queue.entries[0][1]), queue)
         # The process is killed right after a verdict: the bookmark is older than the label.
         answered = queue.entries[0][1]
         store.reviews.record_verdict(answered, "ann", "no", run=queue.run, saw_judge=True)
         store.reviews.record_verdict(queue.entries[1][1], "bo", "no", run=queue.run, saw_judge=True)
         again = BookmarkFile(tmp_path / "places", store_path, "ann")
         mark = again.read()
-        target = look_up_bookmark_in_store(mark, store, "ann", again.read_queue(mark))
+        target = find_bookmark_target(mark, store, "ann", again.read_queue(mark))
         assert target.queue == queue
         later = Session(reviewer="ann", store_path=store_path)
         restore_session(later, target)
@@ -124,7 +122,7 @@ def test_what_was_hidden_in_an_open_queue_stays_hidden(store_path: Path) -> None
         session.set_judge_hidden(True)
         mark = make_bookmark(session, "review", None)
         later = Session(reviewer="ann", store_path=store_path)
-        restore_session(later, look_up_bookmark_in_store(mark, store, "ann", queue_of(store)))
+        restore_session(later, find_bookmark_target(mark, store, "ann", queue_of(store)))
         assert later.is_blind
         assert later.claim_queue is not None
 
@@ -138,7 +136,7 @@ def test_a_queue_of_another_run_or_without_conversations_is_left_out(store_path:
             replace(queue, entries=((ItemId(99), ClaimId(1)),), place={}),
             None,
         ):
-            assert look_up_bookmark_in_store(mark, store, "ann", broken).queue is None
+            assert find_bookmark_target(mark, store, "ann", broken).queue is None
 
 
 @given(st.text())

@@ -151,7 +151,7 @@ async def test_names_that_people_give_are_drawn_literally(tmp_path: Path) -> Non
         plan = SamplePlan(SamplingDesign.SIMPLE, 1, 1)
         for text in ALL:
             drawn = make_sample_draw(store.samples.read_frame(run), plan)
-            store.samples.add(run, "ann", drawn, plan, name=text[:5000] or "x")
+            store.samples.save_draw_as_sample(run, "ann", drawn, plan, name=text[:5000] or "x")
             store.saved_views.save(
                 "conversations", SavedView(text[:200] or "x", text[:5000], text[:200])
             )
@@ -200,7 +200,7 @@ async def test_findings_with_hostile_details_are_drawn_literally(tmp_path: Path)
         assert run is not None
         (item, *_) = store.runs.list_item_ids(run)
         view = store.runs.read_conversation_for_review(item, "ann")
-        store.findings.save(
+        store.findings.replace_findings_of_conversations(
             [
                 ItemCheckResult(
                     item,

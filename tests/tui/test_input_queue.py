@@ -234,7 +234,7 @@ async def test_a_run_that_begins_shows_itself_before_the_next_key(
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         monkeypatch.setattr(background_runs, "_begin_background_run", slowly)
-        app.background_runs.begin(RunId(1))
+        app.background_runs.begin_or_resume_run(RunId(1))
         type_ahead(app, "question_mark", "escape", "escape")
         await pilot.pause()
         assert app.current_screen_name == "runs"

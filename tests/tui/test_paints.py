@@ -125,7 +125,7 @@ async def test_the_place_is_kept_beside_the_keys(
     """A disk may take its time: it was 17 ms of the app's own loop, once a second."""
     file = BookmarkFile(tmp_path / "places", store_path, "ann")
     threads: list[threading.Thread] = []
-    write = BookmarkFile.write
+    write = BookmarkFile.write_bookmark_if_changed
 
     def write_and_tell(
         kept: BookmarkFile, bookmark: Bookmark, queue: ClaimQueue | None = None
@@ -133,7 +133,7 @@ async def test_the_place_is_kept_beside_the_keys(
         threads.append(threading.current_thread())
         write(kept, bookmark, queue)
 
-    monkeypatch.setattr(BookmarkFile, "write", write_and_tell)
+    monkeypatch.setattr(BookmarkFile, "write_bookmark_if_changed", write_and_tell)
     app = FaithApp(store_path, reviewer="ann", bookmarks=file)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
@@ -141,9 +141,9 @@ async def test_the_place_is_kept_beside_the_keys(
         await until(pilot, lambda: file.written is not None)
         await calm(pilot)
         # On a slow machine the first place was kept before everything was shown.
-        await app.bookmark_keeper.write()
+        await app.bookmark_keeper.save_current_place()
         count = len(threads)
-        await app.bookmark_keeper.write()
+        await app.bookmark_keeper.save_current_place()
         assert len(threads) == count, "the same place is not written again"
     assert threading.main_thread() not in threads
 

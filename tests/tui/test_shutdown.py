@@ -93,7 +93,7 @@ async def test_what_waits_is_not_begun_while_one_leaves(app: FaithApp) -> None:
         app.session.waiting_runs = [RunId(7)]
         await until(pilot, lambda: isinstance(app.screen, QuitProgressDialog))
         run.end()
-        app.background_runs.begin_next()
+        app.background_runs.begin_next_waiting_run()
         assert not app.background_runs._about_to_begin
         await until(pilot, lambda: app._exit)
 

@@ -123,7 +123,9 @@ def made_up(store_path: Path) -> None:
         assert run is not None
         first, *_ = store.runs.read_item_rows(store.runs.list_item_ids(run))
         counts = TextCounts(claims=5, phantom=4, truths=5, invented=1, texts=15)
-        store.findings.save([ItemCheckResult(first.id, first.state, first.windows, (), counts)])
+        store.findings.replace_findings_of_conversations(
+            [ItemCheckResult(first.id, first.state, first.windows, (), counts)]
+        )
     with sqlite3.connect(store_path) as connection:
         connection.execute("UPDATE run_item SET checked = 0 WHERE number = 2")
         connection.execute("UPDATE run SET checked = checked - 1")

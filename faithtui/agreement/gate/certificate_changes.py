@@ -18,7 +18,7 @@ from faithtui.agreement.gate.threshold_checks import (
     CheckOutcome,
     Criterion,
     GateFigures,
-    check_thresholds,
+    check_figures_against_thresholds,
 )
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.judging.judge_profile import normalise_fingerprint
@@ -52,7 +52,7 @@ def list_contradictions_inside_certificate(certificate: Certificate) -> Iterator
     """
     thresholds, measured = certificate.thresholds, certificate.measured
     known = {each.criterion: each for each in certificate.results}
-    for check in check_thresholds(measured, thresholds, None):
+    for check in check_figures_against_thresholds(measured, thresholds, None):
         title, result = CRITERION_TITLES[check.criterion], known.get(check.criterion)
         if result is None:
             yield f"{title} is asked, and was not when it was written"
@@ -63,7 +63,9 @@ def list_contradictions_inside_certificate(certificate: Certificate) -> Iterator
             )
         elif check.criterion is not Criterion.AGE and check.outcome is not CheckOutcome.PASSED:
             yield f"{title} does not reach what is asked of it"
-    asked = {each.criterion for each in check_thresholds(measured, thresholds, None)}
+    asked = {
+        each.criterion for each in check_figures_against_thresholds(measured, thresholds, None)
+    }
     for result in certificate.results:
         if result.criterion not in (*asked, Criterion.CHANGE):
             yield f"{CRITERION_TITLES[result.criterion]} is not asked, and was when it was written"

@@ -195,7 +195,7 @@ class _Words:
     @classmethod
     def from_extreme_labels(cls, labels: LabelSet, rule: ScoringRule) -> "_Words":
         """Choose the labels furthest from each other."""
-        mildest_first = sorted(labels.names, key=labels.severity.__getitem__)
+        mildest_first = sorted(labels.names, key=labels.severity_by_label.__getitem__)
         good, bad = mildest_first[0], mildest_first[-1]
         return cls(
             good,

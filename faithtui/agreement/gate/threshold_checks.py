@@ -261,7 +261,7 @@ def _format_interval(found: Estimate) -> str:
     return f"[{found.ci_low:.3f}, {found.ci_high:.3f}]"
 
 
-def check_thresholds(
+def check_figures_against_thresholds(
     found: GateFigures,
     wanted: Thresholds,
     age_days: float | None,

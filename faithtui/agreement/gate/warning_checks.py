@@ -19,7 +19,7 @@ from faithtui.agreement.gate.threshold_checks import (
     CriterionCheck,
     ThresholdBasis,
     Thresholds,
-    check_thresholds,
+    check_figures_against_thresholds,
     select_figures_gate_may_rely_on,
 )
 from faithtui.agreement.report.model import LevelReport
@@ -218,7 +218,9 @@ def _check_criterion_of_report(
 ) -> CriterionCheck:
     figures = select_figures_gate_may_rely_on(report, among_labelled=wanted.among_labelled)
     (found,) = (
-        each for each in check_thresholds(figures, wanted, None) if each.criterion is criterion
+        each
+        for each in check_figures_against_thresholds(figures, wanted, None)
+        if each.criterion is criterion
     )
     return found
 

@@ -141,7 +141,11 @@ def _compute_detection(
     passed = sum(passes for _, _, passes in readings)
     at_half = count_confusion_by_group(
         (
-            (group, _positive_or_negative(not passes), _positive_or_negative(score < PASSING_SCORE))
+            (
+                group,
+                _name_positive_if_unfaithful(not passes),
+                _name_positive_if_unfaithful(score < PASSING_SCORE),
+            )
             for group, score, passes in readings
         ),
         _FLAGGED,
@@ -186,5 +190,5 @@ def _evaluate_best_threshold(
     return choice.threshold, same, validated
 
 
-def _positive_or_negative(is_unfaithful: bool) -> str:
+def _name_positive_if_unfaithful(is_unfaithful: bool) -> str:
     return "positive" if is_unfaithful else "negative"

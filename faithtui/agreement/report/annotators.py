@@ -21,8 +21,8 @@ from faithtui.agreement.report.model import (
 from faithtui.agreement.report.settings import HASTY_S, ReportSettings
 from faithtui.agreement.report.units import (
     ComparedClaims,
-    code_optional_flag,
     encode_labels,
+    encode_optional_flag,
     make_coded_columns,
     select_by_position,
 )
@@ -54,7 +54,11 @@ class ReviewerLabels:
 
     def __init__(self, compared: ComparedClaims, *, with_audit: bool = False) -> None:
         claims, context = compared.all, compared.figure_context
-        inside = compared.places_with_audit if with_audit else compared.places_in_figures
+        inside = (
+            compared.places_compared_in_sample_shown_included
+            if with_audit
+            else compared.places_in_figures
+        )
         rows = select_by_position(claims.rows, inside)
         by_claim = [row.opinions for row in rows]
         numbers = np.fromiter(map(len, by_claim), np.int32, len(by_claim))
@@ -82,7 +86,7 @@ class ReviewerLabels:
         reviewers = columns["reviewer"].codes
         self.reviewers: Ints = reviewers[own]
         """Who gave each opinion, by place in `names`; words that are no label included."""
-        blind = columns["blind"].map_to_numbers(code_optional_flag)
+        blind = columns["blind"].map_to_numbers(encode_optional_flag)
         self.blind: Ints = blind[own]
         seconds = np.array([*columns["seconds"].distinct_values, None], np.float64)
         self.seconds: Floats = seconds[columns["seconds"].codes][own]

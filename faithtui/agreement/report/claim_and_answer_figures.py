@@ -42,7 +42,12 @@ from faithtui.agreement.report.model import (
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims, select_by_position
 from faithtui.agreement.statistics.figures import estimate_share_of_counts
-from faithtui.agreement.statistics.matrices import Flags, GroupedMatrix, Ints, number_keys
+from faithtui.agreement.statistics.matrices import (
+    Flags,
+    GroupedMatrix,
+    Ints,
+    number_distinct_keys_by_occurrence,
+)
 from faithtui.agreement.statistics.pass_rates import (
     GroupedStrata,
     LabelledStratum,
@@ -144,7 +149,7 @@ def count_claim_review_coverage(compared: ComparedClaims) -> Coverage:
     by_judge = int((claims.is_judge_excluded & (human >= 0)).sum())
     by_human, tied = int(claims.is_human_excluded.sum()), int(claims.is_tied.sum())
     audit = (
-        len(compared.places_with_audit) - len(compared.places_in_figures)
+        len(compared.places_compared_in_sample_shown_included) - len(compared.places_in_figures)
         if compared.has_claims_drawn_with_judge_shown
         else 0
     )
@@ -179,7 +184,9 @@ def count_claim_review_coverage(compared: ComparedClaims) -> Coverage:
         labelled_by_two_or_more=int(several.sum()),
         blind=int((blind == 1).sum()),
         shown=int((blind == 0).sum()),
-        by_verdict=_count_units_by_judge_label(judge, ~is_unreviewed, skipped, names),
+        by_verdict=_count_units_reviewed_and_skipped_by_judge_label(
+            judge, ~is_unreviewed, skipped, names
+        ),
         skipped=states[LabelState.SKIPPED],
         bulk_accepted=states[LabelState.BULK],
         stale=states[LabelState.STALE],
@@ -209,7 +216,7 @@ def _count_unjudged_by_human_label(compared: ComparedClaims) -> tuple[int, ...]:
     return tuple(found.tolist())
 
 
-def _count_units_by_judge_label(
+def _count_units_reviewed_and_skipped_by_judge_label(
     judge: Ints, is_reviewed: Flags, is_skipped: Flags, names: Sequence[str]
 ) -> tuple[VerdictCount, ...]:
     """Count units by the judge's label; last those without one.
@@ -280,7 +287,7 @@ def estimate_drawable_pass_rate(compared: ComparedClaims, rule: ScoringRule) -> 
 
     Args:
         compared: Claims with the weights of the drawing, of a run that judged no others: see
-            `ComparedClaims.comparable`.
+            `ComparedClaims.claims_weighted_for_comparison_with_other_judge`.
         rule: Which labels pass.
     """
     return estimate_pass_rate(
@@ -336,7 +343,9 @@ def compute_answer_level_report(
     vacuous = sum(not answer.claims for answer, _ in decided)
     others = [None if each.passes is None else pass_or_fail(each.passes) for each in unrated]
     context = FigureContext((PASS, FAIL), (FAIL,), settings)
-    groups, group_names = number_keys([answer.group for answer, _, _ in both])
+    groups, group_names = number_distinct_keys_by_occurrence(
+        [answer.group for answer, _, _ in both]
+    )
     cells = [2 * (human == FAIL) + (judge == FAIL) for _, human, judge in both]
     whole = context.count_some_units_by_group(
         UnitColumns(groups, np.array(cells, np.int64), len(group_names))
@@ -365,8 +374,10 @@ def compute_answer_level_report(
         # Labels that came with the data are taken for blind ones.
         blind=len(both) - in_view,
         shown=in_view,
-        by_verdict=_count_units_by_judge_label(
-            _encode_pass_fail([*map(find_judge_answer_verdict, answers), *others]),
+        by_verdict=_count_units_reviewed_and_skipped_by_judge_label(
+            _encode_pass_fail_words_as_positions(
+                [*map(find_judge_answer_verdict, answers), *others]
+            ),
             np.array(
                 [each.human is not None for each in answers] + [False] * len(others), np.bool_
             ),
@@ -390,7 +401,9 @@ def compute_answer_level_report(
         for each, said in zip(unrated, others, strict=True)
         if said is not None
     ]
-    judged_groups, judged_names = number_keys([group for group, _, _ in judged])
+    judged_groups, judged_names = number_distinct_keys_by_occurrence(
+        [group for group, _, _ in judged]
+    )
     return LevelReport(
         level=ReportLevel.ANSWERS,
         unit=ANSWER_NOUNS,
@@ -405,7 +418,7 @@ def compute_answer_level_report(
             PassColumns(
                 groups=judged_groups,
                 group_count=len(judged_names),
-                strata=_encode_pass_fail([said for _, said, _ in judged]),
+                strata=_encode_pass_fail_words_as_positions([said for _, said, _ in judged]),
                 judge=np.array([said == PASS for _, said, _ in judged], np.int64),
                 human=np.array(
                     [-1 if passes is None else int(passes) for *_, passes in judged],
@@ -450,7 +463,7 @@ def _was_judge_shown_to_raters(answer: AnswerUnit) -> bool:
     return any(each.blind is False for each in answer.opinions)
 
 
-def _encode_pass_fail(words: Sequence[str | None]) -> Ints:
+def _encode_pass_fail_words_as_positions(words: Sequence[str | None]) -> Ints:
     """Give the place of pass and fail; -1: neither."""
     return np.array([-1 if word is None else int(word == FAIL) for word in words], np.int64)
 
@@ -496,7 +509,7 @@ def _estimate_pass_rate_of_drawable_units(
         return _estimate_pass_rate_of_labels_as_given(units, design, labels, level)
     failing, passing = (
         _estimate_pass_rate_of_labels_as_given(
-            _replace_ties(units, error.is_tied, side), design, labels, level
+            _set_ties_to_pass_or_fail(units, error.is_tied, side), design, labels, level
         )
         for side in (error.worst, error.best)
     )
@@ -532,7 +545,7 @@ def _estimate_pass_rate_of_drawable_units(
     )
 
 
-def _replace_ties(units: PassColumns, is_tied: Flags, side: Ints) -> PassColumns:
+def _set_ties_to_pass_or_fail(units: PassColumns, is_tied: Flags, side: Ints) -> PassColumns:
     """Take tied units for what they may be; -1 is no fair claim."""
     is_unfair = np.zeros(len(units.human), np.bool_) if units.is_unfair is None else units.is_unfair
     return replace(
@@ -567,8 +580,8 @@ def _estimate_pass_rate_of_labels_as_given(
         return PassRate(
             judge,
             labelled,
-            _undefined_if_unlabelled(labelled, none),
-            _undefined_if_unlabelled(labelled, none),
+            _replace_by_undefined_if_unlabelled(labelled, none),
+            _replace_by_undefined_if_unlabelled(labelled, none),
             RateEstimator.NONE if bounds is None else RateEstimator.BOUNDS,
             None if bounds is None else Bounds(*bounds),
             (),
@@ -579,7 +592,7 @@ def _estimate_pass_rate_of_labels_as_given(
         # Conversations were drawn, of which a group may have several.
         this_run = estimate_run_rate_clustered(
             merge_unlabelled_strata(
-                _count_passes_by_stratum(_with_conversations_as_groups(units), design, labels)
+                _count_passes_by_stratum(_regroup_by_conversation(units), design, labels)
             ),
             level,
             drawn_from=None if units.population is None else design.conversations,
@@ -621,7 +634,7 @@ _COMMON_ASSUMPTIONS = (
 )
 
 
-def _undefined_if_unlabelled(labelled: Estimate, otherwise: Estimate) -> Estimate:
+def _replace_by_undefined_if_unlabelled(labelled: Estimate, otherwise: Estimate) -> Estimate:
     """Say that nothing is labelled, where that is why."""
     return otherwise if labelled.n else labelled
 
@@ -644,7 +657,7 @@ def _estimate_judge_pass_rate(units: PassColumns, design: LabelDesign, level: fl
     return replace(found, clusters=design.population.judged)
 
 
-def _with_conversations_as_groups(units: PassColumns) -> PassColumns:
+def _regroup_by_conversation(units: PassColumns) -> PassColumns:
     if units.conversations is None:
         return units
     groups, count = units.conversations
@@ -730,8 +743,8 @@ def update_claim_report_without_intervals(
     moved = whole.total_counts.copy()
     unfair = None if whole.unfair is None else whole.unfair @ whole.times
     for some, change in ((old, -1), (new, 1)):
-        if unfair is not None and some.counts_drawn_from is not None:
-            unfair = unfair + change * some.counts_drawn_from[0].sum(axis=(1, 2))
+        if unfair is not None and some.unfair_and_drawable_counts is not None:
+            unfair = unfair + change * some.unfair_and_drawable_counts[0].sum(axis=(1, 2))
         for place in some.places_in_figures.tolist():
             stratum = 0 if context.frame is None else int(some.stratum_place_of_claims[place])
             moved[stratum, some.all.human_labels[place], some.all.judge_labels[place]] += change

@@ -37,7 +37,7 @@ from faithtui.agreement.statistics.matrices import (
     count_confusion_by_group,
     count_distinct_columns,
     count_units_by_cell_and_group,
-    number_keys,
+    number_distinct_keys_by_occurrence,
 )
 from faithtui.agreement.statistics.paired_judges import (
     DiscordantGroup,
@@ -258,7 +258,7 @@ class _JudgePair:
         weights = context.stratum_weights if by_strata else (1.0,)
         size, number = len(names), len(weights)
         place = {name: number for number, name in enumerate(names)}
-        groups, group_names = number_keys([each.group for each in inside])
+        groups, group_names = number_distinct_keys_by_occurrence([each.group for each in inside])
         strata = np.array([each.stratum or 0 for each in inside], np.int64)
         pair = np.array([place[each.a] * size + place[each.b] for each in inside], np.int64)
         human = np.array(

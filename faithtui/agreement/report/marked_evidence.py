@@ -8,7 +8,7 @@ import numpy as np
 from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
 from faithtui.agreement.report.model import EvidenceReport, ExtractionReport
 from faithtui.agreement.statistics.figures import estimate_share_of_counts
-from faithtui.agreement.statistics.matrices import number_keys
+from faithtui.agreement.statistics.matrices import number_distinct_keys_by_occurrence
 from faithtui.agreement.statistics.span_overlap import (
     SpanOverlap,
     compute_span_overlap,
@@ -64,7 +64,7 @@ def compute_extraction_recall(
     """
     if not units:
         return None
-    places, names = number_keys([each.group for each in units])
+    places, names = number_distinct_keys_by_occurrence([each.group for each in units])
     fair = np.bincount(places, [each.fair for each in units], len(names)).astype(np.int64)
     missed = np.bincount(places, [each.missed for each in units], len(names)).astype(np.int64)
     return ExtractionReport(

@@ -669,16 +669,16 @@ class ComparisonReport:
             judges=self.judges.swap_sides(),
             accuracy_a=self.accuracy_b,
             accuracy_b=self.accuracy_a,
-            difference=_negate(self.difference),
+            difference=_negate_estimate(self.difference),
             kappa_a=self.kappa_b,
             kappa_b=self.kappa_a,
-            kappa_difference=_negate(self.kappa_difference),
+            kappa_difference=_negate_estimate(self.kappa_difference),
             b_only_correct=self.a_only_correct,
             a_only_correct=self.b_only_correct,
         )
 
 
-def _negate(found: Estimate) -> Estimate:
+def _negate_estimate(found: Estimate) -> Estimate:
     value, low, high = (
         None if each is None else 0.0 - each for each in (found.value, found.ci_high, found.ci_low)
     )

@@ -86,14 +86,14 @@ def _estimate_pass_rate_by_stratum_value(
                     key.removeprefix("metadata."),
                     value,
                     sum(each.population for each in part),
-                    _share_passing(by_label, labels, rule.passing),
+                    _compute_passing_share(by_label, labels, rule.passing),
                     corrected,
                 )
             )
     return tuple(found), few
 
 
-def _share_passing(
+def _compute_passing_share(
     by_label: np.ndarray, labels: Collection[str], passing: Collection[str]
 ) -> float | None:
     total = int(by_label.sum())

@@ -104,7 +104,7 @@ class PreparedUnits:
         wanted = settings or ReportSettings()
         if wanted.ordinal:
             # The scale is from support to contradiction, whatever order the metric declares.
-            worse = labels.severity
+            worse = labels.severity_by_label
             labels = LabelSet(tuple(sorted(labels.labels, key=lambda label: worse[label.name])))
         self.readings = readings
         self.rule = rule
@@ -177,7 +177,7 @@ class PreparedUnits:
         words = self.labels.names
         return recode_pairs_as_in_report(
             (each for each in read if each.a in words and each.b in words),
-            self.compared.comparable,
+            self.compared.claims_weighted_for_comparison_with_other_judge,
         )
 
 
@@ -296,10 +296,12 @@ def compare_with_second_judge(
 ) -> ComparisonReport:
     """Compare a run's judge with another one, with the weights of the run's labels."""
     pairs = [(judge, other.name, prepared.recode_pairs(other.units))]
-    return compare_judges(pairs, prepared.compared.comparable)[0]
+    return compare_judges(pairs, prepared.compared.claims_weighted_for_comparison_with_other_judge)[
+        0
+    ]
 
 
-def update_report_without_intervals(
+def update_claim_figures_without_intervals(
     prepared: PreparedUnits,
     report: AgreementReport,
     before: Sequence[ClaimUnit],

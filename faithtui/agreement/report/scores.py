@@ -108,8 +108,8 @@ def _compare_scores_of_unit_kind(
         n=len(both),
         n_partially_labelled=sum(0 < each.labelled < each.claims for each in judged),
         n_vacuous=len(scores) - len(judged),
-        judge_mean=_average(judge for judge, _ in pairs),
-        human_mean=_average(human for _, human in pairs),
+        judge_mean=_average_or_none(judge for judge, _ in pairs),
+        human_mean=_average_or_none(human for _, human in pairs),
         bias=estimate_bias(both, level),
         mae=estimate_mae(both, level),
         limits_of_agreement=None if isinstance(limits, Reason) else Bounds(*limits),
@@ -119,7 +119,7 @@ def _compare_scores_of_unit_kind(
             coefficient, len(both), len({group for group, _, _ in both})
         ),
         auroc=no_bar if bar is None else estimate_auroc(passing, level),
-        corrected=_correct_mean_score(judged, design, level),
+        corrected=_estimate_corrected_mean_score(judged, design, level),
         threshold=None
         if bar is None or len(both) < FEWEST_FOR_THRESHOLD
         else _evaluate_pass_threshold(passing, bar, settings),
@@ -138,7 +138,7 @@ def _make_estimate_without_interval(value: float | Reason, n: int, clusters: int
     return Estimate(value, EstimateStatus.OK, n, clusters)
 
 
-def _correct_mean_score(
+def _estimate_corrected_mean_score(
     judged: Sequence[UnitScores], design: LabelDesign, level: float
 ) -> Estimate:
     """Correct the mean score where whole units were chosen at random."""
@@ -299,11 +299,11 @@ def compare_answer_scores_with_ratings(
             ],
             level,
         ),
-        judge_mean=_average(score for _, score, _ in rated),
-        human_mean=_average(rating for _, _, rating in rated),
+        judge_mean=_average_or_none(score for _, score, _ in rated),
+        human_mean=_average_or_none(rating for _, _, rating in rated),
     )
 
 
-def _average(values: Iterable[float]) -> float | None:
+def _average_or_none(values: Iterable[float]) -> float | None:
     numbers = list(values)
     return math.fsum(numbers) / len(numbers) if numbers else None

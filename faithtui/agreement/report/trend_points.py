@@ -70,7 +70,8 @@ def estimate_accuracy_kappa_and_recall(
     What the judge says of the rest is not known, so that its shares are estimated, too.
 
     Args:
-        compared: Claims of a run, with the weights of the drawing: `ComparedClaims.comparable`.
+        compared: Claims of a run, with the weights of the drawing:
+            `ComparedClaims.claims_weighted_for_comparison_with_other_judge`.
     """
     context, whole = compared.figure_context, compared.whole_matrix
     found = context.estimate_figures_with_wanted_intervals(

@@ -265,7 +265,7 @@ class ClaimColumns:
     @property
     def blind_flags(self) -> Ints:
         """1: all verdicts were given blind; 0: not all; -1: not known."""
-        return self._columns["blind"].map_to_numbers(code_optional_flag)
+        return self._columns["blind"].map_to_numbers(encode_optional_flag)
 
     @property
     def confidences(self) -> Floats:
@@ -298,7 +298,7 @@ class ClaimColumns:
         return encode_labels(self._load_column("stratum"), names)
 
 
-def code_optional_flag(flag: bool | None) -> int:
+def encode_optional_flag(flag: bool | None) -> int:
     """Give 1 for yes, 0 for no, -1 for not known."""
     return -1 if flag is None else int(flag)
 
@@ -351,7 +351,7 @@ class ComparedClaims:
         return self.design.kind in RANDOM_DESIGNS and bool(self.all.is_drawn_with_judge_shown.any())
 
     @property
-    def places_with_audit(self) -> Ints:
+    def places_compared_in_sample_shown_included(self) -> Ints:
         """The same with the claims that were served with the judge's verdict in view."""
         return np.flatnonzero(self.is_compared & self.all.is_of_sample)
 
@@ -373,8 +373,8 @@ class ComparedClaims:
         Returns:
             By stratum and group; where only what was drawn was judged, by stratum alone.
         """
-        if self.counts_drawn_from is not None:
-            unfair, verdicts = (each.sum(axis=1) for each in self.counts_drawn_from)
+        if self.unfair_and_drawable_counts is not None:
+            unfair, verdicts = (each.sum(axis=1) for each in self.unfair_and_drawable_counts)
             return verdicts, unfair
         populations = np.array([[each.population] for each in self.design.strata], np.int64)
         is_unfair = (
@@ -384,7 +384,7 @@ class ComparedClaims:
         return populations, unfair[:, None]
 
     @cached_property
-    def comparable(self) -> "ComparedClaims":
+    def claims_weighted_for_comparison_with_other_judge(self) -> "ComparedClaims":
         """The same claims as they are counted beside another judge.
 
         With the weights of the drawing where this run judged all that was drawn and not the rest,
@@ -404,7 +404,11 @@ class ComparedClaims:
     def figure_context(self) -> FigureContext:
         """How figures are computed."""
         return FigureContext(
-            self.labels.names, self.bad, self.settings, self.weighted_frame, self.counts_drawn_from
+            self.labels.names,
+            self.bad,
+            self.settings,
+            self.weighted_frame,
+            self.unfair_and_drawable_counts,
         )
 
     @cached_property
@@ -429,7 +433,7 @@ class ComparedClaims:
         return self.all.group_count + bundles
 
     @cached_property
-    def counts_drawn_from(self) -> tuple[Ints, Ints] | None:
+    def unfair_and_drawable_counts(self) -> tuple[Ints, Ints] | None:
         """Count what the labelled claims were drawn from, see `FigureContext.frame_counts`."""
         if self.design.kind not in RANDOM_DESIGNS or self.design.follows_draw:
             return None
@@ -539,8 +543,8 @@ def compute_inverse_probability_weights(compared: ComparedClaims) -> dict[ClaimI
         case DesignKind.CENSUS:
             return {each.claim: 1.0 for each in inside}
         case DesignKind.SIMPLE:
-            assert compared.counts_drawn_from is not None
-            unfair, verdicts = compared.counts_drawn_from
+            assert compared.unfair_and_drawable_counts is not None
+            unfair, verdicts = compared.unfair_and_drawable_counts
             weight = float(verdicts.sum() / (len(inside) + unfair.sum()))
             return {each.claim: weight for each in inside}
         case DesignKind.STRATIFIED:

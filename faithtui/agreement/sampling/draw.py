@@ -310,7 +310,7 @@ def make_sample_draw(units: Sequence[FrameUnit], plan: SamplePlan) -> SampleDraw
                 _draw_strata_interleaved(frame.group_positions_by_stratum(), strata, plan.seed)
             )
     return SampleDraw(
-        tuple(_make_claim_draw(frame[place], stratum, plan) for stratum, place in order),
+        tuple(_make_drawn_claim(frame[place], stratum, plan) for stratum, place in order),
         strata,
         len(frame),
     )
@@ -350,7 +350,7 @@ def _draw_random_positions(count: int, wanted: int, seed: int, name: str) -> lis
     return chosen
 
 
-def _make_claim_draw(unit: FrameUnit, stratum: Stratum, plan: SamplePlan) -> ClaimDraw:
+def _make_drawn_claim(unit: FrameUnit, stratum: Stratum, plan: SamplePlan) -> ClaimDraw:
     return ClaimDraw(
         unit, stratum.name, stratum.draw_probability, _draw_whether_judge_is_shown(unit, plan)
     )

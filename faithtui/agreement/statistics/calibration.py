@@ -139,20 +139,20 @@ def compute_calibration(
     # Sorted once: neither bins nor sums may depend on the order of the units.
     order = np.lexsort((by, came, stated))
     groups, stated, came, by = groups[order], stated[order], came[order], by[order]
-    rows = _count_distinct(stated, came, by)
+    rows = _count_distinct_sorted_units(stated, came, by)
     shared = _assign_equal_mass_bins(rows, MOST_BINS)
     bins = _make_bins(rows, shared, level)
     return CalibrationResult(
         n=len(stated),
-        brier=_keep_interval_in_range(estimate_mean(groups, (stated - came) ** 2, by, level)),
-        skill=_compute_brier_skill(rows),
+        brier=_clip_interval_of_brier_score(estimate_mean(groups, (stated - came) ** 2, by, level)),
+        skill=_compute_brier_skill_score_of_rows(rows),
         bins=bins,
         error=calibration_error(bins) if bins else None,
-        floor=_simulate_floor(rows, shared, draws, seed) if bins else None,
+        floor=_simulate_noise_floor_of_rows(rows, shared, draws, seed) if bins else None,
     )
 
 
-def _keep_interval_in_range(brier: Estimate) -> Estimate:
+def _clip_interval_of_brier_score(brier: Estimate) -> Estimate:
     """Cut an interval where no mean of squared errors of probabilities can be: [0, 1]."""
     if brier.ci_low is None or brier.ci_high is None:
         return brier
@@ -166,10 +166,10 @@ def brier_score(units: ProbabilityOutcomes, weights: Weights = ()) -> Point:
         Brier 1950, Monthly Weather Review 78:1-3, counting one of the two classes; his own score,
         which counts both, is twice that.
     """
-    return _compute_brier(_sort_and_count(units, weights))
+    return _compute_brier_score_of_rows(_sort_units_and_count_distinct(units, weights))
 
 
-def _compute_brier(rows: _DistinctUnits) -> Point:
+def _compute_brier_score_of_rows(rows: _DistinctUnits) -> Point:
     if not len(rows.times):
         return Reason.NO_ITEMS
     return float(rows.total_weights @ (rows.stated - rows.came) ** 2) / math.fsum(
@@ -183,11 +183,11 @@ def brier_skill_score(units: ProbabilityOutcomes, weights: Weights = ()) -> Poin
     At most 1; undefined without units (`NO_ITEMS`), and when nothing or everything came true
     (`ONE_CLASS_ONLY`).
     """
-    return _compute_brier_skill(_sort_and_count(units, weights))
+    return _compute_brier_skill_score_of_rows(_sort_units_and_count_distinct(units, weights))
 
 
-def _compute_brier_skill(rows: _DistinctUnits) -> Point:
-    score = _compute_brier(rows)
+def _compute_brier_skill_score_of_rows(rows: _DistinctUnits) -> Point:
+    score = _compute_brier_score_of_rows(rows)
     if isinstance(score, Reason):
         return score
     if rows.came.all() or not rows.came.any():
@@ -209,7 +209,7 @@ def equal_width_bins(
         level: Confidence level of the limits, in (0, 1).
         weights: Of the units; () for 1 each.
     """
-    rows = _sort_and_count(units, weights)
+    rows = _sort_units_and_count_distinct(units, weights)
     edges = np.arange(1, count) / count
     places = np.searchsorted(edges, rows.stated)
     bounds = [0.0, *edges.tolist(), 1.0]
@@ -230,7 +230,7 @@ def equal_mass_bins(
         level: Confidence level of the limits, in (0, 1).
         weights: Of the units; they do not change which bin a unit is in.
     """
-    rows = _sort_and_count(units, weights)
+    rows = _sort_units_and_count_distinct(units, weights)
     return _make_bins(rows, _assign_equal_mass_bins(rows, most), level)
 
 
@@ -282,11 +282,13 @@ def simulate_noise_floor(
         draws: How often everything is drawn anew.
         seed: The same seed gives the same floor.
     """
-    rows = _sort_and_count(units, weights)
-    return _simulate_floor(rows, _assign_equal_mass_bins(rows, most), draws, seed)
+    rows = _sort_units_and_count_distinct(units, weights)
+    return _simulate_noise_floor_of_rows(rows, _assign_equal_mass_bins(rows, most), draws, seed)
 
 
-def _simulate_floor(rows: _DistinctUnits, shared: Ints, draws: int, seed: int) -> NoiseFloor:
+def _simulate_noise_floor_of_rows(
+    rows: _DistinctUnits, shared: Ints, draws: int, seed: int
+) -> NoiseFloor:
     generator = np.random.Generator(np.random.PCG64(seed))
     totals = np.zeros(draws)
     for place in np.unique(shared).tolist():
@@ -306,15 +308,17 @@ def _simulate_floor(rows: _DistinctUnits, shared: Ints, draws: int, seed: int) -
     return NoiseFloor(float(totals.mean()), float(totals[math.ceil(0.95 * draws) - 1]))
 
 
-def _sort_and_count(units: ProbabilityOutcomes, weights: Weights = ()) -> _DistinctUnits:
+def _sort_units_and_count_distinct(
+    units: ProbabilityOutcomes, weights: Weights = ()
+) -> _DistinctUnits:
     stated = np.array([p for p, _ in units], np.float64)
     came = np.array([was for _, was in units], np.bool_)
     by = np.array(weights, np.float64) if len(weights) else np.ones(len(units))
     order = np.lexsort((by, came, stated))
-    return _count_distinct(stated[order], came[order], by[order])
+    return _count_distinct_sorted_units(stated[order], came[order], by[order])
 
 
-def _count_distinct(stated: Floats, came: Flags, weights: Floats) -> _DistinctUnits:
+def _count_distinct_sorted_units(stated: Floats, came: Flags, weights: Floats) -> _DistinctUnits:
     """Count sorted units that are alike: judges state few probabilities."""
     rows = stated, came, weights
     first = np.ones(len(stated), np.bool_)

@@ -23,7 +23,7 @@ from faithtui.agreement.statistics.matrices import (
     MatrixStack,
     count_distinct_columns,
     count_units_by_cell_and_group,
-    number_keys,
+    number_distinct_keys_by_occurrence,
 )
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, Point, Reason
 
@@ -202,7 +202,7 @@ def estimate_share(flags: Iterable[tuple[str, bool]], level: float = LEVEL) -> E
         In [0, 1]; undefined without units.
     """
     units = list(flags)
-    groups, names = number_keys([group for group, _ in units])
+    groups, names = number_distinct_keys_by_occurrence([group for group, _ in units])
     hits = np.array([flag for _, flag in units], dtype=np.int64)
     counts = count_units_by_cell_and_group(groups, hits, len(names), 2)
     return estimate_share_of_counts(counts[1], counts[0] + counts[1], level)

@@ -147,7 +147,7 @@ def make_jackknife_interval(
         figures to -0.999..0.999); if that moves the value itself, the ends are widened to include
         it.
     """
-    moved = _to_scale(np.asarray(left_out, dtype=np.float64), scale)
+    moved = _transform_values_to_scale(np.asarray(left_out, dtype=np.float64), scale)
     weights = np.broadcast_to(np.asarray(times), moved.shape)
     return _make_interval_on_scale(value, moved, weights, scale, level)
 
@@ -157,7 +157,7 @@ def _make_interval_on_scale(
 ) -> tuple[float, float]:
     """Make an interval from values that are on the scale already."""
     half = t_quantile(level, int(times.sum()) - 1) * compute_jackknife_se(moved, times)
-    centre = float(_to_scale(np.float64(value), scale))
+    centre = float(_transform_values_to_scale(np.float64(value), scale))
     low, high = centre - half, centre + half
     match scale:
         case IntervalScale.LOGIT:
@@ -217,7 +217,7 @@ def make_estimate_with_jackknife_interval(
     lowest, highest = float(values.min()), float(values.max())  # NaN where one of them is
     if lowest != lowest:
         return Estimate(value, EstimateStatus.OK, n, groups, Reason.TOO_FEW_CLUSTERS)
-    moved = _to_scale(values, scale)
+    moved = _transform_values_to_scale(values, scale)
     # On a scale without ends, one group that holds all there is would be infinitely far away.
     at_an_end = _is_at_scale_end(min(value, lowest), max(value, highest), scale)
     se: float | None = None
@@ -261,7 +261,7 @@ def _is_at_scale_end(lowest: float, highest: float, scale: IntervalScale) -> boo
             assert_never(scale)
 
 
-def _to_scale(values: npt.ArrayLike, scale: IntervalScale) -> Floats:
+def _transform_values_to_scale(values: npt.ArrayLike, scale: IntervalScale) -> Floats:
     """Move values to the scale, those too near to an end being clipped before."""
     match scale:
         case IntervalScale.LOGIT:

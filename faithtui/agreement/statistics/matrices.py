@@ -413,7 +413,7 @@ def count_distinct_columns(
     return ordered[:, starts[used]].astype(dtype), found[used]
 
 
-def number_keys(keys: Sequence[KeyT]) -> tuple[Ints, list[KeyT]]:
+def number_distinct_keys_by_occurrence(keys: Sequence[KeyT]) -> tuple[Ints, list[KeyT]]:
     """Number keys by their first occurrence.
 
     Returns:
@@ -490,7 +490,7 @@ def count_weighted_confusion_by_group(
     size = len(categories)
     place = {name: i for i, name in enumerate(categories)}
     stratum = {weight: i for i, weight in enumerate(weights)}
-    groups, names = number_keys([group for group, *_ in units])
+    groups, names = number_distinct_keys_by_occurrence([group for group, *_ in units])
     cells = np.array(
         [(stratum[w] * size + place[row]) * size + place[column] for _, row, column, w in units],
         dtype=np.int64,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from faithtui.agreement.statistics.intervals import t_quantile
-from faithtui.agreement.statistics.matrices import Floats, number_keys
+from faithtui.agreement.statistics.matrices import Floats, number_distinct_keys_by_occurrence
 from faithtui.domain.estimates import (
     FEWEST_GROUPS,
     LEVEL,
@@ -134,7 +134,7 @@ def ppi_mean_by_conversation(
     known, others = list(labelled), list(unlabelled)
     pairs = [(human, judge, 1) for _, human, judge in known]
     rest = [(judge, 1) for _, judge in others]
-    own, names = number_keys([group for group, *_ in known])
+    own, names = number_distinct_keys_by_occurrence([group for group, *_ in known])
     found = ppi_mean(pairs, rest, lambda_)
     if isinstance(found, Reason):
         return make_undefined_estimate(found, len(known), len(names))
@@ -248,8 +248,8 @@ def split_budget_labels_and_judging(
         left = budget - n * (costs.label + costs.judged_unit_cost)
         others = min(math.ceil(judged_only), math.floor(left / costs.judged_unit_cost + 1e-9))
         if others > 0:
-            return _make_split(correlation, costs, n, others)
-    return _make_split(
+            return _make_budget_split(correlation, costs, n, others)
+    return _make_budget_split(
         correlation, costs, math.floor(budget / (costs.label + costs.unit) + 1e-9), 0
     )
 
@@ -273,8 +273,8 @@ def find_cheapest_split(correlation: float, costs: LabelCosts, effective: float)
         room = n - effective * unexplained
         if n < effective and room > 0:
             others = math.ceil(n * (effective - n) / room - 1e-9)
-            return _make_split(correlation, costs, n, others)
-    return _make_split(correlation, costs, math.ceil(effective - 1e-9), 0)
+            return _make_budget_split(correlation, costs, n, others)
+    return _make_budget_split(correlation, costs, math.ceil(effective - 1e-9), 0)
 
 
 def compute_ppi_effective_size(correlation: float, labelled: int, judged_only: int) -> float:
@@ -311,7 +311,7 @@ def _compute_optimal_unit_counts(
     return labelled, units - labelled
 
 
-def _make_split(
+def _make_budget_split(
     correlation: float, costs: LabelCosts, labelled: int, judged_only: int
 ) -> BudgetSplit:
     if judged_only:

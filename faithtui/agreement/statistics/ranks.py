@@ -17,7 +17,7 @@ from faithtui.agreement.statistics.intervals import (
     IntervalScale,
     make_estimate_with_jackknife_interval,
 )
-from faithtui.agreement.statistics.matrices import Floats, Ints, number_keys
+from faithtui.agreement.statistics.matrices import Floats, Ints, number_distinct_keys_by_occurrence
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, Point, Reason
 
 _AT_ONCE = 4_000_000
@@ -57,7 +57,11 @@ class JointCounts:
         """
         x_levels = np.unique(np.asarray(x, dtype=np.float64), return_inverse=True)[1]
         y_levels = np.unique(np.asarray(y, dtype=np.float64), return_inverse=True)[1]
-        number = np.zeros(len(x_levels), np.int64) if groups is None else number_keys(groups)[0]
+        number = (
+            np.zeros(len(x_levels), np.int64)
+            if groups is None
+            else number_distinct_keys_by_occurrence(groups)[0]
+        )
         return cls.from_counts(x_levels, y_levels, np.ones_like(x_levels), number)
 
     @classmethod
@@ -79,10 +83,10 @@ class JointCounts:
         return cls(
             points // height,
             points % height,
-            _sum_by_index(which, counts, len(points)),
+            _sum_numbers_by_index(which, counts, len(points)),
             keys // max(1, len(points)),
             keys % max(1, len(points)),
-            _sum_by_index(own, counts, len(keys)),
+            _sum_numbers_by_index(own, counts, len(keys)),
         )
 
     @property
@@ -93,10 +97,10 @@ class JointCounts:
     @property
     def group_sizes(self) -> Ints:
         """Units of each group."""
-        return _sum_by_index(self.groups, self.parts, int(self.groups.max(initial=-1)) + 1)
+        return _sum_numbers_by_index(self.groups, self.parts, int(self.groups.max(initial=-1)) + 1)
 
 
-def _sum_by_index(places: Ints, numbers: Ints, size: int) -> Ints:
+def _sum_numbers_by_index(places: Ints, numbers: Ints, size: int) -> Ints:
     """Add whole numbers up by place."""
     return np.bincount(places, weights=numbers, minlength=size).astype(np.int64)
 
@@ -245,7 +249,7 @@ def kendall_of_counts(joint: JointCounts) -> Point:
 def _count_units_by_level(joint: JointCounts) -> tuple[Ints, Ints]:
     """Count the units at each level of the first value, and of the second."""
     x_size, y_size = int(joint.x.max(initial=-1)) + 1, int(joint.y.max(initial=-1)) + 1
-    return _sum_by_index(joint.x, joint.counts, x_size), _sum_by_index(
+    return _sum_numbers_by_index(joint.x, joint.counts, x_size), _sum_numbers_by_index(
         joint.y, joint.counts, y_size
     )
 
@@ -293,7 +297,7 @@ def _count_levels_of_groups(
     groups: Ints, levels: Ints, parts: Ints, counts: Ints, sizes: Ints
 ) -> Ints:
     """Count the units of each group at each level; shape (groups, levels)."""
-    found = _sum_by_index(groups * len(counts) + levels, parts, len(sizes) * len(counts))
+    found = _sum_numbers_by_index(groups * len(counts) + levels, parts, len(sizes) * len(counts))
     return found.reshape(len(sizes), len(counts))
 
 
@@ -302,8 +306,8 @@ def _compute_kendall_without_each_group(joint: JointCounts) -> Floats:
     signs = _sum_concordance_signs(joint.x, joint.y, joint.counts)
     x, y, sizes = joint.x[joint.cells], joint.y[joint.cells], joint.group_sizes
     within = _sum_concordance_signs(x, y, joint.parts, joint.groups)
-    gone = _sum_by_index(joint.groups, joint.parts * signs[joint.cells], len(sizes))
-    inside = _sum_by_index(joint.groups, joint.parts * within, len(sizes))
+    gone = _sum_numbers_by_index(joint.groups, joint.parts * signs[joint.cells], len(sizes))
+    inside = _sum_numbers_by_index(joint.groups, joint.parts * within, len(sizes))
     balance = (joint.counts @ signs) / 2 - gone + inside / 2
     n = joint.n - sizes
     x_counts, y_counts = _count_units_by_level(joint)
@@ -324,10 +328,10 @@ def _count_lost_ties(joint: JointCounts, levels: Ints, counts: Ints) -> Ints:
         counts: Units at each level.
     """
     keys, which = np.unique(joint.groups * len(counts) + levels, return_inverse=True)
-    own = _sum_by_index(which, joint.parts, len(keys))
+    own = _sum_numbers_by_index(which, joint.parts, len(keys))
     whole = counts[keys % len(counts)]
     lost = _count_all_pairs(whole) - _count_all_pairs(whole - own)
-    return _sum_by_index(keys // len(counts), lost, len(joint.group_sizes))
+    return _sum_numbers_by_index(keys // len(counts), lost, len(joint.group_sizes))
 
 
 def _sum_concordance_signs(x: Ints, y: Ints, counts: Ints, block: Ints | None = None) -> Ints:
@@ -374,13 +378,15 @@ def _compute_auroc_without_each_group(joint: JointCounts) -> Floats:
     """Compute the area without each group: its pairs leave, with the others and within it."""
     is_high = joint.y == 1
     width = int(joint.x.max(initial=0)) + 1
-    lows = _sum_by_index(joint.x[~is_high], joint.counts[~is_high], width)
-    highs = _sum_by_index(joint.x[is_high], joint.counts[is_high], width)
+    lows = _sum_numbers_by_index(joint.x[~is_high], joint.counts[~is_high], width)
+    highs = _sum_numbers_by_index(joint.x[is_high], joint.counts[is_high], width)
     # Twice what a positive at a level wins, and twice what a negative there loses.
     wins = 2 * np.cumsum(lows) - lows
     losses = 2 * (highs.sum() - np.cumsum(highs)) + highs
     x, high, sizes = joint.x[joint.cells], is_high[joint.cells], joint.group_sizes
-    gone = _sum_by_index(joint.groups, joint.parts * np.where(high, wins[x], losses[x]), len(sizes))
+    gone = _sum_numbers_by_index(
+        joint.groups, joint.parts * np.where(high, wins[x], losses[x]), len(sizes)
+    )
     # Within groups: a positive wins against what of its group lies below it, and half of ties.
     own_lows = np.where(high, 0, joint.parts)
     below = np.cumsum(own_lows) - own_lows
@@ -390,10 +396,10 @@ def _compute_auroc_without_each_group(joint: JointCounts) -> Floats:
     tied = np.zeros_like(own_lows)
     pairs = (x[1:] == x[:-1]) & (joint.groups[1:] == joint.groups[:-1]) & high[1:] & ~high[:-1]
     tied[1:][pairs] = own_lows[:-1][pairs]
-    inside = _sum_by_index(
+    inside = _sum_numbers_by_index(
         joint.groups, np.where(high, joint.parts * (2 * below - tied), 0), len(sizes)
     )
-    own_highs = _sum_by_index(joint.groups, np.where(high, joint.parts, 0), len(sizes))
+    own_highs = _sum_numbers_by_index(joint.groups, np.where(high, joint.parts, 0), len(sizes))
     positives = highs.sum() - own_highs
     negatives = lows.sum() - (sizes - own_highs)
     won = highs @ wins - gone + inside

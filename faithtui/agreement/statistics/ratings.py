@@ -17,7 +17,12 @@ from faithtui.agreement.statistics.intervals import (
     IntervalScale,
     make_estimate_with_jackknife_interval,
 )
-from faithtui.agreement.statistics.matrices import Floats, Ints, count_distinct_columns, number_keys
+from faithtui.agreement.statistics.matrices import (
+    Floats,
+    Ints,
+    count_distinct_columns,
+    number_distinct_keys_by_occurrence,
+)
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 
 OptionsP = ParamSpec("OptionsP")
@@ -138,7 +143,7 @@ def group_ratings(
     for place, (_, labels) in enumerate(rows):
         for label in labels:
             said[place, position[label]] += 1
-    groups, names = number_keys([group for group, _ in rows])
+    groups, names = number_distinct_keys_by_occurrence([group for group, _ in rows])
     patterns, which = np.unique(said, axis=0, return_inverse=True)
     counts = np.bincount(which.ravel() * len(names) + groups, minlength=len(patterns) * len(names))
     by_group, times = count_distinct_columns(counts.reshape(len(patterns), len(names)))

@@ -126,7 +126,7 @@ def evaluate_recalibration(labelled: Sequence[LabelledProbability]) -> Recalibra
 
     fitted = fit_recalibration(labelled)
     before = [(each.chance, each.is_supported) for each in labelled]
-    after = _cross_validate(labelled)
+    after = _recalibrate_each_claim_without_its_fold(labelled)
     weights = [each.weight for each in labelled]
     bins_before = equal_width_bins(before, _BINS, weights=weights)
     bins_after = equal_width_bins(after, _BINS, weights=weights)
@@ -166,7 +166,9 @@ def _softplus(value: float) -> float:
     return max(value, 0.0) + math.log1p(math.exp(-abs(value)))
 
 
-def _cross_validate(labelled: Sequence[LabelledProbability]) -> list[tuple[float, bool]]:
+def _recalibrate_each_claim_without_its_fold(
+    labelled: Sequence[LabelledProbability],
+) -> list[tuple[float, bool]]:
     """Each claim moved by numbers that were fitted without its fold."""
     folds = assign_folds(labelled)
     fitted = {

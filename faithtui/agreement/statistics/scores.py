@@ -16,7 +16,12 @@ from faithtui.agreement.statistics.intervals import (
     IntervalScale,
     make_estimate_with_jackknife_interval,
 )
-from faithtui.agreement.statistics.matrices import Flags, Floats, Ints, number_keys
+from faithtui.agreement.statistics.matrices import (
+    Flags,
+    Floats,
+    Ints,
+    number_distinct_keys_by_occurrence,
+)
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
 
 MULTIPLIER = 1.96
@@ -76,7 +81,7 @@ def mean_absolute_error(pairs: Sequence[tuple[float, float]]) -> Point:
 
 def estimate_bias(units: ScoredUnits, level: float = LEVEL) -> Estimate:
     """Estimate the mean difference, leaving out one conversation at a time."""
-    groups, _ = number_keys([group for group, *_ in units])
+    groups, _ = number_distinct_keys_by_occurrence([group for group, *_ in units])
     differences = np.array([judge - human for _, judge, human in units], np.float64)
     return estimate_mean(groups, differences, np.ones(len(units)), level)
 
@@ -141,10 +146,10 @@ def estimate_share_difference(
         ]
     )
     total = sums.sum(axis=1)
-    value = float(_subtract_shares(total))
+    value = float(_subtract_second_share_from_first(total))
     found = make_estimate_with_jackknife_interval(
         Reason.NO_ITEMS if math.isnan(value) else value,
-        np.sort(_subtract_shares(total[:, None] - sums)),
+        np.sort(_subtract_second_share_from_first(total[:, None] - sums)),
         1,
         IntervalScale.NATURAL,
         n=len(groups),
@@ -156,7 +161,7 @@ def estimate_share_difference(
     return replace(found, ci_low=max(-1.0, found.ci_low), ci_high=min(1.0, found.ci_high))
 
 
-def _subtract_shares(sums: Floats) -> Floats:
+def _subtract_second_share_from_first(sums: Floats) -> Floats:
     """Subtract the second share from the first.
 
     Args:

@@ -17,7 +17,7 @@ from faithtui.agreement.statistics.intervals import (
     IntervalScale,
     make_estimate_with_jackknife_interval,
 )
-from faithtui.agreement.statistics.matrices import number_keys
+from faithtui.agreement.statistics.matrices import number_distinct_keys_by_occurrence
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, Point, Reason
 
 
@@ -61,7 +61,7 @@ def estimate_mean_share(values: Iterable[tuple[str, float]], level: float = LEVE
         In [0, 1], a ratio of two totals by group; undefined without units.
     """
     units = sorted(values)
-    places, names = number_keys([group for group, _ in units])
+    places, names = number_distinct_keys_by_occurrence([group for group, _ in units])
     sums = np.bincount(places, weights=[share for _, share in units], minlength=len(names))
     counts = np.bincount(places, minlength=len(names))
     total, n = float(sums.sum()), int(counts.sum())

@@ -175,7 +175,11 @@ def choose_score_threshold(
 
     table = count_confusion_by_group(
         (
-            (group, _positive_or_negative(bad), _positive_or_negative(is_flagged(group, score)))
+            (
+                group,
+                _name_positive_if_unfaithful(bad),
+                _name_positive_if_unfaithful(is_flagged(group, score)),
+            )
             for group, score, bad in readings
         ),
         ("positive", "negative"),
@@ -244,5 +248,5 @@ def _round_score(score: float) -> float:
     return round(score, 9)
 
 
-def _positive_or_negative(bad: bool) -> str:
+def _name_positive_if_unfaithful(bad: bool) -> str:
     return "positive" if bad else "negative"

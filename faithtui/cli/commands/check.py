@@ -53,14 +53,14 @@ def check(
     Example: faithtui check last flip
     """
     from faithtui.config import load_settings_with_origins
-    from faithtui.engine.integrity.run_checks import check_unchecked_conversations_of_run
+    from faithtui.engine.integrity.run_checks import check_and_save_remaining_conversations
 
     options = merge_common_options(context, store, json)
     wanted = None if kind is None else _parse_finding_kind(kind)
     configured = load_settings_with_origins()
     with open_store(options.store, configured.settings) as opened:
         found = read_run_id(opened, run)
-        check_unchecked_conversations_of_run(opened, found, _CheckProgress())
+        check_and_save_remaining_conversations(opened, found, _CheckProgress())
         summary = opened.findings.summarise_run(found)
         if options.json:
             kinds = list(summary.counts) if wanted is None else [wanted]

@@ -204,7 +204,7 @@ def delete(
     """
     options = merge_common_options(context, store, json)
     with open_store(options.store) as opened:
-        count = opened.claim_sets.delete(name)
+        count = opened.claim_sets.delete_all_versions(name)
     if options.json:
         print_json({"versions": count})
     else:

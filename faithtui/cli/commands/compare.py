@@ -21,7 +21,7 @@ from faithtui.cli.shared_options import (
     make_reviewer_option,
     merge_common_options,
 )
-from faithtui.cli.stores import find_id_of_named_claim_set, open_store, read_run_id
+from faithtui.cli.stores import find_id_of_claim_set_option, open_store, read_run_id
 
 if TYPE_CHECKING:
     from faithtui.engine.review.reports.run_comparison import RunComparison
@@ -49,7 +49,7 @@ def compare(
     """
     from faithtui.config import load_settings
     from faithtui.domain.ids import SampleId
-    from faithtui.engine.integrity.run_checks import check_run_within_time_limit
+    from faithtui.engine.integrity.run_checks import check_and_save_run_within_time_limit
     from faithtui.engine.review.reports.run_comparison import compare_runs
     from faithtui.engine.review.samples.splits import parse_split
 
@@ -60,14 +60,14 @@ def compare(
         opened.refuse_corrupted_rows()
         runs = read_run_id(opened, first), read_run_id(opened, second)
         for each in runs:
-            check_run_within_time_limit(opened, each)
+            check_and_save_run_within_time_limit(opened, each)
         change = compare_runs(
             opened,
             *runs,
             options.reviewer or settings.reviewer,
             part,
             None if sample is None else SampleId(sample),
-            find_id_of_named_claim_set(opened, claim_set, sample),
+            find_id_of_claim_set_option(opened, claim_set, sample),
         )
     if options.json:
         print_json(_as_json(change))

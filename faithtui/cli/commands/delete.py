@@ -51,7 +51,7 @@ def dataset(
     from faithtui.engine.deletion import plan_dataset_deletion
 
     raise typer.Exit(
-        _confirm_and_delete(
+        _confirm_delete_and_choose_exit_code(
             merge_common_options(context, store, json),
             lambda opened, by: plan_dataset_deletion(opened, name, by),
             yes=yes,
@@ -80,7 +80,7 @@ def import_(
     from faithtui.engine.deletion import plan_file_deletion
 
     raise typer.Exit(
-        _confirm_and_delete(
+        _confirm_delete_and_choose_exit_code(
             merge_common_options(context, store, json),
             lambda opened, by: plan_file_deletion(opened, file, source, by),
             yes=yes,
@@ -106,7 +106,7 @@ def person(
     from faithtui.engine.deletion import plan_person_deletion
 
     raise typer.Exit(
-        _confirm_and_delete(
+        _confirm_delete_and_choose_exit_code(
             merge_common_options(context, store, json),
             lambda opened, by: plan_person_deletion(opened, name, by),
             yes=yes,
@@ -129,7 +129,7 @@ def run(
     from faithtui.engine.deletion import plan_run_deletion
 
     raise typer.Exit(
-        _confirm_and_delete(
+        _confirm_delete_and_choose_exit_code(
             merge_common_options(context, store, json),
             lambda opened, by: plan_run_deletion(opened, read_run_id(opened, run), by),
             yes=yes,
@@ -137,7 +137,7 @@ def run(
     )
 
 
-def _confirm_and_delete(
+def _confirm_delete_and_choose_exit_code(
     options: CommonOptions, plan: "Callable[[Store, str], DeletionPlan]", *, yes: bool
 ) -> int:
     """Delete something; 0, 1 when the answer is no, 4 when bytes of it may be left."""
@@ -154,7 +154,7 @@ def _confirm_and_delete(
         if not _ask_confirmation(yes=yes):
             print_to_stderr("nothing was deleted")
             return 1
-        done = deletion.delete(counts)
+        done = deletion.delete_if_unchanged_and_idle(counts)
     if options.json:
         print_json({"kind": deletion.kind, "counts": dict(done.counts), "remains": done.remains})
     else:

@@ -58,7 +58,9 @@ def demo(
         complete = is_demo_complete(opened.runs.read_run(run))
         if not with_app:
             raise typer.Exit(
-                _judge_and_print_result(opened, run, path, complete=complete, as_json=options.json)
+                _judge_print_result_and_choose_exit_code(
+                    opened, run, path, complete=complete, as_json=options.json
+                )
             )
     raise typer.Exit(
         show_app(
@@ -72,7 +74,7 @@ def demo(
     )
 
 
-def _judge_and_print_result(
+def _judge_print_result_and_choose_exit_code(
     store: "Store", run: "RunId", path: Path, *, complete: bool, as_json: bool
 ) -> int:
     """Judge what is not judged yet, print what came of it, and give the exit code."""

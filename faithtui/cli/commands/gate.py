@@ -195,7 +195,7 @@ def gate(
         )
         if against is not None and max_drop is None:
             raise ConfigError("--against names the run for --max-drop; name that too")
-        return _run_and_print_gate(options, run, request, against)
+        return _run_gate_print_checks_and_choose_exit_code(options, run, request, against)
 
     raise typer.Exit(run_with_broken_exit_code(compute_exit_code))
 
@@ -214,21 +214,21 @@ def _parse_report_level(text: str) -> "ReportLevel":
     return ReportLevel(text)
 
 
-def _run_and_print_gate(
+def _run_gate_print_checks_and_choose_exit_code(
     options: CommonOptions, run: str, request: "GateRequest", against: str | None
 ) -> int:
     """Hold a run against thresholds, print each, and give the exit code."""
     from faithtui.agreement.gate.threshold_checks import EXIT_CODES
-    from faithtui.engine.integrity.run_checks import check_run_within_time_limit
-    from faithtui.engine.review.gate.gate import check_gate_and_write_certificate
+    from faithtui.engine.integrity.run_checks import check_and_save_run_within_time_limit
+    from faithtui.engine.review.gate.gate import check_gate_and_write_certificate_if_passed
 
     with open_store(options.store) as opened:
         opened.refuse_corrupted_rows()
         number = read_run_id(opened, run)
-        check_run_within_time_limit(opened, number)
+        check_and_save_run_within_time_limit(opened, number)
         if against is not None:
             request = replace(request, against=read_run_id(opened, against))
-        result = check_gate_and_write_certificate(opened, number, request)
+        result = check_gate_and_write_certificate_if_passed(opened, number, request)
     _print_result(result, as_json=options.json)
     return EXIT_CODES[result.outcome]
 

@@ -20,7 +20,7 @@ from faithtui.cli.shared_options import (
     merge_common_options,
     read_idk_rule,
 )
-from faithtui.cli.stores import find_id_of_named_claim_set, open_store, read_run_id
+from faithtui.cli.stores import find_id_of_claim_set_option, open_store, read_run_id
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def report(
     from faithtui.agreement.report.settings import ReportSettings
     from faithtui.config import load_settings_with_origins
     from faithtui.domain.ids import SampleId
-    from faithtui.engine.integrity.run_checks import check_run_within_time_limit
+    from faithtui.engine.integrity.run_checks import check_and_save_run_within_time_limit
     from faithtui.engine.review.reports.agreement_report import (
         FILES,
         compute_run_agreement,
@@ -167,7 +167,7 @@ def report(
         opened.refuse_corrupted_rows()
         found = read_run_id(opened, run)
         settings = replace(
-            settings, claim_set=find_id_of_named_claim_set(opened, claim_set, sample)
+            settings, claim_set=find_id_of_claim_set_option(opened, claim_set, sample)
         )
         other = None if compare is None else read_run_id(opened, compare)
         runs = (found,) if other is None else (found, other)
@@ -176,7 +176,7 @@ def report(
         )
         if opening is not None:
             print_to_stderr(opening.warning)
-        check_run_within_time_limit(opened, found)
+        check_and_save_run_within_time_limit(opened, found)
         agreement = compute_run_agreement(opened, found, settings, other, part, trial)
         _warn_of_test_split(opened, agreement)
         if output is not None:

@@ -65,7 +65,7 @@ def serve(
     server = AppServer(
         format_shell_command(command),
         HOST,
-        find_free_port(port),
+        check_port_or_find_free_one(port),
         _print_link,
     )
     server.serve()
@@ -82,7 +82,7 @@ def _print_link(link: str) -> None:
     sys.stdout.flush()
 
 
-def find_free_port(port: int) -> int:
+def check_port_or_find_free_one(port: int) -> int:
     """Give the port, or any that is free for 0.
 
     Raises:

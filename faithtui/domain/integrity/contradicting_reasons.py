@@ -85,7 +85,7 @@ def contradicts_verdict(reason: str | None, polarity: Polarity) -> bool:
             return said == "supported"
 
 
-def finds_no_fault(reason: str) -> bool:
+def says_nothing_was_wrong(reason: str) -> bool:
     """Say whether the reason of a score claims that nothing was wrong at all.
 
     "No problem was found" and "all claims are supported" do. What turns ("all but two are
@@ -97,7 +97,7 @@ def finds_no_fault(reason: str) -> bool:
     return any(not _DENIED.search(text[: found.start()]) for found in _NO_FAULT.finditer(text))
 
 
-def finds_fault(reason: str) -> bool:
+def says_something_was_wrong(reason: str) -> bool:
     """Say whether the reason of a score claims that something was wrong."""
     return detect_supported_or_unsupported(reason) == "unsupported"
 

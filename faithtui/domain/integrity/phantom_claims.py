@@ -68,7 +68,7 @@ class ClaimOrigin:
 
 
 def _contains_word(text: TokenisedText, word: Word) -> bool:
-    return text.index.has_word(word) or text.index.has_stem(word.stem)
+    return text.index.has_word(word) or text.index.has_stem_or_misspelling(word.stem)
 
 
 def trace_claim_words_to_source(

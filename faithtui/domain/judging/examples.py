@@ -61,7 +61,7 @@ class Example:
     """Their remarks, a line each."""
 
     @property
-    def agrees(self) -> bool:
+    def is_judge_right(self) -> bool:
         """Whether the judge said what people say."""
         return self.judge_verdict == self.verdict
 

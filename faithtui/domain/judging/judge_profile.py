@@ -193,7 +193,10 @@ class JudgeProfile:
 
     def list_hidden(self) -> tuple[str, ...]:
         """Name what is hidden, so that nobody can be asked with this profile."""
-        found = [*_list_nested_values(self.extra_body), *self.extra_headers.items()]
+        found = [
+            *_iter_names_and_values_of_all_levels(self.extra_body),
+            *self.extra_headers.items(),
+        ]
         return tuple(dict.fromkeys(name for name, value in found if value == HIDDEN))
 
     def list_variables(self) -> tuple[str, ...]:
@@ -320,7 +323,7 @@ def _check_extra_body(body: Mapping[str, object]) -> None:
         json.dumps(body, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ConfigError("extra_body is not valid; expected values of JSON") from error
-    for name, value in _list_nested_values(body):
+    for name, value in _iter_names_and_values_of_all_levels(body):
         if _is_secret(name, value):
             # The value stays out of the message.
             raise ConfigError(
@@ -329,7 +332,9 @@ def _check_extra_body(body: Mapping[str, object]) -> None:
             )
 
 
-def _list_nested_values(body: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+def _iter_names_and_values_of_all_levels(
+    body: Mapping[str, object],
+) -> Iterator[tuple[str, object]]:
     """Give every value on every level, with the name it goes by; those of a list by its own.
 
     Raises:
@@ -381,7 +386,7 @@ def _hide_secret(name: str, value: object, levels: int) -> object:
 
 def hide_fingerprint_secrets(fingerprint: str) -> str:
     """Give the fingerprint of a judge without any secret that an earlier version stored in it."""
-    return _rewrite_fingerprint_parameters(fingerprint, hide_secret_parameters)
+    return _rewrite_parameters_in_fingerprint(fingerprint, hide_secret_parameters)
 
 
 def normalise_fingerprint(fingerprint: str) -> str:
@@ -399,10 +404,10 @@ def normalise_fingerprint(fingerprint: str) -> str:
             changed["extra_headers"] = {key.lower(): each for key, each in headers.items()}
         return changed
 
-    return _rewrite_fingerprint_parameters(fingerprint, normalise)
+    return _rewrite_parameters_in_fingerprint(fingerprint, normalise)
 
 
-def _rewrite_fingerprint_parameters(
+def _rewrite_parameters_in_fingerprint(
     fingerprint: str, rewrite: Callable[[Mapping[str, Any]], dict[str, Any]]
 ) -> str:
     """Rewrite the parameters in a fingerprint; what holds none stays as it is."""

@@ -146,7 +146,7 @@ def _find_clashing_pairs(
     for one in mine:
         if one.number is not None:
             for other in numbers:
-                if _numbers_clash(one, other):
+                if _do_numbers_clash(one, other):
                     is_date = one.is_year or one.unit == "th"
                     yield ClashKind.DATE if is_date else ClashKind.NUMBER, one, other
             if one.unit != "th":
@@ -295,7 +295,7 @@ def _find_name_clash(
 def _may_be_same_name(mine: Sequence[Word], other: Sequence[Word]) -> bool:
     """Whether names may be two forms of one: alike at the beginning, or the letters of one."""
     if any(
-        one.text[:_ALIKE_NAME] == two.text[:_ALIKE_NAME] or one.prefix == two.prefix != ""
+        one.text[:_ALIKE_NAME] == two.text[:_ALIKE_NAME] or one.stem_prefix == two.stem_prefix != ""
         for one in mine
         for two in other
     ):
@@ -370,7 +370,7 @@ def _are_units_of_one_dimension(one: Word, other: Word) -> bool:
     return one.measure.dimension == other.measure.dimension
 
 
-def _numbers_clash(one: Word, other: Word) -> bool:
+def _do_numbers_clash(one: Word, other: Word) -> bool:
     if one.number is None or other.number is None or one.is_year != other.is_year:
         return False
     if one.unit != other.unit and (one.unit == "th" or (one.unit and other.unit)):

@@ -146,7 +146,7 @@ class SentenceIndex:
                 units.append(number)
         self._bigrams = self._prefixes = self._spellable = self._language = None
 
-    def add_all_sentences(self, source: int, other: "SentenceIndex") -> None:
+    def add_sentences_of_other_index(self, source: int, other: "SentenceIndex") -> None:
         """Take in all sentences of a context as those of passage number `source`."""
         before = len(self.units)
         self.units += (IndexedSentence(source, unit.sentence) for unit in other.units)
@@ -194,12 +194,12 @@ class SentenceIndex:
 
     def find_similar_stems(self, word: Word) -> Sequence[str]:
         """Stems that may be a word which is nowhere: they begin so, or are nearly spelt so."""
-        prefix = word.prefix
+        prefix = word.stem_prefix
         if prefix and (alike := self._list_stems_with_prefix(prefix)):
             return alike
         return self._list_misspelt_stems(word.stem)
 
-    def has_stem(self, word: str) -> bool:
+    def has_stem_or_misspelling(self, word: str) -> bool:
         """Whether a stem is there, letter for letter or misspelt."""
         return word in self.holders or bool(self._list_misspelt_stems(word))
 

@@ -119,7 +119,7 @@ def index_texts(texts: Sequence[TokenisedText]) -> SentenceIndex:
     """Index several texts as one context: unit by unit, each with the position of its text."""
     context = SentenceIndex()
     for source, each in enumerate(texts):
-        context.add_all_sentences(source, each.index)
+        context.add_sentences_of_other_index(source, each.index)
     return context
 
 

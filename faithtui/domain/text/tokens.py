@@ -159,7 +159,7 @@ class Word(NamedTuple):
         return self.stem in keys or (bool(self.aliases) and not keys.isdisjoint(self.aliases))
 
     @property
-    def prefix(self) -> str:
+    def stem_prefix(self) -> str:
         """First five letters of a stem of at least six, else empty."""
         return get_stem_prefix(self.stem)
 
@@ -192,7 +192,7 @@ def tokenise_words(text: str, start: int = 0, end: int | None = None) -> list[Wo
         if match["number"] is not None:
             _add_number_or_date_month(found, text, match, start, past)
         elif match[0].isascii() or not _SPACELESS.search(match[0]):
-            _add_word(found, text, first, last, start, past)
+            _add_word_or_extend_number(found, text, first, last, start, past)
         else:
             _add_character_pairs(found, text, first, last, start, past)
         is_after_number = found[-1].number is not None
@@ -416,7 +416,9 @@ def _normalise(text: str) -> str:
     return unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).replace("’", "'").casefold()
 
 
-def _make_number(start: int, end: int, text: str, value: float, unit: str, decimals: int) -> Word:
+def _make_number_word(
+    start: int, end: int, text: str, value: float, unit: str, decimals: int
+) -> Word:
     is_spelled = not text[0].isdecimal() and _RUN.findall(text)[-1] not in NUMBER_SCALES
     is_year = not unit and is_year_value(value) and (len(text) == len("2000") or is_spelled)
     stem = f"#{value:.12g}th" if unit == "th" else f"#{value:.12g}"
@@ -434,7 +436,7 @@ def _add_number_or_date_month(
         date = _ISO_DATE.match(text, start - len("2024-"), past)
         if date is not None:
             month = MONTHS[int(date[1]) - 1]
-            found.append(_make_month(start, end, month))
+            found.append(_make_month_word(start, end, month))
             return
     unit = ""
     before = text[start - 1 : start] if start > begin else ""
@@ -447,7 +449,7 @@ def _add_number_or_date_month(
     digits = match["number"]
     value = float(digits.replace(",", ""))
     written = text[start : match.end("number")] if unit != "th" else text[start:end]
-    found.append(_make_number(start, end, written, value, unit, len(digits.partition(".")[2])))
+    found.append(_make_number_word(start, end, written, value, unit, len(digits.partition(".")[2])))
 
 
 def _is_day_of_month(text: str, start: int, end: int, begin: int, past: int) -> bool:
@@ -457,27 +459,29 @@ def _is_day_of_month(text: str, start: int, end: int, begin: int, past: int) -> 
     return _MONTH_BEFORE.search(text, max(begin, start - _LONGEST_MONTH), start) is not None
 
 
-def _make_month(start: int, end: int, name: str) -> Word:
+def _make_month_word(start: int, end: int, name: str) -> Word:
     its_stem = MAY if name == "may" else stem(name)
     return Word(start, end, name, its_stem, is_content=True, is_capital=True, kind="date")
 
 
-def _add_word(found: list[Word], text: str, start: int, end: int, begin: int, past: int) -> None:
+def _add_word_or_extend_number(
+    found: list[Word], text: str, start: int, end: int, begin: int, past: int
+) -> None:
     """Append a word, or let it change the number before it."""
     raw = text[start:end]
     form = _make_word_form(raw)
     normal = form.normal
-    if found and _extend_number(found, text, start, end, raw, normal):
+    if found and _try_to_extend_number(found, text, start, end, raw, normal):
         return
     if normal in NUMBER_WORDS and (normal != "one" or _is_scale_next(text, end, past)):
-        found.append(_make_number(start, end, normal, NUMBER_WORDS[normal], "", 0))
+        found.append(_make_number_word(start, end, normal, NUMBER_WORDS[normal], "", 0))
     elif normal in MONTHS_SHORT and _is_month(found, text, start, end, raw, begin, past):
-        found.append(_make_month(start, end, MONTHS_SHORT[normal]))
+        found.append(_make_month_word(start, end, MONTHS_SHORT[normal]))
     else:
         found.append(Word(start, end, *form))
 
 
-def _extend_number(
+def _try_to_extend_number(
     found: list[Word], text: str, start: int, end: int, raw: str, normal: str
 ) -> bool:
     """Let a word change the number before it: a scale, percent, more of the number, a unit."""
@@ -502,22 +506,24 @@ def _extend_number(
     is_spelled = not number.text[0].isdecimal()
     written = text[number.start : end].lower()
     if normal in PERCENT_WORDS:
-        grown = _make_number(number.start, end, number.text, cast("float", value), "%", decimals)
+        grown = _make_number_word(
+            number.start, end, number.text, cast("float", value), "%", decimals
+        )
     elif unit in CURRENCIES and raw in ("m", "M") and start == joint:
         scaled = cast("float", value) * NUMBER_SCALES["million"]
-        grown = _make_number(number.start, end, written, scaled, unit, decimals)
+        grown = _make_number_word(number.start, end, written, scaled, unit, decimals)
     elif normal in ORDINALS and is_spelled and 0 < ORDINALS[normal] < 10 and not unit:
         if not 20 <= cast("float", value) < 100 or cast("float", value) % 10:
             return False
         rank = cast("float", value) + ORDINALS[normal]
-        grown = _make_number(number.start, end, written, rank, "th", 0)
+        grown = _make_number_word(number.start, end, written, rank, "th", 0)
     elif (normal in NUMBER_SCALES and unit in ("", *CURRENCIES)) or (
         normal in NUMBER_WORDS and is_spelled and not unit
     ):
         spelled = parse_spelled_number(tuple(_RUN.findall(written.replace(",", ""))))
         if spelled is None:
             return False
-        grown = _make_number(number.start, end, written, spelled, unit, decimals)
+        grown = _make_number_word(number.start, end, written, spelled, unit, decimals)
         if normal in NUMBER_SCALES:
             _scale_earlier_number(found, NUMBER_SCALES[normal])
     elif normal in UNITS and raw.islower() and not is_spelled:
@@ -554,7 +560,7 @@ def _merge_article_into_number(found: list[Word], text: str, end: int) -> None:
         start = found.pop().start
     written = text[start:end].lower()
     value = parse_spelled_number(tuple(_RUN.findall(written)))
-    found.append(_make_number(start, end, written, value or 0.0, "", 0))
+    found.append(_make_number_word(start, end, written, value or 0.0, "", 0))
 
 
 def _is_month(
@@ -584,7 +590,7 @@ def _add_character_pairs(
     position = start
     for run in _SPACELESS.finditer(text, start, end):
         if run.start() > position:
-            _add_word(found, text, position, run.start(), begin, past)
+            _add_word_or_extend_number(found, text, position, run.start(), begin, past)
         last = max(run.start() + 1, run.end() - 1)
         for first in range(run.start(), last):
             pair_end = min(first + 2, run.end())
@@ -592,7 +598,7 @@ def _add_character_pairs(
             found.append(Word(first, pair_end, normal, normal, is_content=True, is_capital=False))
         position = run.end()
     if position < end:
-        _add_word(found, text, position, end, begin, past)
+        _add_word_or_extend_number(found, text, position, end, begin, past)
 
 
 _UNIT_SIZES: Final = {

@@ -197,8 +197,8 @@ def format_batch_export_hint(run: RunId) -> str:
 async def hold_batch_lease(store: Store) -> AsyncIterator[None]:
     """Be the only one, over all processes, who works on the batches of a store."""
     leases = StoreLeases(store)
-    async with leases.keep_alive():
-        await leases.acquire_or_wait(LEASE, lambda: False)
+    async with leases.hold_worker_registration():
+        await leases.acquire_or_wait_for_others_answer(LEASE, lambda: False)
         yield
 
 
@@ -251,7 +251,7 @@ class _BatchRunner:
         run, spec = execution.row.id, execution.row.spec
         if spec.claims_run is not None and execution.store.runs.read_run(spec.claims_run).pending:
             return RunState.WAITING, f"it judges the claims of run {spec.claims_run}: finish that"
-        has_changed = await self.tracker.poll_batches_and_read_results(
+        has_changed = await self.tracker.poll_batches_read_results_and_tell_if_changed(
             batches.list_open_batches(run)
         )
         self._raise_stop_error_if_any()
@@ -270,7 +270,7 @@ class _BatchRunner:
             await self.submitter.submit_batches(collector.buffer, everything=True)
             if not collector.other_batches:
                 break
-            if not await self.tracker.poll_batches_and_read_results(
+            if not await self.tracker.poll_batches_read_results_and_tell_if_changed(
                 batches.find_batches(collector.other_batches)
             ):
                 break

@@ -103,7 +103,7 @@ async def export_questions(
     """
     environment = environment or RunEnvironment()
     count = 0
-    _refuse_existing(path)
+    _refuse_existing_file(path)
     async with hold_batch_lease(store):
         UnstoredReplies(store.path).recover_into_store(store)
         row = store.runs.read_run(run)
@@ -289,7 +289,7 @@ def _take_all_questions(buffer: QuestionBuffer) -> list[CollectedQuestion]:
     return buffer.remove_questions_of_one_batch(len(buffer.questions), sys.maxsize)
 
 
-def _refuse_existing(path: Path) -> None:
+def _refuse_existing_file(path: Path) -> None:
     # It may hold the only copy of questions that count as asked, so nothing replaces it.
     if path.exists():
         raise ExportError(f"{path} is there already; name another file")

@@ -110,7 +110,7 @@ def _make_question_result_and_count_call(
     usage, is_estimated = fill_in_token_counts_from_estimate(asked.tokens_likely, result)
     tally = execution.control.tally
     tally.calls += 1
-    tally.get_step_counts(asked.step).calls += 1
+    tally.get_or_add_counts_of_step(asked.step).calls += 1
     return QuestionResult(
         asked.number,
         make_stored_reply(

@@ -39,7 +39,9 @@ class Leases(Protocol):
     def holder(self) -> str | None:
         """Who takes them, for the reply to end them; None: nobody needs any."""
 
-    async def acquire_or_wait(self, key: str, is_answered: Callable[[], bool]) -> bool:
+    async def acquire_or_wait_for_others_answer(
+        self, key: str, is_answered: Callable[[], bool]
+    ) -> bool:
         """Take the lease on a question, or wait until somebody else has answered it.
 
         Returns:
@@ -55,7 +57,9 @@ class NoLeases:
 
     holder = None
 
-    async def acquire_or_wait(self, key: str, is_answered: Callable[[], bool]) -> bool:
+    async def acquire_or_wait_for_others_answer(
+        self, key: str, is_answered: Callable[[], bool]
+    ) -> bool:
         """Take it at once."""
         return True
 
@@ -75,7 +79,7 @@ class StoreLeases:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """Prepare; nothing is written before `keep_alive`.
+        """Prepare; nothing is written before `hold_worker_registration`.
 
         Args:
             store: Where they are kept.
@@ -100,7 +104,7 @@ class StoreLeases:
         return self._uid
 
     @contextlib.asynccontextmanager
-    async def keep_alive(self) -> AsyncIterator[None]:
+    async def hold_worker_registration(self) -> AsyncIterator[None]:
         """Show that the process lives for as long as the context is held."""
         now = datetime.now(UTC)
         pid = os.getpid()
@@ -121,10 +125,14 @@ class StoreLeases:
                     self._store.submit(self._store.workers.remove_worker_and_leases, self._uid)
                 )
 
-    async def acquire_or_wait(self, key: str, is_answered: Callable[[], bool]) -> bool:
+    async def acquire_or_wait_for_others_answer(
+        self, key: str, is_answered: Callable[[], bool]
+    ) -> bool:
         """Take the lease on a question, or wait until somebody else has answered it."""
         while True:
-            if await self._write(self._store.workers.take_lease, key, self._uid, self._is_dead):
+            if await self._write(
+                self._store.workers.try_to_take_lease, key, self._uid, self._is_dead
+            ):
                 # Between the look for a reply and the lease another process may have answered.
                 if not is_answered():
                     return True

@@ -91,7 +91,7 @@ class OutputFormatFallback:
             self._is_one_at_a_time = False
             self._on_known(rung)
 
-    def record_failure(self, rung: OutputFormat) -> bool:
+    def record_failure_worth_retrying(self, rung: OutputFormat) -> bool:
         """Note a reply that is no usable JSON.
 
         Returns:

@@ -108,7 +108,7 @@ class CallCounts:
     steps: dict[str, StepCallCounts] = field(default_factory=dict)
     """By step, in the order of their first question."""
 
-    def get_step_counts(self, name: str) -> StepCallCounts:
+    def get_or_add_counts_of_step(self, name: str) -> StepCallCounts:
         """Give the counts of a step."""
         return self.steps.setdefault(name, StepCallCounts())
 
@@ -223,7 +223,7 @@ class Sender:
         while True:
             check_answers_left(asked.step, asked.count)
             try:
-                return await self._send_once_and_store_reply(asked, request, understand)
+                return await self._send_once_store_and_parse_reply(asked, request, understand)
             except _RetryInOtherFormat:
                 continue
             except JudgeRateLimited as error:
@@ -246,12 +246,12 @@ class Sender:
                 if self._is_closing:
                     raise
                 if missed >= ATTEMPTS:
-                    self._raise_unless_judge_outage(error, waited_s)
+                    self._raise_unless_worth_waiting_for_judge(error, waited_s)
                 wait_s = _compute_backoff(missed)
                 failure = error
             waited_s += wait_s
             self.tally.retries += 1
-            self.tally.get_step_counts(asked.step).retries += 1
+            self.tally.get_or_add_counts_of_step(asked.step).retries += 1
             self._on_retry(asked.step, failure, wait_s)
             await self._sleep(wait_s)
 
@@ -259,7 +259,7 @@ class Sender:
         """Count none: `answer_question` counts them, and a process before this one is over."""
         return 0
 
-    def _raise_unless_judge_outage(self, error: JudgeError, waited_s: float) -> None:
+    def _raise_unless_worth_waiting_for_judge(self, error: JudgeError, waited_s: float) -> None:
         """Decide whether a question that failed as often as it may waits for the judge's return.
 
         Raises:
@@ -279,7 +279,7 @@ class Sender:
                 "judge is back"
             ) from error
 
-    async def _send_once_and_store_reply(
+    async def _send_once_store_and_parse_reply(
         self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
     ) -> T:
         """Put one request on the wire and commit the reply before it is used.
@@ -318,7 +318,7 @@ class Sender:
                     if (
                         rung is not None
                         and _is_json_format_failure(error)
-                        and self._format_fallback.record_failure(rung)
+                        and self._format_fallback.record_failure_worth_retrying(rung)
                     ):
                         raise _RetryInOtherFormat from error
                     raise
@@ -367,7 +367,7 @@ class Sender:
             raise
         finally:
             self.tally.in_flight -= 1
-            self.tally.get_step_counts(step).in_flight -= 1
+            self.tally.get_or_add_counts_of_step(step).in_flight -= 1
             if outcome is not None:
                 outcome()
         return reply
@@ -386,7 +386,7 @@ class Sender:
 
     def _add_in_flight(self, step: str) -> None:
         self.tally.in_flight += 1
-        self.tally.get_step_counts(step).in_flight += 1
+        self.tally.get_or_add_counts_of_step(step).in_flight += 1
         task = asyncio.current_task()
         if task is not None:
             self._tasks_in_flight.add(task)
@@ -406,8 +406,8 @@ class Sender:
     ) -> None:
         tally = self.tally
         tally.calls += 1
-        tally.get_step_counts(step).calls += 1
-        tally.get_step_counts(step).judge_ms += reply.latency_ms
+        tally.get_or_add_counts_of_step(step).calls += 1
+        tally.get_or_add_counts_of_step(step).judge_ms += reply.latency_ms
         tally.tokens_in += tokens_in or 0
         tally.tokens_out += tokens_out or 0
         tally.tokens_cached += reply.usage.tokens_cached or 0

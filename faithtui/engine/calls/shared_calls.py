@@ -140,7 +140,7 @@ class SharedCalls:
         if stored is None:
             return False, None  # type: ignore[return-value]  # read only where True
         self._tally.calls_stored += 1
-        self._tally.get_step_counts(question.step).stored += 1
+        self._tally.get_or_add_counts_of_step(question.step).stored += 1
         count = question.count
         count.is_earlier = 0 < stored.number <= asked_after
         count.answers += not count.is_earlier
@@ -165,7 +165,7 @@ class SharedCalls:
             self._on_reply(question.step, reply, False)
             return value_from_reply(question, reply)
 
-        is_ours = await self._leases.acquire_or_wait(
+        is_ours = await self._leases.acquire_or_wait_for_others_answer(
             asked.key, lambda: self._replies.find(asked.key, or_cut=or_cut) is not None
         )
         if not is_ours:

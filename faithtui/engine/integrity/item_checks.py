@@ -73,7 +73,7 @@ class ItemChecks:
 
         return await self._check_in_thread(item, check)
 
-    async def check_stored_conversation(self, item: ItemId) -> None:
+    async def check_stored_conversation_and_save_findings(self, item: ItemId) -> None:
         """Check a conversation as it is stored, and keep what was found.
 
         Raises:
@@ -83,12 +83,12 @@ class ItemChecks:
             item, lambda: check_stored_conversation(self._store, item, self._rules)
         )
         if checked is not None:
-            await self._write(self._store.findings.save, [checked])
+            await self._write(self._store.findings.replace_findings_of_conversations, [checked])
 
-    async def check_unchecked_conversations(self, run: RunId) -> None:
+    async def check_and_save_remaining_conversations(self, run: RunId) -> None:
         """Check what a stop, or an earlier version of the checks, left unchecked."""
         for item in self._store.findings.list_unchecked_conversations(run):
-            await self.check_stored_conversation(item)
+            await self.check_stored_conversation_and_save_findings(item)
 
     async def _check_in_thread(
         self, item: ItemId, check: Callable[[], ItemCheckResult | None]

@@ -55,7 +55,7 @@ class CheckSnapshot:
         return self.elapsed_s / self.done * (self.total - self.done) if self.done else None
 
 
-def check_unchecked_conversations_of_run(
+def check_and_save_remaining_conversations(
     store: Store,
     run: RunId,
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
@@ -88,7 +88,7 @@ def check_unchecked_conversations_of_run(
         checked = _check_conversations_until_stopped(
             store, some, rules, stopped=stopped, breath_s=breath_s
         )
-        store.findings.save(checked)
+        store.findings.replace_findings_of_conversations(checked)
         done += len(checked)
         on_progress(done, len(waiting))
         if len(checked) < len(some):
@@ -114,7 +114,9 @@ def _check_conversations_until_stopped(
     return checked
 
 
-def check_run_within_time_limit(store: Store, run: RunId, seconds: float = MOMENT_S) -> None:
+def check_and_save_run_within_time_limit(
+    store: Store, run: RunId, seconds: float = MOMENT_S
+) -> None:
     """Finish the checks of a run before it is shown, as far as a moment goes.
 
     What is left, for want of time, because the store cannot be written or because a text trips a
@@ -122,7 +124,7 @@ def check_run_within_time_limit(store: Store, run: RunId, seconds: float = MOMEN
     """
     end = time.monotonic() + seconds
     try:
-        check_unchecked_conversations_of_run(store, run, stopped=lambda: time.monotonic() > end)
+        check_and_save_remaining_conversations(store, run, stopped=lambda: time.monotonic() > end)
     except StoreError:
         return
     except Exception:  # no text of a conversation may keep its run from being shown
@@ -174,7 +176,7 @@ class BackgroundCheck:
 
     def _run_checks(self) -> None:
         try:
-            check_unchecked_conversations_of_run(
+            check_and_save_remaining_conversations(
                 self._store,
                 self.run_id,
                 self._on_progress,

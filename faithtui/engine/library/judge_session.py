@@ -211,7 +211,7 @@ class MeasurementSession:
         else:
             token = _CALLS.set(log)
             try:
-                ask = self._get_asker(metric).bind_to_item(None)
+                ask = self._get_or_make_asker(metric).bind_to_item(None)
                 assessments, conclusion = await assess_conversation(
                     metric, conversation, ask, claims
                 )
@@ -239,7 +239,7 @@ class MeasurementSession:
         for _, asker in self._askers.values():
             await asker.aclose()
 
-    def _get_asker(self, metric: Metric[Any]) -> Asker:
+    def _get_or_make_asker(self, metric: Metric[Any]) -> Asker:
         """Give the asker of a metric: its options may set a pace of their own."""
         if id(metric) not in self._askers:
             shared = self._shared

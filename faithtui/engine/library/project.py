@@ -158,8 +158,8 @@ class Project:
         """
         from faithtui.engine.library.project_runs import (
             RequestedRun,
-            execute_and_wait,
-            make_environment,
+            execute_run_and_wait,
+            make_run_environment_from_settings,
             make_run_request,
         )
         from faithtui.engine.runs.run_planner import save_planned_run
@@ -177,16 +177,21 @@ class Project:
             concurrency,
         )
         request = make_run_request(self._settings, asked)
-        environment = make_environment(self._settings)
+        environment = make_run_environment_from_settings(self._settings)
         run = save_planned_run(self._store, request, environment=environment)
-        return execute_and_wait(self._store, run, environment, on_progress)
+        return execute_run_and_wait(self._store, run, environment, on_progress)
 
     def resume(self, run: int | str = "last", *, on_progress: Progress | None = None) -> Row:
         """Go on with a run: what failed or lacks a verdict is asked again. Returns it, as `run`."""
-        from faithtui.engine.library.project_runs import execute_and_wait, make_environment
+        from faithtui.engine.library.project_runs import (
+            execute_run_and_wait,
+            make_run_environment_from_settings,
+        )
 
         found = self._find_run_id(run)
-        return execute_and_wait(self._store, found, make_environment(self._settings), on_progress)
+        return execute_run_and_wait(
+            self._store, found, make_run_environment_from_settings(self._settings), on_progress
+        )
 
     def runs(self) -> list[Row]:
         """List the runs, the newest first, without archived ones."""
@@ -307,7 +312,7 @@ class Project:
         Returns:
             As `faithtui gate --json` prints it: `result` is `passed`, or says what is missing.
         """
-        from faithtui.engine.library.project_reports import check_thresholds
+        from faithtui.engine.library.project_reports import check_run_against_thresholds
         from faithtui.engine.review.gate.gate import GateRequest
 
         request = GateRequest(
@@ -318,7 +323,7 @@ class Project:
             accept=tuple(accept),
             certificate=None if certificate is None else Path(certificate),
         )
-        return check_thresholds(self._store, run, request)
+        return check_run_against_thresholds(self._store, run, request)
 
     def _find_run_id(self, run: int | str) -> RunId:
         from faithtui.engine.library.project_runs import find_run_id

@@ -24,7 +24,7 @@ def list_claims(store: "Store", run: RunId, reviewer: str, *, blind: bool) -> li
     Raises:
         StoreError: A label or verdict is not what was written.
     """
-    store.refuse_changed_rows_once()
+    store.refuse_corrupted_rows_unless_checked_before()
     items = store.runs.list_item_ids(run)
     rows: list[Row] = []
     for item in items:

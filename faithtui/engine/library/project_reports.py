@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.integrity.run_checks import check_run_within_time_limit
+from faithtui.engine.integrity.run_checks import check_and_save_run_within_time_limit
 from faithtui.engine.library.project_rows import ReportFormat, Row
 from faithtui.engine.library.project_runs import find_run_id
-from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate
+from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate_if_passed
 from faithtui.engine.review.gate.gate_json import gate_to_json
 from faithtui.engine.review.reports.agreement_report import (
     compute_run_agreement,
@@ -42,10 +42,12 @@ def write_agreement_report_files(
     return list(write_report_files(store, agreement, formats, directory))
 
 
-def check_thresholds(store: "Store", run: int | str, request: GateRequest) -> Row:
+def check_run_against_thresholds(store: "Store", run: int | str, request: GateRequest) -> Row:
     """Hold a run against thresholds; see `Project.gate`."""
     return gate_to_json(
-        check_gate_and_write_certificate(store, _find_run_and_check_labels(store, run), request)
+        check_gate_and_write_certificate_if_passed(
+            store, _find_run_and_check_labels(store, run), request
+        )
     )
 
 
@@ -53,5 +55,5 @@ def _find_run_and_check_labels(store: "Store", run: int | str) -> RunId:
     """Check labels and run for what would make figures wrong, and find the run."""
     store.refuse_corrupted_rows()
     found = find_run_id(store, run)
-    check_run_within_time_limit(store, found)
+    check_and_save_run_within_time_limit(store, found)
     return found

@@ -33,7 +33,7 @@ class ObjectStore:
     _system: Any
     _path: str
 
-    def list_parquet(self, folder: str) -> list[str]:
+    def list_parquet_file_names(self, folder: str) -> list[str]:
         """List the names of the Parquet files in a folder of it, in order; none if it is not there.
 
         Raises:

@@ -16,7 +16,7 @@ from typing import Any
 from faithtui.agreement.population import Population, PopulationStratum
 from faithtui.agreement.sampling.draw import CONVERSATIONS, SamplingDesign, Stratum
 from faithtui.domain.verdicts import Claim, make_claim_identity_key
-from faithtui.engine.integrity.run_checks import check_unchecked_conversations_of_run
+from faithtui.engine.integrity.run_checks import check_and_save_remaining_conversations
 from faithtui.engine.population.population_strata import (
     PopulationStrata,
     find_stratum_name,
@@ -100,10 +100,10 @@ def draw_and_store_population_sample(
     store.prompts.store_set(
         prompts["digest"], settings["metric"], prompts["version"], prompts["texts"]
     )
-    row = store.samples.add_population_draw(
+    row = store.samples.save_population_draw_as_sample(
         drawn.draw, reviewer, None if before is None else before.id
     )
-    check_unchecked_conversations_of_run(store, row.run, lambda done, total: None)
+    check_and_save_remaining_conversations(store, row.run, lambda done, total: None)
     added = row.size - (0 if before is None else before.size)
     return PopulationSample(row, added, drawn.precision)
 
@@ -242,7 +242,7 @@ def _make_population(
     strata: PopulationStrata,
     sizes: Mapping[str, int],
 ) -> Population:
-    whole = set(scan.shards)
+    whole = set(scan.names_of_whole_shards)
     return Population(
         results=scan.results,
         digest=digest,

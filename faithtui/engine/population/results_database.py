@@ -118,12 +118,12 @@ class ResultsDatabase:
         found: dict[str, dict[str, str]] = {}
         for table in ("conversations", "claims"):
             if self._store is not None:
-                listed = self._store.list_parquet(table)
+                listed = self._store.list_parquet_file_names(table)
                 files = [f"{self._store.name}/{table}/{each}" for each in listed]
                 names = [each.removesuffix(".parquet") for each in listed]
             else:
                 paths = sorted((Path(self.results) / table).glob("*.parquet"))
-                files = [self._link_to_path_without_wildcards(each) for each in paths]
+                files = [self._make_link_if_path_has_wildcards(each) for each in paths]
                 names = [each.stem for each in paths]
             found[table] = dict(zip(names, files, strict=True))
         if not found["conversations"]:
@@ -141,7 +141,7 @@ class ResultsDatabase:
             )
         return found
 
-    def _link_to_path_without_wildcards(self, path: Path) -> str:
+    def _make_link_if_path_has_wildcards(self, path: Path) -> str:
         """Give a name of a file that DuckDB does not take for a pattern."""
         whole = path.absolute()
         if not _PATTERN_CHARACTERS.intersection(str(whole)):

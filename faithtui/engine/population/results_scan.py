@@ -152,7 +152,7 @@ class ResultsScan:
         self._database.close()
 
     @property
-    def shards(self) -> list[str]:
+    def names_of_whole_shards(self) -> list[str]:
         """Names of the shards that are whole, in order."""
         return sorted(self._database.files["conversations"])
 

@@ -158,7 +158,7 @@ class _SharedQuestions:
             return
         self._map_texts_to_turn(_list_texts(reply), self._find_last_turn(request.task))
 
-    def count_askers(self, task: Task | None) -> int:
+    def count_conversations_asking(self, task: Task | None) -> int:
         """Count the conversations that ask this; at least 1."""
         alike = self._counts[self._find_last_turn(task)]
         if not isinstance(task, ExtractTruths | ExtractPooledTruths):
@@ -357,7 +357,7 @@ async def _preview_job(
     pricing = TablePrices(environment.prices, spec.judge, spec.base_url, spec.batch)
     stand_in = _StandInJudge(spec, pricing)
     shared = _SharedQuestions(store, conversations)
-    notes = _PreviewReplyCache(store, stand_in, shared.count_askers, before, made_up)
+    notes = _PreviewReplyCache(store, stand_in, shared.count_conversations_asking, before, made_up)
     chosen = _choose_spread_indices(len(conversations), sample)
     sampled = characters = 0
     most_text = MOST_FREE_TEXT if is_in_process_judge(spec.judge) else MOST_TEXT

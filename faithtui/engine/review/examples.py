@@ -116,7 +116,7 @@ def read_examples_file_for_run(store: Store, path: Path | None) -> tuple[Example
     return examples
 
 
-def store_examples(store: Store, examples: Sequence[Example]) -> str:
+def store_examples_and_get_digest(store: Store, examples: Sequence[Example]) -> str:
     """Keep examples in the store; the name by which a run refers to them."""
     return store.examples.store_set([example_to_json(each) for each in examples])
 

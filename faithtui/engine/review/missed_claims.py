@@ -43,7 +43,7 @@ def remove_missed_claim(
     Raises:
         StoreError: There is no such answer or claim, or it cannot be written.
     """
-    claim = store.missed_claims.find_claim(item, turn, text)
+    claim = store.missed_claims.find_missed_claim(item, turn, text)
     return _record_answer_event(store, run, claim, reviewer, LabelMark.NOT_MISSED)
 
 

@@ -155,7 +155,7 @@ def use_recalibration_in_new_runs(
 ) -> None:
     """Use recalibrated probabilities in new runs of the embedded judge; verdicts stay."""
     effect = wanted.effect
-    store.recalibrations.put_in_force(
+    store.recalibrations.use_in_new_runs(
         wanted.judge,
         effect.fitted,
         reviewer,
@@ -178,7 +178,7 @@ def use_threshold_in_new_runs(store: Store, wanted: RecalibrationPreview, review
             "left out it does not surely find unsupported claims better than the one in use; label "
             "more claims, or leave it"
         )
-    store.recalibrations.put_in_force(
+    store.recalibrations.use_in_new_runs(
         wanted.judge + _VERDICTS,
         Recalibration(1.0, -log_odds(found.threshold)),
         reviewer,
@@ -187,7 +187,7 @@ def use_threshold_in_new_runs(store: Store, wanted: RecalibrationPreview, review
     )
 
 
-def restore_shipped_judge(store: Store) -> bool:
+def restore_shipped_judge_if_changed(store: Store) -> bool:
     """Use the embedded judge as it was shipped, verdicts too; False when it already was."""
     shipped = make_offline_fingerprint()
     withdrawn = [
@@ -198,12 +198,12 @@ def restore_shipped_judge(store: Store) -> bool:
 
 def find_current_recalibration(store: Store) -> StoredRecalibration | None:
     """Give what moves probabilities in new runs of the embedded judge; None: as shipped."""
-    return store.recalibrations.find_in_force(make_offline_fingerprint())
+    return store.recalibrations.find_used_in_new_runs(make_offline_fingerprint())
 
 
 def find_current_threshold(store: Store) -> StoredRecalibration | None:
     """Give what moves verdicts in new runs of the embedded judge; None: as shipped."""
-    return store.recalibrations.find_in_force(make_offline_fingerprint() + _VERDICTS)
+    return store.recalibrations.find_used_in_new_runs(make_offline_fingerprint() + _VERDICTS)
 
 
 def compute_yes_threshold_as_shipped(stored: StoredRecalibration) -> float:

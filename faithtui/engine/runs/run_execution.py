@@ -158,7 +158,7 @@ async def execute_run_and_record_end(
     # This process is entered as working on the run until the store says how it ended.
     async with contextlib.AsyncExitStack() as entered:
         try:
-            await entered.enter_async_context(execution.leases.keep_alive())
+            await entered.enter_async_context(execution.leases.hold_worker_registration())
             state, reason = await through(execution)
         except asyncio.CancelledError:
             state, reason = RunState.CANCELLED, None
@@ -187,7 +187,7 @@ async def execute_run_and_record_end(
             # The run has ended: a check that is given up, or cannot be written, leaves it
             # unchecked.
             with contextlib.suppress(StoreError):
-                await execution.checks.check_unchecked_conversations(run)
+                await execution.checks.check_and_save_remaining_conversations(run)
         finally:
             emit(RunEnded(run, state, reason, execution.update_progress()))
     return state
@@ -355,7 +355,7 @@ async def _finish_conversation(
         finish, item, state, reason, conclusion, checked
     )
     if checked is None and state is not ItemState.SKIPPED:
-        await execution.checks.check_stored_conversation(item)
+        await execution.checks.check_stored_conversation_and_save_findings(item)
     progress = execution.update_progress(**{state.value: 1, "incomplete": int(incomplete)})
     execution.emit(ItemFinished(execution.row.id, item, state, progress, incomplete))
 

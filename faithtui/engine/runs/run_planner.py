@@ -9,7 +9,10 @@ from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.judging.examples import Example
 from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.engine.calls.image_hosts import check_image_hosts
-from faithtui.engine.review.examples import read_examples_file_for_run, store_examples
+from faithtui.engine.review.examples import (
+    read_examples_file_for_run,
+    store_examples_and_get_digest,
+)
 from faithtui.engine.review.recalibration import make_calibration_of_new_run, read_run_calibration
 from faithtui.engine.review.samples.splits import read_split_conversations
 from faithtui.engine.runs.control import MOST_CONCURRENT
@@ -106,7 +109,7 @@ def save_planned_run(
     if environment.recorder is not None:
         environment.recorder.refuse_other_judge_than_recorded(spec.judge, spec.judge_fingerprint)
     if examples:
-        spec = replace(spec, example_set=store_examples(store, examples))
+        spec = replace(spec, example_set=store_examples_and_get_digest(store, examples))
     prompts = metric.prompts.without_examples
     store.prompts.store_set(prompts.digest, spec.metric, prompts.version, prompts.texts)
     return store.runs.create(spec, conversations)

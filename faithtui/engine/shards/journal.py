@@ -127,7 +127,7 @@ class ShardJournal:
         Raises:
             ExportError: It cannot be written.
         """
-        place = self._file.append(
+        place = self._file.append_line_and_get_place(
             {
                 "done": number,
                 "state": rows.state.value,
@@ -191,7 +191,7 @@ class ShardJournal:
         Raises:
             ExportError: It cannot be written.
         """
-        self._file.append({"rejected": key, "reason": reason})
+        self._file.append_line_and_get_place({"rejected": key, "reason": reason})
         self._rejected[key] = reason
 
     async def wait_until_writable(self) -> None:
@@ -279,7 +279,7 @@ class ShardJournal:
         for rows in iter_measured_rows(results, shard):
             if rows.state is not ScoreState.FAILED:
                 self.append_finished_conversation(rows.conversation["number"], rows)
-        self._file.append({"taken_over": True})
+        self._file.append_line_and_get_place({"taken_over": True})
         self._has_taken_over = True
         self._file.sync()
 
@@ -304,10 +304,12 @@ class ShardJournal:
         return found[1] if found[0] == key else None
 
     def _append_reply(self, key: str, step: str, reply: StoredReply, *, usable: bool) -> int:
-        return self._file.append({"key": key, "step": step, "usable": usable, "reply": reply})
+        return self._file.append_line_and_get_place(
+            {"key": key, "step": step, "usable": usable, "reply": reply}
+        )
 
 
-def sum_reply_costs(path: Path) -> Expense:
+def sum_reply_costs_of_journal(path: Path) -> Expense:
     """Add up what the replies of a journal cost. It may grow meanwhile, or be gone."""
     spent = NO_EXPENSE
     with suppress(FileNotFoundError), path.open("rb") as file:

@@ -75,7 +75,7 @@ class JournalFile:
             pieces.append(self._file.read(1 << 18))
         return from_json(b"".join(pieces).partition(b"\n")[0])
 
-    def append(self, value: object) -> int:
+    def append_line_and_get_place(self, value: object) -> int:
         """Write a line, and give its place.
 
         Raises:

@@ -14,7 +14,7 @@ from faithtui.engine.interrupts import (
     run_until_done_or_interrupted,
 )
 from faithtui.engine.library.judge_session import CONCURRENCY
-from faithtui.engine.shards.journal import delete_leftover_journal, sum_reply_costs
+from faithtui.engine.shards.journal import delete_leftover_journal, sum_reply_costs_of_journal
 from faithtui.engine.shards.local_workers import (
     ProgressSink,
     measure_in_processes,
@@ -383,7 +383,7 @@ def sum_reply_costs_of_results(results: Path) -> Expense:
         by_shard[path.stem] = Expense(round(cost * NUSD), sum(tokens))
     for path in sorted((results / JOURNAL).glob("*.jsonl")):
         # A journal beside tables has their replies and perhaps more, or is not all there yet.
-        written, under_way = by_shard.get(path.stem, NO_EXPENSE), sum_reply_costs(path)
+        written, under_way = by_shard.get(path.stem, NO_EXPENSE), sum_reply_costs_of_journal(path)
         by_shard[path.stem] = Expense(
             max(written.nusd, under_way.nusd), max(written.tokens, under_way.tokens)
         )

@@ -145,7 +145,7 @@ class WaveSender:
         cost_nusd: int | None,
     ) -> None:
         self._tally.calls += 1
-        self._tally.get_step_counts(step).calls += 1
+        self._tally.get_or_add_counts_of_step(step).calls += 1
         self._tally.tokens_in += tokens_in or 0
         self._tally.tokens_out += tokens_out or 0
         self._tally.cost_nusd += cost_nusd or 0

@@ -160,7 +160,9 @@ def list_shards(
     found = _list_remote(text) if is_object_store_address(text) else _list_local(text)
     written = WrittenFolders(_read_file_or_none, results, wave)
     if not _is_named_file(text, found):
-        found = [each for each in found if not written.check_and_count_written_file(each.address)]
+        found = [
+            each for each in found if not written.recognise_and_count_written_file(each.address)
+        ]
     if written.counts:
         folders = ", ".join(sorted(written.counts))
         if not found:

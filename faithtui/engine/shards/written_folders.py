@@ -61,7 +61,7 @@ class WrittenFolders:
         self._wave = None if wave is None else str(expand_home(wave).resolve())
         self._inner: dict[str, frozenset[str]] = {}
 
-    def check_and_count_written_file(self, address: str) -> bool:
+    def recognise_and_count_written_file(self, address: str) -> bool:
         """Say whether the file of a path or an address is one of them."""
         for folder, name in _iter_parent_folders(address):
             if name in _OF_RESULTS | _OF_WAVE and name in self._list_written_names(folder):
@@ -73,18 +73,18 @@ class WrittenFolders:
         """Give what is written into a folder; nothing where it is none of ours."""
         if folder not in self._inner:
             here = folder.removeprefix(_HERE)
-            is_results = here == self._results or self._is_results(folder)
-            is_wave = here == self._wave or self._is_wave(folder)
+            is_results = here == self._results or self._is_results_folder(folder)
+            is_wave = here == self._wave or self._is_wave_folder(folder)
             self._inner[folder] = frozenset(
                 (*(_OF_RESULTS if is_results else ()), *(_OF_WAVE if is_wave else ()))
             )
         return self._inner[folder]
 
-    def _is_results(self, folder: str) -> bool:
+    def _is_results_folder(self, folder: str) -> bool:
         settings = self._read_json_object_or_empty(f"{folder}/{MANIFEST}").get("settings")
         return isinstance(settings, Mapping) and "judge_fingerprint" in settings
 
-    def _is_wave(self, folder: str) -> bool:
+    def _is_wave_folder(self, folder: str) -> bool:
         return self._read_json_object_or_empty(f"{folder}/{WAVE_MANIFEST}").get("kind") == _WAVE
 
     def _read_json_object_or_empty(self, address: str) -> Mapping[str, Any]:

@@ -218,7 +218,7 @@ class _ColumnPages:
     """Of the pages of data."""
 
     @property
-    def values(self) -> int:
+    def value_count(self) -> int:
         """Values of all pages."""
         return sum(self.counts)
 
@@ -243,22 +243,22 @@ class _ColumnPages:
             return False
         return (
             self.largest > _LARGE_PAGE
-            or self.words * self.values > COLUMNS_ROW.most
+            or self.words * self.value_count > COLUMNS_ROW.most
             or (self.chunk.most_lists > 0 and self.total > COLUMNS_ROW.most)
             or DELTA_TEXTS in self.encodings
             or (DELTA_LENGTHS in self.encodings and 4 * max(self.counts) > _LARGE_PAGE)
         )
 
     @property
-    def held(self) -> int:
+    def bytes_held_by_pyarrow(self) -> int:
         """Bytes that pyarrow holds of it: texts twice, and all of a list."""
         if not self.chunk.is_text:
             return self.largest
-        of_lists = self.total + self.words * self.values if self.chunk.most_lists else 0
+        of_lists = self.total + self.words * self.value_count if self.chunk.most_lists else 0
         return 2 * self.largest + of_lists
 
     @property
-    def most_value(self) -> int:
+    def longest_single_value_bytes(self) -> int:
         """Bytes of a value that stands for itself, at most: a number, or a word of the dictionary.
 
         What is in lists, and texts that stand in the page itself, are bounded by the page.
@@ -320,13 +320,17 @@ def plan_row_group_copy(
         raise make_damage_error("its footer") from error
     columns = [_measure_pages(file, chunk) for chunk in chunks]
     copied = {number for number, column in enumerate(columns) if column.must_be_copied}
-    held = {number: each.held for number, each in enumerate(columns) if number not in copied}
+    held = {
+        number: each.bytes_held_by_pyarrow
+        for number, each in enumerate(columns)
+        if number not in copied
+    }
     """Columns that pyarrow reads itself: each with what its largest page counts."""
-    lists = [(each.chunk, each.values) for each in columns if each.chunk.most_lists]
+    lists = [(each.chunk, each.value_count) for each in columns if each.chunk.most_lists]
     """Columns of lists: each with all its values."""
     for number in held:
         rows = columns[number].limit_rows(rows)
-    row_bytes = sum(columns[number].most_value for number in held)
+    row_bytes = sum(columns[number].longest_single_value_bytes for number in held)
     rows = min(rows, _LARGE_PAGE // max(1, row_bytes))
     try:
         rows = min(rows, _compute_max_rows_per_batch(file, lists))
@@ -440,7 +444,7 @@ def copy_row_group(
                 _update_copied_chunk_metadata(described, start, target.tell() - start, page.written)
             else:
                 _copy_bytes(file, chunk, target)
-                _shift_chunk_offsets(described, start - chunk.start)
+                _shift_chunk_offsets_and_remove_indexes(described, start - chunk.start)
         for unused in (5, 6, 7):  # where it begins, its packed size, its number
             group.pop(unused, None)
         end = target.tell()
@@ -469,7 +473,7 @@ def _copy_bytes(file: IO[bytes], chunk: Chunk, target: IO[bytes]) -> None:
         target.write(piece)
 
 
-def _shift_chunk_offsets(described: Struct, by: int) -> None:
+def _shift_chunk_offsets_and_remove_indexes(described: Struct, by: int) -> None:
     data = described[3][1]
     if _has_dictionary(data):
         data[11] = I64, data[11][1] + by

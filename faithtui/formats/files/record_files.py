@@ -527,7 +527,7 @@ def _read_whole_file_as_one_record(path: Path, stream: ByteStream) -> FileRecord
             raise InputError(f"{problem}, or {DOCUMENT.way_out}", path=path)
         value = json.loads(
             text,
-            parse_constant=_replace_nan_by_null,
+            parse_constant=_return_null_for_nan_or_infinity,
             object_pairs_hook=build_object_without_duplicate_keys,
         )
         clean = make_storable_json(value)
@@ -548,5 +548,5 @@ def _read_whole_file_as_one_record(path: Path, stream: ByteStream) -> FileRecord
     return FileRecord(path, 1, None, stream.count_bytes_read(), size, clean)
 
 
-def _replace_nan_by_null(_: str) -> None:
+def _return_null_for_nan_or_infinity(_: str) -> None:
     return None

@@ -14,7 +14,7 @@ from faithtui.formats.readers.neutral import conversation_from_json
 from faithtui.formats.readers.protocol import ParsedRecord
 
 
-def read_records(
+def read_conversation_records(
     path: Path, source: str | None = None, *, with_arrays: bool = True
 ) -> Iterator[ParsedRecord]:
     """Read the conversations of a file and keep where each one stood.
@@ -60,7 +60,7 @@ def read_conversations(
 
     A record that cannot be used gives an error that names line, field and reason, and reading goes
     on. Two records may have the same key: whoever stores them decides. The bytes of images come
-    with `read_records`.
+    with `read_conversation_records`.
 
     Args:
         path: A file of one JSON object a line, or of one JSON array.
@@ -72,7 +72,7 @@ def read_conversations(
     Raises:
         InputError: The file cannot be read, or is something else altogether.
     """
-    return (each.found for each in read_records(path, source))
+    return (each.found for each in read_conversation_records(path, source))
 
 
 def make_dataset_name(path: Path) -> str:

@@ -19,7 +19,7 @@ from faithtui.domain.imported_verdicts import (
     ImportedJudgement,
     ImportedVerdict,
     ImportedWindow,
-    join_logs_of_window,
+    merge_logs_of_same_window,
 )
 from faithtui.formats.files.record_files import FileKind, Sample
 from faithtui.formats.images import ImageCollector
@@ -140,7 +140,7 @@ def _read_case(
         draft = make_conversation_draft(fields, _ROW, options, collector)
     if isinstance(trace, dict):
         _add_trace_metadata_and_passages(draft, AnySpelling(trace))
-    own, positions = _take_faithtui_results(draft)
+    own, positions = _pop_faithtui_results_of_case(draft)
     for details in own:
         position = details.get("turn")
         # Exports of earlier versions have the verdicts of later windows in the log alone.
@@ -176,7 +176,7 @@ def _add_truths_and_reasons(
     others: list[ImportedJudgement] = []
     for each in draft.verdicts:
         if isinstance(each, ImportedWindow) and each.position is not None:
-            found[each.position] = join_logs_of_window(found.get(each.position), each)
+            found[each.position] = merge_logs_of_same_window(found.get(each.position), each)
         else:
             others.append(each)
     if len(logged) == len(positions):  # a text that looks like a heading may make it another
@@ -187,7 +187,7 @@ def _add_truths_and_reasons(
     draft.verdicts = [*(found[each] for each in sorted(found)), *others]
 
 
-def _take_faithtui_results(
+def _pop_faithtui_results_of_case(
     draft: ConversationDraft,
 ) -> tuple[list[Mapping[str, object]], list[int] | None]:
     """Take what faithtui wrote into the metadata of a case; [] where it did not.

@@ -16,7 +16,7 @@ from faithtui.agreement.imported_scores.units import (
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import InputError
 from faithtui.formats.json_lines import describe_json
-from faithtui.formats.readers.conversations import read_records
+from faithtui.formats.readers.conversations import read_conversation_records
 
 SCORES = "reference_judges"
 ASSIGNED = "annotators_assigned"
@@ -40,7 +40,7 @@ def read_scored_conversations(path: Path) -> Iterator[ScoredConversation]:
     """
     lines: dict[str, int] = {}
     labels = 0
-    for line in read_records(path):
+    for line in read_conversation_records(path):
         if isinstance(line.found, InputError):
             raise line.found
         conversation = line.found

@@ -158,7 +158,9 @@ def add_faithtui_verdicts(
         states = list_objects_or_empty(run.get("window_states"))
         if is_alone:
             states = [] if claims else [_make_state_of_lone_answer(run)]
-        found += [_make_window_state(judge, metric, each) for each in states if _is_state(each)]
+        found += [
+            _make_window_state(judge, metric, each) for each in states if _is_valid_state(each)
+        ]
     draft.verdicts += [each for each in found if each not in draft.verdicts]
     for position, each in claims:
         if each.get("kind") == "answer":
@@ -195,7 +197,7 @@ def _make_state_of_lone_answer(run: Mapping[str, object]) -> dict[str, object]:
     return {**run, "window": None if is_of_conversation else 0}
 
 
-def _is_state(value: Mapping[str, object]) -> bool:
+def _is_valid_state(value: Mapping[str, object]) -> bool:
     """Say whether it is a state that the window, or the conversation, can be in."""
     window, state = value.get("window"), _get_text_or_none(value.get("state"))
     if window is None:

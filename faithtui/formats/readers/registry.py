@@ -93,7 +93,7 @@ def detect_format(sample: Sample) -> DetectedFormat:
         for each in ((deepeval_runs.READER,) if sample.kind is FileKind.TEST_RUN else READERS)
         if (reason := each.explain_match(sample)) is not None
     ]
-    _log_candidates(sample, found)
+    _log_what_each_format_said(sample, found)
     match found:
         case [only]:
             return only
@@ -108,7 +108,7 @@ def detect_format(sample: Sample) -> DetectedFormat:
             )
 
 
-def _log_candidates(sample: Sample, found: Sequence[DetectedFormat]) -> None:
+def _log_what_each_format_said(sample: Sample, found: Sequence[DetectedFormat]) -> None:
     """Tell whoever watches what was looked at, and what each format said."""
     if not _log.isEnabledFor(logging.DEBUG):
         return

@@ -85,7 +85,7 @@ def list_answer_results(run: ExportRun, conversation: ExportConversation) -> Ite
         by_turn.setdefault(claim.turn, []).append(claim)
     for turn in sorted(by_turn):
         answer = _Answer(run, conversation, turn, by_turn[turn])
-        yield from answer.list_results()
+        yield from answer.list_results_of_judge_and_annotators()
 
 
 class _Answer:
@@ -110,7 +110,7 @@ class _Answer:
         shown = {each: None for claim in claims if claim.judged for each in claim.passages}
         self._passages = tuple(shown) or conversation.turns[turn].passages or ()
 
-    def list_results(self) -> Iterator[AnswerResult]:
+    def list_results_of_judge_and_annotators(self) -> Iterator[AnswerResult]:
         judged = [each for each in self._claims if each.judged]
         if judged:
             score = score_window([each.verdict for each in judged], self._run.rule)

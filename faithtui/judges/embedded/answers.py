@@ -41,7 +41,7 @@ from faithtui.judges.embedded.overlap import OverlapVerdict, VerdictWord, judge_
 from faithtui.judges.embedded.reason_templates import (
     explain_conversation_score,
     explain_relevance,
-    explain_window_score,
+    explain_turn_window_score,
 )
 from faithtui.judges.embedded.relevance import MessageMatcher, MessageRelation
 from faithtui.judges.embedded.weights import NO_RECALIBRATION, Calibration
@@ -122,7 +122,7 @@ class OfflineAnswers:
             case JudgeClaimList(claims, truths):
                 return _make_verdict_list_reply(await self._judge_claims(claims, truths))
             case ExplainScore():
-                return {"reason": explain_window_score(task)}
+                return {"reason": explain_turn_window_score(task)}
             case ConcludeReasons():
                 return {"reason": explain_conversation_score(task)}
             case RelateDocument(document, messages):

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, make_local_reply
+from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, make_reply_of_local_judge
 from faithtui.judges.embedded.weights import (
     HEURISTIC_VERSION,
     NO_RECALIBRATION,
@@ -79,7 +79,7 @@ class OfflineJudge(LocalJudge):
 
             self._answers = OfflineAnswers(self._calibration, self._before_step)
         reply = await self._answers.answer(request.task)
-        return make_local_reply(request, reply, self._clock() - began)
+        return make_reply_of_local_judge(request, reply, self._clock() - began)
 
     async def aclose(self) -> None:
         """Forget what was read. Safe to call twice."""

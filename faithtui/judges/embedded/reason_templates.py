@@ -9,7 +9,7 @@ _NAMED_FINDINGS: Final = 3
 """Reasons that are repeated; the rest is counted."""
 
 
-def explain_window_score(task: ExplainScore) -> str:
+def explain_turn_window_score(task: ExplainScore) -> str:
     """Say why a window got its score, from the reasons of its claims."""
     score = f"{task.score:.2f}"
     if not task.findings:

@@ -102,7 +102,7 @@ def save_key_in_keyring(variable: str, value: str) -> None:
     _run_with_keyring(variable, lambda: _open_keyring().set_password(SERVICE, variable, value))
 
 
-def delete_key_from_keyring(variable: str) -> bool:
+def delete_key_if_in_keyring(variable: str) -> bool:
     """Remove a key from the system's keyring.
 
     Returns:

@@ -250,7 +250,7 @@ class BatchApi:
                 pending = bytearray()
                 while True:
                     async with self._deadline(self._timeout_s):
-                        complete = await _next_lines(chunks, pending)
+                        complete = await _wait_for_next_lines_or_none(chunks, pending)
                     if complete is None:
                         break
                     for line in complete:
@@ -444,7 +444,9 @@ def belongs_to_batch(wire_id: str, uid: str) -> bool:
     return wire_id.startswith(f"{uid}-")
 
 
-async def _next_lines(chunks: AsyncIterator[bytes], pending: bytearray) -> list[bytes] | None:
+async def _wait_for_next_lines_or_none(
+    chunks: AsyncIterator[bytes], pending: bytearray
+) -> list[bytes] | None:
     """Wait for the next complete lines; None at the end.
 
     Only line feeds separate them: JSON may hold the other characters that Python splits lines at.

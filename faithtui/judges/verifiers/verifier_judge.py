@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
 from faithtui.errors import FaithtuiError, JudgeTimeout, JudgeUnavailable
-from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, make_local_reply
+from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, make_reply_of_local_judge
 from faithtui.judges.deadlines import Deadline, time_out_after
 from faithtui.judges.embedded.weights import HEURISTIC_VERSION
 from faithtui.judges.redaction import Redact, redact_text
@@ -90,7 +90,7 @@ class VerifierJudge(LocalJudge):
 
             self._answers = OfflineAnswers(before_step=self._before_step, judge=self._judge_claims)
         reply = await self._answers.answer(request.task)
-        return make_local_reply(request, reply, self._clock() - began)
+        return make_reply_of_local_judge(request, reply, self._clock() - began)
 
     async def aclose(self) -> None:
         """Forget what was read, and let the verifier close what it opened. Safe to call twice."""

@@ -63,7 +63,7 @@ def parse_strict_json(text: str) -> object:
         Mismatch: It is not; the peer's `json_parse_error`.
     """
     try:
-        value: object = json.loads(text, parse_constant=_refuse_nan_and_infinity)
+        value: object = json.loads(text, parse_constant=_raise_for_nan_or_infinity)
     except (ValueError, RecursionError) as error:
         raise ReplyMismatch(f"the reply is not valid JSON: {error}") from error
     return value
@@ -159,5 +159,5 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _refuse_nan_and_infinity(name: str) -> NoReturn:
+def _raise_for_nan_or_infinity(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")

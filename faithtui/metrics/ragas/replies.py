@@ -201,7 +201,7 @@ def _parse_repaired(text: str) -> object:
         json.JSONDecodeError: Nothing of it is JSON.
     """
     try:
-        return _load_lenient_json(text)
+        return _parse_lenient_json(text)
     except json.JSONDecodeError as error:
         whole = error
     closed = _close_strings_and_list_open_brackets(text)
@@ -211,7 +211,7 @@ def _parse_repaired(text: str) -> object:
     ends = list(accumulate(map(len, pieces)))
     while pieces:
         try:
-            return _load_lenient_json("".join(pieces) + end)
+            return _parse_lenient_json("".join(pieces) + end)
         except json.JSONDecodeError as error:
             # What is longer breaks at the same place, so nothing between here and there is tried.
             keep = min(bisect_right(ends, error.pos), len(pieces) - 1)
@@ -253,6 +253,6 @@ def _close_strings_and_list_open_brackets(text: str) -> tuple[list[str], str] | 
     return pieces, "".join(reversed(lacking))
 
 
-def _load_lenient_json(text: str) -> object:
+def _parse_lenient_json(text: str) -> object:
     value: object = json.loads(text, strict=False)
     return value

@@ -44,7 +44,10 @@ from faithtui.store.annotations.marked_evidence import (
     read_evidence_units,
     read_extraction_units_of_complete_answers,
 )
-from faithtui.store.annotations.set_matching import match_labels_to_set, match_run_to_set
+from faithtui.store.annotations.set_matching import (
+    replace_run_claims_by_those_of_set,
+    translate_labels_to_claims_of_set,
+)
 from faithtui.store.records import ItemState
 from faithtui.store.runs.answer_view import (
     AnswerKey,
@@ -107,7 +110,7 @@ def read_report_units(
         for each, found in known.said.items()
         if found.run_label is not None and not is_tied(found.opinions, known.judged.rule.labels)
     }
-    answers, unrated = _read_rated_and_unrated_answers(connection, run_id, known)
+    answers, unrated = _read_answers_with_and_without_whole_label(connection, run_id, known)
     return RunUnits(
         claims=claims,
         answers=answers,
@@ -158,7 +161,7 @@ def read_claim_units(connection: Connection, run_id: RunId) -> tuple[ClaimUnit, 
 
 def read_rated_answer_units(connection: Connection, run_id: RunId) -> tuple[AnswerUnit, ...]:
     """Read the rated answers of a run; see `UnitReader.read_rated_answer_units`."""
-    rated, _ = _read_rated_and_unrated_answers(
+    rated, _ = _read_answers_with_and_without_whole_label(
         connection, run_id, _read_run_labels(connection, run_id, DEFAULTS)
     )
     return rated
@@ -205,8 +208,8 @@ def read_paired_units(
     else:
         two = _choose_judge_labels(read_judged_run(connection, second), settings, severity)
     if settings.claim_set is not None:
-        judged = match_run_to_set(connection, first, judged, settings.claim_set)
-        two = match_labels_to_set(connection, second, two, settings.claim_set)
+        judged = replace_run_claims_by_those_of_set(connection, first, judged, settings.claim_set)
+        two = translate_labels_to_claims_of_set(connection, second, two, settings.claim_set)
     one = {claim_id: label for _, _, _, claim_id, label, *_ in judged.homes}
     said = replay_log_into_counted_labels(
         read_run_label_log(connection, first),
@@ -253,7 +256,7 @@ def _read_run_labels(connection: Connection, run_id: RunId, settings: UnitSettin
     log = read_run_label_log(connection, run_id)
     matched = judged
     if settings.claim_set is not None:
-        matched = match_run_to_set(connection, run_id, judged, settings.claim_set)
+        matched = replace_run_claims_by_those_of_set(connection, run_id, judged, settings.claim_set)
     words = {claim_id: label for _, _, _, claim_id, label, _, _, _ in matched.homes}
     said = replay_log_into_counted_labels(
         log, judged.rule, {run_id: words}, blind_only=settings.blind_only
@@ -383,7 +386,7 @@ def _score_judged_answers(
     return _AnswerScores(judged.rule, homes, found)
 
 
-def _read_rated_and_unrated_answers(
+def _read_answers_with_and_without_whole_label(
     connection: Connection, run_id: RunId, known: _RunLabels
 ) -> tuple[tuple[AnswerUnit, ...], tuple[UnratedAnswer, ...]]:
     """Put together what is known about the answers of a run.
@@ -399,13 +402,15 @@ def _read_rated_and_unrated_answers(
     if not rows:
         return (), ()
     scores = _score_judged_answers(connection, run_id, judged)
-    rated = tuple(_read_rated_answers(rows, known, scores))
+    rated = tuple(_make_units_of_answers_labelled_as_whole(rows, known, scores))
     if not rated:
         return (), ()
-    return rated, tuple(_read_unrated_answers(connection, run_id, judged, scores, rated))
+    return rated, tuple(
+        _read_answers_without_whole_label(connection, run_id, judged, scores, rated)
+    )
 
 
-def _read_rated_answers(
+def _make_units_of_answers_labelled_as_whole(
     rows: Sequence[Row[Any]], known: _RunLabels, scores: _AnswerScores
 ) -> Iterator[AnswerUnit]:
     """Put together what is known about each answer that people labelled as a whole."""
@@ -435,7 +440,7 @@ def _read_rated_answers(
         )
 
 
-def _read_unrated_answers(
+def _read_answers_without_whole_label(
     connection: Connection,
     run_id: RunId,
     judged: JudgedRun,

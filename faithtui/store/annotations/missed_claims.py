@@ -69,7 +69,7 @@ class MissedClaims:
 
         return self._database.run_in_write_transaction(find_or_insert, durable=True, urgent=True)
 
-    def find_claim(self, item: ItemId, turn_position: int, text: str) -> ClaimId:
+    def find_missed_claim(self, item: ItemId, turn_position: int, text: str) -> ClaimId:
         """Find a claim that an annotator added to an answer, in the order of what is written.
 
         Raises:

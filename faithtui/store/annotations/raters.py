@@ -216,7 +216,9 @@ def _collect_opinions_and_judging_runs(
                 claim=ClaimId(each.claim_id),
                 item=ItemId(each.run_item_id),
                 group=each.group,
-                opinions=_translate_opinions(before.get(ClaimId(each.claim_id), ()), rule),
+                opinions=_list_counted_opinions_in_run_words(
+                    before.get(ClaimId(each.claim_id), ()), rule
+                ),
                 final=_make_final_verdict(finals.get(ClaimId(each.claim_id)), rule),
                 judges=judges[each.claim_id],
                 flagged=any(one.flagged for one in before.get(ClaimId(each.claim_id), ())),
@@ -227,7 +229,7 @@ def _collect_opinions_and_judging_runs(
     )
 
 
-def _translate_opinions(
+def _list_counted_opinions_in_run_words(
     verdicts: Iterable[HumanVerdict], rule: ScoringRule
 ) -> tuple[HumanVerdict, ...]:
     """Keep what counts and means something in the run, in its words; in the order of names."""

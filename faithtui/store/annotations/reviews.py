@@ -180,7 +180,7 @@ class Reviews:
         )
 
         def append_verdict(connection: Connection) -> Step:
-            judge = _read_judge_label(connection, run, claim)
+            judge = _read_judge_label_of_claim(connection, run, claim)
             knew = saw_judge or has_exposure(connection, given)
             action = choose_action_of_verdict_event(verdict, judge, saw_judge=knew, repeats=repeats)
             act = given._replace(action=action, judge_verdict=judge, saw_judge=knew)
@@ -365,7 +365,9 @@ def _add_guideline_and_stratum(connection: Connection, act: NewEvent) -> NewEven
     return act._replace(stratum=found.stratum, probability=found.probability)
 
 
-def _read_judge_label(connection: Connection, run_id: RunId, claim_id: ClaimId) -> str | None:
+def _read_judge_label_of_claim(
+    connection: Connection, run_id: RunId, claim_id: ClaimId
+) -> str | None:
     """Read what the judge of a run said of a claim; None when it said nothing."""
     found: str | None = connection.execute(
         select(verdict.c.label)

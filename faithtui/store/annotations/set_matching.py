@@ -17,7 +17,7 @@ _COLUMNS = (
 )
 
 
-def match_run_to_set(
+def replace_run_claims_by_those_of_set(
     connection: Connection, run_id: RunId, judged: JudgedRun, claim_set: ClaimSetId
 ) -> JudgedRun:
     """Put the claims of a set in place of a run's own ones, as far as they are the same.
@@ -43,13 +43,13 @@ def match_run_to_set(
     )
 
 
-def match_labels_to_set(
+def translate_labels_to_claims_of_set(
     connection: Connection,
     run_id: RunId,
     labels: Mapping[ClaimId, str | None],
     claim_set: ClaimSetId,
 ) -> dict[ClaimId, str | None]:
-    """Give a run's labels to the claims of a set; see `match_run_to_set`."""
+    """Give a run's labels to the claims of a set; see `replace_run_claims_by_those_of_set`."""
     _, matched = _match_claims(connection, run_id, claim_set)
     return {matched[each]: label for each, label in labels.items() if each in matched}
 

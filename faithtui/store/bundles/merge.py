@@ -295,7 +295,9 @@ def _add_events_and_refresh_scores(
                 continue
             count.known += 1
             target = stored.get(act.target or "")
-            if _fill_in_stored_event(connection, here, act, target, samples, runs, unchanged):
+            if _fill_in_stored_event_and_tell_if_moved(
+                connection, here, act, target, samples, runs, unchanged
+            ):
                 touched.add(here.claim_id)
         elif act.target is not None:
             undoing.append(act)
@@ -357,7 +359,7 @@ def _is_same_event(here: AnyRow, act: BundleEvent, claim_id: int) -> bool:
     )
 
 
-def _fill_in_stored_event(
+def _fill_in_stored_event_and_tell_if_moved(
     connection: Connection,
     here: AnyRow,
     act: BundleEvent,
@@ -397,7 +399,7 @@ def _fill_in_stored_event(
         and here.sample_id in (None, sample)
         and here.run_id in (None, run)
         and (sample is None or act.sample in unchanged)
-        and _says_the_same(connection, here, act, target)
+        and _says_all_of_stored_event(connection, here, act, target)
     ):
         columns["unverified"] = False
     if earlier:
@@ -407,7 +409,7 @@ def _fill_in_stored_event(
     return bool(earlier)
 
 
-def _says_the_same(
+def _says_all_of_stored_event(
     connection: Connection, here: AnyRow, act: BundleEvent, target: AnyRow | None
 ) -> bool:
     """Say whether an act says all that the one here says, what it marks and undoes included."""

@@ -45,7 +45,7 @@ class Recalibrations:
         self._database = database
         self._clock = clock
 
-    def find_in_force(self, judge: str) -> StoredRecalibration | None:
+    def find_used_in_new_runs(self, judge: str) -> StoredRecalibration | None:
         """Give the one that new runs of a judge use: the last one, unless it was withdrawn.
 
         An earlier one does not come back when the last is withdrawn: the judge is as shipped then.
@@ -69,7 +69,7 @@ class Recalibrations:
             rows = connection.execute(select(recalibration).order_by(recalibration.c.id))
             return tuple(_recalibration_from_row(row) for row in rows)
 
-    def put_in_force(
+    def use_in_new_runs(
         self,
         judge: str,
         fitted: Recalibration,
@@ -81,7 +81,7 @@ class Recalibrations:
         """Put a recalibration in force for new runs of a judge.
 
         Args:
-            judge: As `find_in_force` takes it.
+            judge: As `find_used_in_new_runs` takes it.
             fitted: Slope and intercept.
             reviewer: Who applies it.
             labels: How many it rests on.

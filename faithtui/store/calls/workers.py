@@ -79,7 +79,7 @@ class Workers:
 
         self._database.run_in_write_transaction(delete_rows)
 
-    def take_lease(self, key: str, uid: str, is_dead: Callable[[WorkerRow], bool]) -> bool:
+    def try_to_take_lease(self, key: str, uid: str, is_dead: Callable[[WorkerRow], bool]) -> bool:
         """Take the lease on a question, so that nobody else asks it meanwhile.
 
         Args:

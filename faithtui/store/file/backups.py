@@ -92,7 +92,7 @@ def restore_store(file: Path, store: Path) -> Path | None:
     new = Path(name)
     try:
         copy_database(file, new)
-        return _put_in_place_of_store(new, store)
+        return _replace_store_and_keep_old_one(new, store)
     except OSError as error:
         raise ExportError(f"{store} cannot be restored: {error.strerror or error}") from error
     finally:
@@ -158,7 +158,7 @@ def copy_database(source: Path, target: Path) -> None:
     Raises:
         StoreError: It cannot be read or written.
     """
-    with translate_errors(source), _open_read_only(source) as old:
+    with translate_errors(source), _open_database_read_only(source) as old:
         new = sqlite3.connect(target, isolation_level=None)
         try:
             old.backup(new)
@@ -175,7 +175,7 @@ def find_damage(file: Path) -> list[str]:
     """
     if not file.is_file():
         raise StoreError(f"there is no file {file}")
-    with translate_errors(file), _open_read_only(file) as connection:
+    with translate_errors(file), _open_database_read_only(file) as connection:
         try:
             (owner,) = connection.execute("PRAGMA application_id").fetchone()
             if owner != APPLICATION_ID:
@@ -200,7 +200,7 @@ def find_damage(file: Path) -> list[str]:
 
 
 @contextlib.contextmanager
-def _open_read_only(file: Path) -> Iterator[sqlite3.Connection]:
+def _open_database_read_only(file: Path) -> Iterator[sqlite3.Connection]:
     file = file.resolve()
     address = make_sqlite_uri(file)
     connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=5)
@@ -218,7 +218,7 @@ def _open_read_only(file: Path) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
-def _put_in_place_of_store(new: Path, store: Path) -> Path | None:
+def _replace_store_and_keep_old_one(new: Path, store: Path) -> Path | None:
     """Replace a store that nobody has open, and keep it under another name.
 
     Returns:

@@ -85,9 +85,9 @@ def salvage_to_new_store(store: Path, new: Path) -> SalvageResult:
         ):
             source.text_factory = lambda raw: raw.decode("utf-8", "replace")
             version = _find_table_version(store, source)
-            _make_tables(target, version)
+            _make_tables_of_version(target, version)
             taking = _TableCopier(source, target)
-            taking.copy_tables()
+            taking.copy_tables_and_remove_orphans()
             if version >= _WORDS_SINCE:
                 _rebuild_search_index(target)
         problems = find_damage(to)
@@ -147,13 +147,13 @@ class _TableCopier:
         self.rows: dict[str, int] = {}
         """Rows of the new store, by table."""
 
-    def copy_tables(self) -> None:
+    def copy_tables_and_remove_orphans(self) -> None:
         """Fill the tables, and take out what refers to nothing."""
         self._target.execute("PRAGMA foreign_keys = OFF")
         self._target.execute("BEGIN")
         for table in self._list_target_tables():
             self._copy_table(table)
-        while self._remove_orphans():
+        while self._remove_orphans_and_tell_if_any():
             pass
         self._target.execute("COMMIT")
         for table in self._list_target_tables():
@@ -191,7 +191,7 @@ class _TableCopier:
         if reader.is_damaged:
             self.damaged.append(table)
 
-    def _remove_orphans(self) -> bool:
+    def _remove_orphans_and_tell_if_any(self) -> bool:
         """Take out rows that refer to rows that are not there; more may be left without theirs."""
         found = self._target.execute("PRAGMA foreign_key_check").fetchall()
         for table, row_id, parent, _ in dict.fromkeys(found):
@@ -281,21 +281,21 @@ def _find_table_version(store: Path, connection: sqlite3.Connection) -> str:
     return find_head_revision() if version is None or version > find_head_revision() else version
 
 
-def _make_tables(target: sqlite3.Connection, version: str) -> None:
+def _make_tables_of_version(target: sqlite3.Connection, version: str) -> None:
     from faithtui.store.schema.migrations.upgrade import upgrade
 
-    with _open_sqlalchemy(target) as connection:
+    with _begin_sqlalchemy_transaction(target) as connection:
         upgrade(connection, version)
     target.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
 def _rebuild_search_index(target: sqlite3.Connection) -> None:
-    with _open_sqlalchemy(target) as connection:
+    with _begin_sqlalchemy_transaction(target) as connection:
         rebuild_index(connection)
 
 
 @contextmanager
-def _open_sqlalchemy(raw: sqlite3.Connection) -> Iterator[Connection]:
+def _begin_sqlalchemy_transaction(raw: sqlite3.Connection) -> Iterator[Connection]:
     """Lend a connection of SQLAlchemy over one of the driver, in a transaction."""
     engine = create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool)
     event.listen(engine, "begin", lambda each: each.exec_driver_sql("BEGIN"), named=False)

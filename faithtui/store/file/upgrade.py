@@ -71,7 +71,7 @@ def copy_file_and_upgrade_tables(
             version = recognise_version(path, raw)
             if version != find_head_revision():  # another process may have been faster
                 if version is not None:
-                    copy = _keep_copy(path, version)
+                    copy = _copy_file_before_upgrade(path, version)
                     if_it_fails.callback(copy.unlink)
                 upgrade(writer)
                 raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -85,7 +85,7 @@ def copy_file_and_upgrade_tables(
     return copy
 
 
-def _keep_copy(path: Path, version: str) -> Path:
+def _copy_file_before_upgrade(path: Path, version: str) -> Path:
     """Copy the file before its tables are changed.
 
     Raises:

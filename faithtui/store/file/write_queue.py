@@ -113,7 +113,7 @@ class WriteQueue:
             self._rest_until = self._seconds() + seconds
             self._changed.notify_all()
 
-    def close(self) -> bool:
+    def close_and_tell_if_was_open(self) -> bool:
         """Take nothing more in; what waits is still given out. False if that was said before."""
         with self._changed:
             if self.is_closed:
@@ -124,7 +124,7 @@ class WriteQueue:
             self._changed.notify_all()
         return True
 
-    def iterate_batches(self) -> Iterator[list[WriteJob]]:
+    def iter_started_batches(self) -> Iterator[list[WriteJob]]:
         """Give out what is to be run next, and what may be run with it, until the end.
 
         They have begun: nobody can call them off any more.
@@ -140,7 +140,7 @@ class WriteQueue:
             # What they hold may be large, and the next may take long to come.
             del job, jobs, taken
 
-    def give_back(self, jobs: Iterable[WriteJob]) -> None:
+    def give_back_unrun_jobs(self, jobs: Iterable[WriteJob]) -> None:
         """Line up again, in their old places, jobs that were given out and not run."""
         with self._changed:
             for job in jobs:

@@ -148,9 +148,9 @@ class Writer:
         else:
             self.add_job(run, urgent=False).result()
 
-    def finish_jobs_and_stop(self) -> bool:
+    def finish_jobs_stop_and_tell_if_was_running(self) -> bool:
         """Run what is queued and take nothing more in; False if that was said before."""
-        if not self._queue.close():
+        if not self._queue.close_and_tell_if_was_open():
             return False
         if self._thread.ident is not None:
             self._thread.join()
@@ -207,7 +207,7 @@ class Writer:
 
     def _run_jobs(self) -> None:
         """Run jobs until there will be no more."""
-        for jobs in self._queue.iterate_batches():
+        for jobs in self._queue.iter_started_batches():
             if len(jobs) > 1:
                 self._run_jobs_together(jobs)
             else:
@@ -241,6 +241,6 @@ class Writer:
                 else:  # the lock or the disk, for which each would wait in turn
                     job.future.set_exception(error)
             return
-        self._queue.give_back(jobs[len(results) :])
+        self._queue.give_back_unrun_jobs(jobs[len(results) :])
         for job, result in zip(jobs, results, strict=False):
             job.future.set_result(result)

@@ -110,7 +110,7 @@ def _make_export_label(
     )
 
 
-def assign_missing_label_ids(
+def iter_labels_with_missing_ids_filled_in(
     labels: Sequence[ExportLabel], claim_name: str
 ) -> Iterator[ExportLabel]:
     """Name what was said without a label, such as a note, by whom and what it is about."""

@@ -67,7 +67,7 @@ class Findings:
             )
             return {row.position: tuple(row.surplus) for row in rows if row.surplus}
 
-    def save(self, checked: Sequence[ItemCheckResult]) -> int:
+    def replace_findings_of_conversations(self, checked: Sequence[ItemCheckResult]) -> int:
         """Write what checks of some conversations found, in place of what was found before.
 
         Conversations that were judged on meanwhile are left unchecked.
@@ -79,7 +79,7 @@ class Findings:
             StoreError: It cannot be written; nothing of it was.
         """
         return self._database.run_in_write_transaction(
-            lambda connection: _save_findings(connection, checked)
+            lambda connection: _replace_findings_of_conversations(connection, checked)
         )
 
     def summarise_run(self, run_id: RunId) -> FindingSummary:
@@ -257,7 +257,9 @@ def _finding_from_row(row: AnyRow) -> FindingRow:
     )
 
 
-def _save_findings(connection: Connection, checked: Sequence[ItemCheckResult]) -> int:
+def _replace_findings_of_conversations(
+    connection: Connection, checked: Sequence[ItemCheckResult]
+) -> int:
     written = 0
     for each in checked:
         # A run may have gone on since the conversation was read; then it is checked again later.

@@ -31,7 +31,10 @@ from faithtui.store.annotations.label_replay import (
     compute_consensus,
 )
 from faithtui.store.database import Database
-from faithtui.store.runs.export_labels import ExportLabelReader, assign_missing_label_ids
+from faithtui.store.runs.export_labels import (
+    ExportLabelReader,
+    iter_labels_with_missing_ids_filled_in,
+)
 from faithtui.store.runs.list_rows import read_run_rows
 from faithtui.store.schema.judge_tables import judge_call
 from faithtui.store.schema.tables import (
@@ -147,7 +150,7 @@ class RunExports:
                 tuple(verdict_steps),
                 every_window=every_window,
             )
-            items = connection.execute(make_conversation_sizes_sql(run_id)).all()
+            items = connection.execute(select_conversation_character_counts(run_id)).all()
             for first, last in split_run_into_number_ranges([tuple(each) for each in items]):
                 yield from reader.read_conversations_in_range(first, last)
 
@@ -171,7 +174,7 @@ def split_run_into_number_ranges(items: Sequence[tuple[int, int]]) -> Iterator[t
         yield first, last
 
 
-def make_conversation_sizes_sql(run_id: RunId) -> Select[Any]:
+def select_conversation_character_counts(run_id: RunId) -> Select[Any]:
     """Select the number of each conversation of a run, and how many characters it has."""
     of_turns = (
         select(func.coalesce(func.sum(func.length(turn.c.content)), 0))
@@ -644,7 +647,11 @@ def _make_conversation(item: _Item, part: _Part) -> ExportConversation:
                 tuple(part.evidence.get((item.id, each.claim), ())),
                 None if word == TIE else word,
                 word == TIE,
-                tuple(assign_missing_label_ids(part.labels.get(ClaimId(each.claim), ()), name)),
+                tuple(
+                    iter_labels_with_missing_ids_filled_in(
+                        part.labels.get(ClaimId(each.claim), ()), name
+                    )
+                ),
                 stratum,
                 probability,
                 tuple(part.repeats.get((item.id, each.claim), ())),

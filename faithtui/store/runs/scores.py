@@ -33,12 +33,12 @@ def iter_human_and_judge_scores(
     for window in judged.windows:
         of_item.setdefault(window.number, []).append(window)
         if window.state not in _NOT_JUDGED:
-            yield scoring.compute_human_and_judge_scores(
+            yield scoring.score_windows_by_human_and_judge(
                 window.number, [window], window.score, window.position
             )
     for number, item in judged.items.items():
         if item.state is ItemState.DONE:
-            yield scoring.compute_human_and_judge_scores(
+            yield scoring.score_windows_by_human_and_judge(
                 number, of_item.get(number, []), item.score
             )
 
@@ -53,7 +53,7 @@ class _UnitScorer:
         self._score = cache(partial(score_window_with_human_labels, rule=judged.rule))
         """By sorted labels, in which few windows of many differ."""
 
-    def compute_human_and_judge_scores(
+    def score_windows_by_human_and_judge(
         self,
         number: int,
         windows: Sequence[WindowScore],

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select, update
 
 from faithtui.agreement.labelled_units import LabelState, is_tied
 from faithtui.agreement.sampling.draw import SamplingDesign, Stratum
-from faithtui.domain.claim_set import MOST_NAME, ClaimSetBundle, SetClaim, is_set_name
+from faithtui.domain.claim_set import MOST_NAME, ClaimSetBundle, SetClaim, is_valid_set_name
 from faithtui.domain.ids import ClaimId, ClaimSetId, ConversationId, SampleId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
@@ -39,7 +39,10 @@ from faithtui.store.samples.claim_set_rows import (
     read_version_row,
     strata_from_json,
 )
-from faithtui.store.samples.drawing import complete_draw_columns, list_claims_drawn_elsewhere
+from faithtui.store.samples.drawing import (
+    complete_draw_columns,
+    list_claims_drawn_by_other_samples_or_sets,
+)
 from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow, span_from_row
 from faithtui.store.schema.statements import make_in_condition
@@ -110,7 +113,7 @@ class ClaimSets:
             StoreError: The name cannot be one, there is no such sample, it is a repeat, or the run
                 is no longer what it was drawn from; without a sample, there is no such set.
         """
-        if not is_set_name(name):
+        if not is_valid_set_name(name):
             raise StoreError(
                 f"a claim set cannot be called so; expected up to {MOST_NAME} letters, digits, "
                 "dots, hyphens and underscores"
@@ -213,12 +216,12 @@ class ClaimSets:
             )
             return frozenset(ConversationId(each) for each in rows.scalars())
 
-    def list_claims_drawn_elsewhere(
+    def list_claims_drawn_by_other_samples(
         self, claims: Collection[ClaimId], sample_uid: str
     ) -> set[ClaimId]:
         """List the claims that samples drew, or claim sets of samples, other than the one named."""
         with self._database.open_reader() as connection:
-            found = list_claims_drawn_elsewhere(connection, claims, sample_uid)
+            found = list_claims_drawn_by_other_samples_or_sets(connection, claims, sample_uid)
             return {ClaimId(each) for each in found}
 
     def compute_label_weights(self, number: ClaimSetId, rule: ScoringRule) -> dict[ClaimId, float]:
@@ -354,7 +357,7 @@ class ClaimSets:
         number, is_new = self._database.run_in_write_transaction(insert_set, durable=True)
         return self.read_version(number), merged, is_new
 
-    def delete(self, name: str) -> int:
+    def delete_all_versions(self, name: str) -> int:
         """Delete all versions of a set; claims and labels stay. Say how many there were.
 
         Raises:

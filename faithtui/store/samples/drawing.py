@@ -24,7 +24,7 @@ DRAWING_COLUMNS = ("drawn_at", "other_labels")
 """Of a claim set, both null where nothing is known of the drawing."""
 
 
-def list_claims_drawn_elsewhere(
+def list_claims_drawn_by_other_samples_or_sets(
     connection: Connection, claims: Collection[int], sample_uid: str
 ) -> set[int]:
     """List the claims that other samples and claim sets drew.
@@ -85,7 +85,7 @@ def complete_draw_columns(
     since = kept["drawn_at"] if found is None else found.judged_at
     deleted = connection.scalars(select(deletion.c.counts).where(deletion.c.created_at >= since))
     if not any(each.get("samples") for each in deleted):
-        labelled = list_claims_drawn_elsewhere(connection, labelled, uid)
+        labelled = list_claims_drawn_by_other_samples_or_sets(connection, labelled, uid)
     return {
         "drawn_at": kept["drawn_at"] if found is None else found.created_at,
         "other_labels": max(len(labelled), kept["other_labels"] or 0),

@@ -87,7 +87,7 @@ def import_and_save_population_draw(
     reviewer: str,
     extends: SampleId | None,
 ) -> SampleId:
-    """Write a draw; see `Samples.add_population_draw`."""
+    """Write a draw; see `Samples.save_population_draw_as_sample`."""
     if extends is not None:
         draw = _drop_deleted_conversations(connection, draw, extends)
     conversations = [each.conversation for each in draw.conversations]
@@ -98,7 +98,7 @@ def import_and_save_population_draw(
             f"conversation {counts.conflicting[0]!r} is in the store with other messages; draw "
             "into another store with --store, or delete the data set from this one"
         )
-    run_id = _find_or_create_run(connection, now, draw, extends)
+    run_id = _find_or_create_run_and_mark_done(connection, now, draw, extends)
     items = _insert_missing_judged_items(connection, now, run_id, draw)
     if extends is None:
         number = SampleId(
@@ -159,7 +159,7 @@ def _make_sample_columns(draw: PopulationDraw) -> dict[str, object]:
     }
 
 
-def _find_or_create_run(
+def _find_or_create_run_and_mark_done(
     connection: Connection, now: datetime, draw: PopulationDraw, extends: SampleId | None
 ) -> RunId:
     if extends is None:

@@ -99,7 +99,7 @@ class Samples:
                 (each.item, each.claim, "") for each in whole if each.claim in mine
             )
 
-    def add(
+    def save_draw_as_sample(
         self,
         run_id: RunId,
         reviewer: str,
@@ -148,7 +148,7 @@ class Samples:
             self._database.run_in_write_transaction(insert_sample, durable=True), reviewer
         )
 
-    def extend(self, sample_id: SampleId, reviewer: str, more: int) -> SampleRow:
+    def draw_more_claims(self, sample_id: SampleId, reviewer: str, more: int) -> SampleRow:
         """Draw more with the same seed; what was served keeps its place, more comes after it.
 
         Takes the time of reading the frame, so seconds for a million claims.
@@ -210,7 +210,7 @@ class Samples:
         self._database.run_in_write_transaction(insert_more_claims, durable=True)
         return self.read_sample(sample_id, reviewer)
 
-    def add_population_draw(
+    def save_population_draw_as_sample(
         self, draw: PopulationDraw, reviewer: str, extends: SampleId | None = None
     ) -> SampleRow:
         """Store what was drawn from a results folder, with the run that its conversations are of.

@@ -90,7 +90,7 @@ class SearchStop:
                 self._connection.interrupt()
 
     @contextlib.contextmanager
-    def watch(self, connection: Connection) -> Iterator[None]:
+    def run_stoppable_statements(self, connection: Connection) -> Iterator[None]:
         """Run statements that can be ended.
 
         Raises:
@@ -224,7 +224,10 @@ class Search:
 
     @contextlib.contextmanager
     def _open_stoppable_reader(self, stop: SearchStop | None) -> Iterator[Connection]:
-        with self._database.open_reader() as connection, (stop or SearchStop()).watch(connection):
+        with (
+            self._database.open_reader() as connection,
+            (stop or SearchStop()).run_stoppable_statements(connection),
+        ):
             yield connection
 
     def _make_conditions(

@@ -102,7 +102,7 @@ class AdjudicateScreen(FaithScreen):
         self.labels = FinalLabels(self)
         self.notes = FinalNotes(self)
         self.reader = ClaimReader(self)
-        self.undo = LabelUndo(self, self.labels.show_undo_result)
+        self.undo = LabelUndo(self, self.labels.report_undone_step_and_go_to_claim)
         self.add_controllers(self.labels, self.notes, self.reader, self.undo)
 
     def compose_input_lines(self) -> ComposeResult:
@@ -172,11 +172,11 @@ class AdjudicateScreen(FaithScreen):
         wanted = self._claim_to_select
         run = self.session.run or await self.read_in_thread(store.runs.find_newest_run_id)
         if run is None:
-            self.call_later(self.show_loaded, LoadedComparison(), None)
+            self.call_later(self.show_comparison_and_select_claim, LoadedComparison(), None)
             return
         self.session.switch_run(run)
         loaded = await self.read_in_thread(read_comparison, store, run, self.filter)
-        self.call_later(self.show_loaded, loaded, wanted)
+        self.call_later(self.show_comparison_and_select_claim, loaded, wanted)
 
     def explain_unread_content(self, why: Sequence[Piece]) -> None:
         """Say why nothing is compared; what was goes too: it may rest on what is damaged."""
@@ -187,7 +187,9 @@ class AdjudicateScreen(FaithScreen):
         self.set_title()
         self.refresh_bindings()
 
-    def show_loaded(self, loaded: LoadedComparison, wanted: ClaimId | None) -> None:
+    def show_comparison_and_select_claim(
+        self, loaded: LoadedComparison, wanted: ClaimId | None
+    ) -> None:
         """Draw the list with the cursor on a claim, and the table.
 
         Args:
@@ -245,7 +247,7 @@ class AdjudicateScreen(FaithScreen):
         """Paint what is on its way to the store."""
         self.listed_entries[claim.claim] = claim
         self.claims.refresh()
-        self.reader.update_claim(claim)
+        self.reader.update_painted_claim_and_draw(claim)
 
     def _count_opinion_columns_needed(self) -> int:
         most = max((len(each.opinions) for each in self.listed_entries.values()), default=2)
@@ -304,7 +306,7 @@ class AdjudicateScreen(FaithScreen):
     def action_next_filter(self) -> None:
         """List something else."""
         self.filter = FILTERS[(FILTERS.index(self.filter) + 1) % len(FILTERS)]
-        self.reader.clear()
+        self.reader.forget_claim()
         self.show_message(Piece(f"listing: {self.filter}", "quiet"))
         self.reload()
 
@@ -320,7 +322,7 @@ class AdjudicateScreen(FaithScreen):
         self.notes.submit_note(event.value)
 
     @on(PlainInput.FocusMoved, "#note")
-    def save_typed_text(self) -> bool:
+    def save_typed_text_or_say_why_not(self) -> bool:
         """Keep the note that is being typed: its line, the screen or the app is left."""
         self.notes.save_typed_text()
         return True

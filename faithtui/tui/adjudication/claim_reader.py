@@ -95,7 +95,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         self._keys_wait = False
         """Whether keys wait until the chosen claim is painted."""
 
-    def clear(self) -> None:
+    def forget_claim(self) -> None:
         """Forget the claim: another list is read."""
         self.selection = None
 
@@ -112,7 +112,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
             self.draw_evidence_and_choices()
         elif self.selection is not None and self.selection.claim.claim == claim.claim:
             masked = self.selection.claim.is_undecided != claim.is_undecided
-            self.update_claim(claim)
+            self.update_painted_claim_and_draw(claim)
             if masked:
                 self._begin_reading(claim)
         else:
@@ -132,7 +132,7 @@ class ClaimReader(Controller["AdjudicateScreen"]):
         if self._keys_wait:
             self.hold_keys_while_reading()
 
-    def update_claim(self, claim: ClaimOpinions) -> None:
+    def update_painted_claim_and_draw(self, claim: ClaimOpinions) -> None:
         """Draw what is known of the painted claim by now; another one changes nothing."""
         if self.selection is not None and self.selection.claim.claim == claim.claim:
             self.selection = replace(self.selection, claim=claim)

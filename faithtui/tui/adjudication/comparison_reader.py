@@ -40,7 +40,7 @@ def read_comparison(store: Store, run: RunId, chosen: ComparisonFilter) -> Loade
     Raises:
         StoreError: There is no such run, or a label or a verdict is not what was written.
     """
-    store.refuse_changed_rows_once()
+    store.refuse_corrupted_rows_unless_checked_before()
     compared = store.raters.read_rater_records(run)
     spec = get_metric_spec(compared.run.spec)
     # It brings numpy.

@@ -238,7 +238,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             self.show_message(Piece("not saved", "bad strong"))
         self.screen.reload()
 
-    def show_undo_result(self, step: UndoneStep) -> None:
+    def report_undone_step_and_go_to_claim(self, step: UndoneStep) -> None:
         """Go to the claim concerned, and say what was taken back."""
         if not step.acts:
             self.show_message(Piece(f"nothing to be {step.words}", "warn"))

@@ -187,11 +187,11 @@ class AgreementScreen(FaithScreen):
         store = self.session.store
         run = self.session.run or await self.read_in_thread(store.runs.find_newest_run_id)
         if run is None:
-            self.call_later(self.show_loaded, None, None)
+            self.call_later(self.show_agreement, None, None)
             return
         from faithtui.engine.review.reports.agreement_report import (
             compute_run_agreement,
-            refresh_agreement_without_intervals,
+            update_claim_figures_for_new_labels,
         )
 
         self.session.switch_run(run)
@@ -204,14 +204,14 @@ class AgreementScreen(FaithScreen):
             and known.report_of_readings.settings == self.settings
         ):
             # What a label changes is seen at once; intervals take longer.
-            points = await self.read_in_thread(refresh_agreement_without_intervals, store, known)
+            points = await self.read_in_thread(update_claim_figures_for_new_labels, store, known)
             if points is not None:
-                self.call_later(self.show_loaded, points, self.spec)
+                self.call_later(self.show_agreement, points, self.spec)
         agreement = await self.read_in_thread(compute_run_agreement, store, run, self.settings)
         spec = await self.read_in_thread(get_metric_spec, agreement.row.spec)
-        self.call_later(self.show_loaded, agreement, spec)
+        self.call_later(self.show_agreement, agreement, spec)
 
-    def show_loaded(self, found: "RunAgreement | None", spec: "MetricSpec | None") -> None:
+    def show_agreement(self, found: "RunAgreement | None", spec: "MetricSpec | None") -> None:
         """Draw the figures."""
         before = self.agreement
         if found is None or before is None or before.row.id != found.row.id:
@@ -336,7 +336,7 @@ class AgreementScreen(FaithScreen):
     @work(exclusive=True, group="export", exit_on_error=False)
     async def action_export(self) -> None:
         """Write the report into a new directory."""
-        if self.agreement is None or self.units.refuse_while_blind("the report"):
+        if self.agreement is None or self.units.refuse_if_blind("the report"):
             return
         run = self.agreement.row.id
         directory = await self.read_in_thread(write_run_report, self.session, run, self.settings)

@@ -85,7 +85,7 @@ def _colour_curve(text: str) -> list[Piece]:
     return pieces
 
 
-def share_bar(value: float | None, width: int) -> str:
+def draw_share_bar(value: float | None, width: int) -> str:
     """Draw a share as a bar; blank without one."""
     if value is None:
         return " " * width

@@ -18,8 +18,8 @@ from faithtui.agreement.report.settings import ReportLevel
 from faithtui.domain.estimates import Estimate
 from faithtui.tui.agreement.curve_lines import (
     draw_reliability_bin,
+    draw_share_bar,
     format_interval_curve_lines,
-    share_bar,
 )
 from faithtui.tui.samples.sample_lines import describe_confidence_sequences
 from faithtui.tui.theme import format as fmt
@@ -239,7 +239,7 @@ def _format_one_breakdown_lines(found: Breakdown, width: int) -> list[Line]:
         lines.append(
             make_line(
                 Piece(f" {fit_text(escape_line(row.key).text, name)} "),
-                Piece(share_bar(value, bar), "human"),
+                Piece(draw_share_bar(value, bar), "human"),
                 Piece(f" {fmt.format_number(value)} "),
                 Piece(f"{fmt.format_number(row.cohen_kappa.value) if row.cohen_kappa else '':>6} "),
                 Piece(f"{row.n:>6}", "quiet"),

@@ -26,7 +26,7 @@ class UnitLists(Controller["AgreementScreen"]):
 
     def list_units_of_cell(self, row: int, column: int) -> None:
         """List what a cell counts; the chosen one opens in review."""
-        if self.refuse_while_blind("the list"):
+        if self.refuse_if_blind("the list"):
             return
         if self.screen.agreement is None or self.screen.level is None or self.screen.spec is None:
             return
@@ -76,7 +76,7 @@ class UnitLists(Controller["AgreementScreen"]):
 
     def open_disagreement_in_review(self, row: int) -> None:
         """Open a disagreement in review."""
-        if self.refuse_while_blind("the list"):
+        if self.refuse_if_blind("the list"):
             return
         if self.screen.agreement is not None and self.screen.level is not None:
             each = self.screen.agreement.report.get_level(self.screen.level).disagreements[row]
@@ -98,7 +98,7 @@ class UnitLists(Controller["AgreementScreen"]):
             session.open_conversation(item, unit.claim)
             self.screen.post_message(ShowScreen("review"))
 
-    def refuse_while_blind(self, what: str) -> bool:
+    def refuse_if_blind(self, what: str) -> bool:
         """Refuse, audibly, what tells of single claims, while they are hidden."""
         if self.session.is_blind:
             self.app.bell()

@@ -43,10 +43,10 @@ class ConversationPreview(Controller["ConversationsScreen"]):
 
     def _show_conversation(self, item: ItemId, turns: Sequence[TurnView], calls: RunTotals) -> None:
         self.item, self.turns, self.calls = item, turns, calls
-        self.show()
+        self.draw_chosen_conversation()
         self.screen.refresh_bindings()
 
-    def show(self) -> None:
+    def draw_chosen_conversation(self) -> None:
         """Draw the chosen conversation, with its texts if they were read."""
         row, spec, wanted = (
             self.screen.conversation_at_cursor,
@@ -65,7 +65,7 @@ class ConversationPreview(Controller["ConversationsScreen"]):
             keep=False,
         )
 
-    def clear(self) -> None:
+    def forget_conversation(self) -> None:
         """Forget what was read."""
         self.item, self.turns, self.calls = None, (), RunTotals()
 

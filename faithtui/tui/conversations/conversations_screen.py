@@ -29,7 +29,7 @@ from faithtui.tui.conversations.list_facts import (
     NO_FACTS,
     ListMark,
     LoadedList,
-    read_facts,
+    read_list_facts,
     read_run_and_change_stamp,
 )
 from faithtui.tui.conversations.quick_filters import QuickFilters
@@ -231,7 +231,7 @@ class ConversationsScreen(FilteredListScreen):
             self.pager.forget_pages()
             self.items.refresh()
             self._show_title(run)
-            self.quick_filters.refresh()
+            self.quick_filters.draw_and_recount_filters()
             if before != (self.conversation_at_cursor, mark[1]):
                 self._follow_row()
 
@@ -263,7 +263,7 @@ class ConversationsScreen(FilteredListScreen):
         row, mark = await self.read_in_thread(read_run_and_change_stamp, self.session.store, run)
         facts = self.facts
         if facts.run != run:
-            facts = await self.read_in_thread(read_facts, self.session.store, run)
+            facts = await self.read_in_thread(read_list_facts, self.session.store, run)
         spec = await self.read_in_thread(get_metric_spec, row.spec)
         self.run_row = row
         began = self.session.seconds()
@@ -290,7 +290,7 @@ class ConversationsScreen(FilteredListScreen):
         if loaded.run is None:
             self.items.show(NoRows(), 0, title="Conversations")
             self.set_title()
-            self.preview.show()
+            self.preview.draw_chosen_conversation()
             return
         if self.session.run is None:
             self.session.switch_run(loaded.run.id)
@@ -308,7 +308,7 @@ class ConversationsScreen(FilteredListScreen):
         if loaded.spec is not None:
             self.items.show_legend(make_legend(loaded.spec, blind=self.session.is_blind))
         self._show_title(row)
-        self.quick_filters.refresh()
+        self.quick_filters.draw_and_recount_filters()
         self.show_filter_status()
         self._follow_row()
         self.refresh_bindings()
@@ -326,7 +326,7 @@ class ConversationsScreen(FilteredListScreen):
     def clear_content(self) -> None:
         """Forget the conversation that was read."""
         super().clear_content()
-        self.preview.clear()
+        self.preview.forget_conversation()
 
     def action_review_chosen(self) -> None:
         """Review the chosen conversation."""
@@ -364,7 +364,7 @@ class ConversationsScreen(FilteredListScreen):
     def _follow_row(self) -> None:
         row = self.conversation_at_cursor
         if row is None:
-            self.preview.show()
+            self.preview.draw_chosen_conversation()
             return
         if self.session.item != row.id:
             self.session.choose_conversation(row.id)

@@ -23,7 +23,11 @@ from faithtui.tui.agreement.export import (
 from faithtui.tui.allowed_actions import FILES, refuse_disallowed_act_in_browser
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ResumeRequested, ShowScreen
-from faithtui.tui.samples.queue import ClaimQueue, find_nearest_open_conversation, make_found_queue
+from faithtui.tui.samples.queue import (
+    ClaimQueue,
+    find_nearest_open_conversation,
+    make_found_queue_with_progress,
+)
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
@@ -74,8 +78,8 @@ class ConversationActions(Controller["ConversationsScreen"]):
     def refresh_after_blind_change(self) -> None:
         """Show what may be seen now; the order is read again, as another one may be allowed."""
         self.screen.items.refresh()
-        self.screen.preview.show()
-        self.screen.quick_filters.refresh()
+        self.screen.preview.draw_chosen_conversation()
+        self.screen.quick_filters.draw_and_recount_filters()
         self.screen.show_matching_rows()
 
     @run_in_worker("next")
@@ -110,7 +114,9 @@ class ConversationActions(Controller["ConversationsScreen"]):
                 store.search.find_claims, row.run, wanted, item=row.id
             )
             found = ClaimQueue("", row.run, entries)
-            found = await self.read_in_thread(make_found_queue, store, self.session.reviewer, found)
+            found = await self.read_in_thread(
+                make_found_queue_with_progress, store, self.session.reviewer, found
+            )
             claim = found.first_open_claim
         self.session.open_conversation(row.id, claim)
         self.screen.post_message(ShowScreen("review"))
@@ -137,10 +143,10 @@ class ConversationActions(Controller["ConversationsScreen"]):
         tells = self.screen.active_filter.reveals_judge
         queue = ClaimQueue(title, row.id, found, blind=blind, reveals_judge=tells)
         store, reviewer = self.session.store, self.session.reviewer
-        queue = await self.read_in_thread(make_found_queue, store, reviewer, queue)
-        self.screen.call_later(self._review_claims, queue)
+        queue = await self.read_in_thread(make_found_queue_with_progress, store, reviewer, queue)
+        self.screen.call_later(self._start_review_of_queue, queue)
 
-    def _review_claims(self, queue: ClaimQueue) -> None:
+    def _start_review_of_queue(self, queue: ClaimQueue) -> None:
         """Work through the claims that were found."""
         if not queue.entries:
             key = self.keys("list.open")

@@ -54,7 +54,7 @@ def read_run_and_change_stamp(store: "Store", run: RunId) -> tuple[RunRow, ListM
     return row, (_clear_call_counters(row), newest)
 
 
-def read_facts(store: "Store", run: RunId) -> ListFacts:
+def read_list_facts(store: "Store", run: RunId) -> ListFacts:
     """Read what is known of all conversations of a run together."""
     run_contents = store.run_contents
     known = {

@@ -82,9 +82,9 @@ class QuickFilters(Controller["ConversationsScreen"]):
         self._is_counting = False
         self._timer: Timer | None = None
 
-    def refresh(self) -> None:
+    def draw_and_recount_filters(self) -> None:
         """Draw the filters, and count again what may have changed."""
-        self.show()
+        self.draw_filters()
         run, spec = self.screen.run_row, self.screen.spec
         mark = (self.screen.mark, self.session.is_blind)
         if run is None or spec is None or self._is_counting or self._counted == mark:
@@ -95,11 +95,11 @@ class QuickFilters(Controller["ConversationsScreen"]):
             self._count_and_show_matches(run.id, spec, mark)
         elif self._timer is None:
             # The last change of a run may come while this rests.
-            self._timer = self.screen.set_timer(rest, self._refresh_after_delay)
+            self._timer = self.screen.set_timer(rest, self._recount_filters_after_delay)
 
-    def _refresh_after_delay(self) -> None:
+    def _recount_filters_after_delay(self) -> None:
         self._timer = None
-        self.refresh()
+        self.draw_and_recount_filters()
 
     @run_in_worker("quick filters", exclusive=False)
     async def _count_and_show_matches(self, run: RunId, spec: "MetricSpec", mark: object) -> None:
@@ -109,7 +109,7 @@ class QuickFilters(Controller["ConversationsScreen"]):
             self._counts, self._counted = counts, mark
             ended = self.session.seconds()
             self._rest_until_s = ended + REREAD_FACTOR * (ended - began)
-            self.screen.call_later(self.refresh)
+            self.screen.call_later(self.draw_and_recount_filters)
         finally:
             self._is_counting = False
 
@@ -128,7 +128,7 @@ class QuickFilters(Controller["ConversationsScreen"]):
         can_count = run is not None and run.claims <= MOST_CLAIMS
         return list_quick_filters(spec, blind=self.session.is_blind, rated=rated and can_count)
 
-    def show(self) -> None:
+    def draw_filters(self) -> None:
         """Draw the filters with their keys."""
         line, spec = self.screen.query_one("#quick", HintLine), self.screen.spec
         if spec is None:

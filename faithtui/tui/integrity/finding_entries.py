@@ -10,7 +10,7 @@ from faithtui.store.records import FindingRow
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.integrity.finding_lines import format_finding_lines
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.samples.queue import ClaimQueue, make_found_queue
+from faithtui.tui.samples.queue import ClaimQueue, make_found_queue_with_progress
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.theme import format as fmt
@@ -57,10 +57,10 @@ class FindingEntries(Controller["IntegrityScreen"]):
             title = EXPLANATIONS[kind].title
         queue = ClaimQueue(title, run, entries, reveals_judge=True)
         store, reviewer = self.session.store, self.session.reviewer
-        queue = await self.read_in_thread(make_found_queue, store, reviewer, queue)
-        self.screen.call_later(self._review_queue, queue, start)
+        queue = await self.read_in_thread(make_found_queue_with_progress, store, reviewer, queue)
+        self.screen.call_later(self._start_review_of_queue, queue, start)
 
-    def _review_queue(self, queue: ClaimQueue, start: ClaimId | None) -> None:
+    def _start_review_of_queue(self, queue: ClaimQueue, start: ClaimId | None) -> None:
         if not queue.entries:
             self.show_message(Piece("nothing is known against any claim of this run", "warn"))
             return

@@ -132,10 +132,10 @@ class IntegrityScreen(FaithScreen):
 
     def reload(self) -> None:
         """Read the counts again."""
-        self.load_and_show_summary()
+        self.load_and_show_summary_then_start_checks()
 
     @work(exclusive=True, group=CONTENT_GROUP, exit_on_error=False)
-    async def load_and_show_summary(self) -> None:
+    async def load_and_show_summary_then_start_checks(self) -> None:
         """Read the counts of the run."""
         store = self.session.store
         run = self.session.run or await self.read_in_thread(store.runs.find_newest_run_id)

@@ -31,7 +31,7 @@ class FormOpener:
     def __init__(self, app: "FaithApp") -> None:
         self.app = app
 
-    def open(self) -> None:
+    def read_and_open_form(self) -> None:
         """Read what the form needs, then show it; keys wait for it."""
         worker = self.app.start_worker(self._read_and_open, group="form", exclusive=True)
         self.app.input_queue.hold_keys_for(worker, can_give_up=True)
@@ -185,9 +185,9 @@ def _make_judge_test_coroutine(
     timeout_s: float | None,
     environ: Mapping[str, str],
 ) -> "Coroutine[object, object, JudgeCheckResult]":
-    from faithtui.engine.judge_check import try_judge
+    from faithtui.engine.judge_check import try_judge_with_two_questions
 
-    return try_judge(
+    return try_judge_with_two_questions(
         judge,
         base_url,
         profile=profile,

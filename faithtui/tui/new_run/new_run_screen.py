@@ -186,14 +186,14 @@ class NewRunScreen(ModalWindow[None]):
     @on(Input.Changed, "#judge, #server, #parameters")
     def cancel_and_clear_judge_test(self) -> None:
         """Forget what was found out of another judge."""
-        self.cancel_test()
+        self.cancel_judge_test_if_running()
         self.outlook_pane.show_judge_test(None)
 
     def action_test_judge(self) -> None:
         """Try the judge."""
         try:
-            judge, base_url = self.fields.read_judge()
-            profile = self.fields.read_profile(judge)
+            judge, base_url = self.fields.read_judge_and_address()
+            profile = self.fields.read_judge_parameters(judge)
         except ConfigError as error:
             self.show_problem(str(error))
             return
@@ -217,7 +217,7 @@ class NewRunScreen(ModalWindow[None]):
             self.outlook_pane.show_judge_test(JudgeTrial(judge, result))
         self.refresh_bindings()
 
-    def cancel_test(self) -> bool:
+    def cancel_judge_test_if_running(self) -> bool:
         """Give up trying the judge; says whether it was being tried."""
         trial = self.outlook_pane.trial
         if trial is None or not self.outlook_pane.is_testing:
@@ -314,7 +314,7 @@ class NewRunScreen(ModalWindow[None]):
 
     def action_cancel_test_or_close(self) -> None:
         """Close without a run; the first time, give up trying the judge."""
-        if not self.cancel_test():
+        if not self.cancel_judge_test_if_running():
             self.dismiss(None)
 
     def show_problem(self, words: str) -> None:

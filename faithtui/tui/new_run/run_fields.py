@@ -223,7 +223,7 @@ class RunFields(VerticalScroll):
         judge = self.query_one("#judge", Input).value.strip()
         return judge, self.query_one("#server", Input).value.strip() or None
 
-    def read_judge(self) -> tuple[str, str | None]:
+    def read_judge_and_address(self) -> tuple[str, str | None]:
         """Read the judge and its address.
 
         Raises:
@@ -236,7 +236,7 @@ class RunFields(VerticalScroll):
             raise ConfigError(f"judge: type the name of a model in place of {UNNAMED_MODEL}")
         return judge, base_url
 
-    def read_profile(self, judge: str) -> JudgeProfile:
+    def read_judge_parameters(self, judge: str) -> JudgeProfile:
         """Read the parameters of the judge.
 
         Raises:
@@ -257,8 +257,8 @@ class RunFields(VerticalScroll):
         metrics = self._metric_keys
         if not metrics:
             raise ConfigError("no metric is chosen; space chooses one")
-        judge, base_url = self.read_judge()
-        profile = self.read_profile(judge)
+        judge, base_url = self.read_judge_and_address()
+        profile = self.read_judge_parameters(judge)
         typed = parse_options(self.query_one("#options", Input).value)
         strategy = str(self.query_one("#strategy", Select).value)
         as_peer = strategy == AS_PEER

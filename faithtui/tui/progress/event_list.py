@@ -21,9 +21,9 @@ class EventList(Controller["ProgressScreen"]):
 
     def __init__(self, screen: "ProgressScreen") -> None:
         super().__init__(screen)
-        self.clear()
+        self.reset_for_other_run()
 
-    def clear(self) -> None:
+    def reset_for_other_run(self) -> None:
         """Begin with another run."""
         self.names: dict[ItemId, str] = {}
         self._asked: set[ItemId] = set()
@@ -54,12 +54,12 @@ class EventList(Controller["ProgressScreen"]):
         chosen = self.entries[pane.cursor] if 0 < pane.cursor < len(self.entries) else None
         self.recent, self.entries = recent, draw_events.group_events(recent)
         self._read_missing_names()
-        self.draw()
+        self.draw_events()
         if chosen is not None:
             kept = (row for row, each in enumerate(self.entries) if each.first_s == chosen.first_s)
             pane.move_to(next(kept, min(pane.cursor, len(self.entries) - 1)))
 
-    def draw(self) -> None:
+    def draw_events(self) -> None:
         """Draw the events there are."""
         entries, began, names = self.entries, self.began, self.names
         self.screen.events.show(
@@ -90,4 +90,4 @@ class EventList(Controller["ProgressScreen"]):
     def _draw_with_names(self, names: dict[ItemId, str]) -> None:
         """Draw events with names."""
         self.names = self.names | names
-        self.draw()
+        self.draw_events()

@@ -16,7 +16,7 @@ from faithtui.tui.messages import ShowScreen
 from faithtui.tui.progress import event_lines as draw_events
 from faithtui.tui.progress import progress_lines as draw
 from faithtui.tui.progress.event_list import EventList
-from faithtui.tui.progress.history_lines import advice_lines, history_lines
+from faithtui.tui.progress.history_lines import history_lines, no_failures_advice_lines
 from faithtui.tui.progress.pace import NO_RATES, PaceMeter
 from faithtui.tui.progress.run_controls import RunControls
 from faithtui.tui.progress.stage_lines import count_needed_lines, stage_lines, stage_title
@@ -133,7 +133,7 @@ class ProgressScreen(FaithScreen):
         runs = self.session.store.runs
         run = self.session.run or await self.read_in_thread(runs.find_newest_run_id)
         if run is None:
-            self.call_later(self.show_loaded, None)
+            self.call_later(self.show_run, None)
             return
         # Asked before the row is read: a run that ends meanwhile is none of another process.
         mine = self.session.find_background_run(run)
@@ -142,7 +142,7 @@ class ProgressScreen(FaithScreen):
         # An interrupted one may be taken up elsewhere at any moment.
         elsewhere = is_over and row.state in (RunState.RUNNING, RunState.INTERRUPTED)
         failed = await self._read_failed_items(row)
-        self.call_later(self.show_loaded, row, failed, elsewhere=elsewhere)
+        self.call_later(self.show_run, row, failed, elsewhere=elsewhere)
         if is_over and row.state is not RunState.RUNNING and (row != self.row or not self.history):
             history = await self.read_in_thread(_read_history, self.session, row)
             self.call_later(self.show_history, row, history)
@@ -156,7 +156,7 @@ class ProgressScreen(FaithScreen):
             return self.failed_rows
         return await self.read_in_thread(_read_failed_items, self.session, row.id)
 
-    def show_loaded(
+    def show_run(
         self, row: RunRow | None, failed: Sequence[ItemRow] = (), *, elsewhere: bool = False
     ) -> None:
         """Draw the run.
@@ -171,7 +171,7 @@ class ProgressScreen(FaithScreen):
             self.load_and_show_run()
             return
         if row is not None and (self.row is None or self.row.id != row.id):
-            self.event_list.clear()
+            self.event_list.reset_for_other_run()
             self.history = self.attempt = self.state = None
         self.row, self.failed_rows, self.elsewhere = row, failed, elsewhere
         if row is not None:
@@ -255,12 +255,14 @@ class ProgressScreen(FaithScreen):
         self.events.opens_entries, self.failed.opens_entries = history is None, row.failed > 0
         self.stages.show(lambda width: stage_lines(run, width, history), title=stage_title(run))
         if history is None:
-            self.event_list.draw()
+            self.event_list.draw_events()
         else:
             self._draw_history(row, history)
         failed = fmt.format_count(row.failed)
         if history is not None and not row.failed:
-            self.failed.show(lambda width: advice_lines(row, width, self.keys), title="What next")
+            self.failed.show(
+                lambda width: no_failures_advice_lines(row, width, self.keys), title="What next"
+            )
         else:
             self._draw_failed(row)
         # Where one of both has the only room, its frame says that the other one is there.

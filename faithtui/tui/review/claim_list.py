@@ -187,7 +187,7 @@ class ClaimList(RowPane):
         """Accept no key until claims are drawn again: what comes next is being read."""
         self._painted_claim, self.is_waiting = None, True
 
-    def forget_claim(self) -> None:
+    def forget_claim_and_block_keys(self) -> None:
         """Accept no verdict until claims are shown again: there are none."""
         self._current = self._painted_claim = None
         self.is_waiting = False

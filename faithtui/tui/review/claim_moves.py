@@ -109,7 +109,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
         if self.screen.view is not None:
             window = None if row == 0 else row - 1
             self.screen.draw_at_position(
-                position.fit_position(
+                position.fit_position_to_view(
                     self.screen.view, ReviewPosition(window, self.screen.review_position.claim)
                 )
             )
@@ -138,7 +138,10 @@ class ClaimMoves(Controller["ReviewScreen"]):
 
     def action_move_to_claim(self, by: int) -> None:
         """Choose another claim from any pane; in a queue, another one of it."""
-        if self.screen.view is None or self.screen.queue_navigator.go_to_neighbour_claim(by):
+        if (
+            self.screen.view is None
+            or self.screen.queue_navigator.go_to_neighbour_claim_if_in_queue(by)
+        ):
             return
         self.screen.verdicts.forget_last_verdict()
         self.screen.draw_at_position(
@@ -157,7 +160,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
         if self.screen.view is None:
             return
         self.screen.verdicts.forget_last_verdict()
-        if self.screen.search.go_to_next_match(direction):
+        if self.screen.search.go_to_next_match_if_any(direction):
             return
         if self.screen.queue_navigator.cursor is not None:
             self.screen.queue_navigator.go_to_next_open_claim(direction)

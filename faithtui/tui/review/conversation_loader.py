@@ -159,7 +159,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if claim is None and turn is not None:
             at_turn = (each.id for each in loaded.view.claims if each.turn == turn)
             loaded = replace(loaded, claim=next(at_turn, None))
-        self.screen.call_later(self.show_loaded, replace(loaded, undone=after))
+        self.screen.call_later(self.show_loaded_if_still_wanted, replace(loaded, undone=after))
 
     @run_in_worker(CONTENT_GROUP)
     async def find_and_show_conversation_to_review(self) -> None:
@@ -182,7 +182,8 @@ class ConversationLoader(Controller["ReviewScreen"]):
             return
         self.session.choose_conversation(item)
         self.screen.call_later(
-            self.show_loaded, await self.read_in_thread(self.read_conversation, item, None, 1)
+            self.show_loaded_if_still_wanted,
+            await self.read_in_thread(self.read_conversation, item, None, 1),
         )
 
     @hold_keys_during_worker(can_give_up=True)
@@ -217,7 +218,8 @@ class ConversationLoader(Controller["ReviewScreen"]):
         self.session.choose_conversation(item)
         edge = 0 if item == here else direction
         self.screen.call_later(
-            self.show_loaded, await self.read_in_thread(self.read_conversation, item, None, edge)
+            self.show_loaded_if_still_wanted,
+            await self.read_in_thread(self.read_conversation, item, None, edge),
         )
 
     def read_conversation(
@@ -261,7 +263,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             guideline=session.store.guidelines.find_version_or_default(view.run.spec.metric),
         )
 
-    def show_loaded(self, loaded: LoadedConversation) -> None:
+    def show_loaded_if_still_wanted(self, loaded: LoadedConversation) -> None:
         """Take a conversation that was read, unless another one is wanted by now."""
         if loaded.view.item.id != self.session.item:
             return
@@ -291,8 +293,8 @@ class ConversationLoader(Controller["ReviewScreen"]):
         before = self.screen.review_position if same else None
         at = self._choose_position(loaded, view, before or ReviewPosition())
         if not same:
-            self.screen.claim_range.clear()
-            self.screen.search.clear()
+            self.screen.claim_range.clear_range()
+            self.screen.search.clear_search()
             self.screen.writer.clear_message_of_other_conversation()
         if not self.session.is_blind:
             # No later label of this reviewer is blind.
@@ -318,7 +320,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             at = ReviewPosition(at.window if held else None, loaded.claim)
         elif loaded.edge:
             at = position.find_first_or_last_open_claim(view, loaded.edge) or ReviewPosition()
-        return position.fit_position(view, at)
+        return position.fit_position_to_view(view, at)
 
     def _start_what_follows_the_paint(self, loaded: LoadedConversation, *, is_same: bool) -> None:
         """Read ahead, count, say what was undone, and read again where that is due."""
@@ -334,7 +336,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if not is_same:
             self.screen.refresh_bindings()
         if loaded.undone is not None:
-            self.screen.undo.show_undone(loaded.undone)
+            self.screen.undo.report_undone_step(loaded.undone)
         elif not is_same:
             self.screen.verdicts.refuse_typed_ahead()
         if self.must_reread:

@@ -299,7 +299,7 @@ class ReviewPanes(Panes):
 
     def show_sentence_instead_of_claims(self, words: str) -> None:
         """Show a sentence in place of claims, and accept no verdict."""
-        self.claims.forget_claim()
+        self.claims.forget_claim_and_block_keys()
         self.claims.show(
             lambda width: [BLANK, *draw_claims.wrap_sentence(words, width)], title="Claims"
         )

@@ -54,7 +54,7 @@ def translate_label(view: ReviewView, verdict: str | None) -> str | None:
     return None if verdict is None else view.run.spec.rule.translate_word_to_label(verdict)
 
 
-def fit_position(view: ReviewView, focus: ReviewPosition) -> ReviewPosition:
+def fit_position_to_view(view: ReviewView, focus: ReviewPosition) -> ReviewPosition:
     """Fit a focus to a view: a claim that is listed, a window that exists."""
     window = focus.window
     if window is not None and window >= len(view.windows):
@@ -87,7 +87,7 @@ def move_by_windows(view: ReviewView, focus: ReviewPosition, by: int) -> ReviewP
     window = steps[max(0, min(len(steps) - 1, here + by))]
     if window == focus.window:
         return focus
-    return fit_position(view, ReviewPosition(window, focus.claim, focus.passage))
+    return fit_position_to_view(view, ReviewPosition(window, focus.claim, focus.passage))
 
 
 def find_position_after_verdict(view: ReviewView, focus: ReviewPosition) -> ReviewPosition | None:
@@ -141,7 +141,7 @@ def overlay_pending_verdicts(
                 claim.id,
                 reviewer,
                 pending[claim.id],
-                get_verdict_action(pending[claim.id], view, claim),
+                choose_verdict_action(pending[claim.id], view, claim),
                 claim.mine.note if claim.mine else None,
             ),
             human=claim.human or pending[claim.id],
@@ -165,7 +165,7 @@ def restore_human_labels(view: ReviewView, before: Sequence[ClaimView]) -> Revie
     return replace(view, claims=claims)
 
 
-def get_verdict_action(verdict: str, view: ReviewView, claim: ClaimView) -> Action:
+def choose_verdict_action(verdict: str, view: ReviewView, claim: ClaimView) -> Action:
     """Name the act of giving a verdict, as far as the screen knows what was seen."""
     saw = claim.seen or claim.id not in view.hidden
     return choose_action_of_verdict_event(verdict, claim.first_window_verdict.label, saw_judge=saw)

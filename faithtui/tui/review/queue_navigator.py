@@ -81,7 +81,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
             self.session.choose_conversation(item, claim)
             self.screen.loader.load_and_show_conversation(item, claim, 0)
             return
-        self.screen.loader.show_loaded(replace(ready, claim=claim))
+        self.screen.loader.show_loaded_if_still_wanted(replace(ready, claim=claim))
         if not self.screen.writer.in_flight:
             self.screen.reload_after_store_change()
 
@@ -97,10 +97,11 @@ class QueueNavigator(Controller["ReviewScreen"]):
             if item != here and item not in self.conversations_ahead:
                 read = self.screen.loader.read_conversation
                 self.screen.call_later(
-                    self.keep_read_ahead, await self.read_in_thread(read, item, None, 0)
+                    self.store_conversation_read_ahead,
+                    await self.read_in_thread(read, item, None, 0),
                 )
 
-    def keep_read_ahead(self, loaded: "LoadedConversation") -> None:
+    def store_conversation_read_ahead(self, loaded: "LoadedConversation") -> None:
         """Keep what was read ahead, as long as it is ahead and may still be shown."""
         if (
             loaded.queue_position is not self.cursor
@@ -203,7 +204,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
             title = escape_line(self.cursor.queue.title, limit=40)
             self.show_message(title, Piece(self.keys.fill_in_keys(words), "warn"))
 
-    def go_to_neighbour_claim(self, by: int) -> bool:
+    def go_to_neighbour_claim_if_in_queue(self, by: int) -> bool:
         """Go to the next or the previous claim of the queue, answered or not.
 
         Returns:
@@ -226,7 +227,9 @@ class QueueNavigator(Controller["ReviewScreen"]):
     @run_in_worker("queue")
     async def close_and_report_finished_queue(self, queue: ClaimQueue) -> None:
         """Say what came of a queue, once its last verdict is saved."""
-        from faithtui.engine.review.samples.sample_queues import read_outcome_and_close_spot_check
+        from faithtui.engine.review.samples.sample_queues import (
+            read_outcome_and_close_finished_spot_check,
+        )
 
         position = self.cursor
         await self.screen.writer.saves_done.wait()
@@ -235,14 +238,14 @@ class QueueNavigator(Controller["ReviewScreen"]):
         end = None
         if queue.sample is not None:
             end = await self.read_in_thread(
-                read_outcome_and_close_spot_check,
+                read_outcome_and_close_finished_spot_check,
                 self.session.store,
                 queue.sample,
                 self.session.reviewer,
             )
-        self.screen.call_later(self.show_outcome, queue, end)
+        self.screen.call_later(self.show_queue_outcome, queue, end)
 
-    def show_outcome(self, queue: ClaimQueue, outcome: "QueueOutcome | None") -> None:
+    def show_queue_outcome(self, queue: ClaimQueue, outcome: "QueueOutcome | None") -> None:
         """Show what came of a queue and where to go from here.
 
         Args:

@@ -90,12 +90,12 @@ class ReAsk(Controller["ReviewScreen"]):
             return
         item, name = view.item.id, self.screen.format_claim_name(claim)
         if cost.is_free:
-            self.ask_again(item, claim.id, name)
+            self.ask_judge_again_and_show_verdict(item, claim.id, name)
             return
 
         def ask_if_confirmed(answer: str | None) -> None:
             if answer == "yes":
-                self.ask_again(item, about, name)
+                self.ask_judge_again_and_show_verdict(item, about, name)
 
         self.input_queue.open_window(
             ConfirmDialog(
@@ -106,7 +106,9 @@ class ReAsk(Controller["ReviewScreen"]):
         )
 
     @run_in_worker("ask_again")
-    async def ask_again(self, item: ItemId, claim: ClaimId, name: str) -> None:
+    async def ask_judge_again_and_show_verdict(
+        self, item: ItemId, claim: ClaimId, name: str
+    ) -> None:
         """Ask the judge."""
         self.claim_being_asked = claim
         self.show_message(Piece(f"asking the judge again about {name} …", "quiet"))

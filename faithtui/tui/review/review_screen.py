@@ -129,13 +129,15 @@ class ReviewScreen(FaithScreen):
     def make_panes(self) -> ReviewPanes:
         """Make the panes, the claims first."""
         return ReviewPanes(
-            self.keys, self.moves.show_claim_of_row, self.queue_navigator.go_to_neighbour_claim
+            self.keys,
+            self.moves.show_claim_of_row,
+            self.queue_navigator.go_to_neighbour_claim_if_in_queue,
         )
 
     def compose_input_lines(self) -> ComposeResult:
         """Give the line for notes, which takes the place of the status line, and the filter's."""
         yield NoteLine(id="note", compact=True)
-        yield FilterBar(self.keys("review.find"), lambda: self.search.context)
+        yield FilterBar(self.keys("review.find"), lambda: self.search.filter_context)
 
     def on_mount(self) -> None:
         """Begin without a conversation."""
@@ -185,14 +187,14 @@ class ReviewScreen(FaithScreen):
     def clear_content(self) -> None:
         """Forget what is drawn, and what was said of it."""
         super().clear_content()
-        self.panes.claims.forget_claim()
+        self.panes.claims.forget_claim_and_block_keys()
         self.queue_navigator.forget_read_ahead()
-        self.session_line.forget()
+        self.session_line.forget_progress()
         self.review_state = None
         self.verdicts.forget_last_verdict()
-        self.claim_range.clear()
+        self.claim_range.clear_range()
         self.loader.force_reload_at_next_change()
-        self.search.clear()
+        self.search.clear_search()
         self.writer.clear_messages_and_cancel_leaving()
 
     def show_nothing_to_review(self, words: str) -> None:
@@ -270,7 +272,7 @@ class ReviewScreen(FaithScreen):
     @on(ClaimList.VerdictGiven)
     def save_given_verdict(self, event: ClaimList.VerdictGiven) -> None:
         """Save a verdict."""
-        self.verdicts.give_verdict(event)
+        self.verdicts.save_verdict_and_advance(event)
 
     @on(ClaimList.ActionRequested)
     def run_requested_action(self, event: ClaimList.ActionRequested) -> None:
@@ -278,9 +280,9 @@ class ReviewScreen(FaithScreen):
         self.verdicts.run_requested_action(event)
 
     @on(ClaimList.PressedTooEarly)
-    def refuse_early_key(self) -> None:
+    def say_key_came_too_early(self) -> None:
         """Say that a key came before its claim was on screen."""
-        self.verdicts.refuse_early_key()
+        self.verdicts.say_key_came_too_early()
 
     @on(RowPane.Moved, "#windows")
     @on(RowPane.Chosen, "#windows")
@@ -299,7 +301,7 @@ class ReviewScreen(FaithScreen):
         self.notes.submit_note(event)
 
     @on(NoteLine.FocusMoved, "#note")
-    def save_typed_text(self) -> bool:
+    def save_typed_text_or_say_why_not(self) -> bool:
         """Save the note that is being typed: its line, the screen or the app is left."""
         self.notes.save_typed_text()
         return True

@@ -43,13 +43,13 @@ class ClaimSearch(Controller["ReviewScreen"]):
         self._found_cache: tuple[ReviewView, str, tuple[ClaimId, ...] | None] | None = None
         """What a filter found of a conversation, last."""
 
-    def clear(self) -> None:
+    def clear_search(self) -> None:
         """Search for nothing any more."""
         self.filter_text = ""
         self.screen.bar.show_filter_text("")
 
     @property
-    def context(self) -> FilterContext:
+    def filter_context(self) -> FilterContext:
         """Say which words a filter over the claims of the conversation may hold."""
         view = self.screen.view
         if view is None:
@@ -65,7 +65,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
         # Asked for several times a key; texts may be long.
         known = self._found_cache
         if known is None or known[0] is not view or known[1] != self.filter_text:
-            reading = parse_filter(self.filter_text, self.context)
+            reading = parse_filter(self.filter_text, self.filter_context)
             found = None if reading.problem else list_matching_claims(view, reading.filter)
             self._found_cache = known = (view, self.filter_text, found)
         return known[2]
@@ -112,7 +112,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
         self._show_found_count()
         self.screen.redraw()
 
-    def go_to_next_match(self, direction: int) -> bool:
+    def go_to_next_match_if_any(self, direction: int) -> bool:
         """Go to the next or previous claim that was found.
 
         Returns:
@@ -142,7 +142,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
 
     def _show_found_count(self, *, is_typing: bool = False) -> None:
         view, bar, text = self.screen.view, self.screen.bar, self.filter_text
-        problem = parse_filter(text, self.context).problem
+        problem = parse_filter(text, self.filter_context).problem
         if view is None or not text or problem:
             wrong = escape_line(problem or "", "warn", limit=300)
             key = self.keys("filter.complete")

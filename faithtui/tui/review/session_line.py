@@ -47,7 +47,7 @@ class SessionLine(Controller["ReviewScreen"]):
                 self._keep_and_show_facts, await self.read_in_thread(self._read_facts, queue, run)
             )
 
-    def forget(self) -> None:
+    def forget_progress(self) -> None:
         """Say nothing of what was read before."""
         self._facts = self._repeats = None
 

@@ -43,8 +43,8 @@ class BackgroundRuns:
         """Take up the run that the app was started for, if any, and let others follow from now."""
         session = self.app.session
         if self._resume_first and session.run is not None:
-            self.begin(session.run)
-        self.app.set_interval(NEXT_RUN_POLL_S, self.begin_next)
+            self.begin_or_resume_run(session.run)
+        self.app.set_interval(NEXT_RUN_POLL_S, self.begin_next_waiting_run)
 
     async def plan_all_and_begin_first(self, requests: Sequence[RunRequest]) -> None:
         """Plan all runs, begin the first in the background and show how it goes on.
@@ -58,15 +58,15 @@ class BackgroundRuns:
         session = self.app.session
         first, *rest = await asyncio.to_thread(_save_planned_runs, session, requests)
         session.waiting_runs.extend(rest)
-        self.begin(first)
+        self.begin_or_resume_run(first)
 
     def begin_run_and_queue_others(self, run: "RunId", then: Sequence["RunId"] = ()) -> None:
         """Take up a run, and let others follow."""
         session = self.app.session
         session.waiting_runs.extend(then)
-        self.begin(run)
+        self.begin_or_resume_run(run)
 
-    def begin_next(self) -> None:
+    def begin_next_waiting_run(self) -> None:
         """Begin the next run that waits, once the one before is through."""
         session = self.app.session
         if (
@@ -89,9 +89,9 @@ class BackgroundRuns:
                 timeout=15,
             )
             return
-        self.begin(session.waiting_runs[0], follow=False)
+        self.begin_or_resume_run(session.waiting_runs[0], follow=False)
 
-    def begin(self, run: "RunId", *, follow: bool = True) -> None:
+    def begin_or_resume_run(self, run: "RunId", *, follow: bool = True) -> None:
         """Begin a run, or go on with one.
 
         Args:
@@ -135,7 +135,7 @@ class BackgroundRuns:
         if session.is_open and session.list_unfinished_run_snapshots():
             session.store.delay_non_urgent_writes(YIELD_AFTER_KEY_S)
 
-    def raise_bugs(self) -> None:
+    def raise_bug_of_ended_run(self) -> None:
         """Raise the bug that ended a run, if one did."""
         for run in self.app.session.process_runs:
             if run.is_finished and run.bug is not None:

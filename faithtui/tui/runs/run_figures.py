@@ -89,7 +89,7 @@ class FigureReader(Controller["RunsScreen"]):
             return knowledge
         return replace(knowledge, counts=found.counts, trust=found.trust, queues=found.queues)
 
-    def refresh(self) -> None:
+    def start_reading_outdated_figures(self) -> None:
         """Begin to read what is not known, or not any more; nothing where that is under way."""
         if not self._is_reading and self.session.is_open:
             self._is_reading = True
@@ -148,7 +148,7 @@ class FigureReader(Controller["RunsScreen"]):
         ]
         if resting:
             rest = max(0.1, min(resting) - self.session.seconds())
-            self.screen.set_timer(rest, self.refresh)
+            self.screen.set_timer(rest, self.start_reading_outdated_figures)
 
     def _list_rows_chosen_first(self) -> Sequence[RunRow]:
         chosen = self.screen.run_at_cursor
@@ -169,7 +169,7 @@ class FigureReader(Controller["RunsScreen"]):
         try:
             lowest = self._read_lowest(row.id)
             key_prefix = store.run_contents.find_common_key_prefix(row.id)
-            queues = _read_queues(self.session, row.id)
+            queues = _read_queue_facts(self.session, row.id)
             counts = count_verdicts_and_scores(store, row)
             # Where nobody has said anything yet there is nothing to compute, and numpy is 15 MB.
             has_labels = bool(newest) or queues.has_samples
@@ -204,7 +204,7 @@ class FigureReader(Controller["RunsScreen"]):
         )
 
 
-def _read_queues(session: "Session", run: RunId) -> QueueFacts:
+def _read_queue_facts(session: "Session", run: RunId) -> QueueFacts:
     """Read what was drawn from a run."""
     from faithtui.agreement.sampling.stopping_rules import SPOT_CHECK_SIZE
     from faithtui.engine.review.run_overview import find_open_sample

@@ -258,7 +258,7 @@ class RunsScreen(FilteredListScreen):
         """Draw what is known of the chosen run in the words of its metric."""
         self.specs = specs
         self._show_details()
-        self.figures.refresh()
+        self.figures.start_reading_outdated_figures()
 
     def show_figures(self, run: RunId) -> None:
         """Draw what was read of a run beside its row."""
@@ -271,7 +271,7 @@ class RunsScreen(FilteredListScreen):
         if self.run_at_cursor is not None:
             self.session.switch_run(self.run_at_cursor.id)
         self._show_details()
-        self.figures.refresh()
+        self.figures.start_reading_outdated_figures()
         self.refresh_bindings()
 
     @on(VirtualList.Chosen)

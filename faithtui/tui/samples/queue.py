@@ -140,7 +140,7 @@ def load_queue_position(store: "Store", queue: ClaimQueue, reviewer: str) -> Que
     )
 
 
-def make_found_queue(store: "Store", reviewer: str, found: ClaimQueue) -> ClaimQueue:
+def make_found_queue_with_progress(store: "Store", reviewer: str, found: ClaimQueue) -> ClaimQueue:
     """Take up claims that were found by a filter or a list where a person left them.
 
     Those with a verdict of the reviewer are answered; where all have one, they are gone through

@@ -273,7 +273,7 @@ class QueuesScreen(FaithScreen):
         """Draw more of a sample."""
         store, reviewer = self.session.store, self.session.reviewer
         self.show_message(Piece("drawing …", "quiet"))
-        row = await self.read_in_thread(store.samples.extend, sample, reviewer, more)
+        row = await self.read_in_thread(store.samples.draw_more_claims, sample, reviewer, more)
         self.app.notify(
             f"{fmt.format_count_with_noun(row.size, 'claim')} now", title="Drawn", markup=False
         )

@@ -55,14 +55,16 @@ def list_jump_targets(screen: Screen[Any]) -> list[JumpTarget]:
         if _is_shown_and_focusable(pane)
     ]
     found = [
-        JumpTarget(Offset(pane.region.x + 1, pane.region.y), _make_focus_callback(screen, pane))
+        JumpTarget(
+            Offset(pane.region.x + 1, pane.region.y), _make_focus_pane_callback(screen, pane)
+        )
         for pane in panes
     ]
     for pane in panes:
         found += [
             JumpTarget(
                 Offset(pane.region.x, pane.content_region.y + y),
-                _make_row_callback(screen, pane, row),
+                _make_choose_row_callback(screen, pane, row),
             )
             for row, y in _list_seen_rows(pane)
         ]
@@ -143,11 +145,11 @@ def _list_seen_rows(pane: Widget) -> Iterator[tuple[int, int]]:
         )
 
 
-def _make_focus_callback(screen: Screen[Any], pane: Widget) -> Callable[[], None]:
+def _make_focus_pane_callback(screen: Screen[Any], pane: Widget) -> Callable[[], None]:
     return lambda: screen.set_focus(pane)
 
 
-def _make_row_callback(screen: Screen[Any], pane: Widget, row: int) -> Callable[[], None]:
+def _make_choose_row_callback(screen: Screen[Any], pane: Widget, row: int) -> Callable[[], None]:
     def choose_row() -> None:
         screen.set_focus(pane)
         if isinstance(pane, RowPane | VirtualList):

@@ -226,7 +226,7 @@ class FaithScreen(Screen[None]):
         line.display = False
         self.query_one(StatusLine).display = True
 
-    def save_typed_text(self) -> bool:
+    def save_typed_text_or_say_why_not(self) -> bool:
         """Save what is being typed on a line, before the screen or the app is left.
 
         Returns:

@@ -64,7 +64,7 @@ class SettingChecks(Controller["SettingsScreen"]):
 
     def _test_judge(self, configured: SettingsWithOrigins) -> tuple[bool, str]:
         # Imported here, on a thread: it brings what judges are made of.
-        from faithtui.engine.judge_check import try_judge
+        from faithtui.engine.judge_check import try_judge_with_two_questions
         from faithtui.engine.runs.judge_profiles import choose_profile
 
         settings = configured.settings
@@ -73,7 +73,7 @@ class SettingChecks(Controller["SettingsScreen"]):
             environment = self.session.get_run_environment()
         except ConfigError as error:
             return False, str(error)
-        trying = try_judge(
+        trying = try_judge_with_two_questions(
             settings.judge,
             settings.base_url,
             profile=profile,

@@ -82,7 +82,7 @@ class SettingEditor(Controller["SettingsScreen"]):
 
         def change_to_choice(row: str | None) -> None:
             if row is not None:
-                self.change_setting(name, choices[int(row)])
+                self.check_save_and_apply_setting(name, choices[int(row)])
 
         now = format_setting_value(configured, name)
 
@@ -106,10 +106,10 @@ class SettingEditor(Controller["SettingsScreen"]):
         self.screen.entry.setting = name
         self.screen.show_input_line(self.screen.entry, value)
 
-    def save_typed(self, text: str) -> None:
+    def save_typed_value(self, text: str) -> None:
         """Save what was typed."""
         self.stop_typing()
-        self.change_setting(self.screen.entry.setting, text)
+        self.check_save_and_apply_setting(self.screen.entry.setting, text)
 
     def stop_typing(self) -> None:
         """Close the line that is typed on."""
@@ -119,10 +119,10 @@ class SettingEditor(Controller["SettingsScreen"]):
     def action_reset_to_default(self) -> None:
         """Take the chosen value out of the file."""
         if self.screen.selected_setting is not None:
-            self.change_setting(self.screen.selected_setting, "")
+            self.check_save_and_apply_setting(self.screen.selected_setting, "")
 
     @run_in_worker("write")
-    async def change_setting(self, name: str, text: str) -> None:
+    async def check_save_and_apply_setting(self, name: str, text: str) -> None:
         """Check a value, write it and take it into use."""
         configured = self.session.configured
         if configured is None:

@@ -153,9 +153,9 @@ class SettingsScreen(FaithScreen):
         self.editor.action_edit_setting()
 
     @on(Input.Submitted, "#value")
-    def save_typed(self, event: Input.Submitted) -> None:
+    def save_typed_value(self, event: Input.Submitted) -> None:
         """Save what was typed."""
-        self.editor.save_typed(event.value)
+        self.editor.save_typed_value(event.value)
 
     def on_key(self, event: events.Key) -> None:
         """Let escape close the line that is typed on."""

@@ -72,7 +72,7 @@ class FilterInput(PlainInput):
     def action_complete(self) -> None:
         """Complete the last word by the first term that it may become."""
         bar = self.parent
-        found = bar.complete(self.value) if isinstance(bar, FilterBar) else None
+        found = bar.complete_last_word(self.value) if isinstance(bar, FilterBar) else None
         if found is None:
             self.app.bell()
         else:
@@ -130,9 +130,9 @@ class FilterBar(Horizontal):
         name = EdgeLine()
         name.left = (Piece(f"filter {self._key}", "key"),)
         yield name
-        yield FilterInput(compact=True, suggester=TermSuggester(self.complete))
+        yield FilterInput(compact=True, suggester=TermSuggester(self.complete_last_word))
 
-    def complete(self, text: str) -> str | None:
+    def complete_last_word(self, text: str) -> str | None:
         """Complete the last word of a text; None: there is nothing to complete it by."""
         return complete_filter(text, self._get_context())
 

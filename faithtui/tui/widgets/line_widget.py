@@ -62,7 +62,7 @@ class LineWidget(Widget):
     def notify_style_update(self) -> None:
         """Forget styles when the theme or a state of the widget changed."""
         super().notify_style_update()
-        self.looks.forget()
+        self.looks.forget_styles()
         # Lines are kept as they were painted, with the filters of that time.
         self._styles_cache.clear()
         self.refresh()

@@ -52,7 +52,7 @@ class LookStyles:
         self._combined_styles: dict[tuple[Style, str], Style] = {}
         """By what is below them and look."""
 
-    def forget(self) -> None:
+    def forget_styles(self) -> None:
         """Forget all styles, as the theme or a state of the widget changed."""
         self._styles.clear()
         self._combined_styles.clear()

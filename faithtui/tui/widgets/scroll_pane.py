@@ -152,7 +152,7 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         index, x = self.get_line_index_at(y), 0
         segments = []
         for text, style, _ in self.looks.make_segments(*self.get_line_and_style_at(y), width):
-            segments.append(Segment(text, _add_offset(style, x, index)))
+            segments.append(Segment(text, _add_offset_to_style(style, x, index)))
             x += len(text)
         return segments
 
@@ -296,7 +296,7 @@ class Pane(LineWidget, ScrollView, can_focus=True):
 
 
 @lru_cache(_OFFSETS_KEPT)
-def _add_offset(style: Style | None, x: int, y: int) -> Style:
+def _add_offset_to_style(style: Style | None, x: int, y: int) -> Style:
     """Do for a style what `Strip.apply_offsets` does."""
     offset = Style.from_meta({"offset": (x, y)})
     return style + offset if style else offset

@@ -143,7 +143,7 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         if title is not None:
             self.border_title = Content(title)
         self.set_reactive(VirtualList.cursor, max(0, min(cursor, len(source) - 1)))
-        self._resize_rows()
+        self._update_virtual_size()
         self._scroll_to_cursor()
         self.refresh()
         early, self._early_actions = self._early_actions, []
@@ -154,7 +154,7 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
     def show_sentence_instead_of_rows(self, sentence: Sequence[Piece]) -> None:
         """Say why there are no rows; those that were read before go."""
         self._source, self._ready, self._why_unread = NoRows(), False, sentence
-        self._resize_rows()
+        self._update_virtual_size()
         self.refresh()
 
     def explain_unread_rows(self, why: Sequence[Piece]) -> None:
@@ -231,28 +231,28 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
     def action_step(self, by: int) -> None:
         """Choose a row some way off."""
         if not self._ready:
-            self._run_when_ready(partial(self.action_step, by))
+            self._run_after_first_rows(partial(self.action_step, by))
         if len(self._source):
             self.cursor = min(len(self._source) - 1, max(0, self.cursor + by))
 
     def action_page(self, direction: int) -> None:
         """Choose a row a page off."""
         if not self._ready:
-            self._run_when_ready(partial(self.action_page, direction))
+            self._run_after_first_rows(partial(self.action_page, direction))
             return
         self.action_step(direction * max(1, self._row_space - 1))
 
     def action_go_to_first_or_last(self, last: int) -> None:
         """Choose the first or the last row."""
         if not self._ready:
-            self._run_when_ready(partial(self.action_go_to_first_or_last, last))
+            self._run_after_first_rows(partial(self.action_go_to_first_or_last, last))
             return
         self.action_step(len(self._source) if last else -len(self._source))
 
     def action_choose(self) -> None:
         """Tell that the chosen row is to be opened."""
         if not self._ready:
-            self._run_when_ready(self.action_choose)
+            self._run_after_first_rows(self.action_choose)
         elif not len(self._source) and self._empty_chosen is not None:
             self._empty_chosen()
         if len(self._source):
@@ -269,7 +269,7 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
     def on_resize(self, event: events.Resize) -> None:
         """Fit rows and legend to the new size."""
         self._update_subtitle()
-        self._resize_rows()
+        self._update_virtual_size()
         self._scroll_to_cursor()
 
     def on_focus(self) -> None:
@@ -285,11 +285,11 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         """Lines for rows, without the headings."""
         return self.scrollable_content_region.height - 1
 
-    def _run_when_ready(self, act: Callable[[], None]) -> None:
+    def _run_after_first_rows(self, act: Callable[[], None]) -> None:
         """Do something once the first rows are there."""
         self._early_actions.append((self.screen.stack_updates, act))
 
-    def _resize_rows(self) -> None:
+    def _update_virtual_size(self) -> None:
         # One more than the rows: the headings stay in the window while it scrolls.
         size = Size(self.scrollable_content_region.width, len(self._source) + 1)
         if size != self.virtual_size:

@@ -40,7 +40,7 @@ def test_a_judge_below_its_thresholds_hardly_ever_passes(way: str) -> None:
 
 @pytest.mark.parametrize("way", WAYS[1:3])
 def test_what_is_simulated_is_what_the_program_does(way: str, tmp_path: Path) -> None:
-    """The same run through a store, its log of labels and `check_gate_and_write_certificate`."""
+    """The same run through a store, its log of labels and the gate as the command runs it."""
     setting = GateSetting(way, Setting("simple", 0.2, 60, 25))
     with Store.open(tmp_path / "gated.db") as store:
         stored = gate_stored_run(setting, 3, store)

@@ -11,7 +11,7 @@ from faithtui.agreement.gate.threshold_checks import (
     Criterion,
     CriterionCheck,
     Thresholds,
-    check_thresholds,
+    check_figures_against_thresholds,
     select_figures_gate_may_rely_on,
 )
 from faithtui.agreement.labelled_units import ClaimUnit, DesignKind, LabelDesign, StratumCounts
@@ -51,7 +51,7 @@ def explain(
     level: LevelReport, threshold: float = 0.4, of_labels: Sequence[Criterion] = FIGURES
 ) -> dict[Criterion, CriterionCheck]:
     wanted = Thresholds(kappa=threshold, recall_no=threshold, score=threshold)
-    checks = check_thresholds(select_figures_gate_may_rely_on(level), wanted, 1.0)
+    checks = check_figures_against_thresholds(select_figures_gate_may_rely_on(level), wanted, 1.0)
     return {each.criterion: each for each in explain_missing_figures(checks, level, "3", of_labels)}
 
 

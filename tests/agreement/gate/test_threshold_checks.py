@@ -16,7 +16,7 @@ from faithtui.agreement.gate.threshold_checks import (
     ThresholdBasis,
     Thresholds,
     check_accuracy_drop,
-    check_thresholds,
+    check_figures_against_thresholds,
     choose_worst_outcome,
     explain_doubtful_figures,
     select_figures_gate_may_rely_on,
@@ -61,7 +61,7 @@ NARROW, WIDE = figure(0.9, 0.85, 0.95), figure(0.9, 0.8, 0.96)
 
 def only(found: GateFigures, wanted: Thresholds, age: float | None = 1.0) -> CriterionCheck:
     """The check of the one threshold that is asked for."""
-    _, check = check_thresholds(found, wanted, age)
+    _, check = check_figures_against_thresholds(found, wanted, age)
     return check
 
 
@@ -109,7 +109,7 @@ def test_without_an_interval_only_the_value_can_pass() -> None:
 def test_what_has_no_value_never_passes(basis: ThresholdBasis, nothing: Estimate) -> None:
     found = replace(FOUND, kappa=nothing, recall_no=nothing, score=nothing)
     wanted = Thresholds(kappa=-1, recall_no=0, score=0, basis=basis)
-    _, *figures = check_thresholds(found, wanted, 1.0)
+    _, *figures = check_figures_against_thresholds(found, wanted, 1.0)
     assert {each.outcome for each in figures} == {CheckOutcome.UNKNOWN}
     assert nothing.reason is not None
     assert {each.reason for each in figures} == {nothing.reason.words}
@@ -131,9 +131,9 @@ def test_a_bare_recall_needs_ten_unfaithful_ones() -> None:
 
 def test_thirty_labels_are_needed_unless_others_are_asked_for() -> None:
     few = replace(FOUND, labels=29)
-    (check,) = check_thresholds(few, Thresholds(), None)
+    (check,) = check_figures_against_thresholds(few, Thresholds(), None)
     assert (check.outcome, check.threshold, check.value) == (CheckOutcome.UNKNOWN, 30, 29)
-    (check,) = check_thresholds(few, Thresholds(labels=29), None)
+    (check,) = check_figures_against_thresholds(few, Thresholds(labels=29), None)
     assert check.outcome is CheckOutcome.PASSED
 
 
@@ -167,7 +167,10 @@ def test_the_value_of_recall_in_a_sample_by_strata_decides_nothing() -> None:
     weighted = replace(FOUND, design=DesignKind.STRATIFIED)
     doubted = explain_doubtful_figures(weighted, NARROW, WIDE, "7", lower_end=False)
     wanted = Thresholds(kappa=0.1, recall_no=0.1, score=0.1, basis=ThresholdBasis.POINT)
-    results = {each.criterion: each for each in check_thresholds(weighted, wanted, 1.0, doubted)}
+    results = {
+        each.criterion: each
+        for each in check_figures_against_thresholds(weighted, wanted, 1.0, doubted)
+    }
     recall = results.pop(Criterion.RECALL)
     assert recall.outcome is CheckOutcome.UNDECIDED
     assert "one FN weighs many labels" in recall.reason
@@ -181,7 +184,7 @@ def test_the_value_of_recall_in_a_sample_by_strata_decides_nothing() -> None:
 
 def test_a_forecast_surer_than_the_labelled_run_decides_nothing() -> None:
     doubted = explain_doubtful_figures(FOUND, WIDE, NARROW, "7")
-    labels, score = check_thresholds(FOUND, Thresholds(score=0.1), 1.0, doubted)
+    labels, score = check_figures_against_thresholds(FOUND, Thresholds(score=0.1), 1.0, doubted)
     assert (labels.outcome, score.outcome) == (CheckOutcome.PASSED, CheckOutcome.UNDECIDED)
     assert "[0.850, 0.950], is narrower than the interval of the labelled run" in score.reason
     assert only(FOUND, Thresholds(kappa=0.1)).outcome is CheckOutcome.PASSED

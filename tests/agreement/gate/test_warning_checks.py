@@ -12,7 +12,7 @@ from faithtui.agreement.gate.threshold_checks import (
     CriterionCheck,
     ThresholdBasis,
     Thresholds,
-    check_thresholds,
+    check_figures_against_thresholds,
     select_figures_gate_may_rely_on,
 )
 from faithtui.agreement.gate.warning_checks import (
@@ -90,7 +90,7 @@ def gate(
     report = compute_report_of_prepared_units(prepared)
     found = select_figures_gate_may_rely_on(report.claims, among_labelled=wanted.among_labelled)
     checks = make_doubtful_checks_undecided(
-        check_thresholds(found, wanted, None),
+        check_figures_against_thresholds(found, wanted, None),
         report.warnings if warnings is None else warnings,
         prepared,
         report.claims,

@@ -11,7 +11,7 @@ from faithtui.agreement.labelled_units import ClaimUnit, LabelState, RunUnits
 from faithtui.agreement.report.report import (
     PreparedUnits,
     compute_report_of_prepared_units,
-    update_report_without_intervals,
+    update_claim_figures_without_intervals,
 )
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, find_label_design
@@ -121,7 +121,7 @@ def test_points_are_those_of_a_new_report(seed: int, design: str, settings: Repo
     whole = compute_report_of_prepared_units(
         PreparedUnits(replace(readings, claims=now), FAITHFULNESS, RULE, settings)
     )
-    points = update_report_without_intervals(prepared, report, before, after)
+    points = update_claim_figures_without_intervals(prepared, report, before, after)
     assert points.claims.table == whole.claims.table
     assert points.claims.coverage == replace(
         whole.claims.coverage, compared_groups=report.claims.coverage.compared_groups
@@ -147,7 +147,7 @@ def test_a_missing_interval_is_called_one_that_comes() -> None:
     readings = RunUnits(tuple(claims), (), (), find_label_design(claims, None))
     prepared = PreparedUnits(readings, FAITHFULNESS, RULE)
     other = labelled(claims[0], "no")
-    points = update_report_without_intervals(
+    points = update_claim_figures_without_intervals(
         prepared, compute_report_of_prepared_units(prepared), [claims[0]], [other]
     )
     assert "its interval is still to come" in points.headline
@@ -170,7 +170,7 @@ def test_a_figure_is_withheld_after_a_label_where_a_report_withholds_it(
     other = labelled(claims[1], "no")
     now = (claims[0], other, *claims[2:])
     after = PreparedUnits(replace(readings, claims=now), FAITHFULNESS, RULE, settings)
-    points = update_report_without_intervals(
+    points = update_claim_figures_without_intervals(
         prepared, compute_report_of_prepared_units(prepared), [claims[1]], [other]
     )
     found, wanted = (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.statistics.matrices import number_keys
+from faithtui.agreement.statistics.matrices import number_distinct_keys_by_occurrence
 from faithtui.agreement.statistics.scores import (
     estimate_bias,
     estimate_mae,
@@ -102,7 +102,9 @@ def test_a_mean_leaves_out_whole_groups() -> None:
         (f"c{chance.randrange(40)}", chance.random(), chance.choice((1, 2.5))) for _ in range(600)
     ]
     groups, values, weights = zip(*rows, strict=True)
-    found = estimate_mean(number_keys(groups)[0], np.array(values), np.array(weights))
+    found = estimate_mean(
+        number_distinct_keys_by_occurrence(groups)[0], np.array(values), np.array(weights)
+    )
 
     def weighted(some: list[tuple[str, float, float]]) -> float:
         return sum(value * by for _, value, by in some) / sum(by for *_, by in some)

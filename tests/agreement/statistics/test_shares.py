@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.statistics.matrices import number_keys
+from faithtui.agreement.statistics.matrices import number_distinct_keys_by_occurrence
 from faithtui.agreement.statistics.scores import estimate_share_difference
 from faithtui.domain.estimates import Estimate, EstimateMethod, Reason
 
@@ -24,7 +24,7 @@ flags_st = st.lists(
 
 def difference(rows: list[Flag]) -> Estimate:
     return estimate_share_difference(
-        number_keys([group for group, *_ in rows])[0],
+        number_distinct_keys_by_occurrence([group for group, *_ in rows])[0],
         np.array([first for _, first, *_ in rows], np.bool_),
         np.array([hit for *_, hit, _ in rows], np.bool_),
         np.array([weight for *_, weight in rows], np.float64),

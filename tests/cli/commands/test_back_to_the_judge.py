@@ -334,7 +334,9 @@ def test_compare_and_report_weigh_labels_alike(cli: Cli, taught: Path, tmp_path:
         frame = store.samples.read_frame(RunId(1), ("verdict",))
         plan = SamplePlan(SamplingDesign.STRATIFIED, 1, 10)
         drawn = make_sample_draw(frame, plan)
-        row = store.samples.add(RunId(1), "ann", drawn, plan, name="s", stratified_by=("verdict",))
+        row = store.samples.save_draw_as_sample(
+            RunId(1), "ann", drawn, plan, name="s", stratified_by=("verdict",)
+        )
     assert cli("compare", "1", "2", "--store", taught).code == 0  # every claim is labelled
     with sqlite3.connect(taught) as connection:
         chosen = "SELECT claim_id FROM sample_claim"

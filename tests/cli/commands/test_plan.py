@@ -52,7 +52,9 @@ def label_some(path: Path, *, wrong: int, shown_share: float = 0.0) -> None:
         sizes = {"judge yes": 40}
         plan = SamplePlan(SamplingDesign.STRATIFIED, 3, sizes=sizes, shown_share=shown_share)
         drawn = make_sample_draw(store.samples.read_frame(RunId(1), ("verdict",)), plan)
-        row = store.samples.add(RunId(1), "ann", drawn, plan, name="s", stratified_by=("verdict",))
+        row = store.samples.save_draw_as_sample(
+            RunId(1), "ann", drawn, plan, name="s", stratified_by=("verdict",)
+        )
         for number, each in enumerate(store.samples.list_claims_in_served_order(row.id, "ann")):
             store.reviews.record_verdict(
                 each.claim,
@@ -161,7 +163,9 @@ def label_all_strata(path: Path) -> None:
         sizes = {"judge yes": 40, "judge no": 20, "judge idk": 10}
         plan = SamplePlan(SamplingDesign.STRATIFIED, 3, sizes=sizes)
         drawn = make_sample_draw(store.samples.read_frame(RunId(1), ("verdict",)), plan)
-        row = store.samples.add(RunId(1), "ann", drawn, plan, name="s", stratified_by=("verdict",))
+        row = store.samples.save_draw_as_sample(
+            RunId(1), "ann", drawn, plan, name="s", stratified_by=("verdict",)
+        )
         for each in drawn.claims:
             left = said.get(each.stratum)
             store.reviews.record_verdict(

@@ -3,8 +3,8 @@ import pytest
 from faithtui.domain.integrity.contradicting_reasons import (
     contradicts_verdict,
     detect_supported_or_unsupported,
-    finds_fault,
-    finds_no_fault,
+    says_nothing_was_wrong,
+    says_something_was_wrong,
 )
 from faithtui.domain.label_sets import Polarity
 
@@ -96,7 +96,7 @@ def test_a_very_long_reason_is_answered_at_once() -> None:
     ],
 )
 def test_a_reason_may_find_no_fault_at_all(reason: str) -> None:
-    assert finds_no_fault(reason)
+    assert says_nothing_was_wrong(reason)
 
 
 @pytest.mark.parametrize(
@@ -113,10 +113,10 @@ def test_a_reason_may_find_no_fault_at_all(reason: str) -> None:
     ],
 )
 def test_a_reason_that_names_a_fault_or_none_in_particular_is_not_one_without(reason: str) -> None:
-    assert not finds_no_fault(reason)
+    assert not says_nothing_was_wrong(reason)
 
 
 def test_a_reason_of_a_score_finds_fault_where_it_speaks_of_lacking_support() -> None:
-    assert finds_fault("One claim contradicts the documents.")
-    assert not finds_fault("Nothing contradicts the documents.")
-    assert not finds_fault("All claims are supported.")
+    assert says_something_was_wrong("One claim contradicts the documents.")
+    assert not says_something_was_wrong("Nothing contradicts the documents.")
+    assert not says_something_was_wrong("All claims are supported.")

@@ -98,8 +98,8 @@ def test_misspelt_words_are_found_and_short_ones_and_numbers_are_not() -> None:
     assert find_near_spellings("form", group_by_first_letter(["from"])) == []
     assert find_near_spellings("#1987", group_by_first_letter(["#1986"])) == []
     index = tokenise_text("We reccommend it.").index
-    assert index.has_stem("recommend")
-    assert not index.has_stem("record")
+    assert index.has_stem_or_misspelling("recommend")
+    assert not index.has_stem_or_misspelling("record")
 
 
 def test_negations_and_stop_words_weigh_nothing() -> None:

@@ -46,16 +46,18 @@ def never() -> bool:
 def foreign(store: Store, *, host: str = "elsewhere", pid: int = 1) -> str:
     """Let another process hold the question."""
     store.workers.add_worker(WorkerRow("other", host, pid, 0, utc_now()))
-    store.workers.take_lease("k", "other", lambda holder: False)
+    store.workers.try_to_take_lease("k", "other", lambda holder: False)
     return "other"
 
 
 async def test_the_second_waits_for_the_reply_of_the_first(store: Store) -> None:
     first, second = StoreLeases(store), StoreLeases(store)
-    async with first.keep_alive(), second.keep_alive():
-        assert await first.acquire_or_wait("k", never)
+    async with first.hold_worker_registration(), second.hold_worker_registration():
+        assert await first.acquire_or_wait_for_others_answer("k", never)
         waiting = asyncio.create_task(
-            second.acquire_or_wait("k", lambda: store.calls.find_usable_reply("k") is not None)
+            second.acquire_or_wait_for_others_answer(
+                "k", lambda: store.calls.find_usable_reply("k") is not None
+            )
         )
         await asyncio.sleep(0.05)
         assert not waiting.done()
@@ -67,9 +69,9 @@ async def test_the_second_waits_for_the_reply_of_the_first(store: Store) -> None
 
 async def test_when_the_first_gives_up_the_second_asks(store: Store) -> None:
     first, second = StoreLeases(store), StoreLeases(store)
-    async with first.keep_alive(), second.keep_alive():
-        await first.acquire_or_wait("k", never)
-        waiting = asyncio.create_task(second.acquire_or_wait("k", never))
+    async with first.hold_worker_registration(), second.hold_worker_registration():
+        await first.acquire_or_wait_for_others_answer("k", never)
+        waiting = asyncio.create_task(second.acquire_or_wait_for_others_answer("k", never))
         await asyncio.sleep(0.05)
         await first.release("k")
         assert await asyncio.wait_for(waiting, 300) is True
@@ -77,9 +79,9 @@ async def test_when_the_first_gives_up_the_second_asks(store: Store) -> None:
 
 async def test_a_reply_that_came_just_before_the_lease_is_used(store: Store) -> None:
     leases = StoreLeases(store)
-    async with leases.keep_alive():
-        assert await leases.acquire_or_wait("k", lambda: True) is False
-        assert store.workers.take_lease("k", "anybody", lambda holder: False)
+    async with leases.hold_worker_registration():
+        assert await leases.acquire_or_wait_for_others_answer("k", lambda: True) is False
+        assert store.workers.try_to_take_lease("k", "anybody", lambda holder: False)
 
 
 async def test_a_process_of_this_machine_that_is_gone_holds_nothing(store: Store) -> None:
@@ -87,8 +89,8 @@ async def test_a_process_of_this_machine_that_is_gone_holds_nothing(store: Store
     await gone.wait()
     foreign(store, host=socket.gethostname(), pid=gone.pid)
     leases = StoreLeases(store)
-    async with leases.keep_alive():
-        assert await asyncio.wait_for(leases.acquire_or_wait("k", never), 300)
+    async with leases.hold_worker_registration():
+        assert await asyncio.wait_for(leases.acquire_or_wait_for_others_answer("k", never), 300)
 
 
 async def test_a_process_that_lives_keeps_its_questions(store: Store) -> None:
@@ -101,17 +103,17 @@ async def test_a_process_that_lives_keeps_its_questions(store: Store) -> None:
             raise LookedEnough
 
     leases = StoreLeases(store, clock=clock, sleep=sleep)
-    async with leases.keep_alive():
+    async with leases.hold_worker_registration():
         with pytest.raises(LookedEnough):
-            await leases.acquire_or_wait("k", never)
+            await leases.acquire_or_wait_for_others_answer("k", never)
 
 
 async def test_a_process_elsewhere_is_dead_after_a_long_silence(store: Store) -> None:
     foreign(store)
     clock = Clock()
     leases = StoreLeases(store, clock=clock, sleep=clock.sleep)
-    async with leases.keep_alive():
-        assert await asyncio.wait_for(leases.acquire_or_wait("k", never), 300)
+    async with leases.hold_worker_registration():
+        assert await asyncio.wait_for(leases.acquire_or_wait_for_others_answer("k", never), 300)
     assert clock.now > SILENT_S
 
 
@@ -129,20 +131,20 @@ async def test_a_process_elsewhere_that_counts_is_alive(store: Store) -> None:
             raise LookedEnough
 
     leases = StoreLeases(store, clock=clock, sleep=sleep)
-    async with leases.keep_alive():
+    async with leases.hold_worker_registration():
         with pytest.raises(LookedEnough):
-            await leases.acquire_or_wait("k", never)
+            await leases.acquire_or_wait_for_others_answer("k", never)
     assert beats > 100
 
 
 async def test_leaving_takes_the_entry_and_all_leases_away(store: Store) -> None:
     leases = StoreLeases(store)
-    async with leases.keep_alive():
-        await leases.acquire_or_wait("k", never)
-    assert store.workers.take_lease("k", "next", lambda holder: False)
+    async with leases.hold_worker_registration():
+        await leases.acquire_or_wait_for_others_answer("k", never)
+    assert store.workers.try_to_take_lease("k", "next", lambda holder: False)
 
 
 async def test_where_nobody_else_can_ask_nothing_is_waited_for() -> None:
     leases = NoLeases()
-    assert await leases.acquire_or_wait("k", never)
+    assert await leases.acquire_or_wait_for_others_answer("k", never)
     await leases.release("k")

@@ -35,9 +35,9 @@ def test_a_judge_that_takes_no_form_is_given_up() -> None:
 
 def test_two_bad_replies_of_the_first_three_step_down() -> None:
     fallback = OutputFormatFallback("m", ALL)
-    fallback.record_failure(OutputFormat.SCHEMA)
+    fallback.record_failure_worth_retrying(OutputFormat.SCHEMA)
     fallback.record_success(OutputFormat.SCHEMA)
-    fallback.record_failure(OutputFormat.SCHEMA)
+    fallback.record_failure_worth_retrying(OutputFormat.SCHEMA)
     assert fallback.output_format is OutputFormat.TOOL
 
 
@@ -46,7 +46,7 @@ def test_bad_replies_later_on_are_the_replies_fault() -> None:
     for _ in range(3):
         fallback.record_success(OutputFormat.SCHEMA)
     for _ in range(20):
-        fallback.record_failure(OutputFormat.SCHEMA)
+        fallback.record_failure_worth_retrying(OutputFormat.SCHEMA)
     assert fallback.output_format is OutputFormat.SCHEMA
 
 
@@ -59,7 +59,7 @@ def test_a_judge_that_never_answers_in_json_is_given_up_after_six_replies() -> N
         while wasted < 100:
             wasted += 1
             assert fallback.output_format is not None
-            fallback.record_failure(fallback.output_format)
+            fallback.record_failure_worth_retrying(fallback.output_format)
 
     with pytest.raises(JudgeSpeaksNoJson, match=r"6 answers.*choose another model"):
         waste()
@@ -148,19 +148,21 @@ async def test_a_request_that_is_never_answered_does_not_make_the_others_wait_in
 
 def test_a_bad_reply_that_leads_to_another_rung_is_told_so_that_it_is_asked_again_there() -> None:
     fallback = OutputFormatFallback("m", ALL)
-    assert not fallback.record_failure(OutputFormat.SCHEMA)
-    assert fallback.record_failure(OutputFormat.SCHEMA)
+    assert not fallback.record_failure_worth_retrying(OutputFormat.SCHEMA)
+    assert fallback.record_failure_worth_retrying(OutputFormat.SCHEMA)
     assert fallback.output_format is OutputFormat.TOOL
-    assert fallback.record_failure(OutputFormat.SCHEMA), "one that was in the air meanwhile"
+    assert fallback.record_failure_worth_retrying(OutputFormat.SCHEMA), (
+        "one that was in the air meanwhile"
+    )
     assert fallback.output_format is OutputFormat.TOOL
 
 
 def test_only_what_was_wasted_since_the_last_usable_reply_counts() -> None:
     fallback = OutputFormatFallback("m", (OutputFormat.SCHEMA, OutputFormat.TEXT))
-    fallback.record_failure(OutputFormat.SCHEMA)
+    fallback.record_failure_worth_retrying(OutputFormat.SCHEMA)
     fallback.record_success(OutputFormat.SCHEMA)
-    assert fallback.record_failure(OutputFormat.SCHEMA)
+    assert fallback.record_failure_worth_retrying(OutputFormat.SCHEMA)
     for _ in range(MOST_WASTED - 2):
-        assert not fallback.record_failure(OutputFormat.TEXT)
+        assert not fallback.record_failure_worth_retrying(OutputFormat.TEXT)
     with pytest.raises(JudgeSpeaksNoJson):
-        fallback.record_failure(OutputFormat.TEXT)
+        fallback.record_failure_worth_retrying(OutputFormat.TEXT)

@@ -19,7 +19,7 @@ from faithtui.domain.verdicts import Assessment
 from faithtui.engine.integrity.item_checks import ItemChecks
 from faithtui.engine.integrity.judged_conversations import CheckRules, make_check_rules
 from faithtui.engine.integrity.run_checks import (
-    check_run_within_time_limit,
+    check_and_save_run_within_time_limit,
     check_stored_conversation,
     check_unsaved_assessments,
 )
@@ -178,7 +178,7 @@ async def test_a_check_that_fails_leaves_the_run_done_and_unchecked(
     async def never(*given: object) -> None:
         raise AssertionError("nothing was found that could be written")
 
-    await ItemChecks(store, broken, never).check_unchecked_conversations(run)
+    await ItemChecks(store, broken, never).check_and_save_remaining_conversations(run)
     assert store.runs.read_run(run).integrity == IntegritySummary(unchecked=4)
     assert "could not be checked" in caplog.text
 
@@ -190,7 +190,7 @@ async def test_checks_that_are_given_up_at_the_end_leave_the_run_done(
     async def give_up(self: ItemChecks, run: RunId) -> None:
         raise error
 
-    monkeypatch.setattr(ItemChecks, "check_unchecked_conversations", give_up)
+    monkeypatch.setattr(ItemChecks, "check_and_save_remaining_conversations", give_up)
     run = planned(store)
     events: list[RunEvent] = []
     with contextlib.suppress(asyncio.CancelledError):
@@ -210,7 +210,7 @@ async def test_a_text_that_trips_a_check_keeps_no_run_from_being_shown(
     monkeypatch.setattr("faithtui.engine.integrity.run_checks.check_conversation", trip)
     run = planned(store)
     await runner.execute_run(store, run, lambda event: None, judge=opened(CountingJudge()))
-    check_run_within_time_limit(store, run, seconds=60)
+    check_and_save_run_within_time_limit(store, run, seconds=60)
     assert store.runs.read_run(run).integrity.format_sentence() == "not checked yet"
 
 

@@ -11,7 +11,7 @@ from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.engine.integrity.judged_conversations import get_run_labels_and_facts_flag
 from faithtui.engine.integrity.run_checks import (
     BackgroundCheck,
-    check_unchecked_conversations_of_run,
+    check_and_save_remaining_conversations,
 )
 from faithtui.engine.runs import runner
 from faithtui.store.records import RunSpec
@@ -42,7 +42,7 @@ def mutate(path: Path, statement: str) -> None:
 
 def found(path: Path, run: RunId) -> set[tuple[FindingKind, int | None]]:
     with Store.open(path) as store:
-        check_unchecked_conversations_of_run(store, run)
+        check_and_save_remaining_conversations(store, run)
         return {
             (row.finding.kind, row.finding.claim)
             for kind in store.findings.summarise_run(run).counts
@@ -90,17 +90,17 @@ def test_checks_can_stop_and_go_on(ran: tuple[Path, RunId]) -> None:
             asked += 1
             return asked > 7
 
-        assert check_unchecked_conversations_of_run(store, run, stopped=stopped) == 7
+        assert check_and_save_remaining_conversations(store, run, stopped=stopped) == 7
         assert len(store.findings.list_unchecked_conversations(run)) == 13
         heard: list[tuple[int, int]] = []
         assert (
-            check_unchecked_conversations_of_run(
+            check_and_save_remaining_conversations(
                 store, run, lambda done, total: heard.append((done, total))
             )
             == 13
         )
         assert heard == [(0, 13), (13, 13)]
-        assert check_unchecked_conversations_of_run(store, run) == 0
+        assert check_and_save_remaining_conversations(store, run) == 0
 
 
 def test_checks_in_the_background_end_and_tell_how_far_they_are(ran: tuple[Path, RunId]) -> None:

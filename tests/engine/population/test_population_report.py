@@ -18,7 +18,7 @@ from faithtui.engine.population.population_sample import draw_and_store_populati
 from faithtui.engine.population.sample_request import PopulationRequest
 from faithtui.engine.population.sample_sizes import PopulationDesign
 from faithtui.engine.review.gate.certificates import read_certificate_file
-from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate
+from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate_if_passed
 from faithtui.engine.review.gate.gate_json import gate_to_json
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement, iter_report_text
 from faithtui.engine.review.samples.sample_queues import (
@@ -226,7 +226,7 @@ def test_a_gate_and_its_certificate_name_the_population(
     row = draw(store, results, size=60)
     label_drawn(store, row, say_as_the_judge)
     order = GateRequest(score=0.5, labels=20, write=tmp_path / "certificate.json")
-    result = check_gate_and_write_certificate(store, row.run, order)
+    result = check_gate_and_write_certificate_if_passed(store, row.run, order)
     assert result.outcome is CheckOutcome.PASSED
     assert f"the figures are about 360 claims of 124 conversations in {results}" in result.notes
     assert any("could not be judged" in each for each in result.notes)
@@ -237,12 +237,12 @@ def test_a_gate_and_its_certificate_name_the_population(
     assert population is not None
     assert (population.claims, population.conversations, population.failed) == (360, 124, 4)
     assert dict(population.strata) == {each.name: each.population for each in row.strata}
-    again = check_gate_and_write_certificate(
+    again = check_gate_and_write_certificate_if_passed(
         store, row.run, GateRequest(certificate=tmp_path / "certificate.json")
     )
     assert again.outcome is CheckOutcome.PASSED
     draw_and_store_population_sample(store, results, PopulationRequest(size=20), "ann")
-    changed = check_gate_and_write_certificate(
+    changed = check_gate_and_write_certificate_if_passed(
         store, row.run, GateRequest(certificate=tmp_path / "certificate.json")
     )
     assert changed.outcome is CheckOutcome.STALE
@@ -254,7 +254,7 @@ def test_a_gate_does_not_pass_where_much_failed(store: Store, tmp_path: Path) ->
     results = write_results(tmp_path / "all", {"a": made})
     row = draw(store, str(results), size=60)
     label_drawn(store, row, say_as_the_judge)
-    result = check_gate_and_write_certificate(store, row.run, GateRequest(score=0.1))
+    result = check_gate_and_write_certificate_if_passed(store, row.run, GateRequest(score=0.1))
     assert result.outcome is CheckOutcome.STALE
     assert any("failed on 10 of 70 conversations" in each for each in result.broken)
 

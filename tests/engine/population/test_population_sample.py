@@ -15,7 +15,7 @@ from faithtui.engine.population.population_sample import draw_and_store_populati
 from faithtui.engine.population.results_scan import ResultsScan
 from faithtui.engine.population.sample_request import PopulationRequest
 from faithtui.engine.population.sample_sizes import PopulationDesign
-from faithtui.engine.review.samples.sample_queues import read_outcome_and_close_spot_check
+from faithtui.engine.review.samples.sample_queues import read_outcome_and_close_finished_spot_check
 from faithtui.engine.shards.judgement_json import judgement_from_json_text
 from faithtui.errors import ConfigError, InputError, StoreError
 from faithtui.store.records import ItemState, RunState
@@ -66,7 +66,7 @@ def test_a_queue_with_strata_of_metadata_ends_without_sequences(store: Store, re
     request = PopulationRequest(size=20, stratified_by=BY_LANGUAGE)
     row = draw_and_store_population_sample(store, results, request, "ann").row
     label_drawn(store, row, lambda unit: "yes")
-    end = read_outcome_and_close_spot_check(store, row.id, "ann")
+    end = read_outcome_and_close_finished_spot_check(store, row.id, "ann")
     assert end.sequences is None
 
 
@@ -465,8 +465,10 @@ def test_the_run_of_a_population_is_no_frame_of_its_own(store: Store, results: s
     frame = store.samples.read_frame(row.run)
     plan = SamplePlan(SamplingDesign.SIMPLE, 1, 5)
     with pytest.raises(StoreError, match="faithtui sample draws more"):
-        store.samples.add(row.run, "ann", make_sample_draw(frame, plan), plan, name="s")
+        store.samples.save_draw_as_sample(
+            row.run, "ann", make_sample_draw(frame, plan), plan, name="s"
+        )
     with pytest.raises(StoreError, match="faithtui sample draws more"):
-        store.samples.extend(row.id, "ann", 5)
+        store.samples.draw_more_claims(row.id, "ann", 5)
     with pytest.raises(StoreError, match="a claim set has everything"):
         store.claim_sets.make_version_if_changed("gold", row.id, "ann")

@@ -15,7 +15,7 @@ from faithtui.engine.review.examples import (
     ExampleRequest,
     collect_examples,
     read_stored_examples,
-    store_examples,
+    store_examples_and_get_digest,
 )
 from faithtui.errors import ConfigError, StoreError
 from faithtui.formats.examples import example_lines, read_examples
@@ -74,7 +74,7 @@ def test_what_a_metric_judged_can_be_shown_to_it(store: Store, entry: MetricEntr
     assert {each.kind for each in found} == {entry.spec.judges}
     assert {each.verdict for each in found} == {entry.spec.labels.names[1]}
     assert build(entry.spec.key, {}, examples=found).spec is entry.spec
-    assert read_stored_examples(store, store_examples(store, found)) == found
+    assert read_stored_examples(store, store_examples_and_get_digest(store, found)) == found
     for each in found:
         assert each.passages
         assert bool(each.references) is (entry.spec.references is not None)

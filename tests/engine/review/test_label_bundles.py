@@ -204,7 +204,9 @@ async def sampled(tmp_path: Path) -> tuple[Path, Path]:
     with Store.open(tmp_path / "labelled.db") as store:
         plan = SamplePlan(SamplingDesign.STRATIFIED, 3, 1)
         drawn = make_sample_draw(store.samples.read_frame(run, ("verdict",)), plan)
-        row = store.samples.add(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
+        row = store.samples.save_draw_as_sample(
+            run, "ann", drawn, plan, name="s", stratified_by=("verdict",)
+        )
         (claim,) = (each.claim for each in store.samples.list_claims_in_served_order(row.id, "ann"))
         for reviewer, of, sample in (("cy", first, None), ("bo", run, None), ("ann", run, row.id)):
             store.reviews.record_verdict(

@@ -203,16 +203,16 @@ async def test_what_is_applied_is_in_force_until_it_is_withdrawn(store: Store) -
     recalibration.use_recalibration_in_new_runs(
         store, recalibration.preview_recalibration(store), "bob"
     )
-    assert recalibration.restore_shipped_judge(store)
+    assert recalibration.restore_shipped_judge_if_changed(store)
     assert recalibration.find_current_recalibration(store) is None
-    assert not recalibration.restore_shipped_judge(store)
+    assert not recalibration.restore_shipped_judge_if_changed(store)
     assert [each.reviewer for each in store.recalibrations.list_all()] == ["ann", "bob"]
     assert all(each.withdrawn_at is not None for each in store.recalibrations.list_all())
 
 
 def test_a_recalibration_of_another_version_is_not_in_force(tmp_path: Path) -> None:
     with store_with(tmp_path / "store.db", []) as store:
-        assert store.recalibrations.find_in_force("offline:overlap-baseline/0") is None
+        assert store.recalibrations.find_used_in_new_runs("offline:overlap-baseline/0") is None
         assert recalibration.read_run_calibration(None) is None
         assert make_offline_fingerprint() != make_offline_fingerprint(Calibration(0.9, 0.1))
 
@@ -241,7 +241,7 @@ async def test_new_runs_use_it_and_say_so_and_older_ones_go_on_as_they_were(stor
     # Probabilities moved, and no verdict with them.
     verdicts = {run: [reading.judge for reading in found] for run, found in said.items()}
     assert verdicts[later] == verdicts[first]
-    recalibration.restore_shipped_judge(store)
+    recalibration.restore_shipped_judge_if_changed(store)
     after = store.runs.read_run(planned(store)).spec
     assert (after.calibration, after.judge_fingerprint) == (None, make_offline_fingerprint())
 
@@ -269,7 +269,7 @@ async def test_probabilities_and_verdicts_are_applied_apart_and_withdrawn_togeth
     again = recalibration.preview_recalibration(store, later)
     assert again.verdicts.threshold == pytest.approx(wanted.verdicts.threshold)
     assert again.threshold_in_force is not None
-    assert recalibration.restore_shipped_judge(store)
+    assert recalibration.restore_shipped_judge_if_changed(store)
     assert recalibration.find_current_threshold(store) is None
     assert recalibration.make_calibration_of_new_run(store, "offline") is None
 

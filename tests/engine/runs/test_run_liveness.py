@@ -90,7 +90,7 @@ async def test_a_later_process_with_the_number_of_one_that_was_killed_is_another
     store.workers.add_worker(worker(run, process="another boot 1"))
     assert read_run_marking_interrupted(store, run).state is RunState.INTERRUPTED
     leases = StoreLeases(store, run=run)
-    async with leases.keep_alive():
+    async with leases.hold_worker_registration():
         assert read_run_marking_interrupted(store, run).state is RunState.RUNNING
     assert read_run_marking_interrupted(store, run).state is RunState.INTERRUPTED
 

@@ -14,7 +14,7 @@ from faithtui.errors import ConfigError
 from faithtui.judges.providers import api_keys
 from faithtui.judges.providers.api_keys import (
     VARIABLES,
-    delete_key_from_keyring,
+    delete_key_if_in_keyring,
     find_key_source,
     save_key_in_keyring,
 )
@@ -83,8 +83,8 @@ def test_a_stored_key_is_found_and_forgotten(memory: MemoryKeyring) -> None:
     assert find_key_source("openai:m", None, {}) == "keyring"
     assert find_missing_key_variable("openai:m", None, {}) is None
     assert find_missing_key_variable("anthropic:m", None, {}) == "ANTHROPIC_API_KEY"
-    assert delete_key_from_keyring("OPENAI_API_KEY")
-    assert not delete_key_from_keyring("OPENAI_API_KEY")
+    assert delete_key_if_in_keyring("OPENAI_API_KEY")
+    assert not delete_key_if_in_keyring("OPENAI_API_KEY")
     assert find_key_source("openai:m", None, {}) is None
     assert find_missing_key_variable("openai:m", None, {}) == "OPENAI_API_KEY"
 
@@ -142,7 +142,7 @@ def test_a_keyring_that_fails_holds_no_key(error: Exception) -> None:
     assert str(caught.value).isprintable()
     assert KEY not in str(caught.value)
     with pytest.raises(ConfigError, match="keyring cannot be used"):
-        delete_key_from_keyring("OPENAI_API_KEY")
+        delete_key_if_in_keyring("OPENAI_API_KEY")
 
 
 def test_a_machine_without_a_keyring_has_no_key_in_it() -> None:
@@ -158,7 +158,7 @@ def test_a_keyring_that_never_answers_is_not_waited_for(monkeypatch: pytest.Monk
     keyring.set_keyring(silent)
     assert find_key_source("openai:m", None, {}) is None
     with pytest.raises(ConfigError, match=r"did not answer within 0\.05 s"):
-        delete_key_from_keyring("OPENAI_API_KEY")
+        delete_key_if_in_keyring("OPENAI_API_KEY")
     silent.released.set()
 
 
@@ -180,7 +180,7 @@ def test_only_names_that_a_judge_looks_for_are_stored(memory: MemoryKeyring) -> 
     assert VARIABLES == ("ANTHROPIC_API_KEY", "FAITHTUI_JUDGE_KEY", "OPENAI_API_KEY")
     for use in (
         lambda: save_key_in_keyring("OPENAI_KEY", KEY),
-        lambda: delete_key_from_keyring("OPENAI_KEY"),
+        lambda: delete_key_if_in_keyring("OPENAI_KEY"),
     ):
         with pytest.raises(ConfigError, match="expected one of ANTHROPIC_API_KEY, FAITHTUI"):
             use()

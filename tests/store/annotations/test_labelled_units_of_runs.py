@@ -343,8 +343,8 @@ def test_how_bad_a_label_is_may_be_told(store: Store) -> None:
 
 
 def test_the_severity_of_labels_follows_what_they_say_of_faithfulness() -> None:
-    assert FAITHFULNESS.severity == {"yes": 0, "idk": 1, "no": 2}
-    assert INFERENCE.severity == {"1": 0, "0": 2}
+    assert FAITHFULNESS.severity_by_label == {"yes": 0, "idk": 1, "no": 2}
+    assert INFERENCE.severity_by_label == {"1": 0, "0": 2}
 
 
 def test_a_claim_twice_in_a_window_is_heard_once_there(store: Store) -> None:

@@ -75,7 +75,7 @@ def test_a_claim_that_nobody_added_is_not_made_by_removing_it(store: Store) -> N
         remove_missed_claim(store, run, item, 0, "Nobody said this.", reviewer="ann")
     assert store.reviews.read_newest_event_id() == 0
     claim = miss(store, run, item, 1, "The fee is nothing.")
-    assert store.missed_claims.find_claim(item, 1, "the fee is\nnothing.") == claim
+    assert store.missed_claims.find_missed_claim(item, 1, "the fee is\nnothing.") == claim
     remove_missed_claim(store, run, item, 1, "The fee is nothing.", reviewer="ann")
     assert store.runs.read_conversation_for_review(item, "ann").missed == ()
 

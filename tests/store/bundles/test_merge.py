@@ -358,7 +358,7 @@ def test_every_field_of_an_act_arrives(copies: Callable[[], Store]) -> None:
     assert run is not None
     plan = SamplePlan(SamplingDesign.SIMPLE, 7, 3)
     drawn = make_sample_draw(there.samples.read_frame(run), plan)
-    row = there.samples.add(run, "ann", drawn, plan, name="first")
+    row = there.samples.save_draw_as_sample(run, "ann", drawn, plan, name="first")
     entry = there.samples.list_claims_in_served_order(row.id, "ann")[0]
     there.reviews.append_label_event(
         entry.claim,

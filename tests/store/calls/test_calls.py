@@ -120,14 +120,14 @@ def test_what_works_with_a_judge_is_remembered_until_it_is_forgotten(store: Stor
 def test_a_lease_keeps_others_off_until_the_reply_is_there(store: Store) -> None:
     store.workers.add_worker(me("a"))
     store.workers.add_worker(me("b"))
-    assert store.workers.take_lease("k", "a", alive)
-    assert not store.workers.take_lease("k", "b", alive)
+    assert store.workers.try_to_take_lease("k", "a", alive)
+    assert not store.workers.try_to_take_lease("k", "b", alive)
     store.calls.save_reply_release_lease_and_add_totals(
         CallContext("k", "j", "s", worker="a"), REPLY
     )
-    assert store.workers.take_lease("k", "b", alive)
+    assert store.workers.try_to_take_lease("k", "b", alive)
     store.workers.release_lease("k", "b")
-    assert store.workers.take_lease("k", "a", alive)
+    assert store.workers.try_to_take_lease("k", "a", alive)
 
 
 def test_a_lease_of_somebody_who_is_gone_is_taken_over(store: Store) -> None:
@@ -138,24 +138,24 @@ def test_a_lease_of_somebody_who_is_gone_is_taken_over(store: Store) -> None:
         return True
 
     store.workers.add_worker(me("a"))
-    assert store.workers.take_lease("k", "a", is_gone)
+    assert store.workers.try_to_take_lease("k", "a", is_gone)
     assert asked == [], "nobody has it, so nobody is asked about"
-    assert store.workers.take_lease("k", "b", is_gone)
+    assert store.workers.try_to_take_lease("k", "b", is_gone)
     assert [each.uid for each in asked] == ["a"]
     store.workers.add_worker(me("b"))
-    assert not store.workers.take_lease("k", "a", alive), "it is another one's now"
+    assert not store.workers.try_to_take_lease("k", "a", alive), "it is another one's now"
 
 
 def test_only_the_holder_gives_a_lease_back(store: Store) -> None:
     store.workers.add_worker(me("a"))
-    store.workers.take_lease("k", "a", alive)
+    store.workers.try_to_take_lease("k", "a", alive)
     store.workers.release_lease("k", "b")
-    assert not store.workers.take_lease("k", "b", alive)
+    assert not store.workers.try_to_take_lease("k", "b", alive)
 
 
 def test_a_dead_process_holds_nothing(store: Store) -> None:
     store.workers.add_worker(me("a"))
-    store.workers.take_lease("k", "a", alive)
+    store.workers.try_to_take_lease("k", "a", alive)
     seen: list[WorkerRow] = []
 
     def is_dead(other: WorkerRow) -> bool:
@@ -163,17 +163,17 @@ def test_a_dead_process_holds_nothing(store: Store) -> None:
         return True
 
     store.workers.record_heartbeat("a")
-    assert store.workers.take_lease("k", "b", is_dead)
+    assert store.workers.try_to_take_lease("k", "b", is_dead)
     assert [(each.uid, each.beats) for each in seen] == [("a", 1)]
 
 
 def test_whoever_ends_gives_all_its_leases_back(store: Store) -> None:
     store.workers.add_worker(me("a"))
     for key in "kl":
-        store.workers.take_lease(key, "a", alive)
+        store.workers.try_to_take_lease(key, "a", alive)
     store.workers.remove_worker_and_leases("a")
-    assert store.workers.take_lease("k", "b", alive)
-    assert store.workers.take_lease("l", "b", alive)
+    assert store.workers.try_to_take_lease("k", "b", alive)
+    assert store.workers.try_to_take_lease("l", "b", alive)
 
 
 def test_retries_are_counted_in_the_run(store: Store) -> None:

@@ -39,12 +39,12 @@ class Writer:
         return future.result
 
     def _work(self) -> None:
-        for jobs in self.queue.iterate_batches():
+        for jobs in self.queue.iter_started_batches():
             for job in jobs:
                 job.run_and_resolve()
 
     def end(self) -> None:
-        self.queue.close()
+        self.queue.close_and_tell_if_was_open()
         self.thread.join()
 
 
@@ -99,16 +99,16 @@ def test_no_more_jobs_share_a_transaction_than_may() -> None:
     queue = WriteQueue()
     for _ in range(MOST_TOGETHER + 3):
         queue.add_job(lambda: None, urgent=False, shares=True)
-    queue.close()
-    assert [len(jobs) for jobs in queue.iterate_batches()] == [MOST_TOGETHER, 3]
+    queue.close_and_tell_if_was_open()
+    assert [len(jobs) for jobs in queue.iter_started_batches()] == [MOST_TOGETHER, 3]
 
 
 def test_a_job_that_shares_with_none_is_alone() -> None:
     queue = WriteQueue()
     for shares in (True, True, False, True):
         queue.add_job(lambda: None, urgent=False, shares=shares)
-    queue.close()
-    assert [len(jobs) for jobs in queue.iterate_batches()] == [2, 1, 1]
+    queue.close_and_tell_if_was_open()
+    assert [len(jobs) for jobs in queue.iter_started_batches()] == [2, 1, 1]
 
 
 def test_whoever_computes_much_waits_while_urgent_work_waits_or_runs() -> None:
@@ -178,13 +178,13 @@ def test_an_urgent_job_that_was_given_back_is_waited_for_once() -> None:
     queue = WriteQueue()
     for _ in range(3):
         queue.add_job(lambda: None, urgent=True, shares=True)
-    batches = queue.iterate_batches()
+    batches = queue.iter_started_batches()
     first = next(batches)
-    queue.give_back(first[1:])
+    queue.give_back_unrun_jobs(first[1:])
     second = next(batches)
     assert len(second) == 2
     at_hand = [queue.is_urgent_work_at_hand]
-    queue.close()
+    queue.close_and_tell_if_was_open()
     assert next(batches, None) is None
     at_hand.append(queue.is_urgent_work_at_hand)
     assert at_hand == [True, False]

@@ -44,7 +44,7 @@ def test_findings_are_kept_counted_and_listed(store: Store, run: RunId) -> None:
     assert store.findings.list_unchecked_conversations(run, 1) == (first,)
     a, b = claims_of(store, first)
     (c, _) = claims_of(store, second)
-    saved = store.findings.save(
+    saved = store.findings.replace_findings_of_conversations(
         [
             checked(store, second, Finding(FLIP, "w1 yes → w2 no", c, 1)),
             checked(
@@ -91,8 +91,8 @@ def test_findings_are_kept_counted_and_listed(store: Store, run: RunId) -> None:
 def test_checking_again_replaces_what_was_found(store: Store, run: RunId) -> None:
     first, _ = store.runs.list_item_ids(run)
     (a, _) = claims_of(store, first)
-    store.findings.save([checked(store, first, Finding(FLIP, "x", a))])
-    store.findings.save([checked(store, first)])
+    store.findings.replace_findings_of_conversations([checked(store, first, Finding(FLIP, "x", a))])
+    store.findings.replace_findings_of_conversations([checked(store, first)])
     assert store.findings.summarise_run(run).counts == {}
 
 
@@ -102,16 +102,18 @@ def test_a_conversation_judged_on_is_unchecked_again(store: Store) -> None:
     assert store.findings.list_unchecked_conversations(run) == (), "it is still pending"
     store.runs.score_and_finish_item(item, ItemState.DONE, None)
     stale = checked(store, item)
-    store.findings.save([stale])
+    store.findings.replace_findings_of_conversations([stale])
     (_, window) = windows_of(conversation)
     failed = make_empty_score(ScoreState.FAILED, "timed out")
     third = assess(type(window)(2, window.interactions, window.turns), {}, score=failed)
     store.runs.save_window(item, third)
     assert store.findings.list_unchecked_conversations(run) == (item,)
-    assert store.findings.save([stale]) == 0, "what was read is no more"
+    assert store.findings.replace_findings_of_conversations([stale]) == 0, (
+        "what was read is no more"
+    )
     assert store.findings.list_unchecked_conversations(run) == (item,)
     store.runs.score_and_finish_item(item, ItemState.FAILED, "1 of 3")
-    store.findings.save([checked(store, item)])
+    store.findings.replace_findings_of_conversations([checked(store, item)])
     assert store.findings.list_unchecked_conversations(run) == ()
     store.runs.reopen_failed_or_incomplete_items(run)
     store.runs.score_and_finish_item(item, ItemState.DONE, None)
@@ -131,7 +133,7 @@ def test_the_most_suspicious_come_first_and_each_once(store: Store, run: RunId) 
     first, second = store.runs.list_item_ids(run)
     a, b = claims_of(store, first)
     c, d = claims_of(store, second)
-    store.findings.save(
+    store.findings.replace_findings_of_conversations(
         [
             checked(store, first, Finding(PHANTOM, "x", a), Finding(FLIP, "y", b)),
             checked(store, second, Finding(FLIP, "y", c), Finding(PHANTOM, "x", c)),
@@ -154,7 +156,7 @@ def test_a_run_without_findings_has_none(store: Store, run: RunId) -> None:
     summary = store.findings.summarise_run(run)
     assert (summary.checked, summary.waiting, summary.counts) == (0, 2, {})
     assert store.findings.list_suspicious_claims(run) == ()
-    assert store.findings.save([]) == 0
+    assert store.findings.replace_findings_of_conversations([]) == 0
 
 
 @pytest.mark.parametrize("fixture", ["v1", "v2"])
@@ -164,7 +166,12 @@ def test_a_run_of_an_older_file_waits_to_be_checked(fixture: str, path: Path) ->
         run = store.runs.list_runs()[-1].id
         (item,) = store.findings.list_unchecked_conversations(run)
         (claim_id, *_) = claims_of(store, item)
-        assert store.findings.save([checked(store, item, Finding(FLIP, "x", claim_id))]) == 1
+        assert (
+            store.findings.replace_findings_of_conversations(
+                [checked(store, item, Finding(FLIP, "x", claim_id))]
+            )
+            == 1
+        )
         assert store.findings.list_unchecked_conversations(run) == ()
         assert store.findings.list_claims_with_finding(run, FLIP) == ((item, claim_id),)
         assert store.list_damage() == []
@@ -173,6 +180,8 @@ def test_a_run_of_an_older_file_waits_to_be_checked(fixture: str, path: Path) ->
 def test_hostile_texts_come_back_as_they_were(store: Store, run: RunId) -> None:
     first, _ = store.runs.list_item_ids(run)
     detail = "[red]\x1b[31m\u202e' OR 1=1; --"
-    store.findings.save([checked(store, first, Finding(LEFT, detail, turn=0))])
+    store.findings.replace_findings_of_conversations(
+        [checked(store, first, Finding(LEFT, detail, turn=0))]
+    )
     (row,) = store.findings.read_rows(store.findings.list_ids_of_kind(run, LEFT))
     assert row.finding.detail == detail

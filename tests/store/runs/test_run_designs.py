@@ -65,7 +65,9 @@ def sampled(
     kind: SampleKind = SampleKind.SAMPLE,
 ) -> SampleRow:
     drawn = make_sample_draw(store.samples.read_frame(run, by), plan)
-    return store.samples.add(run, "ann", drawn, plan, name=name, kind=kind, stratified_by=by)
+    return store.samples.save_draw_as_sample(
+        run, "ann", drawn, plan, name=name, kind=kind, stratified_by=by
+    )
 
 
 def label(
@@ -280,7 +282,7 @@ def test_a_sample_that_was_extended_keeps_its_order(store: Store, run: RunId) ->
     row = sampled(store, run, plan, "verdict")
     label(store, run, drawn(store, row))
     assert design(store, run).random_prefix
-    more = store.samples.extend(row.id, "ann", 9)
+    more = store.samples.draw_more_claims(row.id, "ann", 9)
     found = design(store, run)
     assert (found.random_prefix, sum(each.drawn for each in found.strata)) == (True, more.size)
     assert sum(each.labelled for each in found.strata) == 3
@@ -296,7 +298,7 @@ def test_a_spot_check_is_a_random_sample_and_a_repeat_is_none(store: Store, run:
     label(store, run, drawn(store, spot)[:2])
     own = store.samples.read_frame_for_blind_repeats(run, "ann")
     plan = SamplePlan(SamplingDesign.SIMPLE, 5, 2)
-    repeat = store.samples.add(
+    repeat = store.samples.save_draw_as_sample(
         run, "ann", make_sample_draw(own, plan), plan, name="again", kind=SampleKind.REPEAT
     )
     found = design(store, run)

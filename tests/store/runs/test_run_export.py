@@ -16,7 +16,10 @@ from faithtui.domain.conversation import Document, Rating
 from faithtui.domain.ids import ItemId, RunId, SampleId
 from faithtui.domain.run_export import ExportConversation
 from faithtui.errors import StoreError
-from faithtui.store.runs.run_export import make_conversation_sizes_sql, split_run_into_number_ranges
+from faithtui.store.runs.run_export import (
+    select_conversation_character_counts,
+    split_run_into_number_ranges,
+)
 from faithtui.store.store import Store
 from tests.store.building import FACTS, SPEC, assess, imported, judged, talk, windows_of
 
@@ -157,7 +160,9 @@ def test_every_window_has_all_its_verdicts_where_they_are_wanted(store: Store, r
 def draw(store: Store, run: RunId, size: int, name: str) -> SampleId:
     frame = store.samples.read_frame(run, ())
     plan = SamplePlan(SamplingDesign.SIMPLE, 1, size)
-    return store.samples.add(run, "ann", make_sample_draw(frame, plan), plan, name=name).id
+    return store.samples.save_draw_as_sample(
+        run, "ann", make_sample_draw(frame, plan), plan, name=name
+    ).id
 
 
 def test_weights_are_of_the_sample_with_the_most_labels(store: Store, run: RunId) -> None:
@@ -218,7 +223,7 @@ def test_the_size_of_a_conversation_is_that_of_its_messages_and_documents(
     texts = [each.content for each in turns]
     texts += [one.text for each in turns for one in each.retrieval_context or ()]
     with store.run_exports._database.open_reader() as connection:
-        sizes = connection.execute(make_conversation_sizes_sql(run)).all()
+        sizes = connection.execute(select_conversation_character_counts(run)).all()
     assert [tuple(each) for each in sizes] == [(1, sum(map(len, texts)))]
 
 

@@ -76,7 +76,7 @@ def test_a_version_is_made_only_where_something_changed(
     second, is_new = store.claim_sets.make_version_if_changed("shop", None, "bo")
     assert (is_new, second.title, second.digest) == (True, "shop version 2", made.digest)
     assert [each.version for each in store.claim_sets.list_versions()] == [2, 1]
-    store.samples.extend(SampleId(1), "ann", 3)
+    store.samples.draw_more_claims(SampleId(1), "ann", 3)
     third, _ = store.claim_sets.make_version_if_changed("shop", SampleId(1), "bo")
     assert (third.version, third.drawn) == (3, 11)
     assert third.digest != second.digest
@@ -114,8 +114,8 @@ def test_what_is_not_there_is_said(store: Store, made: ClaimSetRow) -> None:
     with pytest.raises(StoreError, match="not in this store any more"):
         store.claim_sets.read_version(ClaimSetId(9))
     with pytest.raises(StoreError, match="there is no claim set shops"):
-        store.claim_sets.delete("shops")
-    assert store.claim_sets.delete("shop") == 1
+        store.claim_sets.delete_all_versions("shops")
+    assert store.claim_sets.delete_all_versions("shop") == 1
     assert store.list_damage() == []
 
 

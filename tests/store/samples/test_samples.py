@@ -43,7 +43,7 @@ def run(store: Store) -> RunId:
 
 def sampled(store: Store, run: RunId, plan: SamplePlan, *by: str, **changes: object) -> SampleRow:
     drawn = make_sample_draw(store.samples.read_frame(run, by), plan)
-    return store.samples.add(
+    return store.samples.save_draw_as_sample(
         run,
         "ann",
         drawn,
@@ -157,7 +157,7 @@ def test_a_sample_comes_back_as_it_was_drawn(
 
 def test_nothing_drawn_is_no_sample(store: Store, run: RunId) -> None:
     with pytest.raises(StoreError, match="nothing can be drawn"):
-        store.samples.add(
+        store.samples.save_draw_as_sample(
             run,
             "ann",
             make_sample_draw(SamplingFrame(), SamplePlan(SamplingDesign.SIMPLE, 1, 5)),
@@ -237,7 +237,7 @@ def test_drawing_more_keeps_what_was_served_in_its_place(
     row = sampled(store, run, SamplePlan(design, 7, 2, shown_share=0.5), *by)
     before = store.samples.list_claims_in_served_order(row.id, "ann")
     say(store, run, before[0].claim, "no", row.id)
-    longer = store.samples.extend(row.id, "ann", 2)
+    longer = store.samples.draw_more_claims(row.id, "ann", 2)
     after = store.samples.list_claims_in_served_order(row.id, "ann")
     served = [(each.position, each.claim, each.shown) for each in before]
     assert [(each.position, each.claim, each.shown) for each in after[: len(before)]] == served
@@ -256,9 +256,9 @@ def test_drawing_more_than_there_is_takes_the_rest_and_then_nothing(
     store: Store, run: RunId
 ) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 20))
-    assert store.samples.extend(row.id, "ann", 100).size == 27
+    assert store.samples.draw_more_claims(row.id, "ann", 100).size == 27
     with pytest.raises(StoreError, match="every claim"):
-        store.samples.extend(row.id, "ann", 1)
+        store.samples.draw_more_claims(row.id, "ann", 1)
 
 
 def test_a_sample_of_another_frame_is_not_extended(store: Store, run: RunId) -> None:
@@ -271,7 +271,7 @@ def test_a_sample_of_another_frame_is_not_extended(store: Store, run: RunId) -> 
     )
     assert len(store.samples.read_frame(run)) > row.frame
     with pytest.raises(StoreError, match="not what this sample was drawn from"):
-        store.samples.extend(row.id, "ann", 5)
+        store.samples.draw_more_claims(row.id, "ann", 5)
     assert store.samples.read_sample(row.id, "ann") == row
 
 
@@ -279,7 +279,7 @@ def test_a_sample_of_another_frame_is_not_extended(store: Store, run: RunId) -> 
 def test_fixed_samples_are_not_extended(store: Store, run: RunId, kind: SampleKind) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 5), kind=kind)
     with pytest.raises(StoreError, match=f"a {kind} is not extended"):
-        store.samples.extend(row.id, "ann", 5)
+        store.samples.draw_more_claims(row.id, "ann", 5)
 
 
 def test_closing_keeps_the_decision(store: Store, run: RunId) -> None:
@@ -304,7 +304,7 @@ def test_own_repeats_are_drawn_from_own_counted_labels_and_change_no_verdict(
     assert [each.claim for each in own] == mine
     assert len(store.samples.read_frame_for_blind_repeats(run, "bo")) == 0
     plan = SamplePlan(SamplingDesign.SIMPLE, 1, 3)
-    row = store.samples.add(
+    row = store.samples.save_draw_as_sample(
         run, "ann", make_sample_draw(own, plan), plan, name="again", kind=SampleKind.REPEAT
     )
     claim = store.samples.list_claims_in_served_order(row.id, "ann")[0].claim

@@ -320,7 +320,7 @@ def test_a_search_is_stopped_in_the_middle_of_a_statement(store: Store) -> None:
     timer = threading.Timer(0.05, stop.stop)
     with store._database.open_reader() as connection:
         timer.start()
-        with pytest.raises(SearchStopped), stop.watch(connection):
+        with pytest.raises(SearchStopped), stop.run_stoppable_statements(connection):
             connection.execute(endless)
     timer.join()
     with store._database.open_reader() as connection:

@@ -10,8 +10,8 @@ from faithtui.agreement.report.rater_comparison import order_opinions_anonymousl
 from faithtui.domain.ids import ClaimId
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
-from faithtui.tui.adjudication.adjudication_screen import LoadedComparison
 from faithtui.tui.adjudication.claim_reader import read_selected_claim
+from faithtui.tui.adjudication.comparison_reader import LoadedComparison
 from faithtui.tui.app import FaithApp
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.virtual_list import VirtualList
@@ -119,7 +119,10 @@ async def test_keys_typed_after_an_undo_wait_also_for_a_reading_that_takes_its_p
         await press(pilot, "g", "d", "y")
         screen = await adjudicating(app)
         claims = list(screen.listed_entries)
-        reload_at, show_loaded = screen.reload_and_select_claim, screen.show_loaded
+        reload_at, show_loaded = (
+            screen.reload_and_select_claim,
+            screen.show_comparison_and_select_claim,
+        )
 
         def reload_twice(claim: ClaimId) -> None:
             reload_at(claim)
@@ -130,7 +133,7 @@ async def test_keys_typed_after_an_undo_wait_also_for_a_reading_that_takes_its_p
             screen.call_later(screen.show_claim_under_cursor)
 
         monkeypatch.setattr(screen, "reload_and_select_claim", reload_twice)
-        monkeypatch.setattr(screen, "show_loaded", show_and_read_twice)
+        monkeypatch.setattr(screen, "show_comparison_and_select_claim", show_and_read_twice)
         type_ahead(app, "u", "n")
         await until(pilot, lambda: "saved" in status(app) and "undone" not in status(app))
         await calm(pilot)

@@ -31,8 +31,8 @@ from faithtui.tui.agreement.curve_lines import (
     BAND,
     POINT,
     draw_reliability_bin,
+    draw_share_bar,
     format_interval_curve_lines,
-    share_bar,
 )
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.dialogs import PickDialog
@@ -284,8 +284,8 @@ def test_the_scale_of_a_curve_is_even(height: int, low: float) -> None:
 def test_a_bin_shows_what_was_said_beside_what_is() -> None:
     assert draw_reliability_bin(0.9, 0.5, 0.4, 0.6, 11) == "····░●░··|·"
     assert draw_reliability_bin(0.5, 0.5, 0.5, 0.5, 11) == "·····●·····"
-    assert share_bar(0.5, 4) == "██░░"
-    assert share_bar(None, 4) == "    "
+    assert draw_share_bar(0.5, 4) == "██░░"
+    assert draw_share_bar(None, 4) == "    "
 
 
 async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
@@ -296,13 +296,13 @@ async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
     async with app.run_test(size=(120, 40)) as pilot:
         screen = await agreeing(pilot)
         await calm(pilot)
-        show = screen.show_loaded
+        show = screen.show_agreement
 
         def note_and_show(found: RunAgreement | None, spec: MetricSpec | None) -> None:
             loaded.append(found)
             show(found, spec)
 
-        monkeypatch.setattr(screen, "show_loaded", note_and_show)
+        monkeypatch.setattr(screen, "show_agreement", note_and_show)
         assert screen.agreement is not None
         before = screen.agreement.report.claims.table
         loaded.clear()

@@ -41,7 +41,7 @@ async def test_the_conversation_under_the_cursor_is_read_and_titled(session: Ses
     assert screen.preview.item == screen.items[0]
     assert [turn.role for turn in screen.preview.turns][:2] == ["user", "assistant"]
     assert screen.titles == ["conv-0147"]
-    screen.preview.clear()
+    screen.preview.forget_conversation()
     assert screen.preview.list_images() == ()
     assert not screen.preview.turns
 

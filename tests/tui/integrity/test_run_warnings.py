@@ -25,7 +25,9 @@ def suspect(store_path: Path) -> Path:
         for row in store.runs.read_item_rows(store.runs.list_item_ids(run)):
             if row.state in (ItemState.DONE, ItemState.FAILED):
                 counts = MADE_UP if row.state is ItemState.DONE else TextCounts()
-                store.findings.save([ItemCheckResult(row.id, row.state, row.windows, (), counts)])
+                store.findings.replace_findings_of_conversations(
+                    [ItemCheckResult(row.id, row.state, row.windows, (), counts)]
+                )
     return store_path
 
 

@@ -137,7 +137,7 @@ class FakeReviewScreen(FakeScreen):
         """Press a verdict's key on the chosen claim."""
         assert self.claim is not None
         claims = cast(ClaimList, self.panes.claims)
-        self.verdicts.give_verdict(ClaimList.VerdictGiven(claims, self.claim.id, label))
+        self.verdicts.save_verdict_and_advance(ClaimList.VerdictGiven(claims, self.claim.id, label))
 
     def ask(self, action: str, *, was_drawn: bool = True) -> None:
         """Press another key of the list of claims on the chosen one."""

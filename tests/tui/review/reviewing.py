@@ -59,7 +59,7 @@ async def blinded(pilot: Pilot[None], path: Path, **changes: object) -> ReviewSc
     share = changes.pop("shown_share", 0.0)
     assert isinstance(share, float)
     plan = SamplePlan(SamplingDesign.SIMPLE, 7, size=100, shown_share=share)
-    row = store.samples.add(
+    row = store.samples.save_draw_as_sample(
         run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="random"
     )
     app.session.start_queue(make_sample_queue(store, row.id, "ann"))

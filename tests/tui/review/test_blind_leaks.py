@@ -69,7 +69,7 @@ def planted(path: Path) -> None:
                 )  # fmt: skip
         store.runs.set_state(run, RunState.DONE)
         plan = SamplePlan(SamplingDesign.SIMPLE, 6, 1)
-        store.samples.add(
+        store.samples.save_draw_as_sample(
             run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="blind"
         )
 
@@ -211,9 +211,9 @@ async def test_what_was_read_before_the_judge_was_hidden_is_not_shown(canaries: 
         before = screen.loader.read_conversation(session.item, None, 0)
         session.claim_queue = queue
         assert CANARY in repr(before.view)
-        screen.loader.show_loaded(before)
+        screen.loader.show_loaded_if_still_wanted(before)
         assert leaks(canaries) == []
-        screen.queue_navigator.keep_read_ahead(before)
+        screen.queue_navigator.store_conversation_read_ahead(before)
         assert all(
             CANARY not in repr(each.view)
             for each in screen.queue_navigator.conversations_ahead.values()

@@ -113,7 +113,7 @@ async def test_a_reading_under_other_terms_is_made_again(session: Session) -> No
     assert session.item is not None
     early = screen.loader.read_conversation(session.item, None, 0)
     session.set_judge_hidden(True)
-    screen.loader.show_loaded(early)
+    screen.loader.show_loaded_if_still_wanted(early)
     assert screen.view is not None
     assert screen.view.hidden == frozenset(), "not shown: what was painted stays until it is read"
     await screen.settle()
@@ -125,7 +125,7 @@ async def test_a_reading_of_a_conversation_that_was_left_is_dropped(session: Ses
     assert session.item is not None
     early = screen.loader.read_conversation(session.item, None, 0)
     await screen.open(2)
-    screen.loader.show_loaded(early)
+    screen.loader.show_loaded_if_still_wanted(early)
     assert screen.view is not None
     assert screen.view.item.key == "conv-0031"
 

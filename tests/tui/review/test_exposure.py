@@ -58,7 +58,9 @@ def found_wrong(path: Path, item: ItemId) -> None:
             view = store.runs.read_conversation_for_review(each, "ann")
             finding = Finding(FindingKind.PHANTOM, "words", view.claims[0].id, 0, 1)
             found = (finding,) if each == item else ()
-            store.findings.save([ItemCheckResult(each, view.item.state, len(view.windows), found)])
+            store.findings.replace_findings_of_conversations(
+                [ItemCheckResult(each, view.item.state, len(view.windows), found)]
+            )
 
 
 async def test_findings_that_were_drawn_are_known(path: Path, app: FaithApp) -> None:
@@ -191,7 +193,7 @@ async def drawn_by(pilot: Pilot[None], *strata: str) -> QueuesScreen:
     store, run = app.session.store, app.session.store.runs.find_newest_run_id()
     assert run is not None
     plan = SamplePlan(SamplingDesign.STRATIFIED, 1, 6)
-    row = store.samples.add(
+    row = store.samples.save_draw_as_sample(
         run, "ann", make_sample_draw(store.samples.read_frame(run, strata), plan), plan,
         name="strata", stratified_by=strata,
     )  # fmt: skip

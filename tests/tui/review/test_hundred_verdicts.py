@@ -39,7 +39,9 @@ async def test_a_hundred_claims_take_a_hundred_keys(
         assert run is not None
         plan = SamplePlan(SamplingDesign.SIMPLE, 3, size=100, shown_share=0.2 if blind else 0.0)
         drawn = make_sample_draw(store.samples.read_frame(run), plan)
-        row = store.samples.add(run, "ann", drawn, plan, name="hundred", blind=blind)
+        row = store.samples.save_draw_as_sample(
+            run, "ann", drawn, plan, name="hundred", blind=blind
+        )
         app.session.start_queue(make_sample_queue(store, row.id, "ann"))
         app.show_screen("review")
         await calm(pilot)

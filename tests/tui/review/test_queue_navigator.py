@@ -152,11 +152,11 @@ async def test_what_is_read_ahead_under_other_terms_is_not_kept(session: Session
     screen = await walking(session)
     (ahead,) = screen.queue_navigator.conversations_ahead.values()
     screen.queue_navigator.forget_read_ahead()
-    screen.queue_navigator.keep_read_ahead(replace(ahead, hiding_state=("others",)))
+    screen.queue_navigator.store_conversation_read_ahead(replace(ahead, hiding_state=("others",)))
     assert not screen.queue_navigator.conversations_ahead
-    screen.queue_navigator.keep_read_ahead(replace(ahead, queue_position=None))
+    screen.queue_navigator.store_conversation_read_ahead(replace(ahead, queue_position=None))
     assert not screen.queue_navigator.conversations_ahead
-    screen.queue_navigator.keep_read_ahead(ahead)
+    screen.queue_navigator.store_conversation_read_ahead(ahead)
     assert list(screen.queue_navigator.conversations_ahead) == [ahead.view.item.id]
 
 

@@ -323,7 +323,7 @@ async def test_the_end_of_a_queue_that_was_left_is_not_announced(
         view = screen.view
         assert view is not None
         queue = ClaimQueue("one", view.run.id, ((view.item.id, view.claims[0].id),))
-        screen.queue_navigator.show_outcome(queue, None)
+        screen.queue_navigator.show_queue_outcome(queue, None)
         await calm(pilot)
         assert not isinstance(app.screen, QueueEndDialog)
 

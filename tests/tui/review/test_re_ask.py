@@ -144,7 +144,7 @@ async def test_an_error_of_the_judge_is_said(served: FaithApp, server: WillingSe
         with Store.open(served.session.store_path) as store:
             item = store.runs.list_item_ids(RunId(1))[0]
         assert screen.claim is not None
-        screen.re_ask.ask_again(item, ClaimId(10_000), "claim 1")
+        screen.re_ask.ask_judge_again_and_show_verdict(item, ClaimId(10_000), "claim 1")
         await until(pilot, lambda: "was not heard again" in status(served))
         assert screen.re_ask.claim_being_asked is None
         assert any("there is no claim" in each.message for each in served._notifications)

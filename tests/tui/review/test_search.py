@@ -150,7 +150,7 @@ async def test_nothing_found_is_said_and_moves_nothing(session: Session) -> None
     find(screen, "zebra")
     assert screen.message.startswith("0 claims found here")
     assert screen.chosen == 1
-    assert not screen.search.go_to_next_match(1)
+    assert not screen.search.go_to_next_match_if_any(1)
 
 
 async def test_giving_up_brings_back_the_filter_before(session: Session) -> None:

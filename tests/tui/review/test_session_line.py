@@ -38,7 +38,7 @@ async def test_a_verdict_counts_in_the_line(session: Session) -> None:
     assert screen.session_line.progress_words.endswith(" to go · 1 today")
     session.preferences = replace(session.preferences, timer=False)
     assert screen.session_line.progress_words == "4 left here · 1 today"
-    screen.session_line.forget()
+    screen.session_line.forget_progress()
     assert screen.session_line.progress_words == ""
 
 
@@ -71,11 +71,11 @@ async def test_what_is_forgotten_while_the_line_is_read_does_no_harm(
         read = reviews.read_session_counts
 
         def read_late(*args: Any) -> SessionCounts:
-            line.forget()
+            line.forget_progress()
             return read(*args)
 
         monkeypatch.setattr(reviews, "read_session_counts", read_late)
-        line.forget()
+        line.forget_progress()
         line.load_and_show_progress()
         await calm(pilot)
         assert screen.view is not None, "the app goes on"

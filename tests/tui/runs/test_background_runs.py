@@ -72,7 +72,7 @@ async def test_a_late_reading_of_the_run_before_does_not_call_the_screen_back(
         assert isinstance(screen, ProgressScreen)
         await until(pilot, lambda: screen.row is not None and screen.row.id == app.session.run)
         early = app.session.store.runs.read_run(app.session.process_runs[0].run_id)
-        screen.call_later(screen.show_loaded, early)
+        screen.call_later(screen.show_run, early)
         await press(pilot, "tab")
         await until(pilot, lambda: screen.row is not None and screen.row.id == 3)
         assert app.session.run == 3

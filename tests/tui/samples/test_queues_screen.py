@@ -21,7 +21,7 @@ from faithtui.engine.review.samples.label_plans import PlanBasis, read_plan_stra
 from faithtui.engine.review.samples.sample_queues import (
     SampleRequest,
     draw_and_save_run_sample,
-    read_outcome_and_close_spot_check,
+    read_outcome_and_close_finished_spot_check,
     read_queue_progress,
 )
 from faithtui.errors import ConfigError
@@ -262,7 +262,7 @@ def test_lines_fit_and_hold_no_control(
                 sample_lines.queue_line(row, width, True),
                 *sample_lines.queue_detail_lines(row, strata, progress, width),
                 *sample_lines.queue_end_lines(
-                    read_outcome_and_close_spot_check(store, row.id, "ann"), width
+                    read_outcome_and_close_finished_spot_check(store, row.id, "ann"), width
                 ),
                 *sample_lines.no_queues_lines(width, True, KeyNames({})),
                 *sample_lines.no_queues_lines(width, False, KeyNames({})),
@@ -327,7 +327,7 @@ async def test_the_end_of_a_queue_leads_on(app: FaithApp, samples: list[SampleRo
         row = samples[0]
         queue = ClaimQueue(row.name, row.run, (), sample=row.id)
         app.push_screen(
-            QueueEndDialog(queue, read_outcome_and_close_spot_check(store, row.id, "ann")),
+            QueueEndDialog(queue, read_outcome_and_close_finished_spot_check(store, row.id, "ann")),
             answers.append,
         )
         await calm(pilot)

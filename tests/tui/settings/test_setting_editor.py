@@ -166,7 +166,7 @@ async def test_a_changed_value_is_in_force_at_once_and_told_to_the_app(
 ) -> None:
     screen = FakeSettingsScreen(session, file, "auto_advance")
     advances = [session.preferences.auto_advance]
-    screen.editor.change_setting("auto_advance", "false")
+    screen.editor.check_save_and_apply_setting("auto_advance", "false")
     await screen.settle()
     assert "auto_advance = false" in content(file)
     assert [*advances, session.preferences.auto_advance] == [True, False]
@@ -181,7 +181,7 @@ async def test_a_rejected_value_changes_neither_file_nor_session(
 ) -> None:
     screen = FakeSettingsScreen(session, file, "concurrency")
     before = content(file), session.configured
-    screen.editor.change_setting("concurrency", "many")
+    screen.editor.check_save_and_apply_setting("concurrency", "many")
     await screen.settle()
     assert screen.message.startswith("not saved: ")
     assert screen.app.bells == 1

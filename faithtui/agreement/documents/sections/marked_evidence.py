@@ -14,12 +14,12 @@ from faithtui.agreement.report.model import AgreementReport, EvidenceReport, Ext
 def make_evidence_and_extraction_blocks(report: AgreementReport) -> Iterator[Block]:
     """Write both, where there is anything to write."""
     if report.evidence is not None:
-        yield from _make_evidence_overlap_blocks(report.evidence)
+        yield from _make_judge_against_marked_evidence_blocks(report.evidence)
     if report.extraction is not None:
         yield from _make_extraction_recall_blocks(report.extraction)
 
 
-def _make_evidence_overlap_blocks(found: EvidenceReport) -> Iterator[Block]:
+def _make_judge_against_marked_evidence_blocks(found: EvidenceReport) -> Iterator[Block]:
     yield Heading("Evidence")
     said = (
         f"On {count_and_noun_text(found.claims, 'claim', 'claims')} annotators marked the words "

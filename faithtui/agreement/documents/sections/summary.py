@@ -255,13 +255,13 @@ def describe_sampling_design(level: LevelReport) -> str:
             )
         case _:
             return (
-                f"{_labelled_count_text(level.coverage)} of {frame}, and nothing says they "
+                f"{_format_labelled_count(level.coverage)} of {frame}, and nothing says they "
                 "were drawn at "
                 "random: figures are about the labelled ones only, and no corrected rate is given."
             )
 
 
-def _labelled_count_text(coverage: Coverage) -> str:
+def _format_labelled_count(coverage: Coverage) -> str:
     return f"{coverage.reviewed:,} labelled"
 
 

@@ -15,7 +15,7 @@ from faithtui.cli.run_environment import environment_from_settings
 from faithtui.cli.stores import choose_store_path, open_store
 from faithtui.config import Settings, load_settings
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
-from faithtui.engine.judge_check import try_judge
+from faithtui.engine.judge_check import try_judge_with_two_questions
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.judge_profiles import choose_profile
 from faithtui.errors import ConfigError, FaithtuiError, StoreError
@@ -178,7 +178,7 @@ def _check_judge(
         profile = choose_profile(ref, settings.judges, os.environ)
     except FaithtuiError as error:
         return DoctorCheck(name, False, str(error), error.exit_code)
-    trying = try_judge(
+    trying = try_judge_with_two_questions(
         ref,
         base_url,
         profile=profile,

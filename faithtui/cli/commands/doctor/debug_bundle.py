@@ -49,7 +49,7 @@ _PACKAGES: Final = re.compile(
 """What has a part in errors. Which other packages there are is nobody's business."""
 
 
-def write_bundle(file: Path, store: Path | None, *, force: bool) -> int:
+def write_debug_bundle_and_print_contents(file: Path, store: Path | None, *, force: bool) -> int:
     """Write the zip file, and say what is in it.
 
     Nothing is asked over a network. What cannot be read is left out, with the reason in its place.
@@ -62,7 +62,7 @@ def write_bundle(file: Path, store: Path | None, *, force: bool) -> int:
     Raises:
         ExportError: The file is a store, is there already, or cannot be written.
     """
-    parts = dict(_make_bundle_files(store))
+    parts = dict(_iter_bundle_file_names_and_texts(store))
     with (
         write_atomically(file, force=force) as new,
         zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive,
@@ -75,7 +75,7 @@ def write_bundle(file: Path, store: Path | None, *, force: bool) -> int:
     return 0
 
 
-def _make_bundle_files(store: Path | None) -> Iterator[tuple[str, str]]:
+def _iter_bundle_file_names_and_texts(store: Path | None) -> Iterator[tuple[str, str]]:
     """Make each file of the bundle."""
     clean = make_secret_filter(os.environ).redact_line
     home = str(Path.home())

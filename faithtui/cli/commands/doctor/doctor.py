@@ -51,14 +51,14 @@ def doctor(
     Example: faithtui doctor --judge openai:MODEL
     """
     from faithtui.cli.commands.doctor.checks import run_checks
-    from faithtui.cli.commands.doctor.debug_bundle import write_bundle
+    from faithtui.cli.commands.doctor.debug_bundle import write_debug_bundle_and_print_contents
     from faithtui.cli.commands.doctor.salvage import salvage_store
 
     options = merge_common_options(context, store, json)
     if salvage is not None:
         raise typer.Exit(salvage_store(options.store, salvage, as_json=options.json))
     if bundle is not None:
-        raise typer.Exit(write_bundle(bundle, options.store, force=force))
+        raise typer.Exit(write_debug_bundle_and_print_contents(bundle, options.store, force=force))
     found = run_checks(options.store, judge, base_url, offline=offline)
     if options.json:
         print_json([asdict(each) for each in found])

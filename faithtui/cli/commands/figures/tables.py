@@ -152,7 +152,7 @@ def _print_judge_figures(judges: Sequence[JudgeFigures]) -> None:
                 Column("best, same labels"),
                 Column("best, other groups"),
             ),
-            [_detection_row(each, each.detections[place]) for each in judges],
+            [_format_detection_row(each, each.detections[place]) for each in judges],
         )
     if any(each.own_reference for each in judges):
         print_text("\nleft out: scores that compare a reference answer with itself")
@@ -166,7 +166,10 @@ def _print_correlations(judges: Sequence[JudgeFigures]) -> None:
             Column("scores"),
             Column("units", "right"),
             Column("left out", "right"),
-            *(Column(_correlation_title(each.view.reading)) for each in judges[0].correlations),
+            *(
+                Column(_describe_correlated_human_figure(each.view.reading))
+                for each in judges[0].correlations
+            ),
         ),
         [
             (
@@ -181,11 +184,11 @@ def _print_correlations(judges: Sequence[JudgeFigures]) -> None:
     )
 
 
-def _correlation_title(reading: ScaleReading) -> str:
+def _describe_correlated_human_figure(reading: ScaleReading) -> str:
     return "share that pass" if reading is ScaleReading.TWO_WAY else f"mean of {reading.value}"
 
 
-def _detection_row(judge: JudgeFigures, found: ScoreDetection) -> tuple[str, ...]:
+def _format_detection_row(judge: JudgeFigures, found: ScoreDetection) -> tuple[str, ...]:
     best = _format_point(found.best)
     if isinstance(found.best_threshold, float):
         best += f" at {found.best_threshold:.4g}"

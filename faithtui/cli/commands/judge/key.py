@@ -47,7 +47,7 @@ def forget_key(name: KeyName) -> None:
     from faithtui.judges.providers import api_keys
 
     variable = parse_key_variable(name)
-    there = api_keys.delete_key_from_keyring(variable)
+    there = api_keys.delete_key_if_in_keyring(variable)
     print_to_stderr(f"{variable} is {'no longer' if there else 'not'} in the system's keyring")
 
 

@@ -111,9 +111,9 @@ def recalibrate(
 
 
 def _restore_shipped_judge_and_print(opened: "Store", *, as_json: bool) -> None:
-    from faithtui.engine.review.recalibration import restore_shipped_judge
+    from faithtui.engine.review.recalibration import restore_shipped_judge_if_changed
 
-    was_there = restore_shipped_judge(opened)
+    was_there = restore_shipped_judge_if_changed(opened)
     if as_json:
         print_json({"withdrawn": was_there, "in_force": None})
     elif was_there:

@@ -36,7 +36,7 @@ def check_judge(
 
     from faithtui.cli.run_environment import environment_from_settings
     from faithtui.config import load_settings
-    from faithtui.engine.judge_check import format_trial_usage, try_judge
+    from faithtui.engine.judge_check import format_trial_usage, try_judge_with_two_questions
     from faithtui.engine.runs.judge_profiles import choose_profile
     from faithtui.judges.deadlines import check_timeout
 
@@ -47,7 +47,7 @@ def check_judge(
     ref = name or settings.judge
     profile = choose_profile(ref, settings.judges, os.environ)
     trial = asyncio.run(
-        try_judge(
+        try_judge_with_two_questions(
             ref,
             address,
             profile=profile,

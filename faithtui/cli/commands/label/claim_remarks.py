@@ -23,7 +23,7 @@ class ClaimRemarks:
         self.context = context
         self.queue = queue
 
-    def toggle_flag(self, served: ServedClaim) -> None:
+    def toggle_and_print_flag(self, served: ServedClaim) -> None:
         """Flag a claim, or no longer."""
         flagged = served.claim.mine is not None and served.claim.mine.flagged
         mark = LabelMark.UNFLAG if flagged else LabelMark.FLAG
@@ -39,7 +39,7 @@ class ClaimRemarks:
         )
         self.queue.reload_claim(served)
 
-    def edit_note(self, served: ServedClaim, text: str) -> None:
+    def ask_for_and_save_note(self, served: ServedClaim, text: str) -> None:
         """Save a note, which is asked for where none was typed; "-" removes it."""
         if not text:
             text = self.context.ask_for_text("note, empty leaves it as it is")
@@ -65,7 +65,7 @@ class ClaimRemarks:
         )
         self.queue.reload_claim(served)
 
-    def toggle_evidence(self, served: ServedClaim, quote: str) -> None:
+    def toggle_evidence_mark_of_quote(self, served: ServedClaim, quote: str) -> None:
         """Mark the quoted words of a passage, or no longer; "-" takes all marks away."""
         if served.claim.kind == "statement":
             self.context.print_refusal("a statement is a part of its passage: nothing else decides")

@@ -45,7 +45,7 @@ class LineMode:
 
     def run(self) -> None:
         """Ask until the queue is through, the person quits or the input ends."""
-        self.queue.serve_next_claim()
+        self.queue.serve_next_claim_or_say_queue_is_done()
         while True:
             self.context.output.print_prompt("answer")
             line = self.context.read_line()
@@ -53,7 +53,7 @@ class LineMode:
                 self.context.output.print_event("end-of-input", "", reason="end of input")
                 return
             try:
-                if not self.run_line_command(line.strip()):
+                if not self.run_line_and_tell_if_session_goes_on(line.strip()):
                     return
             except FaithtuiError as error:
                 self.error = error
@@ -61,16 +61,16 @@ class LineMode:
                     "not-saved", f"not saved: {error}", reason=str(error)
                 )
 
-    def run_line_command(self, line: str) -> bool:
+    def run_line_and_tell_if_session_goes_on(self, line: str) -> bool:
         """Do what a line says; False ends the session."""
         served = self.queue.served
         key, _, rest = line.partition(" ")
         if served is None:
-            return self._change_last_verdict_by_key(key)
+            return self._try_to_change_last_verdict_by_key(key)
         words = {name: name for _, name, _ in list_verdict_choices(served.spec)}
         words |= {letter: name for letter, name, _ in list_verdict_choices(served.spec)}
         if key in words and not rest:
-            self._save_verdict(served, words[key])
+            self._save_verdict_and_serve_next(served, words[key])
             return True
         match key:
             case "":
@@ -80,22 +80,22 @@ class LineMode:
                     "full", *format_full_text_lines(served), claim=served.claim.id
                 )
             case "s":
-                self._skip_claim(served)
+                self._skip_claim_and_serve_next(served)
             case "f":
-                self.remarks.toggle_flag(served)
+                self.remarks.toggle_and_print_flag(served)
             case "e":
-                self.remarks.edit_note(served, rest)
+                self.remarks.ask_for_and_save_note(served, rest)
             case "E":
-                self.remarks.toggle_evidence(served, rest.strip())
+                self.remarks.toggle_evidence_mark_of_quote(served, rest.strip())
             case "+":
                 self.remarks.add_missed_claim_or_toggle_answer_complete(served, rest.strip())
             case "v":
-                self.queue.reveal_judge(served)
+                self.queue.print_judge_verdict_and_record_reveal(served)
             case "?":
                 self._print_help(served)
             case "q":
                 return False
-            case _ if not self._change_last_verdict_by_key(key):
+            case _ if not self._try_to_change_last_verdict_by_key(key):
                 typed = make_visible_line(line, _MOST_ECHOED)
                 self.context.output.print_event(
                     "refused",
@@ -104,7 +104,7 @@ class LineMode:
                 )
         return True
 
-    def _change_last_verdict_by_key(self, key: str) -> bool:
+    def _try_to_change_last_verdict_by_key(self, key: str) -> bool:
         """Do what a key says about what was done last; False when it says nothing of that."""
         match key:
             case "c":
@@ -117,7 +117,7 @@ class LineMode:
                 return False
         return True
 
-    def _save_verdict(self, served: ServedClaim, verdict: str) -> None:
+    def _save_verdict_and_serve_next(self, served: ServedClaim, verdict: str) -> None:
         act = self.context.store.reviews.record_verdict(
             served.claim.id,
             self.context.reviewer,
@@ -141,9 +141,9 @@ class LineMode:
             **({"action": act.action.value} if served.shown else {}),
         )
         self.queue.position.mark_answered(act.claim)
-        self.queue.serve_next_claim()
+        self.queue.serve_next_claim_or_say_queue_is_done()
 
-    def _skip_claim(self, served: ServedClaim) -> None:
+    def _skip_claim_and_serve_next(self, served: ServedClaim) -> None:
         mine = served.claim.mine
         if mine is not None and mine.verdict is not None:
             self.context.print_refusal("it has your verdict; u undoes it")
@@ -153,7 +153,7 @@ class LineMode:
         )
         self.context.output.print_event("later", f"skipped: {served.name}", claim=served.claim.id)
         self.queue.position.mark_skipped(served.claim.id)
-        self.queue.serve_next_claim()
+        self.queue.serve_next_claim_or_say_queue_is_done()
 
     def _add_reason_code_to_last_verdict(self, number: int) -> None:
         code = REASON_CODES[number - 1]
@@ -208,7 +208,7 @@ class LineMode:
         verdicts = sum(each.verdict is not None for each in step)
         self._saved = max(0, self._saved + (verdicts if redo else -verdicts))
         self._last_verdict = None
-        self.queue.load_reviewer_position_in_queue()
+        self.queue.reload_reviewer_position_in_queue()
         place = self.context.queue.place.get(act.claim)
         if place is None:
             self.context.output.print_event(
@@ -216,7 +216,7 @@ class LineMode:
             )
             return
         if redo and act.claim in self.queue.position.answered_claims:
-            self.queue.serve_next_claim()
+            self.queue.serve_next_claim_or_say_queue_is_done()
         else:
             self.queue.load_and_print_claim(*self.context.queue.entries[place])
 

@@ -30,7 +30,7 @@ class LineQueue:
 
     def __post_init__(self) -> None:
         """Take the queue up where the person left it."""
-        self.load_reviewer_position_in_queue()
+        self.reload_reviewer_position_in_queue()
 
     @property
     def open_count(self) -> int:
@@ -41,7 +41,7 @@ class LineQueue:
         """Give the seconds since the claim was first shown."""
         return max(0.0, self.seconds() - self._served_at)
 
-    def load_reviewer_position_in_queue(self) -> None:
+    def reload_reviewer_position_in_queue(self) -> None:
         """Read how far the person is."""
         here = self.position.current_place if self.served is not None else -1
         self.position = load_queue_position(
@@ -56,7 +56,7 @@ class LineQueue:
             )
         self.position.current_place = here
 
-    def serve_next_claim(self) -> None:
+    def serve_next_claim_or_say_queue_is_done(self) -> None:
         """Serve the next claim, or say that the queue is through."""
         following = self.position.list_next_open_claims(1)
         if following:
@@ -123,7 +123,7 @@ class LineQueue:
             **judge,
         )
 
-    def reveal_judge(self, served: ServedClaim) -> None:
+    def print_judge_verdict_and_record_reveal(self, served: ServedClaim) -> None:
         """Print the judge's verdict, which is recorded where it was hidden."""
         claim = served.claim
         if not served.shown:

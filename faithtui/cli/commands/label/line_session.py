@@ -10,7 +10,7 @@ from faithtui.cli.commands.label.line_text import wrap_with_name_before
 from faithtui.cli.errors import INTERRUPTED
 from faithtui.domain.ids import SampleId
 from faithtui.domain.text.visible_text import make_visible_line
-from faithtui.engine.review.samples.sample_queues import read_outcome_and_close_spot_check
+from faithtui.engine.review.samples.sample_queues import read_outcome_and_close_finished_spot_check
 from faithtui.store.store import Store
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.samples.sample_lines import describe_confidence_sequences, queue_status
@@ -71,7 +71,7 @@ def _close_done_queue_and_print_status(
     store: Store, sample: SampleId, reviewer: str, output: LineOutput, *, through: bool
 ) -> None:
     """Say how the sample stands, and what a spot-check came to."""
-    end = read_outcome_and_close_spot_check(store, sample, reviewer)
+    end = read_outcome_and_close_finished_spot_check(store, sample, reviewer)
     row = end.progress.row
     lines = wrap_with_name_before("status", queue_status(end.progress))
     # They follow from the judge's verdicts, of which line mode says nothing while blind.

@@ -239,7 +239,10 @@ def measure(
     # Ray prints on stdout when it gives a shard to another worker; stdout is for the summary.
     with redirect_stdout(sys.stderr) if on == RAY else nullcontext():
         summary = measure_unfinished_shards(
-            measure_request, progress, progress.begin, progress.print_left_out_files
+            measure_request,
+            progress,
+            progress.set_and_print_shard_counts,
+            progress.print_left_out_files,
         )
     progress.end()
     if as_json:

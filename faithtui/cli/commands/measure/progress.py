@@ -30,7 +30,7 @@ class ShardProgressLine:
         self._shards = self._whole_before = 0
         self._latest: dict[str, ShardOutcome] = {}
 
-    def begin(self, shards: int, whole: int) -> None:
+    def set_and_print_shard_counts(self, shards: int, whole: int) -> None:
         """Take how many shards there are, and how many were whole before."""
         self._shards, self._whole_before = shards, whole
         if not is_quiet() and whole:

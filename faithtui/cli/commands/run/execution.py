@@ -35,7 +35,7 @@ LOOK_S = 60.0
 """Between two looks at batches that somebody waits for: they take minutes to hours."""
 
 
-def execute_runs_in_turn(
+def execute_runs_in_turn_and_choose_exit_code(
     store: Store, runs: Sequence[RunId], environment: RunEnvironment, *, wait: bool, as_json: bool
 ) -> int:
     """Execute planned runs one after the other.
@@ -62,7 +62,7 @@ def execute_runs_in_turn(
         # Only now: what is out of all of them is answered at the same time.
         for each in runs:
             if store.runs.read_run(each).state is RunState.WAITING:
-                codes[each] = execute_run_with_progress(
+                codes[each] = execute_run_with_progress_and_choose_exit_code(
                     store, each, as_json=as_json, environment=environment, wait=True
                 )
     return choose_gravest_code(codes.values())
@@ -75,10 +75,12 @@ def _execute_one_of_several_runs(
     if runs > 1 and not as_json and not is_quiet():
         spec = store.runs.read_run(run).spec
         print_to_stderr(f"run {run}: {spec.metric} by {spec.judge_title} …")
-    return execute_run_with_progress(store, run, as_json=as_json, environment=environment)
+    return execute_run_with_progress_and_choose_exit_code(
+        store, run, as_json=as_json, environment=environment
+    )
 
 
-def execute_run_with_progress(
+def execute_run_with_progress_and_choose_exit_code(
     store: Store,
     run: RunId,
     *,

@@ -173,7 +173,10 @@ def run(
 
     Example: faithtui run --judge openai:MODEL --budget-usd 2
     """
-    from faithtui.cli.commands.run.execution import execute_run_with_progress, execute_runs_in_turn
+    from faithtui.cli.commands.run.execution import (
+        execute_run_with_progress_and_choose_exit_code,
+        execute_runs_in_turn_and_choose_exit_code,
+    )
     from faithtui.cli.commands.run.preview import show_preview
     from faithtui.cli.commands.run.run_plan import (
         make_requests,
@@ -278,7 +281,7 @@ def run(
                 budget_tokens=request.budget_tokens,
                 max_failures=None if max_failures is None else read_failure_limit(max_failures),
             )
-            code = execute_run_with_progress(
+            code = execute_run_with_progress_and_choose_exit_code(
                 opened,
                 resumed,
                 as_json=options.json,
@@ -290,7 +293,7 @@ def run(
         else:
             planned = save_planned_runs(opened, requests, environment)
             warn_of_blocked_images(opened, planned)
-            code = execute_runs_in_turn(
+            code = execute_runs_in_turn_and_choose_exit_code(
                 opened, planned, environment, wait=wait, as_json=options.json
             )
     raise typer.Exit(code)

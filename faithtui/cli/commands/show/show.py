@@ -67,7 +67,7 @@ def show(
     from faithtui.cli.run_outcome import format_resume_hint
     from faithtui.config import load_settings_with_origins
     from faithtui.domain.filters import Scope
-    from faithtui.engine.integrity.run_checks import check_run_within_time_limit
+    from faithtui.engine.integrity.run_checks import check_and_save_run_within_time_limit
     from faithtui.engine.review.conversation_json import conversation_view_to_json
     from faithtui.engine.runs.run_liveness import read_run_marking_interrupted
     from faithtui.store.records import ItemState
@@ -77,7 +77,7 @@ def show(
     configured = load_settings_with_origins()
     with open_store(options.store, configured.settings) as opened:
         found = read_run_id(opened, run)
-        check_run_within_time_limit(opened, found)
+        check_and_save_run_within_time_limit(opened, found)
         items = opened.runs.list_item_ids(found)
         run_row = read_run_marking_interrupted(opened, found)
         spec = run_row.spec

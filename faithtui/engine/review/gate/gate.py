@@ -37,7 +37,7 @@ from faithtui.agreement.gate.threshold_checks import (
     GateFigures,
     ThresholdBasis,
     Thresholds,
-    check_thresholds,
+    check_figures_against_thresholds,
     choose_worst_outcome,
     explain_doubtful_figures,
     select_figures_gate_may_rely_on,
@@ -182,7 +182,7 @@ class GateResult:
     """Where the new one is."""
 
 
-def check_gate_and_write_certificate(
+def check_gate_and_write_certificate_if_passed(
     store: Store, run: RunId, order: GateRequest, *, clock: Callable[[], datetime] = utc_now
 ) -> GateResult:
     """Hold a run against thresholds, and against a certificate where one is named.
@@ -275,7 +275,7 @@ def check_gate_and_write_certificate(
     lower_end = own and thresholds.basis is ThresholdBasis.LOWER
     doubted = explain_doubtful_figures(found, known, forecast, str(labelled), lower_end=lower_end)
     age = None if evidence_at is None else (now - evidence_at).total_seconds() / _DAY_S
-    results = check_thresholds(found, thresholds, age, doubted)
+    results = check_figures_against_thresholds(found, thresholds, age, doubted)
     if thresholds.max_drop is not None:
         if _is_drop_certified_on_other_data(order, certificate, seen):
             notes.append(_NO_CHANGE)

@@ -84,7 +84,7 @@ def check_accuracy_against_earlier_run(
     prepared = read_weighted_run_units(store, before, settings)
     change = compare_run_judges(store, before, row, prepared)
     found, paired, prepared = change.report, change.claims, change.weighed
-    compared = prepared.compared.comparable
+    compared = prepared.compared.claims_weighted_for_comparison_with_other_judge
     known = prepared.labels.names
     first, second = (
         [prepared.recode_single_label(said) in known for said in column]

@@ -267,4 +267,4 @@ def _count_claims_of_other_samples(
         for each in store.deletions.list_deletions()
     ):
         return len(outside)
-    return len(store.claim_sets.list_claims_drawn_elsewhere(outside, uid)) if outside else 0
+    return len(store.claim_sets.list_claims_drawn_by_other_samples(outside, uid)) if outside else 0

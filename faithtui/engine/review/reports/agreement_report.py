@@ -44,7 +44,7 @@ from faithtui.agreement.report.report import (
     PreparedUnits,
     compare_with_second_judge,
     compute_report_of_prepared_units,
-    update_report_without_intervals,
+    update_claim_figures_without_intervals,
 )
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.split_units import select_split_units
@@ -151,7 +151,7 @@ def compute_run_agreement(
         StoreError: There is no such run, the sample asked for cannot carry a report, the other
             run's metric has other labels, or a label or verdict is not what was written.
     """
-    store.refuse_changed_rows_once()
+    store.refuse_corrupted_rows_unless_checked_before()
     wanted = settings or ReportSettings()
     row = read_run_marking_interrupted(store, run)
     spec = find_metric(row.spec.metric).spec
@@ -203,7 +203,7 @@ def read_weighted_run_units(
     """
     labels = find_metric(row.spec.metric).spec.labels
     reading = _make_reading_settings(settings)
-    readings = store.labelled_units.read_report_units(row.id, reading, labels.severity)
+    readings = store.labelled_units.read_report_units(row.id, reading, labels.severity_by_label)
     for each in readings.metadata:
         if not each.values:
             raise ConfigError(_explain_missing_metadata_key(store, row.id, each.key))
@@ -223,7 +223,7 @@ def _explain_missing_metadata_key(store: Store, run: RunId, key: str) -> str:
     )
 
 
-def refresh_agreement_without_intervals(store: Store, known: RunAgreement) -> RunAgreement | None:
+def update_claim_figures_for_new_labels(store: Store, known: RunAgreement) -> RunAgreement | None:
     """Bring the figures of claims up to date with the labels given since, without intervals.
 
     Takes milliseconds at any size: only claims that somebody acted on since are read. Rates,
@@ -261,7 +261,7 @@ def refresh_agreement_without_intervals(store: Store, known: RunAgreement) -> Ru
         for now in (said[each.claim],)
     ]
     judge = known.row.spec.judge_title
-    report = update_report_without_intervals(
+    report = update_claim_figures_without_intervals(
         known.prepared, known.report_of_readings, before, after, judge
     )
     return replace(known, report=report, full_report=known.report_of_readings, points_only=True)
@@ -330,7 +330,7 @@ def read_comparable_claims(
         for each in read_stored_examples(store, one.spec.example_set)
     }
     reading = _make_reading_settings(settings)
-    severity = find_metric(first.spec.metric).spec.labels.severity
+    severity = find_metric(first.spec.metric).spec.labels.severity_by_label
     paired = store.labelled_units.read_paired_units(first.id, second.id, reading, severity)
     both = [each for each in paired.claims if within is None or each.conversation in within]
     unseen = tuple(each for each in both if each.group not in seen)

@@ -123,7 +123,7 @@ def compare_runs(
     """
     if first == second:
         raise ConfigError(f"both are run {first}; name two runs, such as one before and one after")
-    store.refuse_changed_rows_once()
+    store.refuse_corrupted_rows_unless_checked_before()
     a, b = store.runs.read_run(first), store.runs.read_run(second)
     settings = ReportSettings(sample=sample, claim_set=claim_set)
     prepared = read_weighted_run_units(store, a, settings, split)
@@ -140,7 +140,7 @@ def compare_runs(
         )
     change = compare_run_judges(store, a, b, prepared, split)
     readings = change.weighed.readings
-    design = change.weighed.compared.comparable.design
+    design = change.weighed.compared.claims_weighted_for_comparison_with_other_judge.design
     outside: frozenset[ClaimId] = frozenset()
     audit: frozenset[ClaimId] = frozenset()
     if design.kind in RANDOM_DESIGNS:

@@ -101,7 +101,10 @@ def _make_point(
     before: tuple[RunRow, PreparedUnits] | None,
 ) -> TrendPoint:
     report = compute_claim_level_report(units.compared, units.recoded_rule)
-    design, comparable = units.readings.design, units.compared.comparable
+    design, comparable = (
+        units.readings.design,
+        units.compared.claims_weighted_for_comparison_with_other_judge,
+    )
     if not design.follows_draw:
         known = estimate_fair_claim_count(
             count_labelled_units_by_stratum(units.compared, units.recoded_rule)

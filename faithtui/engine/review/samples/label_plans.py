@@ -158,7 +158,7 @@ def _count_labels_by_stratum(
     """
     if not store.runs.read_run(run).labelled:
         return {}, None
-    units = store.labelled_units.read_report_units(run, UnitSettings(), labels.severity)
+    units = store.labelled_units.read_report_units(run, UnitSettings(), labels.severity_by_label)
     if units.design.kind not in _TELLING_DESIGNS:
         return {}, None
     # Loads numpy, which a run without labels has no use for.

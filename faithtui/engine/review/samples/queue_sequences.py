@@ -36,7 +36,7 @@ def compute_confidence_sequences(
     Raises:
         StoreError: There is no such sample, or a label or verdict is not what was written.
     """
-    store.refuse_changed_rows_once()
+    store.refuse_corrupted_rows_unless_checked_before()
     row = store.samples.read_sample(sample, reviewer)
     if row.kind is SampleKind.REPEAT or row.design is SamplingDesign.CONVERSATIONS:
         return None

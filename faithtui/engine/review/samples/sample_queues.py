@@ -136,7 +136,7 @@ def draw_and_save_run_sample(
     """
     frame = read_sampling_frame(store, run, reviewer, request) if frame is None else frame
     plan = request.plan
-    return store.samples.add(
+    return store.samples.save_draw_as_sample(
         run,
         reviewer,
         make_sample_draw(frame, plan),
@@ -247,7 +247,7 @@ class QueueOutcome:
     """What holds at every look; None where there is no such thing."""
 
 
-def read_outcome_and_close_spot_check(
+def read_outcome_and_close_finished_spot_check(
     store: Store, sample: SampleId, reviewer: str
 ) -> QueueOutcome:
     """Say what came of a sample; a spot-check that is through is closed with its decision.

@@ -258,7 +258,9 @@ def add_rating_or_verdict(
     if own is not None:
         add_faithtui_result(draft, position, own)
         return
-    if not is_about_faithfulness(score.name) and not options.note_score_and_check_scale(score.name):
+    if not is_about_faithfulness(score.name) and not options.note_score_and_tell_if_scale_named(
+        score.name
+    ):
         if score.annotator or score.judge:
             options.notes.remarks[
                 f"scores named `{score.name}` are kept as metadata; if they say how faithful an "

@@ -175,7 +175,9 @@ class EvidenceReader(Controller["ReviewScreen"]):
             if row is not None and self.screen.view is not None:
                 window = claim.verdicts[int(row)].window
                 self.screen.draw_at_position(
-                    position.fit_position(self.screen.view, ReviewPosition(window, claim.id))
+                    position.fit_position_to_view(
+                        self.screen.view, ReviewPosition(window, claim.id)
+                    )
                 )
 
         name = f"{capitalise(state.spec.units[0])} {claim.number}"

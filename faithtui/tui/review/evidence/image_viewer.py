@@ -70,7 +70,7 @@ def explain_blocked_url(url: str) -> str | None:
     return find_address_problem(url)
 
 
-def open_outside(target: str) -> bool:
+def try_to_open_outside_app(target: str) -> bool:
     """Hand a file or a web address to the system; waits a moment, so call it in a thread.
 
     Args:

@@ -42,14 +42,14 @@ class ClaimRange(Controller["ReviewScreen"]):
         )
         self.screen.redraw()
 
-    def give_verdict(self, verdict: str) -> None:
+    def give_verdict_to_range(self, verdict: str) -> None:
         """Give one verdict on all claims of the marked range, as one step."""
         state = self.screen.review_state
         if state is None:
             return
         chosen = position.list_claims_in_range(state.view, state.position, self.start)
         if not chosen:
-            self.clear()
+            self.clear_range()
             key = self.keys("review.range")
             self.refuse(f"the range is not in this list: {key} marks a new one")
             self.screen.redraw()
@@ -76,18 +76,18 @@ class ClaimRange(Controller["ReviewScreen"]):
             save_if_confirmed("yes")
 
     def _save_range(self, chosen: tuple[ClaimView, ...], verdict: str, words: str) -> None:
-        self.clear()
+        self.clear_range()
         self.screen.verdicts.forget_last_verdict()
         self.screen.writer.save_bulk_verdict(chosen, verdict, words)
         self.screen.draw_at_position(replace(self.screen.review_position, claim=chosen[-1].id))
         self.screen.moves.go_on_after_verdict(chosen[-1].id)
 
-    def clear(self) -> None:
+    def clear_range(self) -> None:
         """Mark no range any more."""
         self.start = None
 
     def drop_range_with_message(self) -> None:
         """Mark no range any more, and say so."""
-        self.clear()
+        self.clear_range()
         self.show_message(Piece("no range any more", "quiet"))
         self.screen.redraw()

@@ -100,20 +100,22 @@ class MissedClaimAdder(Controller["ReviewScreen"]):
             return
         known = AnswerClaims.from_view(state.view, claim.turn)
         self.input_queue.open_window(
-            MissedClaimsDialog(known, self._add, self._remove, self._set_complete)
+            MissedClaimsDialog(
+                known, self._add_claim, self._remove_claim, self._set_answer_complete
+            )
         )
 
-    def _add(self, turn: int, text: str, span: Span | None) -> None:
+    def _add_claim(self, turn: int, text: str, span: Span | None) -> None:
         self._submit_turn_change(
             f"claim added to turn {turn + 1}", add_missed_claim, turn, text, span=span
         )
 
-    def _remove(self, turn: int, text: str) -> None:
+    def _remove_claim(self, turn: int, text: str) -> None:
         self._submit_turn_change(
             f"claim removed from turn {turn + 1}", remove_missed_claim, turn, text
         )
 
-    def _set_complete(self, turn: int, complete: bool) -> None:
+    def _set_answer_complete(self, turn: int, complete: bool) -> None:
         words = "all claims are known" if complete else "there may be other claims"
         self._submit_turn_change(
             f"turn {turn + 1}: {words}", mark_answer_complete, turn, complete=complete
@@ -202,7 +204,7 @@ class MissedClaimsDialog(Dialog):
         remove: Callable[[int, str], None],
         set_complete: Callable[[int, bool], None],
     ) -> None:
-        super().__init__("Claims", self._added_and_extracted_claim_lines)
+        super().__init__("Claims", self._draw_added_and_extracted_claims)
         self._known = known
         self._add = add
         self._remove = remove
@@ -233,18 +235,18 @@ class MissedClaimsDialog(Dialog):
         self._redraw()
 
     @on(WordPicker.Selected)
-    def add_selected(self, event: WordPicker.Selected) -> None:
+    def add_selected_words_as_claim(self, event: WordPicker.Selected) -> None:
         """Add the words that are selected."""
         self._try_to_add(self._known.text[event.start : event.end], Span(event.start, event.end))
 
     @on(Input.Submitted, "#typed")
-    def add_typed(self, event: Input.Submitted) -> None:
+    def add_typed_claim(self, event: Input.Submitted) -> None:
         """Add what was typed; what cannot be added stays, to be changed."""
         if not event.value.strip() or self._try_to_add(event.value, None):
             self._close_claim_input()
 
     @on(PlainInput.FocusMoved, "#typed")
-    def add_typed_on_blur(self) -> None:
+    def add_typed_claim_on_blur(self) -> None:
         """Add what was typed when another pane takes the keys."""
         line = self.query_one("#typed", PlainInput)
         if not line.display:
@@ -252,7 +254,7 @@ class MissedClaimsDialog(Dialog):
         if not line.value.strip() or self._try_to_add(line.value, None):
             line.display = False
 
-    def save_typed_text(self) -> bool:
+    def save_typed_text_or_say_why_not(self) -> bool:
         """Add the claim that is being typed, before the app is left.
 
         Returns:
@@ -321,10 +323,10 @@ class MissedClaimsDialog(Dialog):
         count = f"{len(self._known.extracted)} extracted · {len(self._added)} added by you"
         state = "complete" if self._is_complete else "not declared complete"
         self.query_one("#claim", Pane).show(
-            self._added_and_extracted_claim_lines, title=f"Claims · {count} · {state}"
+            self._draw_added_and_extracted_claims, title=f"Claims · {count} · {state}"
         )
 
-    def _added_and_extracted_claim_lines(self, width: int) -> Sequence[Line]:
+    def _draw_added_and_extracted_claims(self, width: int) -> Sequence[Line]:
         lines: list[Line] = []
         if self._message:
             lines += wrap([Piece(self._message, "warn")], width - 1, first=[Piece(" ! ", "warn")])

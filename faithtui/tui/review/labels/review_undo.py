@@ -69,7 +69,7 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         self.session.choose_conversation(item, claim)
         self.screen.loader.load_and_show_conversation(item, claim, 0, step)
 
-    def show_undone(self, step: UndoneStep) -> None:
+    def report_undone_step(self, step: UndoneStep) -> None:
         """Say what was taken back, once its claim is shown."""
         state, claim = self.screen.review_state, self.screen.claim
         if not step.acts or state is None or claim is None:

@@ -58,14 +58,14 @@ class Verdicts(Controller["ReviewScreen"]):
         self.pending_flags: dict[ClaimId, bool] = {}
         """Flags that the conversation was not read with yet: the key again means the other one."""
 
-    def give_verdict(self, event: ClaimList.VerdictGiven) -> None:
+    def save_verdict_and_advance(self, event: ClaimList.VerdictGiven) -> None:
         """Save a verdict, on the marked range if there is one, and go on."""
         claim = self.screen.find_claim(event.claim)
         if claim is None:
             self.refuse("that claim is not here any more: nothing was saved")
             self.screen.redraw()
         elif self.screen.claim_range.start is not None:
-            self.screen.claim_range.give_verdict(event.label)
+            self.screen.claim_range.give_verdict_to_range(event.label)
         else:
             self._save_and_advance(claim, event.label, None)
 
@@ -76,7 +76,7 @@ class Verdicts(Controller["ReviewScreen"]):
         )
         self.screen.moves.go_on_after_verdict(claim.id)
 
-    def refuse_early_key(self) -> None:
+    def say_key_came_too_early(self) -> None:
         """Tell that a key came before its claim was on screen, or that there is none."""
         if self.screen.claim is None and not self.screen.panes.claims.is_waiting:
             self.refuse("there is nothing here to give a verdict on")
@@ -126,7 +126,7 @@ class Verdicts(Controller["ReviewScreen"]):
             case "range":
                 self.screen.claim_range.begin_or_drop_range(claim)
             case _ if self.last_verdict is None and not event.was_drawn:
-                self.refuse_early_key()
+                self.say_key_came_too_early()
             case "unsure":
                 self._toggle_unsure(claim)
             case "code":

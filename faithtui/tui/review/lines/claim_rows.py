@@ -242,7 +242,7 @@ def reviewer_letter_piece(view: ReviewView, claim: ClaimView, labels: LabelSet) 
     return Piece(letter, "human strong")
 
 
-def make_flag_or_note_piece(claim: ClaimView) -> Piece:
+def make_reviewer_mark_piece(claim: ClaimView) -> Piece:
     """Give the mark of what a reviewer wrote down beside a verdict, the weightiest one."""
     mine = claim.mine
     if mine is None:
@@ -290,7 +290,7 @@ def _claim_lines(
         first += [judge_letter_piece(view, claim, focus.window, labels), Piece(" ")]
     first += [
         reviewer_letter_piece(view, claim, labels),
-        make_flag_or_note_piece(claim),
+        make_reviewer_mark_piece(claim),
         Piece("  "),
     ]
     words = _wrap_words(claim.text, look, layout, layout.lines)

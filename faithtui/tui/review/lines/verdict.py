@@ -168,7 +168,7 @@ def _judge_verdict_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Pie
     return pieces
 
 
-def _asked_again_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
+def _re_asked_verdict_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
     """List the judge's verdict when it was asked again, in that order."""
     labels = shown_view.label_set
     pieces: list[Piece] = []
@@ -355,7 +355,7 @@ def _verdict_strip_lines(shown_view: VerdictView, claim: ClaimView, width: int) 
     said = _get_reviewer_verdict(shown_view, claim)
     yours = _one_line_choice_pieces(shown_view, said, room)
     judge = [Piece("judge: ", "quiet"), *_judge_verdict_pieces(shown_view, claim)]
-    if again := _asked_again_pieces(shown_view, claim):
+    if again := _re_asked_verdict_pieces(shown_view, claim):
         judge += [Piece(" · ", "quiet"), *again]
     judge += _evidence_pieces(shown_view, claim)
     reason = get_judge_verdict(claim, shown_view.focus.window).reason
@@ -401,7 +401,7 @@ def _verdict_column_lines(shown_view: VerdictView, claim: ClaimView, width: int)
     lines += field_lines("judge", _judge_verdict_pieces(shown_view, claim), 4)
     title = escape_line(shown_view.view.run.spec.judge_title, "quiet", limit=80)
     lines.append(make_line(Piece(" " * pad), *truncate_pieces([title], width - 1 - pad)))
-    if again := _asked_again_pieces(shown_view, claim):
+    if again := _re_asked_verdict_pieces(shown_view, claim):
         lines += field_lines("", again, 2)
     truths = _evidence_pieces(shown_view, claim)
     if truths:

@@ -42,7 +42,7 @@ def window_list_lines(
     units = spec.units[1] if len(spec.units[1]) <= 6 else "held"
     has_text = width >= TEXT_FROM
     counts = _count_verdicts(view) if has_text and not view.is_blind else None
-    room = 0 if counts is None else _measure_counts(counts, spec.labels)
+    room = 0 if counts is None else _measure_width_of_counts(counts, spec.labels)
     letters = "·".join(each.letter for each in spec.labels.labels)
     head = _window_columns("", "turns", units, "open") + fit_text(
         f"  {letters}" if room else "", room
@@ -157,7 +157,7 @@ def _count_verdicts(view: ReviewView) -> VerdictCounts:
     return counts
 
 
-def _measure_counts(counts: VerdictCounts, labels: LabelSet) -> int:
+def _measure_width_of_counts(counts: VerdictCounts, labels: LabelSet) -> int:
     """Give the cells that the counts of verdicts need, with the blanks before them."""
     digits = [sum(len(str(each.get(name, 0))) for name in labels.names) for each in counts.values()]
     dots = len(labels.names) - 1

@@ -158,7 +158,7 @@ def test_what_cannot_be_meant_is_refused(
 def test_progress_adds_up_shards_and_a_late_report_counts_for_nothing() -> None:
     out, now = io.StringIO(), [0.0]
     line = ShardProgressLine(out, lambda: now[0])
-    line.begin(4, 1)
+    line.set_and_print_shard_counts(4, 1)
     now[0] = 10.0
     line(ShardOutcome("a", is_whole=False, conversations=3, calls=10, cost_usd=0.5))
     line(ShardOutcome("b", is_whole=True, conversations=2795, failed=1, calls=20, cost_usd=0.25))

@@ -112,7 +112,9 @@ def path(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Path:
     store_with(file, [conversation(f"c{number}", 1) for number in range(12)]).close()
     assert cli("split", "make", "--store", file).code == 0
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    monkeypatch.setattr(execution, "execute_runs_in_turn", lambda *args, **how: 0)
+    monkeypatch.setattr(
+        execution, "execute_runs_in_turn_and_choose_exit_code", lambda *args, **how: 0
+    )
     return file
 
 

@@ -28,12 +28,12 @@ from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.integrity.run_summary import CHECKS
 from faithtui.domain.judging.examples import Example
 from faithtui.domain.judging.judge_profile import JudgeProfile
-from faithtui.engine.review.examples import store_examples
+from faithtui.engine.review.examples import store_examples_and_get_digest
 from faithtui.engine.review.gate import certificates
 from faithtui.engine.review.gate.gate import (
     GateRequest,
     GateResult,
-    check_gate_and_write_certificate,
+    check_gate_and_write_certificate_if_passed,
 )
 from faithtui.engine.review.label_bundles import merge_bundles_into_store, write_bundle_file
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement
@@ -87,7 +87,7 @@ def certified(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     calendar = Calendar()
     calendar.wait(1)
     with Store.open(Path(shutil.copy(made, folder)), clock=calendar) as store:
-        result = check_gate_and_write_certificate(
+        result = check_gate_and_write_certificate_if_passed(
             store, RUN, replace(EASY, write=path), clock=calendar
         )
     assert (result.outcome, result.written) == (CheckOutcome.PASSED, path)
@@ -110,11 +110,13 @@ def held(
 ) -> GateResult:
     """Hold a run against a certificate."""
     order = GateRequest(certificate=path, **more)  # type: ignore[arg-type]  # the tests' own words
-    return check_gate_and_write_certificate(store, run, order, clock=calendar)
+    return check_gate_and_write_certificate_if_passed(store, run, order, clock=calendar)
 
 
 def test_everything_that_is_reached_passes(store: Store, calendar: Calendar) -> None:
-    result = check_gate_and_write_certificate(store, RUN, replace(EASY, age_days=2), clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(
+        store, RUN, replace(EASY, age_days=2), clock=calendar
+    )
     assert result.outcome is CheckOutcome.PASSED
     assert set(outcomes(result)) == set(Criterion) - {Criterion.CHANGE}
     assert set(outcomes(result).values()) == {CheckOutcome.PASSED}
@@ -123,7 +125,7 @@ def test_everything_that_is_reached_passes(store: Store, calendar: Calendar) -> 
 def test_the_score_is_what_people_say_and_not_what_the_judge_says(
     store: Store, calendar: Calendar
 ) -> None:
-    result = check_gate_and_write_certificate(store, RUN, EASY, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(store, RUN, EASY, clock=calendar)
     (score,) = [each for each in result.checks if each.criterion is Criterion.SCORE]
     by_people = sum(
         fair(number, place, word) == "yes"
@@ -141,16 +143,20 @@ def test_labels_and_certificate_hold_for_other_runs_over_the_same_claims(
     frame = empty.samples.read_frame(run, ("verdict",))
     plan = SamplePlan(SamplingDesign.STRATIFIED, 3, sizes=SIZES)
     sample = make_sample_draw(frame, plan)
-    empty.samples.add(run, "ann", sample, plan, name="drawn", stratified_by=("verdict",))
+    empty.samples.save_draw_as_sample(
+        run, "ann", sample, plan, name="drawn", stratified_by=("verdict",)
+    )
     label(empty, run, only=[each.unit.claim for each in sample.claims])
     path = tmp_path / "certificate.json"
-    first = check_gate_and_write_certificate(empty, run, replace(EASY, write=path), clock=calendar)
+    first = check_gate_and_write_certificate_if_passed(
+        empty, run, replace(EASY, write=path), clock=calendar
+    )
     assert first.outcome is CheckOutcome.PASSED
     # Another judge: figures of its own, with the weights of the drawing.
     other = replace(JUDGED, judge="openai:judge-2", judge_fingerprint="openai/1 judge-2")
     second = run_over(empty, other, said=("yes", "no", "no", "no"))
     asked = GateRequest(kappa=0.1, recall_no=0.3, score=0.1)
-    result = check_gate_and_write_certificate(empty, second, asked, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(empty, second, asked, clock=calendar)
     assert result.outcome is CheckOutcome.PASSED
     assert result.measured.design is first.measured.design
     assert result.measured.kappa != first.measured.kappa
@@ -165,7 +171,9 @@ def test_labels_and_certificate_hold_for_other_runs_over_the_same_claims(
 
 def test_nothing_labelled_is_not_enough(empty: Store, calendar: Calendar) -> None:
     run = run_over(empty, talks=6)
-    result = check_gate_and_write_certificate(empty, run, replace(EASY, age_days=1), clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(
+        empty, run, replace(EASY, age_days=1), clock=calendar
+    )
     assert result.outcome is CheckOutcome.UNKNOWN
     assert set(outcomes(result).values()) == {CheckOutcome.UNKNOWN}
 
@@ -176,7 +184,7 @@ def test_labels_of_what_somebody_happened_to_look_at_are_not_enough(
     run = run_over(empty)
     label(empty, run, lambda n, place, word: fair(n, place, word) if n % 3 else None)
     asked = GateRequest(kappa=0.4, recall_no=0.4)
-    result = check_gate_and_write_certificate(empty, run, asked, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(empty, run, asked, clock=calendar)
     assert outcomes(result) == {
         "labels": CheckOutcome.PASSED,
         "cohen_kappa": CheckOutcome.UNKNOWN,
@@ -184,14 +192,14 @@ def test_labels_of_what_somebody_happened_to_look_at_are_not_enough(
     }
     assert {each.reason for each in result.checks[1:]} == {"labels are not from a random sample"}
     among = replace(asked, among_labelled=True)
-    few = check_gate_and_write_certificate(empty, run, among, clock=calendar)
+    few = check_gate_and_write_certificate_if_passed(empty, run, among, clock=calendar)
     assert few.outcome is CheckOutcome.UNDECIDED, "they are of 16 conversations"
     for order in (among, replace(asked, accept=("design_not_random",))):
         both = replace(order, accept=(*order.accept, "few_conversations"))
-        accepted = check_gate_and_write_certificate(empty, run, both, clock=calendar)
+        accepted = check_gate_and_write_certificate_if_passed(empty, run, both, clock=calendar)
         assert accepted.outcome is CheckOutcome.PASSED
         assert accepted.thresholds.among_labelled
-    scored = check_gate_and_write_certificate(
+    scored = check_gate_and_write_certificate_if_passed(
         empty, run, GateRequest(score=0.1, among_labelled=True), clock=calendar
     )
     assert outcomes(scored)["corrected_score"] is CheckOutcome.UNKNOWN
@@ -203,10 +211,10 @@ def test_what_was_accepted_is_in_the_certificate_and_holds_with_it(
     run, path = run_over(empty), tmp_path / "c.json"
     label(empty, run, action=Action.AGREED)
     order = replace(EASY, write=path)
-    seen = check_gate_and_write_certificate(empty, run, order, clock=calendar)
+    seen = check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar)
     assert (seen.outcome, seen.written) == (CheckOutcome.UNDECIDED, None)
     assert all("--accept not_blind" in each.reason for each in seen.checks[1:])
-    accepted = check_gate_and_write_certificate(
+    accepted = check_gate_and_write_certificate_if_passed(
         empty, run, replace(order, accept=("not_blind",)), clock=calendar
     )
     assert accepted.outcome is CheckOutcome.PASSED
@@ -240,7 +248,7 @@ def test_corrections_alone_are_never_enough(empty: Store, calendar: Calendar) ->
     run = run_over(empty)
     label(empty, run, lambda n, place, word: "idk" if place < 2 else None)
     order = GateRequest(kappa=-1.0, recall_no=0.0, among_labelled=True, basis=ThresholdBasis.POINT)
-    result = check_gate_and_write_certificate(empty, run, order, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar)
     assert result.outcome is CheckOutcome.UNKNOWN
 
 
@@ -249,9 +257,11 @@ def test_a_random_sample_is_enough(empty: Store, calendar: Calendar) -> None:
     drawn = make_sample_draw(
         empty.samples.read_frame(run), SamplePlan(SamplingDesign.SIMPLE, 3, 60)
     )
-    empty.samples.add(run, "ann", drawn, SamplePlan(SamplingDesign.SIMPLE, 3, 60), name="s")
+    empty.samples.save_draw_as_sample(
+        run, "ann", drawn, SamplePlan(SamplingDesign.SIMPLE, 3, 60), name="s"
+    )
     label(empty, run, only=[each.unit.claim for each in drawn.claims])
-    result = check_gate_and_write_certificate(
+    result = check_gate_and_write_certificate_if_passed(
         empty, run, GateRequest(kappa=0.2, recall_no=0.3, score=0.3), clock=calendar
     )
     assert result.outcome is CheckOutcome.PASSED
@@ -263,20 +273,20 @@ def test_a_sample_by_strata_decides_on_recall_by_its_lower_end_alone(
 ) -> None:
     run, plan = run_over(empty), SamplePlan(SamplingDesign.STRATIFIED, 3, 60, sizes=SIZES)
     drawn = make_sample_draw(empty.samples.read_frame(run, ("verdict",)), plan)
-    empty.samples.add(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
+    empty.samples.save_draw_as_sample(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
     label(empty, run, only=[each.unit.claim for each in drawn.claims])
     asked = GateRequest(kappa=0.2, recall_no=0.1)
-    result = check_gate_and_write_certificate(empty, run, asked, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(empty, run, asked, clock=calendar)
     assert set(outcomes(result).values()) == {CheckOutcome.PASSED}
     recall = result.measured.recall_no
     assert recall.value is not None
     assert recall.ci_low is not None
     more = replace(asked, recall_no=(recall.ci_low + recall.value) / 2)
     assert (
-        check_gate_and_write_certificate(empty, run, more, clock=calendar).outcome
+        check_gate_and_write_certificate_if_passed(empty, run, more, clock=calendar).outcome
         is CheckOutcome.BELOW
     )
-    point = check_gate_and_write_certificate(
+    point = check_gate_and_write_certificate_if_passed(
         empty, run, replace(more, basis=ThresholdBasis.POINT), clock=calendar
     )
     assert (point.outcome, EXIT_CODES[point.outcome]) == (CheckOutcome.UNDECIDED, 2)
@@ -289,10 +299,10 @@ def test_a_certificate_of_a_sample_by_strata_leaves_recall_undecided(
     path, run = tmp_path / "certificate.json", run_over(empty)
     plan = SamplePlan(SamplingDesign.STRATIFIED, 3, 60, sizes=SIZES)
     drawn = make_sample_draw(empty.samples.read_frame(run, ("verdict",)), plan)
-    empty.samples.add(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
+    empty.samples.save_draw_as_sample(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
     label(empty, run, only=[each.unit.claim for each in drawn.claims])
     assert (
-        check_gate_and_write_certificate(
+        check_gate_and_write_certificate_if_passed(
             empty, run, GateRequest(kappa=0.2, write=path), clock=calendar
         ).written
         == path
@@ -321,7 +331,7 @@ def test_a_forecast_for_another_run_is_no_surer_than_the_certified_one(
 
 def test_an_unfinished_run_is_broken(store: Store, calendar: Calendar) -> None:
     store.runs.set_state(RUN, RunState.STOPPED, "no key")
-    result = check_gate_and_write_certificate(store, RUN, EASY, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(store, RUN, EASY, clock=calendar)
     assert result.outcome is CheckOutcome.STALE
     assert "run 1 is not finished (stopped)" in result.broken[0]
 
@@ -332,7 +342,7 @@ def test_an_unfinished_run_is_broken(store: Store, calendar: Calendar) -> None:
 def test_labels_of_a_machine_are_refused(empty: Store, calendar: Calendar, name: str) -> None:
     run = run_over(empty)
     label(empty, run, by=name)
-    result = check_gate_and_write_certificate(empty, run, EASY, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(empty, run, EASY, clock=calendar)
     assert result.outcome is CheckOutcome.STALE
     assert f"labels by {name} are a machine's" in result.broken[0]
 
@@ -344,7 +354,7 @@ def test_labels_of_a_machine_that_came_with_data_are_refused(
     label(empty, run)
     rating = Rating(1, "gpt-4o", "expertqa-support", "Complete", "Claim 1.0")
     imported(empty, talk("t0", answers=1, ratings=[rating]))
-    result = check_gate_and_write_certificate(empty, run, EASY, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(empty, run, EASY, clock=calendar)
     assert result.outcome is CheckOutcome.STALE
     assert "labels by gpt-4o are a machine's" in result.broken[0]
 
@@ -352,7 +362,7 @@ def test_labels_of_a_machine_that_came_with_data_are_refused(
 def test_nothing_asked_is_a_mistake(store: Store, calendar: Calendar, tmp_path: Path) -> None:
     for order in (GateRequest(), GateRequest(write=tmp_path / "c.json")):
         with pytest.raises(ConfigError, match="nothing is asked"):
-            check_gate_and_write_certificate(store, RUN, order, clock=calendar)
+            check_gate_and_write_certificate_if_passed(store, RUN, order, clock=calendar)
 
 
 @pytest.mark.parametrize(
@@ -371,7 +381,7 @@ def test_thresholds_that_cannot_be_are_refused(
     store: Store, calendar: Calendar, order: GateRequest
 ) -> None:
     with pytest.raises(ConfigError, match="expected"):
-        check_gate_and_write_certificate(store, RUN, order, clock=calendar)
+        check_gate_and_write_certificate_if_passed(store, RUN, order, clock=calendar)
 
 
 def test_age_counts_from_the_older_of_run_and_newest_label(
@@ -383,7 +393,9 @@ def test_age_counts_from_the_older_of_run_and_newest_label(
     store.reviews.append_label_event(
         claim.id, "ann", Action.BLIND, "no", run=RUN, judge_verdict="yes", saw_judge=False
     )
-    result = check_gate_and_write_certificate(store, RUN, GateRequest(age_days=9.5), clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(
+        store, RUN, GateRequest(age_days=9.5), clock=calendar
+    )
     assert result.outcome is CheckOutcome.STALE, "the judge's verdicts are ten days old"
     assert result.checks[-1].value == pytest.approx(10, abs=0.01)
 
@@ -434,7 +446,7 @@ def test_other_thresholds_go_before_those_of_the_certificate(
 
 def test_no_certificate_without_passing(store: Store, calendar: Calendar, tmp_path: Path) -> None:
     path = tmp_path / "none.json"
-    result = check_gate_and_write_certificate(
+    result = check_gate_and_write_certificate_if_passed(
         store, RUN, GateRequest(kappa=0.99, write=path), clock=calendar
     )
     assert (result.outcome, result.written) == (CheckOutcome.BELOW, None)
@@ -446,7 +458,7 @@ def test_a_certificate_that_cannot_be_written_is_told(
     store: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
     with pytest.raises(ExportError, match="cannot be written"):
-        check_gate_and_write_certificate(
+        check_gate_and_write_certificate_if_passed(
             store, RUN, replace(EASY, write=tmp_path / "no" / "c.json"), clock=calendar
         )
 
@@ -546,7 +558,9 @@ def test_other_examples_are_stale_and_flatter_on_their_own_conversations(
         passages=(), references=(), judge_verdict="yes", judge_reason=None, verdict="no",
         reviewers=1, blind=True, code=None, note=None,
     )  # fmt: skip
-    run = run_over(store, replace(JUDGED, example_set=store_examples(store, [shown])))
+    run = run_over(
+        store, replace(JUDGED, example_set=store_examples_and_get_digest(store, [shown]))
+    )
     result = held(store, certificate, calendar, run)
     assert result.outcome is CheckOutcome.STALE
     assert result.broken == ("examples: the judge is shown other ones",)
@@ -561,16 +575,18 @@ def test_labels_of_conversations_that_were_shown_as_examples_are_asked_about(
         passages=(), references=(), judge_verdict="yes", judge_reason=None, verdict="no",
         reviewers=1, blind=True, code=None, note=None,
     )  # fmt: skip
-    run = run_over(empty, replace(JUDGED, example_set=store_examples(empty, [shown])))
+    run = run_over(
+        empty, replace(JUDGED, example_set=store_examples_and_get_digest(empty, [shown]))
+    )
     label(empty, run)
-    result = check_gate_and_write_certificate(empty, run, EASY, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(empty, run, EASY, clock=calendar)
     assert outcomes(result)["cohen_kappa"] is CheckOutcome.UNDECIDED
     why = result.checks[1].reason
     assert why.startswith("4 labelled claims are of conversations that the judge was shown")
     assert why.endswith("--accept shown_examples")
     accepted = replace(EASY, accept=("shown_examples",))
     assert (
-        check_gate_and_write_certificate(empty, run, accepted, clock=calendar).outcome
+        check_gate_and_write_certificate_if_passed(empty, run, accepted, clock=calendar).outcome
         is CheckOutcome.PASSED
     )
 
@@ -609,14 +625,14 @@ def test_another_sample_is_stale(empty: Store, calendar: Calendar, tmp_path: Pat
     run, path = run_over(empty), tmp_path / "certificate.json"
     plan = SamplePlan(SamplingDesign.SIMPLE, 3, 60)
     drawn = make_sample_draw(empty.samples.read_frame(run), plan)
-    row = empty.samples.add(run, "ann", drawn, plan, name="s")
+    row = empty.samples.save_draw_as_sample(run, "ann", drawn, plan, name="s")
     label(empty, run, only=[each.unit.claim for each in drawn.claims])
-    certified = check_gate_and_write_certificate(
+    certified = check_gate_and_write_certificate_if_passed(
         empty, run, GateRequest(kappa=0.2, write=path), clock=calendar
     )
     assert certified.outcome is CheckOutcome.PASSED
     assert held(empty, path, calendar, run).outcome is CheckOutcome.PASSED
-    empty.samples.extend(row.id, "ann", 6)
+    empty.samples.draw_more_claims(row.id, "ann", 6)
     result = held(empty, path, calendar, run)
     assert result.outcome is CheckOutcome.STALE
     name = f"simple random {row.uid[:8]}"
@@ -658,7 +674,9 @@ def test_a_certificate_grows_old_and_issuing_it_anew_makes_it_no_younger(
         CheckOutcome.STALE,
     )
     again = tmp_path / "again.json"
-    check_gate_and_write_certificate(store, RUN, replace(EASY, write=again), clock=calendar)
+    check_gate_and_write_certificate_if_passed(
+        store, RUN, replace(EASY, write=again), clock=calendar
+    )
     assert parse_certificate(again.read_bytes()).issued_at > calendar.now - timedelta(days=1)
     assert held(store, again, calendar, age_days=30).outcome is CheckOutcome.STALE
 
@@ -783,14 +801,16 @@ def test_a_run_without_labels_of_its_own_cannot_be_certified(
 def test_a_certificate_for_point_values_says_so_and_holds_it_up(
     store: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
-    kappa = check_gate_and_write_certificate(store, RUN, EASY, clock=calendar).measured.kappa
+    kappa = check_gate_and_write_certificate_if_passed(
+        store, RUN, EASY, clock=calendar
+    ).measured.kappa
     assert kappa.value is not None
     assert kappa.ci_low is not None
     between = (kappa.value + kappa.ci_low) / 2
     path = tmp_path / "point.json"
     order = GateRequest(kappa=between, basis=ThresholdBasis.POINT, write=path)
     assert (
-        check_gate_and_write_certificate(store, RUN, order, clock=calendar).outcome
+        check_gate_and_write_certificate_if_passed(store, RUN, order, clock=calendar).outcome
         is CheckOutcome.PASSED
     )
     assert held(store, path, calendar).outcome is CheckOutcome.PASSED
@@ -805,7 +825,7 @@ def test_a_certified_largest_drop_is_asked_later(
     again = run_over(store, replace(JUDGED, claims_from="run", claims_run=RUN))
     order = GateRequest(max_drop=0.05, against=RUN, accept=accept, write=path)
     assert (
-        check_gate_and_write_certificate(store, again, order, clock=calendar).outcome
+        check_gate_and_write_certificate_if_passed(store, again, order, clock=calendar).outcome
         is CheckOutcome.PASSED
     )
     itself = held(store, path, calendar, again)
@@ -828,7 +848,7 @@ def test_a_certified_drop_is_not_asked_of_other_conversations(
     again = run_over(store, replace(JUDGED, claims_from="run", claims_run=RUN))
     order = replace(EASY, max_drop=0.05, against=RUN, write=path)
     assert (
-        check_gate_and_write_certificate(store, again, order, clock=calendar).outcome
+        check_gate_and_write_certificate_if_passed(store, again, order, clock=calendar).outcome
         is CheckOutcome.PASSED
     )
     result = held(store, path, calendar, run_over(store, name="new", talks=60))
@@ -840,7 +860,7 @@ def draw_again(store: Store, run: RunId, seed: int, size: int = 48) -> SampleId:
     """Draw a simple sample with a seed of one's own."""
     plan = SamplePlan(SamplingDesign.SIMPLE, seed, size)
     drawn = make_sample_draw(store.samples.read_frame(run, ()), plan)
-    return store.samples.add(run, "ann", drawn, plan, name="simple random").id
+    return store.samples.save_draw_as_sample(run, "ann", drawn, plan, name="simple random").id
 
 
 def test_a_sample_that_was_drawn_once_labels_were_known_is_asked_about(
@@ -852,14 +872,14 @@ def test_a_sample_that_was_drawn_once_labels_were_known_is_asked_about(
     label(empty, run, only=frame[:-4])
     sample = draw_again(empty, run, 5)
     order = GateRequest(kappa=0.2, sample=sample)
-    result = check_gate_and_write_certificate(empty, run, order, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar)
     (kappa,) = [each for each in result.checks if each.criterion is Criterion.KAPPA]
     assert kappa.outcome is CheckOutcome.UNDECIDED
     assert "had a label before it was drawn" in kappa.reason
     accepting = replace(order, accept=("drawn_after_labels",))
-    assert outcomes(check_gate_and_write_certificate(empty, run, accepting, clock=calendar))[
-        "cohen_kappa"
-    ] is (CheckOutcome.PASSED)
+    assert outcomes(
+        check_gate_and_write_certificate_if_passed(empty, run, accepting, clock=calendar)
+    )["cohen_kappa"] is (CheckOutcome.PASSED)
 
 
 def test_the_best_of_several_samples_is_asked_about(empty: Store, calendar: Calendar) -> None:
@@ -869,7 +889,7 @@ def test_the_best_of_several_samples_is_asked_about(empty: Store, calendar: Cale
     label(empty, run, only=drawn)
     order = GateRequest(kappa=0.2, sample=one)
     assert (
-        check_gate_and_write_certificate(empty, run, order, clock=calendar).outcome
+        check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar).outcome
         is CheckOutcome.PASSED
     )
     label(
@@ -877,12 +897,12 @@ def test_the_best_of_several_samples_is_asked_about(empty: Store, calendar: Cale
         run,
         only=[each.claim for each in empty.samples.list_claims_in_served_order(other, "ann")],
     )
-    result = check_gate_and_write_certificate(empty, run, order, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar)
     assert result.outcome is CheckOutcome.UNDECIDED
     assert "of other samples the figures leave out" in result.checks[1].reason
     accepting = replace(order, accept=("other_samples",))
     assert (
-        check_gate_and_write_certificate(empty, run, accepting, clock=calendar).outcome
+        check_gate_and_write_certificate_if_passed(empty, run, accepting, clock=calendar).outcome
         is CheckOutcome.PASSED
     )
 
@@ -916,7 +936,7 @@ BY_SAMPLE = GateRequest(kappa=0.2)
 
 
 def ask(store: Store, run: RunId, calendar: Calendar, *accepted: str) -> tuple[CheckOutcome, str]:
-    result = check_gate_and_write_certificate(
+    result = check_gate_and_write_certificate_if_passed(
         store, run, replace(BY_SAMPLE, accept=accepted), clock=calendar
     )
     (kappa,) = [each for each in result.checks if each.criterion is Criterion.KAPPA]
@@ -1082,7 +1102,9 @@ def test_labels_that_were_deleted_before_others_were_given_are_asked_about(
     empty.deletions.delete_person("bo", "ann")
     calendar.wait(1)
     label(empty, run)
-    result = check_gate_and_write_certificate(empty, run, GateRequest(kappa=0.2), clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(
+        empty, run, GateRequest(kappa=0.2), clock=calendar
+    )
     assert result.outcome is CheckOutcome.UNDECIDED
 
 
@@ -1107,7 +1129,9 @@ def test_a_labelled_sample_of_a_second_run_over_the_same_claims_is_asked_about(
     order = GateRequest(kappa=0.2, sample=one)
     reasons = [
         each.reason
-        for each in check_gate_and_write_certificate(empty, run, order, clock=calendar).checks
+        for each in check_gate_and_write_certificate_if_passed(
+            empty, run, order, clock=calendar
+        ).checks
     ]
     assert any("--accept other_samples" in each for each in reasons), reasons
 
@@ -1118,16 +1142,16 @@ def test_labels_that_were_deleted_are_asked_about(store: Store, calendar: Calend
     label(store, other, by="bo")
     order = GateRequest(kappa=0.2)
     assert (
-        check_gate_and_write_certificate(store, RUN, order, clock=calendar).outcome
+        check_gate_and_write_certificate_if_passed(store, RUN, order, clock=calendar).outcome
         is CheckOutcome.PASSED
     )
     store.deletions.delete_person("bo", "ann")
-    result = check_gate_and_write_certificate(store, RUN, order, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(store, RUN, order, clock=calendar)
     assert result.outcome is CheckOutcome.UNDECIDED
     assert "8 label events were deleted since the run was made" in result.checks[1].reason
     accepting = replace(order, accept=("labels_deleted",))
     assert (
-        check_gate_and_write_certificate(store, RUN, accepting, clock=calendar).outcome
+        check_gate_and_write_certificate_if_passed(store, RUN, accepting, clock=calendar).outcome
         is CheckOutcome.PASSED
     )
 
@@ -1140,15 +1164,15 @@ def test_labels_that_were_deleted_are_asked_about_for_answers_too(
     order = GateRequest(
         kappa=0.2, level=ReportLevel.ANSWERS, among_labelled=True, labels=1, accept=("ties",)
     )
-    before = check_gate_and_write_certificate(empty, run, order, clock=calendar)
+    before = check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar)
     assert before.outcome is CheckOutcome.PASSED, before.checks
     empty.deletions.delete_person("bo", "ann")
-    result = check_gate_and_write_certificate(empty, run, order, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar)
     assert result.outcome is CheckOutcome.UNDECIDED
     assert any("--accept labels_deleted" in each.reason for each in result.checks)
     accepting = replace(order, accept=("labels_deleted", "ties"))
     assert (
-        check_gate_and_write_certificate(empty, run, accepting, clock=calendar).outcome
+        check_gate_and_write_certificate_if_passed(empty, run, accepting, clock=calendar).outcome
         is CheckOutcome.PASSED
     )
 
@@ -1172,7 +1196,7 @@ def run_over_rated_answers(store: Store) -> RunId:
             said = {1: ["yes", "no"][number % 2 :][:1] * 2}
             store.runs.save_window(item, assess(window, said, rule=JUDGED.rule))
         store.runs.score_and_finish_item(item, ItemState.DONE, None, "all in all")
-    store.findings.save(
+    store.findings.replace_findings_of_conversations(
         [
             ItemCheckResult(row.id, row.state, row.windows, ())
             for row in store.runs.read_item_rows(items)
@@ -1189,11 +1213,13 @@ def test_conversations_that_failed_are_asked_about(empty: Store, calendar: Calen
     empty.runs.score_and_finish_item(last, ItemState.FAILED, None, "refused")
     label(empty, run, only=[each.claim for each in empty.samples.read_frame(run, ())])
     order = GateRequest(kappa=0.2)
-    result = check_gate_and_write_certificate(empty, run, order, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar)
     assert result.outcome is CheckOutcome.UNDECIDED
     assert "The judge failed on 1 of 50 conversations of run 1" in result.checks[1].reason
     accepting = replace(order, accept=("unfinished_run",))
-    kappa = check_gate_and_write_certificate(empty, run, accepting, clock=calendar).checks[1]
+    kappa = check_gate_and_write_certificate_if_passed(
+        empty, run, accepting, clock=calendar
+    ).checks[1]
     assert "the judge failed" not in kappa.reason
 
 
@@ -1259,7 +1285,9 @@ def run_over_some(store: Store, run: RunId, places: Sequence[int]) -> RunId:
         for window in windows_of(talk(f"t{place}", answers=1)):
             store.runs.save_window(item, assess(window, {1: CLAIMS}, rule=JUDGED.rule))
         store.runs.score_and_finish_item(item, ItemState.DONE, None, "all in all")
-    store.findings.save([ItemCheckResult(each, ItemState.DONE, 1, ()) for each in items])
+    store.findings.replace_findings_of_conversations(
+        [ItemCheckResult(each, ItemState.DONE, 1, ()) for each in items]
+    )
     store.runs.set_state(part, RunState.DONE)
     return part
 

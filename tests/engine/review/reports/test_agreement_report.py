@@ -19,7 +19,7 @@ from faithtui.engine.review.reports.agreement_report import (
     Format,
     compute_run_agreement,
     iter_report_text,
-    refresh_agreement_without_intervals,
+    update_claim_figures_for_new_labels,
     write_report,
 )
 from faithtui.errors import ConfigError, ExportError, StoreError
@@ -208,10 +208,10 @@ def test_labels_given_since_move_the_figures_without_a_new_reading(
     first, second, third, *_ = claims_of(store, run)
     label(store, first, "yes")
     known = compute_run_agreement(store, run)
-    assert refresh_agreement_without_intervals(store, known) is None
+    assert update_claim_figures_for_new_labels(store, known) is None
     label(store, second, "yes")
     label(store, third, "x")
-    points = refresh_agreement_without_intervals(store, known)
+    points = update_claim_figures_for_new_labels(store, known)
     assert points is not None
     assert points.points_only
     whole = compute_run_agreement(store, run).report.claims
@@ -219,7 +219,7 @@ def test_labels_given_since_move_the_figures_without_a_new_reading(
     assert points.report.claims.coverage.not_a_claim == 1
     assert points.report.claims.percent_agreement.value == whole.percent_agreement.value
     label(store, second, "no")
-    again = refresh_agreement_without_intervals(store, points)
+    again = update_claim_figures_for_new_labels(store, points)
     assert again is not None
     assert again.report.claims.table == compute_run_agreement(store, run).report.claims.table
 

@@ -15,7 +15,7 @@ from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate
+from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate_if_passed
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement, iter_report_text
 from faithtui.engine.review.reports.run_comparison import compare_runs
 from faithtui.errors import StoreError
@@ -68,7 +68,7 @@ def test_labels_of_a_stratum_stand_for_the_run_and_not_for_what_was_drawn(
 
 def test_a_simple_sample_weighs_all_alike(store: Store, run: RunId) -> None:
     plan = SamplePlan(SamplingDesign.SIMPLE, 7, 20)
-    row = store.samples.add(
+    row = store.samples.save_draw_as_sample(
         run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="s"
     )
     label(store, run, drawn(store, row), "yes")
@@ -83,7 +83,7 @@ def test_labels_served_with_the_judge_in_view_measure_its_pull_alone(
 ) -> None:
     """Annotators copy the judge where they see it, and call a third of the others `no`."""
     plan = SamplePlan(SamplingDesign.SIMPLE, 7, 60, shown_share=0.4)
-    row = store.samples.add(
+    row = store.samples.save_draw_as_sample(
         run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="s"
     )
     entries = store.samples.list_claims_in_served_order(row.id, "ann")
@@ -170,7 +170,7 @@ def test_claims_that_could_not_be_drawn_may_all_pass_or_all_fail(store: Store, r
     accepted = ("sample_of_other_run", "not_checked")
     request = GateRequest(score=0.8, sample=row.id, accept=accepted)
     for number, outcome in ((same, CheckOutcome.PASSED), (other, CheckOutcome.BELOW)):
-        checks = check_gate_and_write_certificate(store, number, request).checks
+        checks = check_gate_and_write_certificate_if_passed(store, number, request).checks
         (score,) = (each for each in checks if each.criterion is Criterion.SCORE)
         assert score.outcome is outcome, score
 
@@ -191,7 +191,7 @@ def test_a_run_of_the_drawn_conversations_alone_has_no_corrected_rate(
     assert found.claims.rate.corrected_this_run.value is None
     (told,) = (each.message for each in found.warnings if each.code == "design_not_random")
     assert "this run judged those that were drawn rather than the others" in told
-    checked = check_gate_and_write_certificate(
+    checked = check_gate_and_write_certificate_if_passed(
         store, second, GateRequest(kappa=-1.0, sample=row.id)
     )
     (kappa,) = (each for each in checked.checks if each.criterion is Criterion.KAPPA)

@@ -17,7 +17,7 @@ from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
-from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate
+from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate_if_passed
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement
 from faithtui.engine.review.reports.run_comparison import compare_runs
 from faithtui.engine.review.reports.trend import compute_trend
@@ -393,7 +393,7 @@ def checked(store: Store, run: int, **more: object) -> tuple[CheckOutcome, float
     order = GateRequest(**asked)  # type: ignore[arg-type]  # the tests' own words
     (found,) = (
         each
-        for each in check_gate_and_write_certificate(store, RunId(run), order).checks
+        for each in check_gate_and_write_certificate_if_passed(store, RunId(run), order).checks
         if each.criterion is Criterion.CHANGE
     )
     return found.outcome, found.value, found.reason
@@ -540,32 +540,41 @@ def test_a_change_asks_about_the_labels_that_it_rests_on(tmp_path: Path) -> None
 def test_a_gate_on_change_finds_the_certified_run(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
     order = GateRequest(labels=1, kappa=-1, write=path, claim_set="shop", accept=ACCEPTED_CODES)
-    assert check_gate_and_write_certificate(store, RunId(2), order).outcome is CheckOutcome.PASSED
-    again = check_gate_and_write_certificate(store, RunId(2), GateRequest(certificate=path))
+    assert (
+        check_gate_and_write_certificate_if_passed(store, RunId(2), order).outcome
+        is CheckOutcome.PASSED
+    )
+    again = check_gate_and_write_certificate_if_passed(
+        store, RunId(2), GateRequest(certificate=path)
+    )
     assert again.outcome is CheckOutcome.PASSED
     # Another judge than the certified one: figures of its own, and no stale certificate.
-    worse = check_gate_and_write_certificate(
+    worse = check_gate_and_write_certificate_if_passed(
         store, RunId(1), GateRequest(certificate=path, max_drop=0.1, labels=1)
     )
     assert (worse.outcome, worse.broken) == (CheckOutcome.BELOW, ())
     assert any("judge: openai:<b>k was certified, openai:j judged" in each for each in worse.notes)
     assert (
-        check_gate_and_write_certificate(store, RunId(1), GateRequest(certificate=path)).outcome
+        check_gate_and_write_certificate_if_passed(
+            store, RunId(1), GateRequest(certificate=path)
+        ).outcome
         is CheckOutcome.STALE
     )
     with pytest.raises(ConfigError, match="would be compared with"):
-        check_gate_and_write_certificate(
+        check_gate_and_write_certificate_if_passed(
             store, RunId(2), GateRequest(certificate=path, max_drop=0.1)
         )
     with pytest.raises(ConfigError, match="name it with --against RUN"):
-        check_gate_and_write_certificate(store, RunId(2), GateRequest(max_drop=0.1))
+        check_gate_and_write_certificate_if_passed(store, RunId(2), GateRequest(max_drop=0.1))
     with pytest.raises(ConfigError, match="expected 0 to 1"):
-        check_gate_and_write_certificate(
+        check_gate_and_write_certificate_if_passed(
             store, RunId(2), GateRequest(max_drop=1.1, against=RunId(1))
         )
     with Store.open(tmp_path / "other.db") as other:
         run = done(other, labels=BETTER, judge="<b>k")
         found = checked(other, run, max_drop=0.1, certificate=path)
-        told = check_gate_and_write_certificate(other, run, GateRequest(certificate=path)).notes
+        told = check_gate_and_write_certificate_if_passed(
+            other, run, GateRequest(certificate=path)
+        ).notes
     assert "claim set shop version 1 is not in this store as it was" in " ".join(told)
     assert (found[0], "not in this store" in found[2]) == (CheckOutcome.UNKNOWN, True)

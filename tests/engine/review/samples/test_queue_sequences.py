@@ -14,7 +14,7 @@ from faithtui.engine.review.samples.sample_queues import (
     draw_and_save_run_sample,
     make_repeat_labels_request,
     make_spot_check_request,
-    read_outcome_and_close_spot_check,
+    read_outcome_and_close_finished_spot_check,
 )
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
@@ -103,7 +103,7 @@ def test_they_are_those_of_the_report_while_one_person_labels(
     assert f"(95%, this run): the share that passes is {low:.1%} to {high:.1%}" in page
     assert f"This rests on {labels} labels in the drawn order." in page
     assert "sequences" not in values
-    outcome = read_outcome_and_close_spot_check(store, row.id, ANN)
+    outcome = read_outcome_and_close_finished_spot_check(store, row.id, ANN)
     assert outcome.sequences == found
     words = describe_confidence_sequences(found)
     progress = outcome.progress

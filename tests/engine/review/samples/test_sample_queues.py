@@ -16,7 +16,7 @@ from faithtui.engine.review.samples.sample_queues import (
     find_unused_seed,
     make_repeat_labels_request,
     make_spot_check_request,
-    read_outcome_and_close_spot_check,
+    read_outcome_and_close_finished_spot_check,
     read_queue_progress,
     read_sampling_frame,
 )
@@ -143,20 +143,20 @@ def test_a_spot_check_is_closed_with_its_decision(
     row = draw_and_save_run_sample(store, run, PEOPLE, make_spot_check_request(4))
     assert (row.size, row.kind, row.shown_share) == (20, SampleKind.SPOT_CHECK, 0)
     say(store, row, differ)
-    end = read_outcome_and_close_spot_check(store, row.id, PEOPLE)
+    end = read_outcome_and_close_finished_spot_check(store, row.id, PEOPLE)
     assert end.check is not None
     assert (end.check.decision, end.progress.needed) == (decision, None)
     assert end.actions == {"blind": 20, "shown": 0}
     closed = store.samples.read_sample(row.id, PEOPLE)
     assert closed.decision == decision.value
-    assert read_outcome_and_close_spot_check(store, row.id, PEOPLE).check == end.check
+    assert read_outcome_and_close_finished_spot_check(store, row.id, PEOPLE).check == end.check
     assert store.samples.read_sample(row.id, PEOPLE).closed_at == closed.closed_at
 
 
 def test_an_unfinished_spot_check_stays_open(store: Store, run: RunId) -> None:
     row = draw_and_save_run_sample(store, run, PEOPLE, make_spot_check_request(4))
     say(store, row, 0, most=19)
-    read_outcome_and_close_spot_check(store, row.id, PEOPLE)
+    read_outcome_and_close_finished_spot_check(store, row.id, PEOPLE)
     assert store.samples.read_sample(row.id, PEOPLE).decision is None
 
 
@@ -167,7 +167,7 @@ def test_repeats_need_labels_of_ones_own(store: Store, run: RunId) -> None:
     say(store, row, 0, saw=True)
     again = draw_and_save_run_sample(store, run, PEOPLE, make_repeat_labels_request(1))
     assert (again.size, again.frame, again.kind) == (6, 6, SampleKind.REPEAT)
-    assert read_outcome_and_close_spot_check(store, row.id, PEOPLE).actions == {
+    assert read_outcome_and_close_finished_spot_check(store, row.id, PEOPLE).actions == {
         "blind": 0,
         "shown": 6,
     }

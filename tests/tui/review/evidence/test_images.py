@@ -9,7 +9,11 @@ import pytest
 
 from faithtui.domain.conversation import Document, Image
 from faithtui.tui.app import FaithApp
-from faithtui.tui.review.evidence.image_viewer import ImageFiles, explain_blocked_url, open_outside
+from faithtui.tui.review.evidence.image_viewer import (
+    ImageFiles,
+    explain_blocked_url,
+    try_to_open_outside_app,
+)
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.dialogs import PickDialog, TextDialog
 from tests.tui.building_metrics import ADDRESS, BOOTS, PHOTO, PNG, boots
@@ -183,7 +187,7 @@ def test_only_plain_web_addresses_are_opened(url: str, good: bool) -> None:
 
 def test_a_machine_without_a_viewer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    assert open_outside("https://shop.example/a.png") is False
+    assert try_to_open_outside_app("https://shop.example/a.png") is False
 
 
 @pytest.mark.parametrize(("status_", "found"), [(0, True), (3, False)])
@@ -196,7 +200,7 @@ def test_a_launcher_says_whether_there_is_a_viewer(
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr("sys.platform", "linux")
-    assert open_outside("/some/picture.png") is found
+    assert try_to_open_outside_app("/some/picture.png") is found
     assert (tmp_path / "seen").read_text() == "/some/picture.png\n"
 
 

@@ -122,7 +122,9 @@ async def test_what_is_read_meanwhile_does_not_take_a_pending_verdict_away(
     screen.give("idk")
     store.save()
     assert session.item is not None
-    screen.loader.show_loaded(screen.loader.read_conversation(session.item, None, 0))
+    screen.loader.show_loaded_if_still_wanted(
+        screen.loader.read_conversation(session.item, None, 0)
+    )
     assert screen.view is not None
     assert [each.mine.verdict if each.mine else None for each in screen.view.claims[:2]] == [
         "no",

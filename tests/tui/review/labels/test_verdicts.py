@@ -238,7 +238,7 @@ async def test_a_claim_that_is_gone_is_refused_and_nothing_is_saved(session: Ses
     screen = await FakeReviewScreen(session).open()
     gone = ClaimId(10_000)
     pane = cast(ClaimList, screen.panes.claims)
-    screen.verdicts.give_verdict(ClaimList.VerdictGiven(pane, gone, "no"))
+    screen.verdicts.save_verdict_and_advance(ClaimList.VerdictGiven(pane, gone, "no"))
     assert "not here any more: nothing was saved" in screen.message
     screen.verdicts.run_requested_action(ClaimList.ActionRequested(pane, gone, "flag"))
     assert "not here any more: nothing was done" in screen.message
