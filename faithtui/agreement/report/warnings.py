@@ -13,7 +13,13 @@ from faithtui.agreement.report.headline import (
 )
 from faithtui.agreement.report.headline import format_number_with_noun as _count
 from faithtui.agreement.report.missing_figures import explain_missing_kappa
-from faithtui.agreement.report.model import AgreementReport, HumanReport, LevelReport, RaterReport
+from faithtui.agreement.report.model import (
+    AgreementReport,
+    Detection,
+    HumanReport,
+    LevelReport,
+    RaterReport,
+)
 from faithtui.agreement.report.settings import (
     FEW_MINORITY,
     HASTY_S,
@@ -339,7 +345,7 @@ def _warn_of_level_report(report: LevelReport, passing: Sequence[str]) -> Iterat
     if hits is not None and rejections is not None and hits + rejections <= 1 + _ROUNDING:
         yield make_warning(
             "uninformative_judge",
-            f"The judge flags unfaithful {many} no more often than faithful ones.",
+            _describe_uninformative_judge(report, found, many),
             WarningSubject.DETECTION,
         )
     counted = report.agreement.n
@@ -360,6 +366,23 @@ def _warn_of_level_report(report: LevelReport, passing: Sequence[str]) -> Iterat
             WarningSubject.AGREEMENT,
             severity=Severity.INFO,
         )
+
+
+def _describe_uninformative_judge(report: LevelReport, unfaithful: Detection, many: str) -> str:
+    """Say that the judge is no better than chance, of the labels that contradict alone.
+
+    Args:
+        report: Of which recall and specificity are too small.
+        unfaithful: What the headline calls unfaithful: with `idk` it may be found all the same.
+        many: What units are called.
+    """
+    if unfaithful.positive == report.strict.positive:
+        return f"The judge flags unfaithful {many} no more often than faithful ones."
+    names = " or ".join(report.strict.positive)
+    return (
+        f"The judge says {names} of {many} that annotators label otherwise as often as of those "
+        f"that they label {names}, or more often."
+    )
 
 
 def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:

@@ -59,14 +59,26 @@ def trend(
         runs = [read_run_id(opened, each) for each in run or ()]
         found = compute_trend(opened, row, runs)
         specs = {each.run: opened.runs.read_run(each.run).spec for each in found.points}
+    notes = [
+        *(
+            f"run {each.run}: {note}"
+            for each in found.points
+            for note in _list_notes_on_run(row, each)
+        ),
+        *describe_differing_options(specs),
+    ]
     if svg is not None:
-        write_text(svg, [trend_svg(found, f"Claim set {row.title}")], force=force)
+        write_text(svg, [trend_svg(found, f"Claim set {row.title}", notes)], force=force)
     if options.json:
         print_json(_trend_to_json(row, found))
         return
     _print_trend(row, found)
-    for note in describe_differing_options(specs):
+    for note in notes:
         print_to_stderr(note)
+    if row.has_new_labels:
+        print_to_stderr(
+            f"labels changed since {row.title} was made: faithtui claim-set make {row.name}"
+        )
     if svg is not None:
         print_text(str(svg))
 
@@ -89,13 +101,6 @@ def _print_trend(row: "ClaimSetRow", found: "Trend") -> None:
         ],
         [_format_run_row(each) for each in found.points],
     )
-    for each in found.points:
-        for note in _list_notes_on_run(row, each):
-            print_to_stderr(f"run {each.run}: {note}")
-    if row.has_new_labels:
-        print_to_stderr(
-            f"labels changed since {row.title} was made: faithtui claim-set make {row.name}"
-        )
 
 
 def _format_run_row(point: "TrendPoint") -> tuple[str, ...]:

@@ -398,6 +398,27 @@ def test_what_weakens_the_figures_is_said(claims: list[ClaimUnit], code: str) ->
     assert found[0].message.endswith(".")
 
 
+@pytest.mark.parametrize(
+    ("passing", "said"),
+    [
+        (("yes", "idk"), "The judge flags unfaithful claims no more often than faithful ones."),
+        (
+            ("yes",),
+            "The judge says no of claims that annotators label otherwise as often as of those that "
+            "they label no, or more often.",
+        ),
+    ],
+)
+def test_an_uninformative_judge_is_said_of_the_labels_that_it_is_about(
+    passing: tuple[str, ...], said: str
+) -> None:
+    """Where `idk` fails too, the headline may say that the judge finds unfaithful claims."""
+    claims = many({("yes", "yes"): 60, ("idk", "idk"): 20, ("no", "idk"): 20, ("no", "yes"): 5})
+    found = report(claims, rule=replace(LIVE, passing=passing))
+    (about,) = [each.message for each in found.warnings if each.code == "uninformative_judge"]
+    assert about == said
+
+
 def test_a_kappa_that_is_withheld_is_not_called_low() -> None:
     found = report(many({("yes", "yes"): 74, ("no", "yes"): 2}))
     assert found.claims.cohen_kappa.value is None

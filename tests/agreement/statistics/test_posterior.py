@@ -1,6 +1,7 @@
 """Intervals must hold where few labels stand for many units, and where some units are no claims."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from faithtui.agreement.statistics.detection import NPV, PREVALENCE, RECALL, SPE
 from faithtui.agreement.statistics.figures import estimate_figures
 from faithtui.agreement.statistics.matrices import GroupedMatrix, Ints, UnitFrame
 from faithtui.agreement.statistics.pass_rates import (
+    GroupedStrata,
     LabelledStratum,
     compute_stratified_rate,
     compute_worst_case_bounds,
@@ -378,3 +380,54 @@ def test_a_future_rate_has_no_interval_where_this_run_has_none() -> None:
         assert alone.ci_low is not None, "the jackknife counts the groups without labels"
         found = widen_future_rate(alone, run, groups)
         assert (found.value, found.ci_low, found.reason) == (alone.value, None, reason)
+
+
+def make_labelled_groups() -> GroupedStrata:
+    rows = [
+        (LabelledStratum(20, 2, 2 - place % 2), LabelledStratum(2, 1, 0)) for place in range(20)
+    ]
+    return make_grouped_strata(rows)
+
+
+@pytest.mark.parametrize("source", ["this run", "jackknife"])
+@pytest.mark.parametrize("ends", [(0.01, None), (None, 0.99)])
+def test_a_forecast_reaches_as_far_as_each_interval_that_it_is_made_from(
+    source: str, ends: tuple[float | None, float | None]
+) -> None:
+    """To the digit, and to each side by itself."""
+    groups = make_labelled_groups()
+    run, alone = estimate_run_rate(groups.totals_by_stratum), estimate_future_rate(groups)
+    plain = widen_future_rate(alone, run, groups)
+    assert plain.ci_low is not None
+    assert plain.ci_high is not None
+    assert 0.01 < plain.ci_low < plain.ci_high < 0.99
+
+    def move_end(found: Estimate) -> Estimate:
+        low, high = ends
+        return replace(
+            found,
+            ci_low=found.ci_low if low is None else low,
+            ci_high=found.ci_high if high is None else high,
+        )
+
+    if source == "this run":
+        run = move_end(run)
+    else:
+        alone = move_end(alone)
+    assert widen_future_rate(alone, run, groups) == move_end(plain)
+
+
+def test_a_run_rate_reaches_as_far_as_its_draws_and_no_less_than_before() -> None:
+    strata = make_labelled_groups().totals_by_stratum
+    run = estimate_run_rate(strata)
+    assert run.value is not None
+    point = replace(run, ci_low=run.value, ci_high=run.value)
+    drawn = widen_run_rate(point, strata)
+    assert drawn.ci_low is not None
+    assert drawn.ci_high is not None
+    assert drawn.ci_low < run.value - 0.05
+    assert drawn.ci_high > run.value + 0.05
+    for low, high in ((0.01, run.value), (run.value, 0.99)):
+        found = widen_run_rate(replace(run, ci_low=low, ci_high=high), strata)
+        assert found.ci_low == min(low, drawn.ci_low)
+        assert found.ci_high == max(high, drawn.ci_high)

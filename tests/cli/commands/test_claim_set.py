@@ -1,5 +1,6 @@
 """`faithtui claim-set`: from a labelled sample to another judge in another store, by commands."""
 
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -111,7 +112,14 @@ def test_a_trend_is_a_table_json_and_a_picture(cli: Cli, labelled: Path, tmp_pat
 def test_trend_and_compare_name_labels_that_nothing_vouches_for(cli: Cli, tmp_path: Path) -> None:
     path = doubted_set(tmp_path)
     said = "2 of 30 compared claims rest on unverified labels, of a bundle without a digest"
-    assert cli("trend", "shop", "--store", path).err.count(said) == 2
+    picture = tmp_path / "trend.svg"
+    assert cli("trend", "shop", "--svg", picture, "--store", path).err.count(said) == 2
+    root = ET.fromstring(picture.read_text(encoding="utf-8"))  # our own file
+    drawn = " ".join(each.text or "" for each in root.iter("{http://www.w3.org/2000/svg}text"))
+    assert drawn.count(said) == 2
+    assert "run 2: 2 of 30" in drawn
+    places = [float(each.get("y", "0")) for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert max(places) < float(root.get("height", "0"))
     runs = cli("trend", "shop", "--json", "--store", path).json["runs"]
     assert [each["unverified"] for each in runs] == [2, 2]
     assert said in cli("compare", "1", "2", "--store", path).out

@@ -1,5 +1,8 @@
 """The picture of runs over one claim set: figures with their intervals, a line a run."""
 
+import textwrap
+from collections.abc import Sequence
+
 from faithtui.agreement.documents.markup import Child, Markup, make_element
 from faithtui.agreement.documents.plots.axes import (
     LABEL_WIDTH,
@@ -15,16 +18,20 @@ from faithtui.agreement.report.trend_points import Trend, TrendPoint
 from faithtui.domain.estimates import Estimate
 
 _STEP = 24
+_NOTE_CHARACTERS, _LINE = 95, 18
+"""Characters of a line of a note that fit the width of the picture, and the height of a line."""
 _TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
 _STYLE = "text { font: 12px sans-serif } .grid { stroke-opacity: 0.2 } .bar { stroke-width: 2 }"
 
 
-def trend_svg(trend: Trend, title: str) -> str:
+def trend_svg(trend: Trend, title: str, notes: Sequence[str] = ()) -> str:
     """Draw a trend as a file of its own; equal trends give equal bytes.
 
     Args:
         trend: At least one run.
         title: Names the set.
+        notes: What figures leave out, and what keeps runs from being compared: a picture is shown
+            without what was printed beside it.
     """
     figures = (
         ("accuracy", [each.accuracy for each in trend.points]),
@@ -41,13 +48,10 @@ def trend_svg(trend: Trend, title: str) -> str:
     for name, found in figures:
         parts += _draw_panel(trend, scale, top, name, found)
         top += len(trend.points) * _STEP + 70
-    for each in trend.points:
-        if each.unverified:
-            words = (
-                f"run {each.run}: {each.unverified} of {each.compared} labelled claims unverified"
-            )
-            parts.append(draw_text(10, top, words, "start"))
-            top += _STEP
+    for note in notes:
+        for line in textwrap.wrap(note, _NOTE_CHARACTERS):
+            parts.append(draw_text(10, top, line))
+            top += _LINE
     return (
         make_element(
             "svg",
