@@ -51,6 +51,10 @@ class StatusLine(EdgeLine):
     who: reactive[tuple[Piece, ...]] = reactive(())
     """In whose name labels are saved; never pushed out by what happened."""
 
+    def has_room_for(self, piece: Piece) -> bool:
+        """Whether something that happened is read to its end."""
+        return piece.text in self.lay_out_line(self.size.width).text
+
     def lay_out_line(self, width: int) -> Line:
         """Put all into `width` cells: how it goes on gives way first, then what happened is cut."""
         who = truncate_pieces(self.who, max(1, width // 3)) if self.who else []
