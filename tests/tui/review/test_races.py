@@ -93,7 +93,7 @@ async def test_undo_at_the_end_of_a_queue_takes_the_last_verdict_back(app: Faith
         await press(pilot, "y", "n")
         assert isinstance(app.screen, QueueEndDialog)
         await press(pilot, "u")
-        assert app.screen is screen
+        assert screen.is_current
         assert screen.review_position.claim == entries[1][1]
         assert screen.queue_navigator.cursor is not None
         assert screen.queue_navigator.cursor.answered_claims == {entries[0][1]}
