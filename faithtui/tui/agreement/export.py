@@ -46,7 +46,7 @@ def write_run_report(
 def describe_report_paths(*directories: Path) -> tuple[Piece, ...]:
     """Say where reports are; of several, the directory that holds them.
 
-    The name of a report's directory comes first: where the line is cut, it is the rest of its place.
+    The name of a report's directory comes first: where the line is cut, its place is.
     """
     where = escape_line(format_path(directories[0].parent)).text
     if len(directories) > 1:
@@ -56,7 +56,7 @@ def describe_report_paths(*directories: Path) -> tuple[Piece, ...]:
     return (Piece("report written", "good"), Piece(f" · {name} in {where}", "quiet"))
 
 
-def explain_blind_refusal(session: Session, what: str) -> Piece:
+def explain_blind_refusal(session: Session, what: str) -> str:
     """Say why what tells of single claims is refused in blind mode, and which keys lead out."""
     way_out = describe_keys_ending_blind_work(session)
-    return Piece(f"{what} would show the judge's verdicts: {way_out}", "warn")
+    return f"{what} would show the judge's verdicts: {way_out}"

@@ -24,3 +24,7 @@ async def test_a_refusal_is_read_to_its_end(app: FaithApp, width: int) -> None:
         assert len(screen.query(Toast)) == (width == 80)
         told = [str(each.render()) for each in screen.query(Toast)] or [screen_text(app)]
         assert SENTENCE in told[0]
+        # What is said next is read beside it.
+        screen.refuse("the next sentence is read to its end, too: nothing lies over it now")
+        await calm(pilot)
+        assert "nothing lies over it now" in screen_text(app)
