@@ -14,7 +14,6 @@ from faithtui.tui.keymap import palette
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.screen.blind_mode import describe_keys_ending_blind_work
 from faithtui.tui.screen.main_screen import FaithScreen
-from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.scroll_pane import Pane
 from faithtui.tui.widgets.virtual_list import VirtualList
 
@@ -94,11 +93,12 @@ class ScreenSwitcher:
             return
         screen = self.app.screen
         if self._is_closed_while_blind(name):
-            self.app.bell()
             if isinstance(screen, FaithScreen):
                 way_out = describe_keys_ending_blind_work(self.app.session)
                 words = f"{name} would show judge's verdicts or others' labels: {way_out}"
-                screen.show_message(Piece(words, "warn"))
+                screen.refuse(words)
+            else:
+                self.app.bell()
             return
         if not remember and self._previous and self._previous[-1] == name:
             self._previous.pop()

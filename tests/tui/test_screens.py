@@ -229,10 +229,12 @@ async def test_the_report_is_exported(app: FaithApp, store_path: Path, tmp_path:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         await press(pilot, "a", "X")
-        assert "report written" in status(app)
+        said = status(app)
         await press(pilot, "v")
         assert isinstance(app.screen, ReviewScreen)
     (folder,) = (tmp_path / "reports").iterdir()
+    # Its name is read also where the line is cut.
+    assert said.startswith(f"report written · {folder.name} in ")
     assert {path.name for path in folder.iterdir()} == {
         "report.html",
         "report.md",

@@ -444,7 +444,9 @@ def _explain_empty_list(
             return (f"{len(people)} annotators, and none differ.", other)
         case ComparisonFilter.FINAL:
             return (
-                "The judge's verdict equals the human label wherever there is one.",
+                "The judge's verdict equals the human label wherever there is one."
+                if people
+                else "Nothing of this run has a human label yet.",
                 "Claims that still need adjudication are not listed here: that would reveal the "
                 "judge's verdict.",
                 other,

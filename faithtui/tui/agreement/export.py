@@ -8,6 +8,7 @@ from faithtui.domain.ids import RunId
 from faithtui.tui.allowed_actions import FILES, refuse_disallowed_act_in_browser
 from faithtui.tui.screen.blind_mode import describe_keys_ending_blind_work
 from faithtui.tui.session import Session
+from faithtui.tui.theme.format import format_path
 from faithtui.tui.theme.lines import Piece, escape_line
 
 if TYPE_CHECKING:
@@ -43,15 +44,19 @@ def write_run_report(
 
 
 def describe_report_paths(*directories: Path) -> tuple[Piece, ...]:
-    """Say where reports are; of several, the directory that holds them."""
-    if len(directories) == 1:
-        where, words = directories[0], "report written"
-    else:
-        where, words = directories[0].parent, f"{len(directories)} reports written"
-    return (Piece(words, "good"), Piece(f" · {escape_line(str(where)).text}", "quiet"))
+    """Say where reports are; of several, the directory that holds them.
+
+    The name of a report's directory comes first: where the line is cut, its place is.
+    """
+    where = escape_line(format_path(directories[0].parent)).text
+    if len(directories) > 1:
+        words = f"{len(directories)} reports written"
+        return (Piece(words, "good"), Piece(f" · {where}", "quiet"))
+    name = escape_line(directories[0].name).text
+    return (Piece("report written", "good"), Piece(f" · {name} in {where}", "quiet"))
 
 
-def explain_blind_refusal(session: Session, what: str) -> Piece:
+def explain_blind_refusal(session: Session, what: str) -> str:
     """Say why what tells of single claims is refused in blind mode, and which keys lead out."""
     way_out = describe_keys_ending_blind_work(session)
-    return Piece(f"{what} would show the judge's verdicts: {way_out}", "warn")
+    return f"{what} would show the judge's verdicts: {way_out}"

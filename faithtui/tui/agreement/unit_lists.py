@@ -101,6 +101,5 @@ class UnitLists(Controller["AgreementScreen"]):
     def refuse_if_blind(self, what: str) -> bool:
         """Refuse, audibly, what tells of single claims, while they are hidden."""
         if self.session.is_blind:
-            self.app.bell()
-            self.show_message(explain_blind_refusal(self.session, what))
+            self.refuse(explain_blind_refusal(self.session, what))
         return self.session.is_blind

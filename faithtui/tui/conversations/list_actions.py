@@ -165,8 +165,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
         if row is None:
             return
         if session.is_blind:
-            self.app.bell()
-            self.show_message(explain_blind_refusal(self.session, "the file"))
+            self.refuse(explain_blind_refusal(self.session, "the file"))
             return
         if not self.screen.marks and not self.screen.state.filter:
             self.show_message(Piece("writing the report …", "quiet"))

@@ -51,6 +51,8 @@ and what a user's file means may not."""
 EARLIER_KEYS: Final = {
     **dict.fromkeys(("runs.export", "conversations.export", "agreement.export"), "e"),
     **dict.fromkeys(("runs.retry", "conversations.retry", "progress.retry"), "x"),
+    "queue-end.queues": "u",
+    "settings.test-judge": "t",
     **{
         f"agreement.{part}": key
         for part, key in {

@@ -67,7 +67,7 @@ class RunControls(Controller["ProgressScreen"]):
         Binding(
             "R",
             "retry",
-            "retry failed",
+            "retry errors",
             tooltip="Ask again what failed or lacks a verdict in this run, and nothing else",
             id="progress.retry",
         ),

@@ -141,7 +141,7 @@ class ClaimList(RowPane):
         room = self.scrollable_content_region
         has_windows = room.width >= MATRIX_FROM and view.windows and not view.is_blind
         named = f"{title} · you J" if has_windows else f"{title} · J you"
-        is_wanted = 0 < room.height < HEADED_FROM and len(named) + 3 <= room.width
+        is_wanted = 0 < room.height < HEADED_FROM and len(named) + 4 <= room.width
         return named if is_wanted else title
 
     def _make_lines(

@@ -47,7 +47,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         if claim.id in view.hidden:
             self.session.revealed.add(claim.id)
             name = self.screen.format_claim_name(claim)
-            words = f"the judge's verdict on {name} revealed, which is recorded"
+            words = f"{name}: judge's verdict revealed, recorded"
             self.screen.writer.save_event(claim, Action.REVEALED, words)
         elif claim.id in self.session.revealed:
             self.session.revealed.discard(claim.id)
@@ -75,7 +75,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
             return
         self.session.revealed_truths.add(view.item.id)
         hidden = [claim for claim in view.claims if claim.id in view.hidden]
-        words = "the judge's truths of this conversation revealed, which is recorded"
+        words = "judge's truths of this conversation revealed, recorded"
         self.screen.writer.submit_event(
             [(self.screen.claim or hidden[0]).id],
             words,

@@ -44,6 +44,8 @@ class ReviewContent:
 
 
 EMPTY = ReviewContent()
+GUIDELINE_BELOW_FROM = 30
+"""Lines from which the guideline stands below the evidence, which keeps enough of them."""
 LEAST_LIST = 7
 """Lines below which a list of claims is not worth a place beside the windows."""
 
@@ -143,11 +145,18 @@ def _plan_blind(width: int, height: int, content: ReviewContent) -> Plan:
     left = max(38, width * 38 // 100)
     # Where keys are explained above it, the verdict needs less.
     verdict = _clamp(height * 30 // 100, 7, 9 if content.guideline_lines else 11)
+    guideline = _plan_guideline_height(content, height * 3 // 10)
+    below = 0
+    if height >= GUIDELINE_BELOW_FROM and guideline:
+        # There each verdict is explained on a line; in the narrow column that would take two, and
+        # the room of the claims.
+        below = min(guideline[0][1], max(6, height * 20 // 100))
     return {
-        **_place_exchange_column(0, left, height, content, verdict),
+        **_place_exchange_column(0, left, height, content, verdict, () if below else guideline),
         **_place_claim_and_evidence(
-            left, width - left, height, content, 0, references=height * 30 // 100
+            left, width - left, height - below, content, 0, references=height * 30 // 100
         ),
+        **({"guideline": Box(left, height - below, width - left, below)} if below else {}),
     }
 
 
@@ -175,7 +184,7 @@ def _plan_wide_blind(width: int, height: int, content: ReviewContent) -> Plan:
     third = max(44, width * 24 // 100)
     second = width - first - third
     verdict = _clamp(height * 36 // 100, 7, 18)
-    guideline = _plan_guideline_height(content, height)
+    guideline = _plan_guideline_height(content, height * 3 // 10)
     return {
         **_stack_panes(0, 0, first, height, (("transcript", 0), *guideline)),
         **_place_claim_and_evidence(
@@ -203,10 +212,14 @@ def _place_claims_column(
 
 
 def _place_exchange_column(
-    x: int, width: int, height: int, content: ReviewContent, verdict: int
+    x: int,
+    width: int,
+    height: int,
+    content: ReviewContent,
+    verdict: int,
+    guideline: Sequence[tuple[str, int]],
 ) -> Plan:
     """Place question and answer, the guideline, the claims and the verdict below each other."""
-    guideline = _plan_guideline_height(content, height)
     room = height - verdict - sum(lines for _, lines in guideline)
     spare = room - content.count_longest_exchange_lines(width) - 2
     least = 5 if guideline else 8
@@ -215,10 +228,10 @@ def _place_exchange_column(
     return _stack_panes(x, 0, width, height, rows)
 
 
-def _plan_guideline_height(content: ReviewContent, height: int) -> Sequence[tuple[str, int]]:
+def _plan_guideline_height(content: ReviewContent, most: int) -> Sequence[tuple[str, int]]:
     if not content.guideline_lines:
         return ()
-    return (("guideline", _clamp(content.guideline_lines + 2, 3, height * 3 // 10)),)
+    return (("guideline", _clamp(content.guideline_lines + 2, 3, most)),)
 
 
 def _place_claim_and_evidence(

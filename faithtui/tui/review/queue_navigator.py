@@ -254,10 +254,12 @@ class QueueNavigator(Controller["ReviewScreen"]):
         """
         if self.session.claim_queue is not queue:
             return
-        from faithtui.tui.samples.queue_end import QueueEndDialog
+        from faithtui.tui.samples.queue_end import UNDO, QueueEndDialog
 
-        def go_to_chosen_screen(screen: str | None) -> None:
-            if screen is not None:
-                self.screen.post_message(ShowScreen(screen))
+        def follow_answer(answer: str | None) -> None:
+            if answer == UNDO:
+                self.screen.undo.action_undo()
+            elif answer is not None:
+                self.screen.post_message(ShowScreen(answer))
 
-        self.input_queue.open_window(QueueEndDialog(queue, outcome), go_to_chosen_screen)
+        self.input_queue.open_window(QueueEndDialog(queue, outcome), follow_answer)

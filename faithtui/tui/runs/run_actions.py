@@ -215,8 +215,7 @@ class RunActions(Controller["RunsScreen"]):
     async def action_export(self) -> None:
         """Write the reports."""
         if self.session.is_blind:
-            self.app.bell()
-            self.show_message(explain_blind_refusal(self.session, "the report"))
+            self.refuse(explain_blind_refusal(self.session, "the report"))
             return
         runs = [row.id for row in self.target_runs]
         directories = []

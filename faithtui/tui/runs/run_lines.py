@@ -28,6 +28,9 @@ MOST_CLAIMS = 50_000
 """Claims beyond which agreement is not computed unasked: it takes seconds, and memory."""
 _WIDE = 100
 """Cells of a line that has all figures."""
+_STATUS_CELLS = 11
+"""Cells of the status; a longer one takes blanks of the score's column too."""
+_SCORE_CELLS = 7
 _LONGEST_METRIC = 27
 """Cells beyond which the column of metrics does not grow: the judge's name takes the rest."""
 
@@ -66,6 +69,8 @@ def run_line(
     words, look = get_run_status_and_look(row)
     if at_start and row.state is RunState.RUNNING:
         words, look = "checking …", "quiet"
+    score = "hidden" if blind else _format_score_with_soundness(row)
+    words = _fit_status(words, _STATUS_CELLS + _SCORE_CELLS - len(score) - 1)
     unread = "" if is_read or row.claims > MOST_CLAIMS else "…"
     text = _run_columns(
         width,
@@ -76,7 +81,7 @@ def run_line(
         if row.conversations < 100_000
         else fmt.format_compact_count(row.conversations),
         words,
-        "hidden" if blind else _format_score_with_soundness(row),
+        score,
         unread or _format_corrected_pass_rate(trust),
         unread or ("not read" if has_failed else _format_kappa(trust, is_narrow=width < _WIDE)),
         f"{fmt.format_share(row.labelled, row.claims)} of {fmt.format_count(row.claims)}",
@@ -133,7 +138,8 @@ def _run_columns(
 ) -> str:
     # A number that is cut reads as another number, so a narrow list leaves whole columns out: the
     # pane below has them. Each has a blank before its longest figure.
-    figures = fit_text(score, 7, right=True)
+    longer = max(0, len(status) - _STATUS_CELLS)
+    figures = fit_text(score, _SCORE_CELLS - longer, right=True)
     if width >= _WIDE:
         figures += fit_text(corrected, 15, right=True)
     if width >= 72:
@@ -142,15 +148,23 @@ def _run_columns(
         figures += fit_text(reviewed if len(reviewed) < 15 else reviewed_share, 15, right=True)
     else:
         figures += fit_text(reviewed_share, 9, right=True)
-    fixed = 1 + 5 + 1 + 1 + 11 + len(figures) + 1
+    status = fit_text(status, _STATUS_CELLS + longer)
+    fixed = 1 + 5 + 1 + 1 + len(status) + len(figures) + 1
     counted_too = fit_text(conversations, 6, right=True) if width - fixed - 6 >= 31 else ""
     room = max(10, width - fixed - len(counted_too))
     first = min(_LONGEST_METRIC, room * 11 // 20)
     return (
         f" {fit_text(run, 5)} {fit_text(metric, first)}"
         f" {fit_text(_shorten_judge(judge, room - first - 1), room - first - 1)}"
-        f"{counted_too} {fit_text(status, 11)}{figures} "
+        f"{counted_too} {status}{figures} "
     )
+
+
+def _fit_status(words: str, room: int) -> str:
+    """Leave the number out where it has no room: one that is cut reads as another number."""
+    if len(words) <= room:
+        return words
+    return " ".join(each for each in words.split() if not each[0].isdigit())
 
 
 def _shorten_judge(title: str, width: int) -> str:
@@ -196,13 +210,13 @@ def get_run_status_and_look(row: RunRow) -> tuple[str, str]:
             if row.integrity.soundness is Soundness.SUSPECT:
                 return "suspect", "bad"
             if row.failed:
-                return f"{row.failed} failed", "bad"
+                return f"{fmt.format_compact_count(row.failed)} failed", "bad"
             if row.incomplete:
                 return "incomplete", "bad"
             if row.integrity.soundness is Soundness.UNCHECKED:
                 return "unchecked", "warn"
             if row.skipped:
-                return f"{row.skipped} skipped", "warn"
+                return f"{fmt.format_compact_count(row.skipped)} skipped", "warn"
             return "done", ""
 
 

@@ -12,9 +12,12 @@ from faithtui.tui.samples.sample_lines import queue_end_lines
 from faithtui.tui.screen.dialogs import Dialog
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, wrap
 
+UNDO = "undo"
+"""Answer of the dialog where the last verdict is to be taken back."""
+
 
 class QueueEndDialog(Dialog):
-    """What came of a queue; answers with the main screen to go to.
+    """What came of a queue; answers with the main screen to go to, or with `UNDO`.
 
     Args:
         queue: The queue.
@@ -22,8 +25,8 @@ class QueueEndDialog(Dialog):
     """
 
     HELP_WORDS: ClassVar[str] = (
-        "Everything is saved. {queue-end.stay} stays with the claims: {review.undo} takes verdicts "
-        "back, and skipped claims can still be answered."
+        "Everything is saved. {queue-end.undo} takes the last verdict back, {queue-end.stay} stays "
+        "with the claims, where skipped ones can still be answered."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -35,7 +38,7 @@ class QueueEndDialog(Dialog):
             id="queue-end.agreement",
         ),
         Binding(
-            "u",
+            "plus",
             "choose_screen('queues')",
             "queues, draw more",
             tooltip="To the queues: draw more of this one, or another one",
@@ -47,6 +50,13 @@ class QueueEndDialog(Dialog):
             "adjudicate",
             tooltip="Settle the claims on which annotators differ",
             id="queue-end.adjudicate",
+        ),
+        Binding(
+            "u",
+            "undo_last_verdict",
+            "undo",
+            tooltip="Take the last verdict back and stay with its claim",
+            id="queue-end.undo",
         ),
         Binding(
             "enter",
@@ -63,6 +73,10 @@ class QueueEndDialog(Dialog):
     def action_choose_screen(self, name: str) -> None:
         """Answer with a screen."""
         self.dismiss(name)
+
+    def action_undo_last_verdict(self) -> None:
+        """Answer that the last verdict is to be taken back."""
+        self.dismiss(UNDO)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what leads nowhere."""

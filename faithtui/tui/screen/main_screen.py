@@ -210,9 +210,12 @@ class FaithScreen(Screen[None]):
         self.query_one(StatusLine).left = pieces
 
     def refuse(self, words: str) -> None:
-        """Say, audibly, why a key did nothing."""
+        """Say, audibly, why a key did nothing: what the status line cuts, in full beside it."""
         self.app.bell()
-        self.show_message(escape_line(words, "warn", limit=400))
+        piece = escape_line(words, "warn", limit=400)
+        self.show_message(piece)
+        if not self.query_one(StatusLine).has_room_for(piece):
+            self.app.notify(piece.text, severity="warning", markup=False)
 
     def show_input_line(self, line: PlainInput, text: str) -> None:
         """Let somebody type on a line that takes the place of the status line meanwhile."""

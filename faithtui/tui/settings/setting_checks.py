@@ -23,7 +23,7 @@ class SettingChecks(Controller["SettingsScreen"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "check_store", "check store", tooltip="Check the store", id="settings.check"),
         Binding(
-            "t",
+            "ctrl+t",
             "try_judge",
             "test judge",
             tooltip="Ask the judge that is set two small questions",

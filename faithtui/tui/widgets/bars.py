@@ -51,6 +51,10 @@ class StatusLine(EdgeLine):
     who: reactive[tuple[Piece, ...]] = reactive(())
     """In whose name labels are saved; never pushed out by what happened."""
 
+    def has_room_for(self, piece: Piece) -> bool:
+        """Whether something that happened is read to its end."""
+        return piece.text in self.lay_out_line(self.size.width).text
+
     def lay_out_line(self, width: int) -> Line:
         """Put all into `width` cells: how it goes on gives way first, then what happened is cut."""
         who = truncate_pieces(self.who, max(1, width // 3)) if self.who else []
@@ -69,13 +73,16 @@ class StatusLine(EdgeLine):
 
 
 def _keep_parts_that_fit(pieces: Sequence[Piece], room: int) -> Sequence[Piece]:
-    """Leave out parts at the end, which stand behind ` · `; only a first one too long is cut."""
+    """Leave out parts at the end, which stand behind ` · `, and a first one that is too long.
+
+    A piece of `blind spot-check 3/20` would be another figure.
+    """
     text = "".join(each.text for each in pieces)
     end = text.rfind(PART_MARK)
     while end > 0 and cell_len(text[:end]) > room:
         end = text.rfind(PART_MARK, 0, end)
     if end <= 0:
-        return truncate_pieces(pieces, room)
+        return ()
     kept: list[Piece] = []
     for each in pieces:
         kept.append(Piece(each.text[:end], each.look))

@@ -169,6 +169,9 @@ async def test_an_empty_list_gives_its_room_to_the_way_out(store_path: Path, app
         assert not app.screen.query_one("#decide").display
         assert "lists something else" in screen_text(app)
         assert screen_text(app).count("two annotators must label") == 1
+        await press(pilot, "f")
+        assert "equals the human label" not in screen_text(app), "there is none"
+        assert "Nothing of this run has a human label yet." in screen_text(app)
 
 
 async def test_keys_typed_before_the_list_is_read_are_about_its_first_claim(

@@ -112,12 +112,12 @@ def test_bindings_that_moved_keep_their_earlier_key_where_the_new_one_is_taken(
 def test_a_letter_acts_alike_on_all_screens() -> None:
     """What writes, asks again or labels has one letter, and the letter nothing else of the kind."""
     meant = {
-        "e": {"note", "change", "write"},
+        "e": {"note", "change", "write", "edit"},
         "X": {"export"},
         "R": {"retry", "fresh", "repeats"},
         "x": {"verdict-unfair", "final-unfair", "verdict-elsewhere"},
         "r": {"continue"},
-        "u": {"undo", "remove", "queues"},
+        "u": {"undo", "remove"},
         "A": {"judge", "close"},
         "B": {"blind"},
     }
@@ -128,6 +128,74 @@ def test_a_letter_acts_alike_on_all_screens() -> None:
             if key in keys and not name.startswith("go.")
         }
         assert held == acts, key
+
+
+def test_what_asks_a_judge_has_keys_that_never_only_look() -> None:
+    """A reviewer must not spend money with a letter that opens a text elsewhere."""
+    keys = map_binding_ids_to_default_keys()
+    asks = {name for name in keys if name.endswith((".retry", ".fresh", ".test", ".test-judge"))}
+    asks |= {"new-run.start", "runs.continue", "progress.continue"}
+    assert len(asks) == 9
+    held = {key for name in asks for key in keys[name]}
+    assert held == {"R", "r", "ctrl+s", "ctrl+t"}
+    # Labelling own claims again, drawing a sample and saving a budget write too, and ask nobody.
+    others = {name for name, own in keys.items() if held & set(own)} - asks
+    assert others == {
+        "queues.repeats", "draw.draw", "extend.draw", "budget.save", "go.runs",
+    }  # fmt: skip
+
+
+SHARED_LETTERS = {
+    "A": {"about the judge", "Close"},
+    "C": {"copy", "copy reply"},
+    "E": {"mark evidence", "Close"},
+    "M": {"metrics", "back to review"},
+    "Q": {"queue of claims", "leave queue"},
+    "R": {"retry errors", "ask again", "self-agreement"},
+    "W": {"raw replies", "close"},
+    "X": {"export report", "export"},
+    # Labels in review and adjudication, where nothing else is on these letters and `u` undoes.
+    "a": {"agreement", "take A", "accept"},
+    "b": {"compare both", "blind only", "budget", "take B"},
+    "i": {"verdict", "final", "third label", "how idk counts"},
+    "n": {"verdict", "final", "second label", "no", "new run", "draw"},
+    "x": {"verdict", "final", "not fair"},
+    "y": {"verdict", "final", "first label", "yes"},
+    # Marks that the same key, or `u`, takes off; elsewhere they look.
+    "c": {"spot-check", "check/stop", "check store", "complete or not", "unsure"},
+    "d": {"archive", "raters", "default", "adjudicate", "delete"},
+    "f": {"failing", "failed", "list other", "flag"},
+    "m": {"units/answers", "mark to here", "range"},
+    "s": {"suspicious first", "discuss", "order", "skip", "save this one", "sentence"},
+    # Write, in other words.
+    "e": {"note", "change", "type a claim", "edit"},
+    "u": {"undo", "remove last"},
+    "v": {"review", "reveal"},
+    # More of what the screen is about.
+    "plus": {"missed claims", "more workers", "draw more", "queues, draw more", "Close"},
+    # They only look, or move.
+    "h": {"guideline", "metric before", "Close", "Word"},
+    "j": {"next claim", "down", "Down"},
+    "k": {"claim before", "up", "Up"},
+    "l": {"entries", "next metric", "word"},
+    "p": {"progress", "all windows", "pause"},
+    "q": {"back", "close", "quit"},
+    "t": {"source", "Close"},
+    "[": {"passage before", "version before"},
+    "]": {"next passage", "next version"},
+}
+"""What a letter means by the words of the footer, where these are several, and why they may be."""
+
+
+def test_a_letter_gets_no_other_meaning_unseen() -> None:
+    """Another meaning is written into the table above, beside what the letter already does."""
+    meanings: dict[str, set[str]] = {}
+    for title, binding in list_bindings_by_class():
+        for key in binding.key.split(","):
+            name = {"left_square_bracket": "[", "right_square_bracket": "]"}.get(key, key)
+            if title != "Go dialog" and (len(name) == 1 or name == "plus") and not name.isdigit():
+                meanings.setdefault(name, set()).add(binding.description)
+    assert {key: words for key, words in meanings.items() if len(words) > 1} == SHARED_LETTERS
 
 
 def test_what_stands_on_several_screens_has_one_letter() -> None:

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from faithtui.engine.review.missed_claims import mark_answer_complete
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
@@ -32,6 +34,15 @@ async def test_windows_limit_the_claims(app: FaithApp) -> None:
         assert screen.review_position.window == 2
         await press(pilot, "K", "K", "K", "K")
         assert screen.review_position.window is None
+
+
+@pytest.mark.parametrize("width", [80, 82])
+async def test_the_title_of_the_claims_is_never_cut(app: FaithApp, width: int) -> None:
+    async with app.run_test(size=(width, 24)) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "J")
+        title = str(screen.panes.claims.border_title)
+        assert f" {title} " in screen_text(app), title
 
 
 async def test_the_last_claim_of_a_window_leads_to_the_next_window(app: FaithApp) -> None:

@@ -258,7 +258,7 @@ async def test_a_look_at_one_claim_is_recorded_and_the_same_key_hides_it_again(
     screen = await FakeReviewScreen(session).open()
     first = screen.claims[0]
     assert screen.press("v")
-    assert screen.message == "saving the judge's verdict on claim 1 revealed, which is recorded …"
+    assert screen.message == "saving claim 1: judge's verdict revealed, recorded …"
     await screen.settle()
     assert screen.view is not None
     assert first not in screen.view.hidden

@@ -92,3 +92,12 @@ def test_a_longer_claim_has_a_higher_pane_and_blind_evidence_is_wider(
 def test_a_guideline_finds_its_place_beside_blind_claims(size: tuple[int, int]) -> None:
     content = replace(TALK, is_blind=True, has_references=False, guideline_lines=5)
     assert plan_review(*size, content)["guideline"].height == 7
+
+
+def test_blind_claims_are_not_pressed_into_three_rows_by_the_guideline() -> None:
+    content = replace(TALK, is_blind=True, has_references=False, guideline_lines=23)
+    plan = plan_review(120, 36, content)
+    assert plan["claims"].height >= 8
+    assert plan["guideline"].height >= 6
+    assert plan["guideline"].width > plan["claims"].width
+    assert plan["evidence"].height >= 18

@@ -81,6 +81,24 @@ async def test_an_answer_that_is_lost_is_asked_again_and_ends_no_queue(
         assert isinstance(app.screen, QueueEndDialog)
 
 
+async def test_undo_at_the_end_of_a_queue_takes_the_last_verdict_back(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        view = screen.view
+        assert view is not None
+        entries = tuple((view.item.id, each.id) for each in view.claims[:2])
+        app.session.start_queue(ClaimQueue("two", view.run.id, entries))
+        screen.reload()
+        await calm(pilot)
+        await press(pilot, "y", "n")
+        assert isinstance(app.screen, QueueEndDialog)
+        await press(pilot, "u")
+        assert screen.is_current
+        assert screen.review_position.claim == entries[1][1]
+        assert screen.queue_navigator.cursor is not None
+        assert screen.queue_navigator.cursor.answered_claims == {entries[0][1]}
+
+
 def acts_of(app: FaithApp) -> list[tuple[str, str | None, str | None, str | None, bool]]:
     return acts(app.session.store_path)
 

@@ -162,6 +162,23 @@ def test_a_blank_stands_between_columns_whatever_the_width(
         assert width < 72 or f" {kappa_words} " in text, text
 
 
+@pytest.mark.parametrize(
+    ("skipped", "said"),
+    [(7, "7 skipped"), (1_234, "1,234 skipped"), (9_999, "9,999 skipped"), (654_321, "654k")],
+)
+@pytest.mark.parametrize("width", [60, 78, 118, 198])
+def test_a_count_in_the_column_of_the_status_is_not_cut(
+    skipped: int, said: str, width: int
+) -> None:
+    many = row(conversations=700_000, skipped=skipped)
+    assert f" {said}" in run_line(many, width, False, TRUST).text
+    under_way = row(conversations=40, pending=0, state=RunState.RUNNING)
+    assert " running 100% " in run_line(under_way, width, False, TRUST).text
+    blind = run_line(many, width, False, TRUST, blind=True).text
+    assert f" {said} " in blind or " skipped  " in blind
+    assert " hidden " in blind
+
+
 def test_metrics_and_judges_are_told_apart_in_a_narrow_list() -> None:
     metrics = [each.spec.key for each in METRICS]
     judges = ["offline", "openai:gpt-4o-mini-2024", "openai:gpt-4o-2024-08", "openai:gpt-4.1"]

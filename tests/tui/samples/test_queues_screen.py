@@ -334,7 +334,7 @@ async def test_the_end_of_a_queue_leads_on(app: FaithApp, samples: list[SampleRo
         painted = screen_text(app)
         assert "This queue is through" in painted
         assert f"0 of {row.size} claims answered" in painted
-        await press(pilot, "u")
+        await press(pilot, "plus")
         app.push_screen(QueueEndDialog(ClaimQueue("found", row.run, ()), None), answers.append)
         await calm(pilot)
         assert "nothing more is open in it" in screen_text(app)

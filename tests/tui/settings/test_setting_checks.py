@@ -32,8 +32,8 @@ async def test_the_judge_that_is_set_is_tried_and_what_came_of_it_is_said(make: 
     app = make()
     async with app.run_test(size=SIZE) as pilot:
         screen = await at(pilot, app, "Judge")
-        assert "t asks it two small questions" in text_of(app, "values")
-        await press(pilot, "t")
+        assert "ctrl+t asks it two small questions" in text_of(app, "values")
+        await press(pilot, "ctrl+t")
         await until(pilot, lambda: screen.facts.trial is not None)
         await calm(pilot)
         assert "tells what a text says from what it denies" in text_of(app, "values")
@@ -44,7 +44,7 @@ async def test_a_judge_that_cannot_be_asked_says_what_to_do(make: Make) -> None:
     app = make({"LANG": "C.UTF-8", "FAITHTUI_JUDGE": "openai:m"})
     async with app.run_test(size=SIZE) as pilot:
         screen = await at(pilot, app, "Judge")
-        await press(pilot, "t")
+        await press(pilot, "ctrl+t")
         await until(pilot, lambda: screen.facts.trial is not None)
         await calm(pilot)
         assert "set the environment variable OPENAI_API_KEY" in text_of(app, "values")

@@ -78,10 +78,10 @@ class GuidelineDialog(Dialog):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
-            "E,ctrl+e",
+            "e,ctrl+e",
             "write_new_version",
             "edit",
-            key_display="E",
+            key_display="e",
             tooltip="Write a new version in $VISUAL or $EDITOR",
             id="guideline.edit",
         ),

@@ -156,7 +156,7 @@ class Verdicts(Controller["ReviewScreen"]):
             self.screen.redraw()
         else:
             name = self.screen.format_claim_name(claim)
-            words = f"{name}: the judge's verdict accepted: not counted in agreement"
+            words = f"{name}: judge's verdict accepted, not counted"
             self.screen.writer.save_event(claim, Action.ACCEPTED, words, verdict=label)
             self.screen.writer.set_last_event_text(words)
             self.forget_last_verdict()

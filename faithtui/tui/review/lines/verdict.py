@@ -381,7 +381,9 @@ def _verdict_strip_lines(shown_view: VerdictView, claim: ClaimView, width: int) 
     elif others:
         last += [Piece(" · others: ", "quiet"), *others]
     elif shown_view.last_act_words:
-        last += [Piece(" · last: ", "quiet"), Piece(shown_view.last_act_words)]
+        act = [Piece(" · last: ", "quiet"), Piece(shown_view.last_act_words)]
+        # The line of what happened last says it too: a piece of it says nothing.
+        last += act if count_cells_of_pieces([*last, *act]) <= room else []
     return [Line((Piece(" "), *truncate_pieces(each, room))) for each in (yours, judge, why, last)]
 
 

@@ -46,12 +46,12 @@ async def test_a_version_is_written_and_read(app: FaithApp, write: Callable[[str
         await calm(pilot)
         assert "There is no guideline yet" in screen_text(app), "of no metric in particular"
         write("Fees [b]count[/b].\n")
-        await press(pilot, "E")
+        await press(pilot, "e")
         text = screen_text(app)
         assert "version 1 of 1 · in force" in text
         assert "Fees [b]count[/b]." in text
         assert "· ann" in text
-        await press(pilot, "E")
+        await press(pilot, "e")
         assert "no new version" in screen_text(app)
         write("Fees do not.")
         await press(pilot, "ctrl+e", "[")
@@ -59,7 +59,7 @@ async def test_a_version_is_written_and_read(app: FaithApp, write: Callable[[str
         await press(pilot, "]")
         assert "Fees do not." in screen_text(app)
         write("  \n")
-        await press(pilot, "E")
+        await press(pilot, "e")
         assert "an empty text is no guideline" in screen_text(app)
         await press(pilot, "h")
         assert not isinstance(app.screen, GuidelineDialog)
@@ -114,7 +114,7 @@ async def test_an_editor_that_is_missing_or_fails_is_told(
         app.push_screen(GuidelineDialog(app.session, ()))
         await calm(pilot)
         monkeypatch.setenv("EDITOR", "false")
-        await press(pilot, "E")
+        await press(pilot, "e")
         assert "nothing was saved" in screen_text(app)
 
 
@@ -143,7 +143,7 @@ async def test_the_default_stands_beside_a_claim_while_the_judge_is_hidden(
         assert "default · in force" in screen_text(app)
         assert "for turn-faithfulness" in screen_text(app)
         write("y  fees\tcount\nElse [b]ask[/b].")
-        await press(pilot, "E")
+        await press(pilot, "e")
         assert "version 1 of 1 · in force" in screen_text(app)
         await press(pilot, "[")
         assert "default · replaced" in screen_text(app)
@@ -166,7 +166,7 @@ async def test_the_default_saved_as_it_is_is_no_version(
         await reviewing(pilot)
         await press(pilot, "h")
         write(DEFAULT_GUIDELINES["turn-faithfulness"].rstrip())
-        await press(pilot, "E")
+        await press(pilot, "e")
         assert "no new version" in screen_text(app)
         assert app.session.store.guidelines.list_versions() == ()
 
