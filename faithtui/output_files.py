@@ -25,8 +25,12 @@ def make_private_directory(path: Path) -> None:
     """Make a directory for its owner alone, with those above it; one that is there stays as it is.
 
     Raises:
+        ExportError: It has the name of a file that SQLite keeps beside a database, which could not
+            be opened any more.
         OSError: It cannot be made.
     """
+    if not path.exists() and is_database(path):
+        raise ExportError(f"{path} is the name of a file of a store; choose another folder")
     if not path.parent.exists():
         make_private_directory(path.parent)
     path.mkdir(mode=_DIRECTORY_OF_OWNER, exist_ok=True)

@@ -62,6 +62,37 @@ def test_no_command_writes_over_a_store(
     assert snapshot(labelled) == before
 
 
+FOLDER_WRITERS = {
+    "report": ("report", "last", "-o"),
+    "export dataset": ("export", "dataset", "last", "-o"),
+    "measure": ("measure", "--judge", "offline", "data.jsonl", "-o"),
+}
+"""Commands that make a folder whose name comes last."""
+
+
+@pytest.mark.parametrize("words", FOLDER_WRITERS.values(), ids=FOLDER_WRITERS)
+@pytest.mark.parametrize("end", ["-journal", "-wal"])
+def test_no_command_makes_a_folder_in_the_place_of_a_file_of_a_store(
+    cli: Cli,
+    labelled: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    end: str,
+) -> None:
+    """SQLite cannot open a database beside which such a name is taken by a folder."""
+    monkeypatch.chdir(tmp_path)
+    turns = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
+    Path("data.jsonl").write_text(json.dumps({"turns": turns}))
+    other = Path(shutil.copy(labelled, tmp_path / "other.db"))
+    folder = other.with_name(other.name + end)
+    store = () if words[0] == "measure" else ("--store", labelled)
+    result = cli(*words, folder, *store)
+    assert result.code == 7
+    assert "is the name of a file of a store; choose another folder" in result.err
+    assert not folder.exists()
+
+
 @pytest.mark.parametrize("words", WRITERS.values(), ids=WRITERS)
 def test_a_file_that_is_there_is_replaced_only_when_told_to(
     cli: Cli, labelled: Path, tmp_path: Path, words: tuple[str, ...]

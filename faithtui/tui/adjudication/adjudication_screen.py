@@ -207,7 +207,8 @@ class AdjudicateScreen(FaithScreen):
         if wanted == self._claim_to_select:
             self._claim_to_select = None
         ids = tuple(self.listed_entries)
-        self.pager = Pager(ids, self.session.store.raters.read_claim_rows, lambda row: row.id)
+        read_rows = self.session.store.raters.read_claim_rows
+        self.pager = Pager(ids, read_rows, lambda row: row.id, self.report_failed_reading)
         at = None if here is None else self.pager.find_index(here)
         if at is None:
             still_open = (number for number, each in enumerate(loaded.listed) if each.is_undecided)

@@ -297,7 +297,7 @@ class ConversationsScreen(FilteredListScreen):
         row = loaded.run
         runs, reviewer = self.session.store.runs, self.session.reviewer
         read_rows = partial(runs.read_items_with_list_marks, reviewer=reviewer)
-        self.pager = Pager(loaded.ids, read_rows, lambda item: item.id)
+        self.pager = Pager(loaded.ids, read_rows, lambda item: item.id, self.report_failed_reading)
         self.session.set_conversation_queue(loaded.ids)
         at = self.pager.find_index(self.session.item) if self.session.item is not None else None
         count = fmt.format_count(len(loaded.ids))

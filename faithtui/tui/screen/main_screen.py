@@ -169,11 +169,16 @@ class FaithScreen(Screen[None]):
         error = event.worker.error
         if event.state is not WorkerState.ERROR or error is None:
             return
-        self.post_message(WorkerFailed(error))
         if event.worker.group == CONTENT_GROUP and isinstance(error, FaithtuiError):
-            # A pane that is hidden, or what is drawn already, would not say it.
-            self.show_message(escape_line(f"not read: {error}", "warn", limit=400))
+            self.report_failed_reading(error)
             self.explain_unread_content([escape_text(str(error), "warn")])
+        else:
+            self.post_message(WorkerFailed(error))
+
+    def report_failed_reading(self, error: FaithtuiError) -> None:
+        """Say what could not be read, also on the status line: it is seen with every pane."""
+        self.post_message(WorkerFailed(error))
+        self.show_message(escape_line(f"not read: {error}", "warn", limit=400))
 
     def explain_unread_content(self, why: Sequence[Piece]) -> None:
         """Say in place of the content why it was not read; what was read before may stay."""

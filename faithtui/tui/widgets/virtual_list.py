@@ -213,7 +213,7 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
                 "drawn--cursor" if self.has_focus else "drawn--cursor-quiet"
             )
         if row is None:
-            return BLANK, base
+            return Line((Piece(" gone, or not to be read", "quiet"),)), base
         drawn = self._draw(row, width - aside, here)
         if aside:
             marked = self._identity is not None and self._identity(row) in self._marks

@@ -85,6 +85,20 @@ async def test_a_screen_that_cannot_be_read_says_why_and_the_way_out(
         assert "No run yet" not in shown
 
 
+@pytest.mark.parametrize("table", ["turn", "turn_document", "verdict"])
+async def test_rows_that_cannot_be_read_leave_the_list(
+    app: FaithApp, store_path: Path, table: str
+) -> None:
+    damage_pages(store_path, table)
+    async with app.run_test(size=(150, 45)) as pilot:
+        await until(pilot, lambda: app.session.is_open)
+        await go_to(pilot, "conversations")
+        await until(pilot, lambda: "gone, or not to be read" in screen_text(app))
+        assert status(app).startswith("not read: ")
+        await pilot.press("j", "j")
+        assert app.is_running
+
+
 async def test_adjudication_shows_no_figures_beside_a_changed_label(
     app: FaithApp, store_path: Path
 ) -> None:

@@ -3,6 +3,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faithtui.errors import FaithtuiError, StoreError
 from faithtui.tui.screen.pager import Pager
 
 
@@ -11,7 +12,7 @@ def pager(count: int, fetched: list[Sequence[int]], keep: int = 2) -> Pager[int,
         fetched.append(ids)
         return [str(each) for each in reversed(ids) if each != 7]
 
-    return Pager(range(count), fetch, int, page=10, keep=keep)
+    return Pager(range(count), fetch, int, lambda error: None, page=10, keep=keep)
 
 
 def test_a_page_is_fetched_once_while_it_is_looked_at() -> None:
@@ -49,3 +50,17 @@ def test_a_row_is_found_again_by_its_id(number: int) -> None:
     assert index is not None
     assert rows.fetch_row(index) == (None if number == 7 else str(number))
     assert rows.find_index(1000) is None
+
+
+def test_rows_that_cannot_be_read_are_reported_once_and_leave_the_others() -> None:
+    failures: list[FaithtuiError] = []
+
+    def read_all_but_three(ids: Sequence[int]) -> list[int]:
+        if 3 in ids:
+            raise StoreError("damaged")
+        return list(ids)
+
+    pager = Pager(range(20), read_all_but_three, int, failures.append, page=10)
+    assert [pager.fetch_row(index) for index in range(6)] == [0, 1, 2, None, 4, 5]
+    assert pager.fetch_row(12) == 12
+    assert [str(each) for each in failures] == ["damaged"]
