@@ -42,7 +42,7 @@ def require_items(values: object, container: type, kinds: Kinds, field: str, exp
     Raises:
         InputError: It is something else, or one of its values is.
     """
-    if isinstance(values, str | bytes) or not isinstance(values, container):
+    if isinstance(values, (str, bytes)) or not isinstance(values, container):
         raise InputError(f"is {_describe_value(values)}; expected {expected}", field=field)
     assert isinstance(values, Iterable)
     for place, each in enumerate(values):

@@ -3,6 +3,9 @@
 One bad line or one unreadable file never stops the others; what was refused is told line by line.
 """
 
+import glob
+import hashlib
+import json
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,6 +15,7 @@ from typing import Final
 from faithtui.domain.conversation import Conversation, content_hash
 from faithtui.domain.imported_verdicts import ImportedJudgement
 from faithtui.domain.windows import split_into_interactions
+from faithtui.engine.import_index import ImportIndexing
 from faithtui.engine.import_log import ImportLog
 from faithtui.engine.imported_labels import LabelScales, UnreadLabels, find_binary_scores
 from faithtui.engine.imported_runs import ImportedRun, VerdictCollector
@@ -23,11 +27,13 @@ from faithtui.formats.readers.datasets import (
     FormatChoice,
     join_trace_files_sharing_ids,
     list_data_files,
+    list_files_of_pattern,
     make_shard_dataset_name,
     open_file_and_detect_format,
 )
 from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.malloc_settings import return_large_blocks
+from faithtui.paths import expand_home
 from faithtui.store.records import ImportCounts
 from faithtui.store.store import Store
 
@@ -59,6 +65,8 @@ class ImportProgress:
     """Size of all files."""
     checking: bool
     """Whether this is the first of two passes, the one that writes nothing."""
+    unindexed: int = 0
+    """Texts whose words are being taken up for search, after all files were read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +125,8 @@ class ImportResult:
     """Of a rehearsal, the first conversation as it would come in."""
     missing_scores: tuple[str, ...] = ()
     """Scores whose scale the user named and that no file has."""
+    unindexed: int = 0
+    """Texts whose words the first search for words takes up."""
 
 
 def import_files(
@@ -130,6 +140,7 @@ def import_files(
     choice: FormatChoice | None = None,
     merge_equal: bool = False,
     rehearse: bool = False,
+    defer_index: bool = False,
 ) -> ImportResult:
     """Import conversations and their human labels.
 
@@ -144,12 +155,12 @@ def import_files(
         strict: Read everything twice, and write only when nothing at all is refused.
         report: Called after each batch and each file, in this thread.
         batch_size: Lines in a transaction at most, at least 1. Labels that another process gives
-            meanwhile wait for the transaction, those of this one end it; of 100 lines each it took
-            a quarter more CPU, for the index of words is written with each.
+            meanwhile wait for the transaction, those of this one end it.
         choice: What the user said about the files' format; None: nothing.
         merge_equal: A conversation whose turns are stored under another key gives its labels and
             verdicts to that one and is not stored again.
         rehearse: Write nothing, and keep the first conversation as it would come in.
+        defer_index: Leave the words of what comes in to the first search for words.
 
     Returns:
         Counts for each file, and what was refused. In strict mode with refusals, nothing was
@@ -172,7 +183,12 @@ def import_files(
     if strict or rehearse:
         rehearsal = _DryRun(store, counts=rehearse)
         check = _ImportPass(
-            rehearsal.find_conflicts_in_batch, report, batch_size, choice, checking=True
+            rehearsal.find_conflicts_in_batch,
+            report,
+            batch_size,
+            choice,
+            checking=True,
+            list_other_metadata=rehearsal.list_keys_with_other_metadata,
         )
         outcome = check.import_files(files, missing, source)
         if outcome.refused or rehearse:
@@ -180,23 +196,51 @@ def import_files(
 
     assert store is not None  # only a rehearsal has none
     conversations_store = store.conversations
+    indexing = ImportIndexing(store, is_deferred=defer_index)
+    last: ImportProgress | None = None
 
     def write_batch(
         conversations: Sequence[Conversation], images: Mapping[str, bytes]
     ) -> ImportCounts:
-        return conversations_store.import_batch(conversations, images, merge_equal=merge_equal)
+        counts = conversations_store.import_batch(
+            conversations, images, merge_equal=merge_equal, index_words=False
+        )
+        indexing.index_full_lots()
+        return counts
 
-    write = _ImportPass(write_batch, report, batch_size, choice, checking=False, store=store)
+    def report_and_remember(progress: ImportProgress) -> None:
+        nonlocal last
+        last = progress
+        report(progress)
+
+    def report_unindexed(left: int) -> None:
+        if last is not None:
+            report(replace(last, unindexed=left))
+
+    write = _ImportPass(
+        write_batch,
+        report_and_remember,
+        batch_size,
+        choice,
+        checking=False,
+        list_other_metadata=conversations_store.list_keys_with_other_metadata,
+        store=store,
+    )
     with store.expect_many_writes() as release_memory:
         write.release_memory = release_memory
-        return write.import_files(files, missing, source)
+        result = write.import_files(files, missing, source)
+        return replace(result, unindexed=indexing.finish(report_unindexed))
 
 
 def _expand_folders_to_files(paths: Sequence[Path]) -> tuple[list[Path], list[InputError]]:
-    """Replace directories by the data files in them; those without one, and pipes, are refused."""
+    """Replace directories by the data files in them; those without one, and pipes, are refused.
+
+    A pattern that the shell left as it was, because it stood in quotation marks or because the
+    shell expands none, means the files and directories that match it.
+    """
     files: list[Path] = []
     refused: list[InputError] = []
-    for path in paths:
+    for path in _expand_patterns(paths, refused):
         if path == STDIN or not _call_or_false_on_os_error(path.is_dir):
             files.append(path)
             continue
@@ -212,6 +256,24 @@ def _expand_folders_to_files(paths: Sequence[Path]) -> tuple[list[Path], list[In
             else:
                 files.append(each)
     return files, refused
+
+
+def _expand_patterns(paths: Sequence[Path], refused: list[InputError]) -> Iterator[Path]:
+    """Replace patterns by what matches them; one that nothing matches is refused."""
+    for path in paths:
+        if not glob.has_magic(str(path)) or _call_or_false_on_os_error(path.exists):
+            yield path
+            continue
+        found = list_files_of_pattern(expand_home(path))
+        if not found:
+            refused.append(
+                InputError(
+                    "is a pattern that no file matches; `**/` stands for any folders, `*` for any "
+                    "part of a name",
+                    path=path,
+                )
+            )
+        yield from found
 
 
 def _call_or_false_on_os_error(kind: Callable[[], bool]) -> bool:
@@ -242,6 +304,7 @@ class _ImportPass:
         choice: FormatChoice,
         *,
         checking: bool,
+        list_other_metadata: Callable[[str, Mapping[str, Mapping[str, object]]], Collection[str]],
         store: Store | None = None,
     ) -> None:
         self._import_batch = settle
@@ -250,6 +313,7 @@ class _ImportPass:
         self._choice = choice
         self._checking = checking
         self._store = store
+        self._list_other_metadata = list_other_metadata
         self._kept_refusals: list[InputError] = []
         self._refused = 0
         self._same_content: list[tuple[str, str]] = []
@@ -413,9 +477,9 @@ class _ImportPass:
         self, conversations: Mapping[str, Conversation], unchanged: Collection[str]
     ) -> dict[str, int]:
         """Count the conversations that are there already with other metadata, with a remark."""
-        if self._store is None or not unchanged:
+        if not unchanged:
             return {}
-        other = self._store.conversations.list_keys_with_other_metadata(
+        other = self._list_other_metadata(
             conversations[next(iter(unchanged))].source,
             {key: conversations[key].metadata for key in unchanged},
         )
@@ -476,10 +540,11 @@ class _RecordBatch:
             return False
         if self.size and self.size + line.size > _RECORD_BYTES:
             return False
-        more = {name: data for name, data in line.images.items() if name not in self.images}
-        held = sum(map(len, self.images.values()))
-        if more and held and held + sum(map(len, more.values())) > _IMAGE_BYTES:
-            return False
+        if line.images and self.images:
+            more = {name: data for name, data in line.images.items() if name not in self.images}
+            held = sum(map(len, self.images.values()))
+            if more and held and held + sum(map(len, more.values())) > _IMAGE_BYTES:
+                return False
         return isinstance(line.found, InputError) or line.found.key not in self.places
 
 
@@ -516,6 +581,8 @@ class _DryRun:
         """The first conversation that was seen."""
         self._hashes: dict[str, dict[str, str]] = {}
         """For each source, what each key's turns hash to: stored ones and those seen since."""
+        self._metadata_of_new: dict[tuple[str, str], str] = {}
+        """What the metadata of conversations hash to that are not stored."""
 
     def find_conflicts_in_batch(
         self, conversations: Sequence[Conversation], images: Mapping[str, bytes]
@@ -535,6 +602,8 @@ class _DryRun:
             else:
                 new += 1
                 ratings += len(conversation.ratings)
+                identity = conversation.source, conversation.key
+                self._metadata_of_new[identity] = _hash_metadata(conversation.metadata)
         if not self._counts:
             return ImportCounts(conflicting=tuple(conflicting))
         return ImportCounts(
@@ -545,6 +614,19 @@ class _DryRun:
             unchanged_keys=tuple(unchanged),
         )
 
+    def list_keys_with_other_metadata(
+        self, source: str, metadata: Mapping[str, Mapping[str, object]]
+    ) -> list[str]:
+        """List the conversations, stored or seen before, whose metadata is not the one given."""
+        other = [
+            key
+            for key, given in metadata.items()
+            if self._metadata_of_new.get((source, key)) not in (None, _hash_metadata(given))
+        ]
+        if self._store is None:
+            return other
+        return other + self._store.conversations.list_keys_with_other_metadata(source, metadata)
+
     def _get_stored_content_hashes(self, source: str) -> dict[str, str]:
         if source not in self._hashes:
             known = (
@@ -554,6 +636,11 @@ class _DryRun:
             )
             self._hashes[source] = known
         return self._hashes[source]
+
+
+def _hash_metadata(metadata: Mapping[str, object]) -> str:
+    written = json.dumps(dict(metadata), sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(written.encode("ascii")).hexdigest()
 
 
 def _make_error_sort_key(error: InputError) -> tuple[int, int]:

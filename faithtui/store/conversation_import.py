@@ -39,7 +39,7 @@ from faithtui.store.schema.tables import (
     turn,
     turn_document,
 )
-from faithtui.store.search.word_index import index_new_conversations, index_new_documents
+from faithtui.store.search.word_index import count_unindexed_texts, index_all_texts
 
 _OPENING = 200
 """Characters of the first user message kept for lists."""
@@ -53,9 +53,13 @@ def import_batch(
     now: datetime,
     conversations: Sequence[Conversation],
     images: Mapping[str, bytes],
+    *,
     merge_equal: bool,
+    index_words: bool,
 ) -> ImportCounts:
     """Write a batch; see `Conversations.import_batch`."""
+    # Words that were left to a search are many, and whoever writes a few rows does not wait.
+    index_words = index_words and not count_unindexed_texts(connection)
     batch = [_make_conversation_storable(each) for each in conversations]
     hashes = [content_hash(each.turns) for each in batch]
     stored = _find_stored_ids_and_hashes(connection, batch)
@@ -90,6 +94,8 @@ def import_batch(
     )
     ids |= _insert_conversations(connection, now, new)
     _insert_turns(connection, [(ids[each.source, each.key], each.turns) for each, _ in new])
+    if index_words:
+        index_all_texts(connection)
     return ImportCounts(
         new=len(new),
         unchanged=len(unchanged),
@@ -222,7 +228,6 @@ def _insert_conversations(
             "opening",
             "turns",
             "details",
-            "imported_at",
         ),
         (
             (
@@ -234,18 +239,11 @@ def _insert_conversations(
                 _take_first_user_words(each.turns),
                 len(each.turns),
                 replace_unstorable_in_json(dict(each.metadata)),
-                now,
             )
             for number, (each, hashed) in enumerate(new, start=first)
         ),
         storable=("source", "key", "content_hash", "opening"),
-    )
-    index_new_conversations(
-        connection,
-        (
-            (number, each.key, [turn_.content for turn_ in each.turns])
-            for number, (each, _) in enumerate(new, start=first)
-        ),
+        constants={"imported_at": now},
     )
     return {(each.source, each.key): number for number, (each, _) in enumerate(new, start=first)}
 
@@ -313,7 +311,7 @@ def _insert_turns(
             for number, turns in conversations
             for position, each in enumerate(turns)
         ),
-        storable=("role", "content"),
+        storable=("role", "content", "has_context"),
     )
     retrieved = [
         (number, position, place, each, Passage(each.text, each.images))
@@ -363,6 +361,5 @@ def _find_or_make_documents(connection: Connection, texts: dict[str, str]) -> di
         rows = [(number, hashed, texts[hashed]) for number, hashed in enumerate(missing, first)]
         columns = ("id", "hash", "text")
         insert_rows(connection, document, columns, rows, storable=columns)
-        index_new_documents(connection, ((number, text) for number, _, text in rows))
         found |= {hashed: number for number, hashed, _ in rows}
     return found

@@ -105,6 +105,7 @@ class Conversations:
         images: Mapping[str, bytes] = MappingProxyType({}),
         *,
         merge_equal: bool = False,
+        index_words: bool = True,
     ) -> ImportCounts:
         """Store conversations with their images and ratings, in one transaction.
 
@@ -123,6 +124,8 @@ class Conversations:
                 address alone, and those the store has already, need not be there.
             merge_equal: A conversation whose turns are those of another one of its source is not
                 stored; its ratings are added to the other one's.
+            index_words: Take up the words too, unless others wait for that already; False: they
+                wait for `WordIndex`.
 
         Raises:
             StoreError: The bytes of an image are missing, or it cannot be written; nothing of the
@@ -136,7 +139,9 @@ class Conversations:
             end, written = done, ImportCounts()
             while True:
                 some = conversations[end : end + IMPORTED_TOGETHER]
-                written += import_batch(connection, now, some, images, merge_equal)
+                written += import_batch(
+                    connection, now, some, images, merge_equal=merge_equal, index_words=index_words
+                )
                 end += len(some)
                 if end >= len(conversations) or self._database.is_urgent_work_at_hand:
                     return end, written

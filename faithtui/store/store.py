@@ -45,6 +45,7 @@ from faithtui.store.schema.checksums import FIGURE_TABLES, refuse_corrupted_rows
 from faithtui.store.schema.row_counts import count_rows
 from faithtui.store.search.filters import Search
 from faithtui.store.search.saved_views import SavedViews
+from faithtui.store.search.word_index import WordIndex
 
 T = TypeVar("T")
 
@@ -68,6 +69,7 @@ class Store:
         guidelines: The text that says how to judge, and its versions.
         findings: What looks wrong in runs.
         search: Finds conversations and claims.
+        word_index: Which texts a search for words has still to take up.
         saved_views: Filters and orders of lists that have a name.
         bundles: What people said, for other stores and from them.
         raters: Judges and people on the same claims.
@@ -98,6 +100,7 @@ class Store:
         self.guidelines = Guidelines(database, clock)
         self.findings = Findings(database)
         self.search = Search(database)
+        self.word_index = WordIndex(database)
         self.saved_views = SavedViews(database, clock)
         self.bundles = Bundles(database)
         self.raters = RaterReader(database)

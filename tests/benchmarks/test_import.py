@@ -78,14 +78,19 @@ def test_import_of_many_short_conversations(tmp_path: Path) -> None:
     write_conversations(path, CONVERSATIONS)
     number = iter(range(1000))
 
-    def imported() -> float:
+    def imported(*, defer_index: bool) -> float:
         with Store.open(tmp_path / f"{next(number)}.db") as store:
-            return seconds(lambda: import_files(store, [path], report=lambda progress: None))
+            return seconds(
+                lambda: import_files(
+                    store, [path], report=lambda progress: None, defer_index=defer_index
+                )
+            )
 
     found = best_of(
         2,
         plain=lambda: seconds(lambda: write_plainly(path, tmp_path / f"p{next(number)}.db")),
-        store=imported,
+        store=lambda: imported(defer_index=False),
+        without_words=lambda: imported(defer_index=True),
     )
     table(
         f"import of {CONVERSATIONS:,} conversations, {path.stat().st_size / 1e6:.1f} MB",
@@ -101,6 +106,7 @@ def test_import_of_many_short_conversations(tmp_path: Path) -> None:
         ],
     )
     assert found["plain"] > 0.02 * found["store"]
+    assert found["without_words"] < found["store"]
 
 
 _IMPORT = """

@@ -1,10 +1,14 @@
 """Files into a real store: counts, refusals, strict mode, progress."""
 
 import base64
+import bz2
+import gzip
 import json
+import lzma
 import os
+import random
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,7 +16,7 @@ import pytest
 
 from faithtui.agreement.rating_scales import translate_to_verdict
 from faithtui.domain.conversation import Conversation, Image
-from faithtui.engine import dataset_import
+from faithtui.engine import dataset_import, import_index
 from faithtui.engine.dataset_import import FileImport, ImportProgress, ImportResult, import_files
 from faithtui.engine.imported_labels import UnreadLabels
 from faithtui.errors import ConfigError
@@ -22,6 +26,7 @@ from faithtui.formats.readers.conversations import read_conversations
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.store.conversations import Conversations
 from faithtui.store.records import ImportCounts
+from faithtui.store.search import word_index
 from faithtui.store.store import Store
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -413,9 +418,10 @@ def test_a_batch_holds_few_bytes_of_images(
         images: Mapping[str, bytes],
         *,
         merge_equal: bool,
+        index_words: bool,
     ) -> ImportCounts:
         batches.append([each.key for each in conversations])
-        return real(self, conversations, images, merge_equal=merge_equal)
+        return real(self, conversations, images, merge_equal=merge_equal, index_words=index_words)
 
     monkeypatch.setattr(Conversations, "import_batch", counted)
     huge = coded(PNG + bytes(5 * len(PNG)))
@@ -511,3 +517,93 @@ def test_a_file_that_comes_alone_is_opened_once(
     monkeypatch.setattr(record_files, "open_file_or_stdin_as_utf8", count)
     run(store, GOOD)
     assert opened == [GOOD]
+
+
+def test_words_are_indexed_in_lots_and_deferred_ones_by_the_next_import(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_index, "LOT_ROWS", 4)
+    monkeypatch.setattr(import_index, "LOT_ROWS", 4)
+    first = write(tmp_path / "first.jsonl", *(line(f"a{number}") for number in range(6)))
+    second = write(tmp_path / "second.jsonl", *(line(f"b{number}") for number in range(6)))
+    deferred = import_files(store, [first], report=ignore, defer_index=True)
+    assert deferred.unindexed == store.word_index.count_unindexed_texts() == 6
+
+    waiting: list[int] = []
+    reported: list[ImportProgress] = []
+
+    def report(progress: ImportProgress) -> None:
+        waiting.append(store.word_index.count_unindexed_texts())
+        reported.append(progress)
+
+    outcome = import_files(store, [second], report=report, batch_size=3)
+    assert outcome.unindexed == store.word_index.count_unindexed_texts() == 0
+    # Words of before come last: after the second batch a lot of them is taken up.
+    assert waiting[:2] == [9, 8]
+    assert [each.unindexed for each in reported[-3:]] == [8, 4, 0]
+    assert [each.unindexed for each in reported[:-3]] == [0] * (len(reported) - 3)
+
+
+def test_a_rehearsal_counts_other_metadata_as_the_import_does(store: Store, tmp_path: Path) -> None:
+    def with_metadata(key: str, metadata: object) -> str:
+        return json.dumps({**json.loads(line(key)), "metadata": metadata}) + "\n"
+
+    stored = write(tmp_path / "d.jsonl", with_metadata("a", {"x": 1}), with_metadata("b", {"x": 1}))
+    run(store, stored)
+    again = write(
+        tmp_path / "d.jsonl",
+        with_metadata("a", {"x": 1}),
+        with_metadata("b", {"x": 2}),
+        with_metadata("c", {"x": 1}),
+        with_metadata("c", {"x": 1}),
+        with_metadata("c", {"x": 3}),
+    )
+    rehearsed = import_files(store, [again], report=ignore, rehearse=True)
+    assert list(rehearsed.files[0].remarks.values()) == [2]
+    assert dict(run(store, again).files[0].remarks) == dict(rehearsed.files[0].remarks)
+
+
+def test_a_pattern_means_the_files_and_folders_that_match_it(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "data" / "more").mkdir(parents=True)
+    write(tmp_path / "data" / "b.jsonl", line("b"))
+    write(tmp_path / "data" / "a.jsonl", line("a"))
+    write(tmp_path / "data" / "more" / "c.jsonl", line("c"))
+    write(tmp_path / "[x].jsonl", line("x"))
+    found = run(store, tmp_path / "data" / "*.jsonl", tmp_path / "[x].jsonl")
+    assert [each.path.name for each in found.files] == ["a.jsonl", "b.jsonl", "[x].jsonl"]
+    deep = run(store, tmp_path / "da*" / "**" / "*.jsonl")
+    assert [each.path.name for each in deep.files] == ["a.jsonl", "b.jsonl", "c.jsonl"]
+    folders = run(store, tmp_path / "data" / "mo*")
+    assert [each.path.name for each in folders.files] == ["c.jsonl"]
+    nothing = run(store, tmp_path / "data" / "*.csv")
+    assert (nothing.files, nothing.refused) == ((), 1)
+    assert "is a pattern that no file matches" in str(nothing.refusals[0])
+
+
+def _pack_zstd(data: bytes) -> bytes:
+    zstandard = pytest.importorskip("zstandard")
+    packed: bytes = zstandard.ZstdCompressor().compress(data)
+    return packed
+
+
+def _pack_bzip2(data: bytes) -> bytes:
+    return bz2.compress(data, 1)
+
+
+@pytest.mark.parametrize(
+    ("pack", "records"),
+    [(gzip.compress, 60), (lzma.compress, 60), (_pack_bzip2, 4_000), (_pack_zstd, 4_000)],
+)
+def test_whole_records_of_a_packed_file_that_was_cut_off_come_in(
+    store: Store, tmp_path: Path, pack: Callable[[bytes], bytes], records: int
+) -> None:
+    chance = random.Random(3)
+    words = [line(f"k{number}", f"{chance.random()}") for number in range(records)]
+    packed = pack("".join(words).encode())
+    path = tmp_path / "cut.jsonl.packed"
+    path.write_bytes(packed[: len(packed) * 7 // 10])
+    [found] = run(store, path, batch_size=5_000).files
+    # bzip2 and zstd pack blocks of which there is nothing without their end.
+    assert found.new > records // 4
+    assert found.new < records
+    assert found.refused == 1

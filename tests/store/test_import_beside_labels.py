@@ -36,8 +36,8 @@ def test_a_label_goes_before_the_next_conversations_of_an_import(
 
     with Store.open(tmp_path / "x.db") as store:
 
-        def write_and_label(*args: object) -> ImportCounts:
-            counts = import_batch(*args)  # type: ignore[arg-type]  # as it was called
+        def write_and_label(*args: object, **options: bool) -> ImportCounts:
+            counts = import_batch(*args, **options)  # type: ignore[arg-type]  # as it was called
             if not seen_by_label:  # a label is given while the first of them are written
                 seen_by_label.append(store.submit(store.conversations.count, urgent=True))
             return counts

@@ -25,8 +25,10 @@ from faithtui.errors import ConfigError, FileUnreadable, InputError
 from faithtui.formats.files.record_files import PARQUET, FileRecord, RecordFile
 from faithtui.formats.readers.datasets import (
     FormatChoice,
+    get_folder_before_wildcard,
     is_data_file_name,
     list_data_files,
+    list_files_of_pattern,
     make_shard_dataset_name,
     open_file_and_detect_format,
 )
@@ -270,23 +272,13 @@ def _list_local(text: str) -> list[_FoundFile]:
     else:
         if not glob.has_magic(text):
             raise InputError("is not there", path=path)
-        base = _get_folder_before_wildcard(path)
-        found = sorted(base.glob("/".join(path.parts[len(base.parts) :])))
-        files = [each for each in found if each.is_file()]
+        base = get_folder_before_wildcard(path)
+        files = [each for each in list_files_of_pattern(path) if each.is_file()]
     base = base.absolute()
     return [
         _FoundFile(str(file), file.relative_to(base).as_posix(), file.stat().st_size)
         for file in (each.absolute() for each in files)
     ]
-
-
-def _get_folder_before_wildcard(pattern: Path) -> Path:
-    """Give the folder of a pattern before its first wild card."""
-    fixed = [*pattern.parts]
-    for place, part in enumerate(fixed):
-        if glob.has_magic(part):
-            return Path(*fixed[:place])
-    return pattern.parent
 
 
 def _open_file_system(address: str) -> tuple[Any, str]:

@@ -191,18 +191,21 @@ def _open_decompressed_or_none(path: Path, file: io.BufferedReader) -> io.Buffer
 
 
 def _find_decompressor(path: Path, file: io.BufferedReader) -> Callable[[int], bytes] | None:
-    """Find what reads unpacked bytes of a file; None where it is not packed."""
+    """Find what reads unpacked bytes of a file; None where it is not packed.
+
+    It gives what there is, so that of a file that was cut off everything comes before the error.
+    """
     head = _peek(file)
     if head.startswith(b"\x1f\x8b"):
-        return gzip.GzipFile(fileobj=file).read
+        return gzip.GzipFile(fileobj=file).read1
     if head.startswith(b"BZh"):
         import bz2
 
-        return bz2.BZ2File(file).read
+        return bz2.BZ2File(file).read1
     if head.startswith(b"\xfd7zXZ\x00"):
         import lzma
 
-        return lzma.LZMAFile(file).read
+        return lzma.LZMAFile(file).read1
     return _find_zstd_reader(path, file) if head.startswith(_ZSTD) else None
 
 
@@ -216,7 +219,7 @@ def _find_zstd_reader(path: Path, file: io.BufferedReader) -> Callable[[int], by
         if name == "zstandard":
             read = _make_zstd_reader(module.ZstdDecompressor, file)
         else:
-            read = module.ZstdFile(file).read
+            read = module.ZstdFile(file).read1
         return read
     raise InputError(_ZSTD_SENTENCE, path=path)
 

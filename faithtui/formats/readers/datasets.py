@@ -4,6 +4,7 @@ The one way into the readers. Files that belong together, such as traces and the
 as one data set.
 """
 
+import glob
 import logging
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -233,6 +234,20 @@ def list_data_files(folder: Path) -> list[Path]:
         elif _log.isEnabledFor(logging.DEBUG) and path.is_file():
             _log.debug("%s: %s is passed over, by its name", folder, path.relative_to(folder))
     return files
+
+
+def list_files_of_pattern(pattern: Path) -> list[Path]:
+    """List the files and folders that a pattern such as `data/*.jsonl` means, in order of name."""
+    base = get_folder_before_wildcard(pattern)
+    return sorted(base.glob("/".join(pattern.parts[len(base.parts) :])))
+
+
+def get_folder_before_wildcard(pattern: Path) -> Path:
+    """Give the folder of a pattern before its first wild card."""
+    for place, part in enumerate(pattern.parts):
+        if glob.has_magic(part):
+            return Path(*pattern.parts[:place])
+    return pattern.parent
 
 
 def is_data_file_name(path: Path, folder: Path) -> bool:

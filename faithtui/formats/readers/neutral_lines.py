@@ -21,6 +21,12 @@ _LINE_KEYS: Final = frozenset(("id", "turns", "metadata", "human_labels", "refer
 _TURN_KEYS: Final = frozenset(("role", "content", "retrieval_context", "context", "images"))
 
 
+_NO_RECORD: Final = (
+    "none of its first records is JSON, so what is wrong with each is told; if it is something "
+    "else, save it as JSON Lines, CSV or Parquet"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class NeutralReader:
     """Conversations in the neutral shape."""
@@ -31,7 +37,7 @@ class NeutralReader:
     def explain_match(self, sample: Sample) -> str | None:
         """See `FormatReader`; a file whose lines are all broken is told line by line."""
         if not sample.records:
-            return "no record could be read" if sample.errors else "the file is empty"
+            return _NO_RECORD if sample.errors else "the file is empty"
         from faithtui.formats.readers import deepeval, deepeval_runs
 
         if any(

@@ -92,7 +92,9 @@ def import_and_save_population_draw(
         draw = _drop_deleted_conversations(connection, draw, extends)
     conversations = [each.conversation for each in draw.conversations]
     images = {name: found for each in draw.conversations for name, found in each.images.items()}
-    counts = import_batch(connection, now, conversations, images, merge_equal=False)
+    counts = import_batch(
+        connection, now, conversations, images, merge_equal=False, index_words=True
+    )
     if counts.conflicting:
         raise StoreError(
             f"conversation {counts.conflicting[0]!r} is in the store with other messages; draw "

@@ -51,8 +51,10 @@ def hash_passage_with_images(passage: Passage) -> str:
 
     A text that spells out the mark of an image is not the same as a text with that image.
     """
+    if not passage.images:
+        return text_hash(passage.text)
     marks = "".join(f"\n{image.mark}" for image in passage.images)
-    return text_hash(f"{text_hash(passage.text)}{marks}" if marks else passage.text)
+    return text_hash(f"{text_hash(passage.text)}{marks}")
 
 
 @lru_cache(maxsize=1 << 14)

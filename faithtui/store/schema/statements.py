@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from sqlalchemy import (
@@ -80,6 +81,7 @@ def insert_rows(
     rows: Iterable[tuple[Any, ...]],
     *,
     storable: Collection[str] = (),
+    constants: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Insert many rows, past the layers that take most of the time of an import.
 
@@ -88,9 +90,16 @@ def insert_rows(
         table: Where to.
         columns: Names of all columns that have no default.
         rows: Values in the order of the columns.
-        storable: Columns whose texts were made storable before, and need no second look.
+        storable: Columns whose values the driver takes as they are: texts that were made storable
+            before, numbers.
+        constants: Columns that have one value in all rows.
     """
-    text, writers = _compile_insert(table, columns)
+    text, writers = _compile_insert(table, (*columns, *constants))
+    fixed = [
+        value if writer is None else writer(value)
+        for value, writer in zip(constants.values(), writers[len(columns) :], strict=True)
+    ]
+    writers = writers[: len(columns)]
     changed = [
         (place, writer)
         for place, writer in enumerate(writers)
@@ -105,11 +114,12 @@ def insert_rows(
     }
 
     def convert(row: tuple[Any, ...]) -> list[Any]:
-        values = list(row)
+        values = [*row, *fixed]
         for place, writer in changed:
             value = values[place]
             # Almost nothing has an image, and encoding all the empty lists takes a tenth.
-            values[place] = empty[place] if value in ([], {}) and place in empty else writer(value)
+            is_empty = not value and value is not None and place in empty
+            values[place] = empty[place] if is_empty else writer(value)
         return values
 
     get_driver_connection(connection).executemany(text, map(convert, rows))

@@ -65,7 +65,7 @@ from faithtui.store.schema.tables import (
     verdict,
 )
 from faithtui.store.search.metadata import select_conversations_by_metadata
-from faithtui.store.search.word_index import CLAIM_BITS, make_phrase_query
+from faithtui.store.search.word_index import CLAIM_BITS, WordIndex, make_phrase_query
 
 _CLAIM_MASK = (1 << CLAIM_BITS) - 1
 
@@ -88,6 +88,12 @@ class SearchStop:
             self._stopped = True
             if self._connection is not None:
                 self._connection.interrupt()
+
+    def raise_if_stopped(self) -> None:
+        """Raise `SearchStopped` if somebody stopped it."""
+        with self._lock:
+            if self._stopped:
+                raise SearchStopped
 
     @contextlib.contextmanager
     def run_stoppable_statements(self, connection: Connection) -> Iterator[None]:
@@ -135,6 +141,7 @@ class Search:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._verdict_cache = VerdictCache()
+        self._word_index = WordIndex(database)
 
     def list_matching_items(
         self,
@@ -157,15 +164,16 @@ class Search:
 
         Raises:
             SearchStopped: It was stopped.
+            StoreReadOnly: Words are wanted, some wait for the index, and it cannot be written.
         """
-        with self._open_stoppable_reader(stop) as connection:
+        with self._open_stoppable_reader(wanted, stop) as connection:
             where = self._make_conditions(connection, run_id, wanted)
             found = read_id_column(connection, select_ordered_item_ids(run_id, order).where(*where))
         return tuple(map(ItemId, found))
 
     def count_matching_items(self, run_id: RunId, wanted: Filter) -> int:
         """Count the conversations of a run that a filter finds, as `list_matching_items` does."""
-        with self._open_stoppable_reader(None) as connection:
+        with self._open_stoppable_reader(wanted, None) as connection:
             where = self._make_conditions(connection, run_id, wanted)
             found = select(func.count(run_item.c.id)).where(run_item.c.run_id == run_id, *where)
             return connection.execute(found).scalar_one()
@@ -193,8 +201,9 @@ class Search:
 
         Raises:
             SearchStopped: It was stopped.
+            StoreReadOnly: Words are wanted, some wait for the index, and it cannot be written.
         """
-        with self._open_stoppable_reader(stop) as connection:
+        with self._open_stoppable_reader(wanted, stop) as connection:
             place = _RunScope.from_run(connection, run_id)
             conditions = [
                 _make_claim_words_condition(wanted, term)
@@ -223,10 +232,16 @@ class Search:
         return tuple((ItemId(row.run_item_id), ClaimId(row.claim_id)) for row in found)
 
     @contextlib.contextmanager
-    def _open_stoppable_reader(self, stop: SearchStop | None) -> Iterator[Connection]:
+    def _open_stoppable_reader(
+        self, wanted: Filter, stop: SearchStop | None
+    ) -> Iterator[Connection]:
+        stop = stop or SearchStop()
+        if wanted.list_terms_with_names(TermName.TEXT):
+            # What is written from here on belongs to no run that is searched.
+            self._word_index.index_all_texts(stop.raise_if_stopped)
         with (
             self._database.open_reader() as connection,
-            (stop or SearchStop()).run_stoppable_statements(connection),
+            stop.run_stoppable_statements(connection),
         ):
             yield connection
 

@@ -42,6 +42,7 @@ from faithtui.tui.screen.filter_matches import make_filter_context
 from faithtui.tui.screen.filtered_list import FilteredListScreen
 from faithtui.tui.screen.main_screen import CONTENT_GROUP
 from faithtui.tui.screen.pager import Pager
+from faithtui.tui.screen.word_indexing import index_words_before_search
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
@@ -265,9 +266,9 @@ class ConversationsScreen(FilteredListScreen):
         if facts.run != run:
             facts = await self.read_in_thread(read_list_facts, self.session.store, run)
         spec = await self.read_in_thread(get_metric_spec, row.spec)
-        self.run_row = row
-        began = self.session.seconds()
+        self.run_row, began = row, self.session.seconds()
         try:
+            await index_words_before_search(self, self.active_filter, stop)
             ids = await self.read_in_thread(
                 self.session.store.search.list_matching_items,
                 run,

@@ -98,6 +98,14 @@ def _check_store(named: Path | None, settings: Settings) -> Iterator[DoctorCheck
                 yield DoctorCheck(
                     "labels", None, f"state {opened.bundles.hash_all_current_labels()}"
                 )
+                if unindexed := opened.word_index.count_unindexed_texts():
+                    yield DoctorCheck(
+                        "word index",
+                        None,
+                        f"does not have the words of {unindexed:,} conversations and passages yet; "
+                        "the first search for words indexes them"
+                        + (" where the store can be written" if opened.is_read_only else ""),
+                    )
                 yield from map(
                     _make_misread_labels_check, opened.conversations.list_misread_labels()
                 )

@@ -86,6 +86,13 @@ def import_(
             help="Store conversations with equal turns once; labels of the others go to it.",
         ),
     ] = False,
+    defer_index: Annotated[
+        bool,
+        typer.Option(
+            "--defer-index",
+            help="Leave the words to the first search for words, which then takes longer.",
+        ),
+    ] = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -115,6 +122,7 @@ def import_(
             choice=choice,
             merge_equal=merge_equal,
             rehearse=dry_run,
+            defer_index=defer_index,
         )
     for refusal in result.refusals[:MOST_PRINTED]:
         print_to_stderr(str(refusal))
@@ -145,6 +153,11 @@ def import_(
         elif strict and result.refused:
             print_text("nothing was imported, because of --strict")
         elif any(each.new for each in result.files):
+            if result.unindexed:
+                print_text(
+                    f"words of {result.unindexed:,} conversations and passages are indexed by the "
+                    "first search for words, because of --defer-index"
+                )
             print_hint(
                 "next: `faithtui run` judges them on this machine; --judge names another judge"
             )
@@ -325,5 +338,6 @@ def _as_json(result: "ImportResult", strict: bool, dry_run: bool) -> dict[str, o
         ],
         "same_content": [list(pair) for pair in result.same_content],
         "missing_scores": list(result.missing_scores),
+        "unindexed": result.unindexed,
         "nothing_imported": bool(dry_run or (strict and result.refused)),
     }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.exposure import record_who_saw_judge_verdicts
+from faithtui.cli.import_progress import index_words_before_search
 from faithtui.cli.output import (
     Column,
     format_overrides_cell,
@@ -83,9 +84,9 @@ def show(
         spec = run_row.spec
         if conversation is None:
             if filter_ is not None:
-                items = opened.search.list_matching_items(
-                    found, _parse_filter(filter_, spec, Scope.CONVERSATIONS)
-                )
+                wanted = _parse_filter(filter_, spec, Scope.CONVERSATIONS)
+                index_words_before_search(opened, wanted)
+                items = opened.search.list_matching_items(found, wanted)
             _print_conversations(opened, items, spec.metric, as_json=options.json)
             failures = opened.run_contents.count_conversations_by_state_reason(
                 found, ItemState.FAILED

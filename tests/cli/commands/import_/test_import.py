@@ -198,3 +198,32 @@ def test_a_file_that_was_cut_off_leaves_the_others_of_its_data_set(
     assert done.code == 3
     assert "1 new" in done.out
     assert "feedback.jsonl: is UTF-16 that cannot be decoded" in done.err
+
+
+def test_a_deferred_index_is_named_by_doctor_and_made_by_the_first_search(
+    cli: Cli, tmp_path: Path
+) -> None:
+    path = tmp_path / "two.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for word in ("ferry", "tram"):
+            turns = [
+                {"role": "user", "content": "When?"},
+                {"role": "assistant", "content": "At nine.", "retrieval_context": [f"A {word}."]},
+            ]
+            file.write(json.dumps({"id": word, "turns": turns}) + "\n")
+    done = cli("import", path, "--defer-index")
+    assert done.code == 0
+    assert "words of 4 conversations and passages are indexed by the first search" in done.out
+    assert cli("import", path, "--defer-index", "--json").json["unindexed"] == 4
+    named = cli("doctor", "--offline")
+    assert "does not have the words of 4 conversations and passages yet" in named.out
+    assert cli("run", "--judge", "offline").code == 0
+    without_words = cli("show", "last", "--filter", "state:done")
+    assert "ferry" in without_words.out
+    assert "indexing" not in without_words.err
+    found = cli("show", "last", "--filter", "tram")
+    assert "indexing the words of 4 conversations and passages for search" in found.err
+    assert "tram" in found.out
+    assert "ferry" not in found.out
+    assert "word index" not in cli("doctor", "--offline").out
+    assert "indexing" not in cli("show", "last", "--filter", "tram").err
