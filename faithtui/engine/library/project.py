@@ -158,8 +158,8 @@ class Project:
         """
         from faithtui.engine.library.project_runs import (
             RequestedRun,
-            execute_run_and_wait,
-            make_run_environment_from_settings,
+            execute_and_wait,
+            make_environment,
             make_run_request,
         )
         from faithtui.engine.runs.run_planner import save_planned_run
@@ -177,21 +177,16 @@ class Project:
             concurrency,
         )
         request = make_run_request(self._settings, asked)
-        environment = make_run_environment_from_settings(self._settings)
+        environment = make_environment(self._settings)
         run = save_planned_run(self._store, request, environment=environment)
-        return execute_run_and_wait(self._store, run, environment, on_progress)
+        return execute_and_wait(self._store, run, environment, on_progress)
 
     def resume(self, run: int | str = "last", *, on_progress: Progress | None = None) -> Row:
         """Go on with a run: what failed or lacks a verdict is asked again. Returns it, as `run`."""
-        from faithtui.engine.library.project_runs import (
-            execute_run_and_wait,
-            make_run_environment_from_settings,
-        )
+        from faithtui.engine.library.project_runs import execute_and_wait, make_environment
 
         found = self._find_run_id(run)
-        return execute_run_and_wait(
-            self._store, found, make_run_environment_from_settings(self._settings), on_progress
-        )
+        return execute_and_wait(self._store, found, make_environment(self._settings), on_progress)
 
     def runs(self) -> list[Row]:
         """List the runs, the newest first, without archived ones."""

@@ -76,7 +76,7 @@ def make_run_request(settings: "Settings", asked: RequestedRun) -> RunRequest:
     )
 
 
-def make_run_environment_from_settings(settings: "Settings") -> RunEnvironment:
+def make_environment(settings: "Settings") -> RunEnvironment:
     """Make what a run needs beside the store, as set."""
     return make_run_environment(
         requests_per_minute=settings.requests_per_minute,
@@ -105,7 +105,7 @@ def find_run_id(store: "Store", run: int | str) -> RunId:
     return store.runs.read_run(RunId(run)).id
 
 
-def execute_run_and_wait(
+def execute_and_wait(
     store: "Store", run: RunId, environment: RunEnvironment, on_progress: Progress | None
 ) -> Row:
     """Execute a run on a thread of its own: a notebook has a loop running on this one.

@@ -172,11 +172,11 @@ class AdjudicateScreen(FaithScreen):
         wanted = self._claim_to_select
         run = self.session.run or await self.read_in_thread(store.runs.find_newest_run_id)
         if run is None:
-            self.call_later(self.show_comparison_and_select_claim, LoadedComparison(), None)
+            self.call_later(self.show_comparison, LoadedComparison(), None)
             return
         self.session.switch_run(run)
         loaded = await self.read_in_thread(read_comparison, store, run, self.filter)
-        self.call_later(self.show_comparison_and_select_claim, loaded, wanted)
+        self.call_later(self.show_comparison, loaded, wanted)
 
     def explain_unread_content(self, why: Sequence[Piece]) -> None:
         """Say why nothing is compared; what was goes too: it may rest on what is damaged."""
@@ -187,9 +187,7 @@ class AdjudicateScreen(FaithScreen):
         self.set_title()
         self.refresh_bindings()
 
-    def show_comparison_and_select_claim(
-        self, loaded: LoadedComparison, wanted: ClaimId | None
-    ) -> None:
+    def show_comparison(self, loaded: LoadedComparison, wanted: ClaimId | None) -> None:
         """Draw the list with the cursor on a claim, and the table.
 
         Args:

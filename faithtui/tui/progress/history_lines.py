@@ -118,7 +118,7 @@ def format_question_kind_table_lines(steps: tuple[StepTotals, ...], width: int) 
     return lines
 
 
-def no_failures_advice_lines(row: RunRow, width: int, keys: KeyNames) -> list[Line]:
+def advice_lines(row: RunRow, width: int, keys: KeyNames) -> list[Line]:
     """Say what can be done with a run in which nothing failed."""
     ways = []
     if row.pending:

@@ -16,7 +16,7 @@ from faithtui.tui.messages import ShowScreen
 from faithtui.tui.progress import event_lines as draw_events
 from faithtui.tui.progress import progress_lines as draw
 from faithtui.tui.progress.event_list import EventList
-from faithtui.tui.progress.history_lines import history_lines, no_failures_advice_lines
+from faithtui.tui.progress.history_lines import advice_lines, history_lines
 from faithtui.tui.progress.pace import NO_RATES, PaceMeter
 from faithtui.tui.progress.run_controls import RunControls
 from faithtui.tui.progress.stage_lines import count_needed_lines, stage_lines, stage_title
@@ -260,9 +260,7 @@ class ProgressScreen(FaithScreen):
             self._draw_history(row, history)
         failed = fmt.format_count(row.failed)
         if history is not None and not row.failed:
-            self.failed.show(
-                lambda width: no_failures_advice_lines(row, width, self.keys), title="What next"
-            )
+            self.failed.show(lambda width: advice_lines(row, width, self.keys), title="What next")
         else:
             self._draw_failed(row)
         # Where one of both has the only room, its frame says that the other one is there.

@@ -138,10 +138,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
 
     def action_move_to_claim(self, by: int) -> None:
         """Choose another claim from any pane; in a queue, another one of it."""
-        if (
-            self.screen.view is None
-            or self.screen.queue_navigator.go_to_neighbour_claim_if_in_queue(by)
-        ):
+        if self.screen.view is None or self.screen.queue_navigator.step_in_queue_if_any(by):
             return
         self.screen.verdicts.forget_last_verdict()
         self.screen.draw_at_position(

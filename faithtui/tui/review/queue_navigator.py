@@ -204,7 +204,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
             title = escape_line(self.cursor.queue.title, limit=40)
             self.show_message(title, Piece(self.keys.fill_in_keys(words), "warn"))
 
-    def go_to_neighbour_claim_if_in_queue(self, by: int) -> bool:
+    def step_in_queue_if_any(self, by: int) -> bool:
         """Go to the next or the previous claim of the queue, answered or not.
 
         Returns:

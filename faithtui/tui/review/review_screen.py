@@ -129,9 +129,7 @@ class ReviewScreen(FaithScreen):
     def make_panes(self) -> ReviewPanes:
         """Make the panes, the claims first."""
         return ReviewPanes(
-            self.keys,
-            self.moves.show_claim_of_row,
-            self.queue_navigator.go_to_neighbour_claim_if_in_queue,
+            self.keys, self.moves.show_claim_of_row, self.queue_navigator.step_in_queue_if_any
         )
 
     def compose_input_lines(self) -> ComposeResult:

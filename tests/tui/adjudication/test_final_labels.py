@@ -121,7 +121,7 @@ async def test_keys_typed_after_an_undo_wait_also_for_a_reading_that_takes_its_p
         claims = list(screen.listed_entries)
         reload_at, show_loaded = (
             screen.reload_and_select_claim,
-            screen.show_comparison_and_select_claim,
+            screen.show_comparison,
         )
 
         def reload_twice(claim: ClaimId) -> None:
@@ -133,7 +133,7 @@ async def test_keys_typed_after_an_undo_wait_also_for_a_reading_that_takes_its_p
             screen.call_later(screen.show_claim_under_cursor)
 
         monkeypatch.setattr(screen, "reload_and_select_claim", reload_twice)
-        monkeypatch.setattr(screen, "show_comparison_and_select_claim", show_and_read_twice)
+        monkeypatch.setattr(screen, "show_comparison", show_and_read_twice)
         type_ahead(app, "u", "n")
         await until(pilot, lambda: "saved" in status(app) and "undone" not in status(app))
         await calm(pilot)
