@@ -5,7 +5,6 @@ and at last the place of each claim in the design. A set is taken in whole or no
 line that cannot be used ends the reading, and a file that was cut off or changed is refused.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -25,7 +24,7 @@ from faithtui.domain.label_bundle import LARGEST_CLOCK, ClaimName, ConversationN
 from faithtui.domain.limits import RECORD, REVIEWER
 from faithtui.errors import ExportError, InputError
 from faithtui.formats.fields import FieldReader
-from faithtui.formats.json_lines import read_json_lines
+from faithtui.formats.json_lines import format_json_line, read_json_lines
 from faithtui.formats.label_bundles import BundleReader, format_bundle_lines
 from faithtui.formats.readers.neutral import ParsedConversation, conversation_from_json
 from faithtui.formats.writers.conversations import conversation_to_json
@@ -61,7 +60,7 @@ def claim_set_lines(
         ExportError: A conversation is too large with its images to be read again.
     """
     conversations = {each.claim.conversation for each in found.claims}
-    yield _to_line(
+    yield format_json_line(
         {
             "type": FORMAT,
             "version": VERSION,
@@ -90,7 +89,7 @@ def claim_set_lines(
         }
     )
     for each in transcripts:
-        line = _to_line(
+        line = format_json_line(
             {
                 "type": _TRANSCRIPT,
                 "source": each.conversation.source,
@@ -115,7 +114,7 @@ def claim_set_lines(
             line_of_claim["place"] = claim.place
         if claim.shown:
             line_of_claim["shown"] = True
-        yield _to_line(line_of_claim)
+        yield format_json_line(line_of_claim)
 
 
 def read_and_check_claim_set(path: Path) -> ClaimSetBundle:
@@ -177,10 +176,6 @@ def _read_lines(path: Path) -> Iterator[tuple[FieldReader, int]]:
         if isinstance(line.found, InputError):
             raise line.found
         yield FieldReader(line.found, path, line.line), line.line
-
-
-def _to_line(value: Mapping[str, object]) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
 def _read_header(fields: FieldReader) -> ClaimSetBundle:

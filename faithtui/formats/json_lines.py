@@ -12,7 +12,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,6 +69,11 @@ class JsonRecord:
     size: int
     """Its bytes."""
     found: dict[str, object] | InputError
+
+
+def format_json_line(value: Mapping[str, object]) -> str:
+    """Write an object as a line of a file of ours, with its line end."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
 def read_json_lines(path: Path) -> Iterator[JsonRecord]:

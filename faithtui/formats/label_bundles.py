@@ -43,7 +43,7 @@ from faithtui.domain.limits import GUIDELINE, NOTE, REVIEWER
 from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import InputError
 from faithtui.formats.fields import FieldReader
-from faithtui.formats.json_lines import describe_json, read_json_lines
+from faithtui.formats.json_lines import describe_json, format_json_line, read_json_lines
 
 FORMAT = "faithtui-labels"
 VERSION = 2
@@ -101,7 +101,7 @@ def format_bundle_lines(bundle: LabelBundle) -> Iterator[str]:
     digest = BundleDigest()
     for line in _iter_lines_below_header(bundle):
         digest.add(line)
-    yield _format_json_line(
+    yield format_json_line(
         {
             "type": FORMAT,
             "version": _choose_oldest_format_version(bundle),
@@ -111,7 +111,7 @@ def format_bundle_lines(bundle: LabelBundle) -> Iterator[str]:
         }
     )
     # Made a second time: a large bundle would not fit into memory as text.
-    yield from map(_format_json_line, _iter_lines_below_header(bundle))
+    yield from map(format_json_line, _iter_lines_below_header(bundle))
 
 
 def _iter_lines_below_header(bundle: LabelBundle) -> Iterator[dict[str, object]]:
@@ -188,10 +188,6 @@ def read_bundle(path: Path) -> ParsedBundle:
         else:
             reader.read_line(FieldReader(line.found, path, line.line), line.line)
     return reader.make_parsed_bundle()
-
-
-def _format_json_line(value: Mapping[str, object]) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
 def _format_time(moment: datetime) -> str:

@@ -57,6 +57,7 @@ from faithtui.metrics.findings import (
     score_findings,
 )
 from faithtui.metrics.missing_verdicts import ask_until_complete
+from faithtui.metrics.option_checks import check_threshold, check_truths_extraction_limit
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import list_texts, refuse_unsupported_images
 from faithtui.metrics.shapes import ParsedVerdict
@@ -142,13 +143,8 @@ class DeepEvalExFaithfulness:
                 )
         if self.as_peer:
             return
-        if self.threshold is not None and not 0 <= self.threshold <= 1:
-            raise ConfigError(f"threshold is {self.threshold}; expected 0 to 1, or none")
-        if self.truths_extraction_limit is not None and self.truths_extraction_limit < 1:
-            raise ConfigError(
-                f"truths_extraction_limit is {self.truths_extraction_limit}; "
-                "expected 1 or more truths per document, or none for all"
-            )
+        check_threshold(self.threshold)
+        check_truths_extraction_limit(self.truths_extraction_limit)
 
     @property
     def spec(self) -> MetricSpec:

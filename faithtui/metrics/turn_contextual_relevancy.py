@@ -20,7 +20,7 @@ from faithtui.domain.label_sets import RELEVANCE
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion
 from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
-from faithtui.errors import ConfigError, MetricError, PeerFails
+from faithtui.errors import MetricError, PeerFails
 from faithtui.metrics.base import JudgeTraits, MetricSpec, QuestionPace, Questions
 from faithtui.metrics.findings import (
     WindowFindings,
@@ -30,6 +30,7 @@ from faithtui.metrics.findings import (
     make_deepeval_result,
     prefix_bare_model_with_openai,
 )
+from faithtui.metrics.option_checks import check_threshold, check_window_size
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import list_documents, refuse_unsupported_images
 from faithtui.metrics.relevance.common import NO_CONTEXT, NO_MESSAGE, make_window_views
@@ -90,10 +91,8 @@ class TurnContextualRelevancy:
         """
         if self.as_peer:
             return
-        if self.threshold is not None and not 0 <= self.threshold <= 1:
-            raise ConfigError(f"threshold is {self.threshold}; expected 0 to 1, or none")
-        if self.window_size < 1:
-            raise ConfigError(f"window_size is {self.window_size}; expected 1 or more interactions")
+        check_threshold(self.threshold)
+        check_window_size(self.window_size)
 
     @property
     def spec(self) -> MetricSpec:

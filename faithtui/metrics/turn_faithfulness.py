@@ -19,7 +19,7 @@ from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.verdicts import Assessment, Claim, Conclusion
 from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
-from faithtui.errors import ConfigError, PeerFails
+from faithtui.errors import PeerFails
 from faithtui.metrics import questions
 from faithtui.metrics.base import JudgeTraits, MetricSpec, QuestionPace, Questions
 from faithtui.metrics.findings import (
@@ -29,6 +29,11 @@ from faithtui.metrics.findings import (
     average_windows_and_ask_reason,
     make_deepeval_result,
     prefix_bare_model_with_openai,
+)
+from faithtui.metrics.option_checks import (
+    check_threshold,
+    check_truths_extraction_limit,
+    check_window_size,
 )
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import list_messages, refuse_unsupported_images
@@ -95,15 +100,9 @@ class TurnFaithfulness:
         """
         if self.as_peer:
             return
-        if self.threshold is not None and not 0 <= self.threshold <= 1:
-            raise ConfigError(f"threshold is {self.threshold}; expected 0 to 1, or none")
-        if self.window_size < 1:
-            raise ConfigError(f"window_size is {self.window_size}; expected 1 or more interactions")
-        if self.truths_extraction_limit is not None and self.truths_extraction_limit < 1:
-            raise ConfigError(
-                f"truths_extraction_limit is {self.truths_extraction_limit}; "
-                "expected 1 or more truths per document, or none for all"
-            )
+        check_threshold(self.threshold)
+        check_window_size(self.window_size)
+        check_truths_extraction_limit(self.truths_extraction_limit)
 
     @property
     def spec(self) -> MetricSpec:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from faithtui.agreement.documents.header import LabelProvenance
+from faithtui.agreement.report.headline import format_number_with_noun
 from faithtui.agreement.report.model import Breakdown, LevelReport, Slice
 from faithtui.domain.estimates import Estimate
 
@@ -68,11 +69,6 @@ def share_text(part: float, whole: float) -> str:
     return f"{part / whole:.1%}" if whole else EMPTY_CELL
 
 
-def count_and_noun_text(n: int, one: str, many: str) -> str:
-    """Write a number of things."""
-    return f"{n:,} {one if n == 1 else many}"
-
-
 def join_alternatives(words: Iterable[str]) -> str:
     """Write alternatives."""
     return " or ".join(words)
@@ -89,9 +85,11 @@ def label_dates_and_guidelines_text(found: LabelProvenance) -> str:
     when = f"on {first}" if first == last else f"from {first} to {last}"
     parts = []
     if found.imported:
-        parts.append(f"{count_and_noun_text(found.imported, 'label', 'labels')} came with the data")
+        parts.append(
+            f"{format_number_with_noun(found.imported, 'label', 'labels')} came with the data"
+        )
     parts += [
-        f"{count_and_noun_text(labels, 'label', 'labels')} under {name}"
+        f"{format_number_with_noun(labels, 'label', 'labels')} under {name}"
         for name, labels in found.by_guideline
     ]
     return f"labels were stored {when}: {', '.join(parts)}."

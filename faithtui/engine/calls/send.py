@@ -43,6 +43,7 @@ from faithtui.errors import (
 )
 from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, OutputFormat
 from faithtui.judges.reply_parser import parse_reply
+from faithtui.store.records import StoredReply
 
 T = TypeVar("T")
 
@@ -111,6 +112,16 @@ class CallCounts:
     def get_or_add_counts_of_step(self, name: str) -> StepCallCounts:
         """Give the counts of a step."""
         return self.steps.setdefault(name, StepCallCounts())
+
+    def add_call(self, step: str, kept: StoredReply) -> None:
+        """Count a call of the judge, its tokens, its cost and its time."""
+        self.calls += 1
+        self.get_or_add_counts_of_step(step).calls += 1
+        self.tokens_in += kept.tokens_in or 0
+        self.tokens_out += kept.tokens_out or 0
+        self.cost_nusd += kept.cost_nusd or 0
+        self.unpriced += kept.cost_nusd is None
+        self.latencies_ms.append(kept.latency_ms)
 
 
 class QuestionSender(Protocol):
@@ -307,7 +318,9 @@ class Sender:
                     prices=self._pricing.price_source,
                 )
                 self.tally.calls_again += was_asked_before(asked.step, asked.count)
-                self._count_call(asked.step, reply, kept.tokens_in, kept.tokens_out, kept.cost_nusd)
+                self.tally.add_call(asked.step, kept)
+                self.tally.get_or_add_counts_of_step(asked.step).judge_ms += reply.latency_ms
+                self.tally.tokens_cached += reply.usage.tokens_cached or 0
                 self.tally.estimated += is_estimated
                 try:
                     value = understand(reply)
@@ -395,25 +408,6 @@ class Sender:
         task = asyncio.current_task()
         if task is not None:
             self._tasks_in_flight.discard(task)
-
-    def _count_call(
-        self,
-        step: str,
-        reply: JudgeReply,
-        tokens_in: int | None,
-        tokens_out: int | None,
-        cost_nusd: int | None,
-    ) -> None:
-        tally = self.tally
-        tally.calls += 1
-        tally.get_or_add_counts_of_step(step).calls += 1
-        tally.get_or_add_counts_of_step(step).judge_ms += reply.latency_ms
-        tally.tokens_in += tokens_in or 0
-        tally.tokens_out += tokens_out or 0
-        tally.tokens_cached += reply.usage.tokens_cached or 0
-        tally.cost_nusd += cost_nusd or 0
-        tally.unpriced += cost_nusd is None
-        tally.latencies_ms.append(reply.latency_ms)
 
 
 class _RetryInOtherFormat(Exception):

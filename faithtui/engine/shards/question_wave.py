@@ -107,7 +107,7 @@ class WaveSender:
             cost_nusd=self._pricing.compute_cost_nusd(usage),
             prices=self._pricing.price_source,
         )
-        self._count_call(asked.step, result, kept.tokens_in, kept.tokens_out, kept.cost_nusd)
+        self._tally.add_call(asked.step, kept)
         try:
             value = understand(result)
         except JudgeReplyInvalid:
@@ -135,22 +135,6 @@ class WaveSender:
             self._file.write(self._form.format_question(asked.key, request))
             self._written.add(asked.key)
             self.questions += 1
-
-    def _count_call(
-        self,
-        step: str,
-        reply: JudgeReply,
-        tokens_in: int | None,
-        tokens_out: int | None,
-        cost_nusd: int | None,
-    ) -> None:
-        self._tally.calls += 1
-        self._tally.get_or_add_counts_of_step(step).calls += 1
-        self._tally.tokens_in += tokens_in or 0
-        self._tally.tokens_out += tokens_out or 0
-        self._tally.cost_nusd += cost_nusd or 0
-        self._tally.unpriced += cost_nusd is None
-        self._tally.latencies_ms.append(reply.latency_ms)
 
 
 @asynccontextmanager

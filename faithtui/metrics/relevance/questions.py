@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from faithtui.domain.conversation import Passage
 from faithtui.domain.judging.tasks import ExplainRelevance, JudgeDocument, RelateDocument
-from faithtui.metrics.base import Question
+from faithtui.metrics.base import Question, ReplyShape
 from faithtui.metrics.prompt_texts import PromptSet, fence_text, fence_texts, format_numbered_lines
 from faithtui.metrics.questions import format_passages_with_image_marks, list_images, list_texts
 from faithtui.metrics.relevance.replies import JudgedStatement, make_statements_reply_shape
@@ -65,22 +65,16 @@ def make_statement_messages_question(
     as_peer: bool,
 ) -> Question[tuple[JudgedStatement, ...]]:
     """Ask for the statements of a document, each with the numbers of the messages it serves."""
-    return Question(
-        step="verdicts",
+    return _make_question_about_document(
+        prompts,
+        document,
+        messages,
+        which,
+        prompt="relate",
         task=RelateDocument(document.text, list_texts(messages)),
-        system=prompts.render("system"),
-        prompt=prompts.render(
-            "relate",
-            which=which,
-            messages=fence_texts("message", "q", format_passages_with_image_marks(messages)),
-            document=fence_text("document", "d0", document.text_with_marks),
-        ),
         reply=make_statements_reply_shape(
             "statements", messages=[f"q{n}" for n in range(len(messages))], as_peer=as_peer
         ),
-        max_tokens=1000 + len(document.text),
-        images=list_images([*messages, document]),
-        says_something=_has_verdict_or_no_statements,
     )
 
 
@@ -93,17 +87,38 @@ def make_statement_relevance_question(
     as_peer: bool,
 ) -> Question[tuple[JudgedStatement, ...]]:
     """Ask for the statements of a document, each relevant to the messages together or not."""
+    return _make_question_about_document(
+        prompts,
+        document,
+        messages,
+        which,
+        prompt="judge",
+        task=JudgeDocument(document.text, list_texts(messages)),
+        reply=make_statements_reply_shape("verdicts", messages=None, as_peer=as_peer),
+    )
+
+
+def _make_question_about_document(
+    prompts: PromptSet,
+    document: Passage,
+    messages: Sequence[Passage],
+    which: str,
+    *,
+    prompt: str,
+    task: RelateDocument | JudgeDocument,
+    reply: ReplyShape[tuple[JudgedStatement, ...]],
+) -> Question[tuple[JudgedStatement, ...]]:
     return Question(
         step="verdicts",
-        task=JudgeDocument(document.text, list_texts(messages)),
+        task=task,
         system=prompts.render("system"),
         prompt=prompts.render(
-            "judge",
+            prompt,
             which=which,
             messages=fence_texts("message", "q", format_passages_with_image_marks(messages)),
             document=fence_text("document", "d0", document.text_with_marks),
         ),
-        reply=make_statements_reply_shape("verdicts", messages=None, as_peer=as_peer),
+        reply=reply,
         max_tokens=1000 + len(document.text),
         images=list_images([*messages, document]),
         says_something=_has_verdict_or_no_statements,

@@ -8,7 +8,6 @@ from faithtui.agreement.documents.wording import (
     EMPTY_CELL,
     FIGURE_HEADS,
     WEIGHTED_SHARES_NOTE,
-    count_and_noun_text,
     decimal_text,
     estimate_text,
     level_unit_plural,
@@ -16,6 +15,7 @@ from faithtui.agreement.documents.wording import (
     p_value_text,
     share_text,
 )
+from faithtui.agreement.report.headline import format_number_with_noun
 from faithtui.agreement.report.missing_figures import explain_missing_class_figure
 from faithtui.agreement.report.model import (
     Agreement,
@@ -226,7 +226,7 @@ def _make_inter_annotator_agreement_blocks(
         return
     yield Paragraph(
         f"{humans.raters} annotators; "
-        f"{count_and_noun_text(humans.units, f'{one} has', f'{many} have')} labels "
+        f"{format_number_with_noun(humans.units, f'{one} has', f'{many} have')} labels "
         f"of "
         "two or more. Inter-annotator agreement is the most that can be asked of a judge."
     )

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, Table
 from faithtui.agreement.documents.wording import (
     FIGURE_HEADS,
-    count_and_noun_text,
     make_estimate_row,
 )
+from faithtui.agreement.report.headline import format_number_with_noun
 from faithtui.agreement.report.model import AgreementReport, EvidenceReport, ExtractionReport
 
 
@@ -22,10 +22,9 @@ def make_evidence_and_extraction_blocks(report: AgreementReport) -> Iterator[Blo
 def _make_judge_against_marked_evidence_blocks(found: EvidenceReport) -> Iterator[Block]:
     yield Heading("Evidence")
     said = (
-        f"On {count_and_noun_text(found.claims, 'claim', 'claims')} annotators marked the words "
-        "that decide "
-        "the verdict. They are compared with the words of the truths that the judge named for its "
-        "own verdict. Each figure is a mean over claims, unweighted."
+        f"On {format_number_with_noun(found.claims, 'claim', 'claims')} annotators marked the "
+        "words that decide the verdict. They are compared with the words of the truths that the "
+        "judge named for its own verdict. Each figure is a mean over claims, unweighted."
     )
     if found.uncited:
         said += (
@@ -47,7 +46,7 @@ def _make_judge_against_marked_evidence_blocks(found: EvidenceReport) -> Iterato
 
 def _make_extraction_recall_blocks(found: ExtractionReport) -> Iterator[Block]:
     yield Heading("Claim extraction")
-    answers = count_and_noun_text(found.answers, "answer", "answers")
+    answers = format_number_with_noun(found.answers, "answer", "answers")
     said = (
         f"Annotators declared {answers} complete: the judge extracted {found.fair:,} of the claims "
         f"in them and missed {found.missed:,}. What was declared complete is no random sample, "

@@ -17,13 +17,13 @@ from faithtui.agreement.documents.header import ReportHeader, list_option_texts
 from faithtui.agreement.documents.plots.report_plots import interval_progress_plot, pass_rate_plot
 from faithtui.agreement.documents.wording import (
     EMPTY_CELL,
-    count_and_noun_text,
     decimal_text,
     join_alternatives,
     level_unit_plural,
     percent_estimate_text,
 )
 from faithtui.agreement.idk_recoding import IdkRule
+from faithtui.agreement.report.headline import format_number_with_noun
 from faithtui.agreement.report.model import (
     AgreementReport,
     ConfidenceSequences,
@@ -92,7 +92,9 @@ def _describe_labels_needed(needed: int | None, level: LevelReport) -> str:
     if needed is None:
         return "The number of missing labels is unknown."
     if needed < left:
-        return f"About {count_and_noun_text(needed, 'more label is', 'more labels are')} needed."
+        return (
+            f"About {format_number_with_noun(needed, 'more label is', 'more labels are')} needed."
+        )
     if not left:
         return f"All {units} are labelled: a narrower interval takes other conversations."
     return (
@@ -166,11 +168,11 @@ def _describe_confidence_sequences(found: ConfidenceSequences, level: float) -> 
     words = (
         f"However often one looked since the first label ({level:.0%}, this run): the share that "
         f"passes is {rate}, and of unfaithful claims the judge flags {recall}. This rests on "
-        f"{count_and_noun_text(found.labels, 'label', 'labels')} in the drawn order."
+        f"{format_number_with_noun(found.labels, 'label', 'labels')} in the drawn order."
     )
     if found.later:
         words += (
-            f" {count_and_noun_text(found.later, 'label', 'labels')} after the first claim "
+            f" {format_number_with_noun(found.later, 'label', 'labels')} after the first claim "
             "without an "
             "answer cannot count."
         )

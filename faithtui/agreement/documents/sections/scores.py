@@ -11,11 +11,11 @@ from faithtui.agreement.documents.sections.errors import make_detection_table
 from faithtui.agreement.documents.wording import (
     EMPTY_CELL,
     FIGURE_HEADS,
-    count_and_noun_text,
     decimal_text,
     make_estimate_row,
     p_value_text,
 )
+from faithtui.agreement.report.headline import format_number_with_noun
 from faithtui.agreement.report.model import (
     AgreementReport,
     CalibrationReport,
@@ -38,7 +38,7 @@ def make_score_section_blocks(report: AgreementReport) -> Iterator[Block]:
     if found.answers:
         yield Heading("Answers", 3)
         yield Paragraph(
-            f"Of {count_and_noun_text(found.answers, 'answer', 'answers')} that annotators "
+            f"Of {format_number_with_noun(found.answers, 'answer', 'answers')} that annotators "
             "labelled "
             "or rated, "
             f"{found.n_vacuous:,} have no claims and {found.unscored:,} no score."
@@ -68,7 +68,7 @@ def _make_unit_score_comparison_blocks(found: UnitScoreReport) -> Iterator[Block
     one, many = found.level.value, f"{found.level.value}s"
     yield Heading(many.capitalize(), 3)
     yield Paragraph(
-        f"{count_and_noun_text(found.n, one, many)} with a score of both; left out: "
+        f"{format_number_with_noun(found.n, one, many)} with a score of both; left out: "
         f"{found.n_partially_labelled:,} labelled in part, "
         f"{found.n_vacuous:,} without anything to judge, {found.unscored:,} without a score."
     )
@@ -197,7 +197,7 @@ def make_perturbation_section_blocks(report: AgreementReport) -> Iterator[Block]
         if found.same_judge
         else (" The run was judged by another version of this judge, or with other parameters.")
     )
-    claims = count_and_noun_text(found.claims, "labelled claim", "labelled claims")
+    claims = format_number_with_noun(found.claims, "labelled claim", "labelled claims")
     yield Paragraph(
         f"{claims} changed a little (seed {found.seed}) and put to {found.judge}. Changes that "
         "break a claim are made of supported ones that it called yes; an injected instruction "

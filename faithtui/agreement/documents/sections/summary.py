@@ -15,7 +15,6 @@ from faithtui.agreement.documents.header import ReportHeader
 from faithtui.agreement.documents.plots.report_plots import review_coverage_plot
 from faithtui.agreement.documents.wording import (
     EMPTY_CELL,
-    count_and_noun_text,
     decimal_text,
     estimate_text,
     label_dates_and_guidelines_text,
@@ -24,6 +23,7 @@ from faithtui.agreement.documents.wording import (
     share_text,
 )
 from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.report.headline import format_number_with_noun
 from faithtui.agreement.report.model import AgreementReport, Coverage, LevelReport
 
 
@@ -76,7 +76,9 @@ def make_sampled_population_blocks(report: AgreementReport) -> Iterator[Block]:
         ),
     )
     if found.slices:
-        left_out = f"; {count_and_noun_text(found.few, 'part has', 'parts have')} too few labels"
+        left_out = (
+            f"; {format_number_with_noun(found.few, 'part has', 'parts have')} too few labels"
+        )
         yield Table(
             f"Share of {many} that pass, by part of the population{left_out if found.few else ''}",
             ("by", "part", many, "labelled", "passing, by the judge", "corrected"),
@@ -118,7 +120,7 @@ def make_review_coverage_blocks(report: AgreementReport, header: ReportHeader) -
     )
     yield table if drawn is None else PlotWithTable(drawn, table)
     yield Paragraph(
-        f"{count_and_noun_text(header.windows, 'window', 'windows')} in the run, "
+        f"{format_number_with_noun(header.windows, 'window', 'windows')} in the run, "
         f"{header.unscored_windows:,} of them without a score, which no mean counts; there was "
         f"nothing to judge in {header.vacuous_windows:,}."
     )
