@@ -20,7 +20,7 @@ _COUNTS = ("requests_per_minute", "tokens_per_minute")
 """Settings that are whole numbers where there is any, which an unset value does not show."""
 
 
-def write_setting(
+def write_setting_and_reload_settings(
     file: Path, name: str, value: Value | None, environment: Mapping[str, str] = os.environ
 ) -> SettingsWithOrigins:
     """Set one value in the settings file, and read everything again.
@@ -48,10 +48,10 @@ def write_setting(
 def preview_setting(
     file: Path, name: str, value: Value | None, environment: Mapping[str, str] = os.environ
 ) -> SettingsWithOrigins:
-    """Say what `write_setting` would give, and write nothing.
+    """Say what `write_setting_and_reload_settings` would give, and write nothing.
 
     Raises:
-        ConfigError: As `write_setting`.
+        ConfigError: As `write_setting_and_reload_settings`.
     """
     return _validate_and_parse_content(
         file, _compute_edited_text(file, name, value)[2], environment

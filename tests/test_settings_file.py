@@ -6,7 +6,11 @@ import pytest
 
 from faithtui.config import SettingOrigin, Settings, load_settings, load_settings_with_origins
 from faithtui.errors import ConfigError
-from faithtui.settings_file import parse_typed_value, preview_setting, write_setting
+from faithtui.settings_file import (
+    parse_typed_value,
+    preview_setting,
+    write_setting_and_reload_settings,
+)
 
 BEFORE = '# mine\njudge = "offline"  # for now\n\n# how many\nconcurrency = 4\n'
 
@@ -14,7 +18,7 @@ BEFORE = '# mine\njudge = "offline"  # for now\n\n# how many\nconcurrency = 4\n'
 def test_a_value_changes_and_everything_else_stays(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text(BEFORE, "utf-8")
-    configured = write_setting(file, "concurrency", 16, {})
+    configured = write_setting_and_reload_settings(file, "concurrency", 16, {})
     assert configured.settings.concurrency == 16
     assert file.read_text("utf-8") == BEFORE.replace("= 4", "= 16")
     assert [each.name for each in tmp_path.iterdir()] == ["config.toml"]
@@ -22,7 +26,7 @@ def test_a_value_changes_and_everything_else_stays(tmp_path: Path) -> None:
 
 def test_the_file_and_its_folder_are_made_for_the_owner_alone(tmp_path: Path) -> None:
     file = tmp_path / "new" / "config.toml"
-    write_setting(file, "keys", "vim", {})
+    write_setting_and_reload_settings(file, "keys", "vim", {})
     assert load_settings(file, {}).keys == "vim"
     assert file.stat().st_mode & 0o777 == 0o600
 
@@ -33,7 +37,7 @@ def test_a_file_keeps_its_rights_and_a_link_stays_a_link(tmp_path: Path) -> None
     real.chmod(0o640)
     link = tmp_path / "config.toml"
     link.symlink_to(real)
-    write_setting(link, "blind", False, {})
+    write_setting_and_reload_settings(link, "blind", False, {})
     assert link.is_symlink()
     assert real.stat().st_mode & 0o777 == 0o640
     assert load_settings(real, {}).blind is False
@@ -42,7 +46,7 @@ def test_a_file_keeps_its_rights_and_a_link_stays_a_link(tmp_path: Path) -> None
 def test_taking_a_value_out_brings_the_default_back(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text(BEFORE, "utf-8")
-    configured = write_setting(file, "concurrency", None, {})
+    configured = write_setting_and_reload_settings(file, "concurrency", None, {})
     assert (configured.settings.concurrency, configured.origins["concurrency"]) == (
         8,
         SettingOrigin.DEFAULT,
@@ -69,7 +73,7 @@ def test_a_wrong_value_is_refused_in_the_words_of_reading_and_not_written(
     file = tmp_path / "config.toml"
     file.write_text(BEFORE, "utf-8")
     with pytest.raises(ConfigError) as refused:
-        write_setting(file, name, value, {"FAITHTUI_KEYS": "vim"})
+        write_setting_and_reload_settings(file, name, value, {"FAITHTUI_KEYS": "vim"})
     assert file.read_text("utf-8") == BEFORE
     bad = tmp_path / "bad.toml"
     text = f'"{value}"' if isinstance(value, str) else str(value)
@@ -82,7 +86,7 @@ def test_a_wrong_value_is_refused_in_the_words_of_reading_and_not_written(
 
 def test_a_variable_still_goes_before_what_was_written(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
-    configured = write_setting(file, "keys", "vim", {"FAITHTUI_KEYS": "digits"})
+    configured = write_setting_and_reload_settings(file, "keys", "vim", {"FAITHTUI_KEYS": "digits"})
     assert configured.settings.keys == "digits"
     assert configured.describe_origin("keys") == "FAITHTUI_KEYS"
     assert configured.describe_origin("judge") == "default"
@@ -102,14 +106,14 @@ def test_a_broken_file_is_left_alone(tmp_path: Path, content: bytes, words: str)
     file = tmp_path / "config.toml"
     file.write_bytes(content)
     with pytest.raises(ConfigError, match=words):
-        write_setting(file, "keys", "vim", {})
+        write_setting_and_reload_settings(file, "keys", "vim", {})
     assert file.read_bytes() == content
 
 
 def test_a_folder_in_the_way_is_told(tmp_path: Path) -> None:
     (tmp_path / "config.toml").mkdir()
     with pytest.raises(ConfigError, match="cannot be read"):
-        write_setting(tmp_path / "config.toml", "keys", "vim", {})
+        write_setting_and_reload_settings(tmp_path / "config.toml", "keys", "vim", {})
 
 
 @pytest.mark.parametrize(
@@ -143,12 +147,12 @@ def test_a_list_is_typed_with_commas(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     value = parse_typed_value("image_hosts", " cdn.example.com, img.example.org ,", ())
     assert value == ["cdn.example.com", "img.example.org"]
-    configured = write_setting(file, "image_hosts", value, {})
+    configured = write_setting_and_reload_settings(file, "image_hosts", value, {})
     assert configured.settings.image_hosts == ("cdn.example.com", "img.example.org")
     assert 'image_hosts = ["cdn.example.com", "img.example.org"]' in file.read_text()
     with pytest.raises(ConfigError, match="image_hosts"):
-        write_setting(file, "image_hosts", ["https://a.example"], {})
-    assert write_setting(
+        write_setting_and_reload_settings(file, "image_hosts", ["https://a.example"], {})
+    assert write_setting_and_reload_settings(
         file, "image_hosts", parse_typed_value("image_hosts", "", ()), {}
     ).settings == (Settings(reviewer=configured.settings.reviewer, store=configured.settings.store))
 
@@ -156,10 +160,10 @@ def test_a_list_is_typed_with_commas(tmp_path: Path) -> None:
 def test_parameters_of_judges_are_typed_as_json_and_written_as_a_table(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     value = parse_typed_value("judges", '{"openai:m": {"temperature": 0.2}}', {})
-    settings = write_setting(file, "judges", value, {}).settings
+    settings = write_setting_and_reload_settings(file, "judges", value, {}).settings
     assert settings.judges == {"openai:m": {"temperature": 0.2}}
     assert load_settings(file, {}).judges == settings.judges
     with pytest.raises(ConfigError, match="typed as JSON"):
         parse_typed_value("judges", "temperature=0.2", {})
     with pytest.raises(ConfigError, match="`heat` is no parameter"):
-        write_setting(file, "judges", {"openai:m": {"heat": 1}}, {})
+        write_setting_and_reload_settings(file, "judges", {"openai:m": {"heat": 1}}, {})

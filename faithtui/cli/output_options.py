@@ -24,7 +24,7 @@ VerboseOption = Annotated[
 ]
 
 
-def _check_color(value: str | None) -> str | None:
+def _require_color_word(value: str | None) -> str | None:
     """Refuse what is no word of `--color` while the line is read, as other options are."""
     if value is not None:
         try:
@@ -39,7 +39,7 @@ ColorOption = Annotated[
     typer.Option(
         "--color",
         metavar="WHEN",
-        callback=_check_color,
+        callback=_require_color_word,
         help="Colours: `auto`, `always` or `never`; see NO_COLOR. [auto]",
     ),
 ]

@@ -242,7 +242,7 @@ def show_app(
         )
     from faithtui.logbook import stop_printing_log
     from faithtui.malloc_settings import share_one_arena
-    from faithtui.tui.conversations.import_files import pause_garbage_collection
+    from faithtui.tui.conversations.import_files import pause_gc_then_freeze_objects
 
     stop_printing_log()  # its lines would be written over the screen
     share_one_arena()
@@ -250,7 +250,7 @@ def show_app(
     # Read when Textual is imported. What a message paints comes with the frame after the key's, and
     # that one waits for the grid: a finer one costs nothing while nothing is painted.
     os.environ.setdefault("TEXTUAL_FPS", "240")
-    with pause_garbage_collection():
+    with pause_gc_then_freeze_objects():
         from faithtui.engine.runs.request import RunRequest
         from faithtui.logbook import open_log
         from faithtui.paths import keymap_file, log_dir, state_dir

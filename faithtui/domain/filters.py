@@ -374,7 +374,7 @@ def _split_into_terms(text: str) -> Iterator[Term | str]:
             else:
                 yield Term(TermName.TEXT, value, negated, quoted)
         else:
-            yield _make_named_term(named[1], value, negated, quoted, text[start:at])
+            yield _make_named_term_or_problem(named[1], value, negated, quoted, text[start:at])
 
 
 def _read_quoted(text: str, start: int) -> tuple[str, int]:
@@ -393,7 +393,9 @@ def _read_quoted(text: str, start: int) -> tuple[str, int]:
     return "".join(value), at
 
 
-def _make_named_term(name: str, value: str, negated: bool, quoted: bool, typed: str) -> Term | str:
+def _make_named_term_or_problem(
+    name: str, value: str, negated: bool, quoted: bool, typed: str
+) -> Term | str:
     try:
         found = TermName(_EARLIER_NAMES.get(name.casefold(), name.casefold()))
     except ValueError:

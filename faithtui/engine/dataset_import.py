@@ -183,7 +183,7 @@ def import_files(
     if strict or rehearse:
         rehearsal = _DryRun(store, counts=rehearse)
         check = _ImportPass(
-            rehearsal.find_conflicts_in_batch,
+            rehearsal.find_conflicts_and_count_new_in_batch,
             report,
             batch_size,
             choice,
@@ -338,7 +338,7 @@ class _ImportPass:
         done = 0
         counts = []
         return_large_blocks()
-        datasets, opened = self._open_datasets(files, source)
+        datasets, opened = self._open_datasets_and_record_refusals(files, source)
         self._datasets = datasets
         for each in datasets:
             if isinstance(each, FileImport):
@@ -375,7 +375,7 @@ class _ImportPass:
             )
         return self._binary_scores
 
-    def _open_datasets(
+    def _open_datasets_and_record_refusals(
         self, files: Sequence[Path], source: str | None
     ) -> tuple[list[DatasetFile | FileImport], dict[Path, RecordFile]]:
         """Say what each file is; files that cannot be read come as what became of them.
@@ -584,7 +584,7 @@ class _DryRun:
         self._metadata_of_new: dict[tuple[str, str], str] = {}
         """What the metadata of conversations hash to that are not stored."""
 
-    def find_conflicts_in_batch(
+    def find_conflicts_and_count_new_in_batch(
         self, conversations: Sequence[Conversation], images: Mapping[str, bytes]
     ) -> ImportCounts:
         """Say which keys conflict, and what would be new where that is counted."""

@@ -30,7 +30,7 @@ def is_valid_timeout(value: object) -> bool:
     return SHORTEST_TIMEOUT_S <= value <= LONGEST_TIMEOUT_S  # false for NaN too
 
 
-def check_timeout(value: float, name: str) -> float:
+def require_valid_timeout(value: float, name: str) -> float:
     """Give back what a user said that a question may take.
 
     Args:

@@ -51,7 +51,7 @@ class Images:
         with self._database.open_reader() as connection:
             return connection.execute(_ADDRESS_ONLY.limit(1)).first() is not None
 
-    def list_url_only_addresses(
+    def map_conversations_to_url_only_addresses(
         self, conversations: Sequence[ConversationId]
     ) -> dict[ConversationId, frozenset[str]]:
         """Give the addresses of images that are known by them alone.

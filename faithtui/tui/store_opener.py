@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from faithtui.domain.text.spelling import preload_rapidfuzz
 from faithtui.errors import StoreError
 from faithtui.tui import screen_catalog
-from faithtui.tui.conversations.import_files import pause_garbage_collection
+from faithtui.tui.conversations.import_files import pause_gc_then_freeze_objects
 from faithtui.tui.messages import FirstRunsRead, StoreOpened
 from faithtui.tui.theme.lines import escape_text
 
@@ -110,7 +110,7 @@ def _read_first_runs(path: Path) -> "tuple[RunRow, ...] | None":
 
 def _open_store(path: Path) -> "Store":
     """Open the store; imports what is slow only now."""
-    with pause_garbage_collection():
+    with pause_gc_then_freeze_objects():
         from faithtui.store.store import Store
 
     return Store.open(path)
@@ -118,6 +118,6 @@ def _open_store(path: Path) -> "Store":
 
 def _load_screens() -> None:
     """Import all screens, and what the first conversation that is opened would wait for."""
-    with pause_garbage_collection():
+    with pause_gc_then_freeze_objects():
         screen_catalog.import_all_screens()
         preload_rapidfuzz()

@@ -354,7 +354,7 @@ def test_nothing_of_a_person_is_left_anywhere(store: Store, path: Path) -> None:
     store.calls.add_re_asked_verdict(
         FreshVerdict(item, claim.id, 0, 1_000_001, "no", "no", "", None, name)
     )
-    store.splits.set_split_rule_once(SplitRule(7, 60, 20, 20), name)
+    store.splits.set_split_rule_unless_set(SplitRule(7, 60, 20, 20), name)
     store.splits.record_test_opening("report", [run], name)
     assert remains(path, name)
     done = store.deletions.delete_person(name, name)

@@ -775,7 +775,7 @@ def update_claim_report_without_intervals(
         lenient=None
         if level.lenient is None
         else _drop_intervals(context.compute_detection(whole, compared.not_good), level.lenient),
-        disagreements=_update_disagreements(level, old, new),
+        disagreements=_list_disagreements_after_change(level, old, new),
     )
 
 
@@ -798,7 +798,7 @@ def _withhold_constant_kappa(agreement: Agreement, whole: GroupedMatrix) -> Agre
     return replace(agreement, **changes)
 
 
-def _update_disagreements(
+def _list_disagreements_after_change(
     level: LevelReport, old: ComparedClaims, new: ComparedClaims
 ) -> LazyDisagreements:
     """List disagreements; the new ones come last until all is read anew."""

@@ -170,7 +170,7 @@ def gate(
     """
     options = merge_common_options(context, store, json)
 
-    def compute_exit_code() -> int:
+    def run_gate_and_choose_exit_code() -> int:
         from faithtui.domain.ids import SampleId
         from faithtui.engine.review.gate.gate import GateRequest
 
@@ -197,7 +197,7 @@ def gate(
             raise ConfigError("--against names the run for --max-drop; name that too")
         return _run_gate_print_checks_and_choose_exit_code(options, run, request, against)
 
-    raise typer.Exit(run_with_broken_exit_code(compute_exit_code))
+    raise typer.Exit(run_with_broken_exit_code(run_gate_and_choose_exit_code))
 
 
 def _choose_threshold_basis(lower: bool | None) -> "ThresholdBasis | None":

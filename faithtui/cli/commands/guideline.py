@@ -58,7 +58,7 @@ def guideline(
     Example: faithtui guideline set guideline.md --metric turn-faithfulness
     """
     options = merge_common_options(context, store, json, reviewer)
-    key = _check_metric_name(metric)
+    key = _require_known_metric_name_or_none(metric)
     match action, file:
         case "show", None:
             _show_current(options, key)
@@ -74,7 +74,7 @@ def guideline(
             raise ConfigError(f"`{action}` is no action; known: {', '.join(ACTIONS)}")
 
 
-def _check_metric_name(metric: str | None) -> str | None:
+def _require_known_metric_name_or_none(metric: str | None) -> str | None:
     """Check the name of a metric; None: none was named.
 
     Raises:

@@ -63,18 +63,18 @@ def check_conversation(judged: JudgedConversation) -> CheckResult:
     in_view = _group_truths_by_window(judged)
     material = ShownMaterial((*judged.documents, *(turn.content for turn in judged.turns)))
     found = [
-        *_check_missing_or_denied_verdicts(judged),
-        *_check_failed_or_missing_windows(judged),
-        *_check_left_out_turns(judged),
-        *_check_verdicts_against_named_truths(judged, in_view),
-        *_check_verdict_flips_between_windows(judged, in_view),
-        *_check_injections(judged),
-        *_check_phantom_claims(judged, read),
-        *_check_invented_truths(judged, read),
-        *_check_prompt_echoes(judged, material, read),
-        *_check_invented_quotes_in_reasons(judged),
-        *_check_truths_not_copied_from_passage(judged),
-        *_check_passage_facts_without_truth(judged, read),
+        *_find_missing_or_denied_verdicts(judged),
+        *_find_failed_or_missing_windows(judged),
+        *_find_left_out_turns(judged),
+        *_find_verdicts_against_named_truths(judged, in_view),
+        *_find_verdict_flips_between_windows(judged, in_view),
+        *_find_prompt_injections(judged),
+        *_find_phantom_claims(judged, read),
+        *_find_invented_truths(judged, read),
+        *_find_prompt_echoes(judged, material, read),
+        *_find_invented_quotes_in_reasons(judged),
+        *_find_truths_not_copied_from_passage(judged),
+        *_find_passage_facts_without_truth(judged, read),
     ]
     order = {kind: place for place, kind in enumerate(FindingKind)}
     findings = tuple(sorted(found, key=lambda each: order[each.kind]))
@@ -134,7 +134,7 @@ def _map_reasons_to_first_window(claim: CheckedClaim) -> dict[str, int]:
     return reasons
 
 
-def _check_missing_or_denied_verdicts(judged: JudgedConversation) -> Iterator[Finding]:
+def _find_missing_or_denied_verdicts(judged: JudgedConversation) -> Iterator[Finding]:
     """Verdicts that are missing, unreadable, or denied by their own reason."""
     for claim in judged.claims:
         for said in claim.verdicts:
@@ -146,10 +146,10 @@ def _check_missing_or_denied_verdicts(judged: JudgedConversation) -> Iterator[Fi
                 word = said.label if said.label is not None else said.word or ""
                 detail = f"wrote “{make_visible_line(word, 60)}”"
                 yield Finding(FindingKind.UNKNOWN_WORD, detail, claim.id, said.window)
-        yield from _check_contradicting_reasons(judged, claim)
+        yield from _find_contradicting_reasons(judged, claim)
 
 
-def _check_contradicting_reasons(
+def _find_contradicting_reasons(
     judged: JudgedConversation, claim: CheckedClaim
 ) -> Iterator[Finding]:
     """One finding per label and reason, however many windows repeat them."""
@@ -166,7 +166,7 @@ def _check_contradicting_reasons(
             yield Finding(FindingKind.AGAINST_REASON, detail, claim.id, said.window)
 
 
-def _check_failed_or_missing_windows(judged: JudgedConversation) -> Iterator[Finding]:
+def _find_failed_or_missing_windows(judged: JudgedConversation) -> Iterator[Finding]:
     """Windows that failed, are missing or misplaced, or had nothing to judge or judge by."""
     for window in judged.windows:
         at = window.position
@@ -195,7 +195,7 @@ def _check_failed_or_missing_windows(judged: JudgedConversation) -> Iterator[Fin
             yield Finding(FindingKind.WINDOW_ORDER, detail, window=after.position)
 
 
-def _check_left_out_turns(judged: JudgedConversation) -> Iterator[Finding]:
+def _find_left_out_turns(judged: JudgedConversation) -> Iterator[Finding]:
     """Turns that no verdict looks at."""
     parts = split_into_interactions(judged.turns, answers_alone=True)
     left = dict.fromkeys(
@@ -228,7 +228,7 @@ def _group_truths_by_window(judged: JudgedConversation) -> _Views:
     return defaultdict(frozenset, {window: frozenset(each) for window, each in found.items()})
 
 
-def _check_verdicts_against_named_truths(
+def _find_verdicts_against_named_truths(
     judged: JudgedConversation, views: _Views
 ) -> Iterator[Finding]:
     """Verdicts that do not follow from the truths that were named."""
@@ -258,7 +258,7 @@ def _check_verdicts_against_named_truths(
             yield Finding(FindingKind.AGAINST_EVIDENCE, detail, claim.id, said.window)
 
 
-def _check_verdict_flips_between_windows(
+def _find_verdict_flips_between_windows(
     judged: JudgedConversation, views: _Views
 ) -> Iterator[Finding]:
     """Claims whose verdict changes from window to window."""
@@ -320,7 +320,7 @@ def _is_verdict_change_explained(
             assert_never(polarity)
 
 
-def _check_injections(judged: JudgedConversation) -> Iterator[Finding]:
+def _find_prompt_injections(judged: JudgedConversation) -> Iterator[Finding]:
     """Messages and passages that speak to the judge, each text once."""
     for position, turn in enumerate(judged.turns):
         for request in find_injections(turn.content)[:1]:
@@ -336,7 +336,7 @@ def _format_injection(request: Injection) -> str:
     return f"asks the judge to {request.kind.value}: “{make_visible_line(request.quote, 160)}”"
 
 
-def _check_phantom_claims(judged: JudgedConversation, read: _TextReader) -> Iterator[Finding]:
+def _find_phantom_claims(judged: JudgedConversation, read: _TextReader) -> Iterator[Finding]:
     """Claims whose words are not in their answer."""
     for claim in _list_traceable_claims(judged):
         before: Sequence[Turn] = ()
@@ -406,7 +406,7 @@ def _contains_verbatim(text: str, whole: str) -> bool:
     return not whole[max(0, start - 1) : start].isalnum() and not whole[end : end + 1].isalnum()
 
 
-def _check_invented_truths(judged: JudgedConversation, read: _TextReader) -> Iterator[Finding]:
+def _find_invented_truths(judged: JudgedConversation, read: _TextReader) -> Iterator[Finding]:
     """Truths whose words are not in the passage they were drawn from."""
     turns = _map_documents_to_retrieving_turn(judged)
     sentences: dict[int | None, frozenset[str]] = {}
@@ -429,7 +429,7 @@ def _collect_sentences(texts: Iterable[str], read: _TextReader) -> frozenset[str
     return frozenset[str]().union(*(read(each).sentence_texts for each in texts))
 
 
-def _check_prompt_echoes(
+def _find_prompt_echoes(
     judged: JudgedConversation, material: ShownMaterial, read: _TextReader
 ) -> Iterator[Finding]:
     """Claims, truths and reasons that repeat the prompt."""
@@ -451,7 +451,7 @@ def _check_prompt_echoes(
                 yield Finding(kind, detail, claim.id, window)
 
 
-def _check_invented_quotes_in_reasons(judged: JudgedConversation) -> Iterator[Finding]:
+def _find_invented_quotes_in_reasons(judged: JudgedConversation) -> Iterator[Finding]:
     """Quotations in reasons of words that nobody wrote, each once a claim."""
     quotable: QuotableTexts | None = None
     for claim in judged.claims:
@@ -468,7 +468,7 @@ def _check_invented_quotes_in_reasons(judged: JudgedConversation) -> Iterator[Fi
                     yield Finding(FindingKind.INVENTED_QUOTE, detail, claim.id, said.window)
 
 
-def _check_truths_not_copied_from_passage(judged: JudgedConversation) -> Iterator[Finding]:
+def _find_truths_not_copied_from_passage(judged: JudgedConversation) -> Iterator[Finding]:
     """Truths whose words, as the judge copied them, are not in their passage."""
     turns = _map_documents_to_retrieving_turn(judged)
     for truth in judged.truths:
@@ -498,7 +498,7 @@ def _map_documents_to_retrieving_turn(judged: JudgedConversation) -> dict[int, i
     return turns
 
 
-def _check_passage_facts_without_truth(
+def _find_passage_facts_without_truth(
     judged: JudgedConversation, read: _TextReader
 ) -> Iterator[Finding]:
     """Claims about which a passage of their turn says something that no truth does."""

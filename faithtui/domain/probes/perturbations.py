@@ -177,7 +177,7 @@ def _replace_synonyms(original: _Original) -> str | None:
     return text
 
 
-def _write_number_otherwise(original: _Original) -> str | None:
+def _rewrite_number_in_other_form(original: _Original) -> str | None:
     """Percent for %, no commas for commas, digits for words and words for digits."""
     claim = original.claim
     if found := _PERCENT.search(claim):
@@ -431,7 +431,7 @@ _CLAIM_RULES: Final[Mapping[ProbeKind, Callable[[_Original], str | None]]] = {
     ProbeKind.COPY: _keep_claim_unchanged,
     ProbeKind.DROPPED_CLAUSE: _drop_clause,
     ProbeKind.SYNONYMS: _replace_synonyms,
-    ProbeKind.NUMBER_FORMAT: _write_number_otherwise,
+    ProbeKind.NUMBER_FORMAT: _rewrite_number_in_other_form,
     ProbeKind.VERBOSITY: _add_verbose_opening_and_ending,
     ProbeKind.NUMBER: _change_number,
     ProbeKind.MONTH: _change_month,

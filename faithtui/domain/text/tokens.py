@@ -366,7 +366,7 @@ def _make_word_form(raw: str) -> _WordForm:
         kind = "condition"
     elif is_capital and normal in _DATE_NAMES:
         kind = "date"
-    elif is_content and has_own_capital(raw):
+    elif is_content and has_capital_inside_word(raw):
         kind = "name"
     if normal in ORDINALS:
         its_stem = f"#{ORDINALS[normal]}th"
@@ -376,7 +376,7 @@ def _make_word_form(raw: str) -> _WordForm:
     return _WordForm(normal, its_stem, is_content, is_capital, kind)
 
 
-def has_own_capital(raw: str) -> bool:
+def has_capital_inside_word(raw: str) -> bool:
     """Whether a word has a capital letter that no beginning of a sentence gives it."""
     at = next((place for place, each in enumerate(raw) if place and each.isupper()), 0)
     # Not `sleepBetter`: two words that a web page lost the blank between.

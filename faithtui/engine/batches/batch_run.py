@@ -27,8 +27,8 @@ from faithtui.engine.runs.run_execution import (
     RunExecution,
     emit_future_parameter_refusals,
     execute_run_and_record_end,
+    load_refused_parameters_and_keep_new_ones,
     open_run_judge,
-    read_refused_parameters,
     rebuild_and_check_metric,
 )
 from faithtui.errors import JudgeRequestRejected, JudgeUnsupported, JudgeUnusable
@@ -88,7 +88,7 @@ async def advance_run_without_waiting(
         check_image_hosts_of_unfinished_run(
             store, row, environment.image_hosts, with_unfinished=retry_unfinished
         )
-        refused = read_refused_parameters(store, row)
+        refused = load_refused_parameters_and_keep_new_ones(store, row)
         judge = open_run_judge(row, environment, refused=refused)
         if retry_unfinished:
             row = _reopen_unfinished_conversations(store, row)

@@ -43,8 +43,8 @@ from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
     execute_run_and_record_end,
+    load_refused_parameters_and_keep_new_ones,
     open_run_judge,
-    read_refused_parameters,
     rebuild_and_check_metric,
 )
 from faithtui.errors import ExportError, InputError
@@ -114,7 +114,7 @@ async def export_questions(
             base_url=spec.base_url,
             redact=environment.redact,
             profile=spec.profile,
-            refused=read_refused_parameters(store, row),
+            refused=load_refused_parameters_and_keep_new_ones(store, row),
         )
         uid = uuid.uuid4().hex
         questions: dict[str, BatchQuestion] = {}
@@ -200,7 +200,7 @@ async def import_answers_and_finish_conversations(
             base_url=spec.base_url,
             redact=environment.redact,
             profile=spec.profile,
-            refused=read_refused_parameters(store, row),
+            refused=load_refused_parameters_and_keep_new_ones(store, row),
         )
 
         async def store_answers_and_drive_conversations(

@@ -60,7 +60,7 @@ def find_image_hosts(
     found = ImageHosts()
     if is_in_process_judge(judge):
         return found
-    for addresses in store.images.list_url_only_addresses(conversations).values():
+    for addresses in store.images.map_conversations_to_url_only_addresses(conversations).values():
         hosts, reasons = set(), set()
         for address in addresses:
             reason = find_address_problem(address)

@@ -38,7 +38,7 @@ from faithtui.engine.library.measurement_result import (
 )
 from faithtui.errors import ConfigError, FaithtuiError, ImagesNotSupported, InputError
 from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, LocalJudge
-from faithtui.judges.deadlines import TIMEOUT_S, check_timeout
+from faithtui.judges.deadlines import TIMEOUT_S, require_valid_timeout
 from faithtui.judges.plugin_judge import (
     AnsweringJudge,
     CustomJudge,
@@ -110,7 +110,7 @@ class AskingOptions:
         require_type(self.concurrency, int, "concurrency", "a whole number, 1 or more")
         if self.timeout_s is not None:
             require_type(self.timeout_s, int | float, "timeout_s", "a number of seconds")
-            check_timeout(self.timeout_s, "timeout_s")
+            require_valid_timeout(self.timeout_s, "timeout_s")
         if self.concurrency < 1:
             raise ConfigError(f"concurrency is {self.concurrency}; expected 1 or more")
         for name in ("budget_usd", "budget_tokens", "requests_per_minute", "tokens_per_minute"):

@@ -114,9 +114,9 @@ def format_preview_line(previewed: Sequence[Preview]) -> str:
         previewed: At least one.
     """
     judge, prices = judge_title(previewed[0].judge), previewed[0].prices
-    calls = add_estimates([each.calls for each in previewed])
-    read = add_estimates([each.tokens_in for each in previewed])
-    written = add_estimates([each.tokens_out for each in previewed])
+    calls = sum_estimates([each.calls for each in previewed])
+    read = sum_estimates([each.tokens_in for each in previewed])
+    written = sum_estimates([each.tokens_out for each in previewed])
     stored = sum(each.calls_stored for each in previewed)
     about = "" if calls.is_exact else "about "
     words = [
@@ -138,7 +138,7 @@ def format_preview_line(previewed: Sequence[Preview]) -> str:
     elif all(each.is_free for each in previewed):
         words.append("costs nothing")
     else:
-        cost = add_estimates(known)
+        cost = sum_estimates(known)
         words.append(
             f"about {format_usd(cost.value)}, at most {format_usd(sum(worst))} (prices of {prices})"
         )
@@ -151,8 +151,8 @@ def list_preview_fields(previewed: Sequence[Preview]) -> list[tuple[str, str]]:
     Args:
         previewed: At least one.
     """
-    windows = add_estimates([each.windows for each in previewed])
-    calls = add_estimates([each.calls for each in previewed])
+    windows = sum_estimates([each.windows for each in previewed])
+    calls = sum_estimates([each.calls for each in previewed])
     stored = sum(each.calls_stored for each in previewed)
     conversations = max(each.conversations for each in previewed)
     judged = f"{conversations:,} {'conversation' if conversations == 1 else 'conversations'}, "
@@ -161,8 +161,8 @@ def list_preview_fields(previewed: Sequence[Preview]) -> list[tuple[str, str]]:
     about = "about " if is_sample else ""
     parts = [("judged", judged), ("asks", _describe_questions(calls, stored, about))]
     if calls.high:
-        read = add_estimates([each.tokens_in for each in previewed])
-        written = add_estimates([each.tokens_out for each in previewed])
+        read = sum_estimates([each.tokens_in for each in previewed])
+        written = sum_estimates([each.tokens_out for each in previewed])
         tokens = f"about {_format_tokens(read.value)} read, {_format_tokens(written.value)} written"
         parts.append(("tokens", tokens))
     return [*parts, ("cost", _describe_cost(previewed))]
@@ -191,7 +191,7 @@ def _describe_cost(previewed: Sequence[Preview]) -> str:
         return f"not known: the {origin} have none for this judge"
     if all(each.is_free for each in previewed):
         return "nothing"
-    cost = add_estimates(known)
+    cost = sum_estimates(known)
     words = f"about {format_usd(cost.value)}"
     if cost.has_range:
         words += f" ({format_usd(cost.low)} to {format_usd(cost.high)})"
@@ -208,7 +208,7 @@ def explain_why_to_confirm_cost(
         previewed: At least one.
         budget_nusd: The most that each may cost; None: no limit.
     """
-    calls = add_estimates([each.calls for each in previewed])
+    calls = sum_estimates([each.calls for each in previewed])
     if not calls.high or all(each.is_free for each in previewed):
         return ""
     asked = format_estimated_count(calls, "question")
@@ -219,7 +219,7 @@ def explain_why_to_confirm_cost(
     limits = [each.high if budget_nusd is None else min(each.high, budget_nusd) for each in known]
     if sum(limits) < EXPENSIVE_NUSD:
         return ""
-    cost = add_estimates(known)
+    cost = sum_estimates(known)
     words = f"{asked.capitalize()} to {judge} cost about {format_usd(cost.value)}"
     if cost.has_range:
         words += f" ({format_usd(cost.low)} to {format_usd(cost.high)})"
@@ -328,7 +328,7 @@ def extrapolate_preview_from_sample(
     )
 
 
-def add_estimates(parts: Sequence[EstimatedCount]) -> EstimatedCount:
+def sum_estimates(parts: Sequence[EstimatedCount]) -> EstimatedCount:
     """Add estimates up. Runs go over the same sample, so that their errors go together."""
     return EstimatedCount(
         value=sum(each.value for each in parts),

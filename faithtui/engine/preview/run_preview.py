@@ -156,11 +156,13 @@ class _SharedQuestions:
             reply = json.loads(text)
         except ValueError:
             return
-        self._map_texts_to_turn(_list_texts(reply), self._find_last_turn(request.task))
+        self._map_texts_to_turn(
+            _list_texts(reply), self._find_last_turn_of_task_texts(request.task)
+        )
 
     def count_conversations_asking(self, task: Task | None) -> int:
         """Count the conversations that ask this; at least 1."""
-        alike = self._counts[self._find_last_turn(task)]
+        alike = self._counts[self._find_last_turn_of_task_texts(task)]
         if not isinstance(task, ExtractTruths | ExtractPooledTruths):
             return alike
         having = [self._find_conversations_with_document(each) for each in task.documents]
@@ -170,7 +172,7 @@ class _SharedQuestions:
         for each in texts:
             self._positions.setdefault(each.strip(), position)
 
-    def _find_last_turn(self, task: Task | None) -> int:
+    def _find_last_turn_of_task_texts(self, task: Task | None) -> int:
         last = len(self._counts) - 1
         found = (self._positions.get(each.strip(), -1) for each in _list_texts(task))
         place = max(found, default=-1)

@@ -29,8 +29,8 @@ from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.run_execution import (
+    load_refused_parameters_and_keep_new_ones,
     open_run_judge,
-    read_refused_parameters,
     rebuild_and_check_metric,
 )
 from faithtui.engine.runs.run_writer import RunWriter, StoreImages, StoreReplyCache
@@ -97,7 +97,9 @@ async def re_ask_claim_and_store_verdict(
     row = view.run
     metric = rebuild_and_check_metric(store, row)
     if judge is None:
-        judge = open_run_judge(row, environment, refused=read_refused_parameters(store, row))
+        judge = open_run_judge(
+            row, environment, refused=load_refused_parameters_and_keep_new_ones(store, row)
+        )
     conversation = store.conversations.get(view.item.conversation)
     check_image_addresses(
         list_address_only_images(conversation.images), row.spec.judge, environment.image_hosts

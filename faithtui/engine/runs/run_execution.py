@@ -441,7 +441,7 @@ def open_run_judge(
     )
 
 
-def read_refused_parameters(store: Store, row: RunRow) -> RefusedParameters:
+def load_refused_parameters_and_keep_new_ones(store: Store, row: RunRow) -> RefusedParameters:
     """Recall what the model of a run does not take; what else it refuses is kept."""
     fingerprint = row.spec.judge_fingerprint
     if not row.spec.profile.parameters:

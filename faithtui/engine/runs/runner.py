@@ -29,8 +29,8 @@ from faithtui.engine.runs.run_execution import (
     emit_future_parameter_refusals,
     execute_run_and_record_end,
     judge_and_save_conversation,
+    load_refused_parameters_and_keep_new_ones,
     open_run_judge,
-    read_refused_parameters,
     rebuild_and_check_metric,
 )
 from faithtui.engine.runs.run_writer import StoreImages, StoreReplyCache
@@ -88,7 +88,7 @@ async def execute_run(
         store, row, environment.image_hosts, with_unfinished=retry_unfinished
     )
     control = control or RunControl(row.spec.concurrency)
-    refused = read_refused_parameters(store, row)
+    refused = load_refused_parameters_and_keep_new_ones(store, row)
     if judge is None:
         if row.spec.batch:
             return await batch_run.advance_run_without_waiting(

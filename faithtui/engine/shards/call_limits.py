@@ -89,7 +89,7 @@ class CallLimitsServer:
         limiter = self._limiters.get_limiter(account)
         assert limiter is not None  # a worker asks only for accounts that have one
         started = await limiter.start_request(tokens)
-        requests = self._get_holdings(holder).requests
+        requests = self._get_or_add_holdings(holder).requests
         requests[account] = requests.get(account, 0) + 1
         return started
 
@@ -97,7 +97,7 @@ class CallLimitsServer:
         self, holder: str, account: str, outcome: str, started: float, limits: Mapping[str, Any]
     ) -> None:
         """Note how a request ended: `success`, `refusal` or `failure`."""
-        requests = self._get_holdings(holder).requests
+        requests = self._get_or_add_holdings(holder).requests
         if not requests.get(account):
             return  # it was given back when its worker was taken for lost
         requests[account] -= 1
@@ -118,7 +118,7 @@ class CallLimitsServer:
             await self._budget.reserve(worst)
         except BudgetReached as error:
             return str(error)
-        self._get_holdings(holder).reserved.append(worst)
+        self._get_or_add_holdings(holder).reserved.append(worst)
         return None
 
     async def charge(
@@ -126,7 +126,7 @@ class CallLimitsServer:
     ) -> None:
         """Give back what was set aside, and count what it cost."""
         worst = Expense(nusd, tokens)
-        reserved = self._get_holdings(holder).reserved
+        reserved = self._get_or_add_holdings(holder).reserved
         if worst in reserved:
             reserved.remove(worst)
         else:
@@ -160,7 +160,7 @@ class CallLimitsServer:
         """Give the latest totals of all shards."""
         return list(self.progress.values())
 
-    def _get_holdings(self, holder: str) -> _Holdings:
+    def _get_or_add_holdings(self, holder: str) -> _Holdings:
         return self._held.setdefault(holder, _Holdings())
 
 

@@ -59,7 +59,7 @@ def write_or_extend_manifest(
                 _merge_shards(results, found, shards),
             )
             if found is not None:
-                _check_settings(results, manifest, found)
+                _refuse_other_settings(results, manifest, found)
                 manifest = Manifest(found.settings, found.source, shard_size, manifest.shards)
             if manifest != found:
                 text = json.dumps(_to_json(manifest), ensure_ascii=False, indent=1)
@@ -124,7 +124,7 @@ def reuse_stored_shard_names(results: Path, shards: Sequence[Shard]) -> tuple[Sh
     )
 
 
-def _check_settings(results: Path, wanted: Manifest, found: Manifest) -> None:
+def _refuse_other_settings(results: Path, wanted: Manifest, found: Manifest) -> None:
     differences = describe_setting_differences(wanted.settings, found.settings)
     if wanted.shard_size != found.shard_size:
         differences += describe_setting_differences(

@@ -269,7 +269,7 @@ def _read_batch(
                 first, last = left.pop()
                 size = RowsSize(0, 0)
                 for column in columns:
-                    size = size.add(column.measure_rows(first, last))
+                    size = size.make_sum_with(column.measure_rows(first, last))
                 if last - first > 1 and size.text + size.values * _VALUE_BYTES > _BYTES:
                     middle = (first + last) // 2
                     left += [(middle, last), (first, middle)]

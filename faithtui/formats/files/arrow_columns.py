@@ -28,7 +28,7 @@ class RowsSize(NamedTuple):
     """Bytes of their texts."""
     values: int
 
-    def add(self, other: "RowsSize") -> "RowsSize":
+    def make_sum_with(self, other: "RowsSize") -> "RowsSize":
         """Give what both hold together."""
         return RowsSize(self.text + other.text, self.values + other.values)
 
@@ -263,7 +263,7 @@ class ListColumn:
         first, last = self.offsets.read_start_and_end(start, stop)
         if last > self.child.length:
             raise ValueError("a list outside of its column")
-        return self.child.measure_rows(first, last).add(RowsSize(0, stop - start))
+        return self.child.measure_rows(first, last).make_sum_with(RowsSize(0, stop - start))
 
     def read(self, start: int, stop: int) -> Any:
         """Read their values."""
@@ -296,7 +296,7 @@ class FixedListColumn:
         if stop * self.size > self.child.length:
             raise ValueError("a list outside of its column")
         found = self.child.measure_rows(start * self.size, stop * self.size)
-        return found.add(RowsSize(0, stop - start))
+        return found.make_sum_with(RowsSize(0, stop - start))
 
     def read(self, start: int, stop: int) -> Any:
         """Read their values."""
@@ -321,7 +321,7 @@ class StructColumn:
         """Say what their fields hold."""
         found = RowsSize(0, stop - start)
         for child in self.children:
-            found = found.add(child.measure_rows(start, stop))
+            found = found.make_sum_with(child.measure_rows(start, stop))
         return found
 
     def read(self, start: int, stop: int) -> Any:
@@ -358,7 +358,7 @@ class WordColumn:
         for number in self.numbers.read(start, stop).to_pylist():
             if number is not None:
                 words, place = self._locate_in_dictionary(number)
-                found = found.add(words.measure_rows(place, place + 1))
+                found = found.make_sum_with(words.measure_rows(place, place + 1))
         return found
 
     def read(self, start: int, stop: int) -> Any:

@@ -48,7 +48,7 @@ def verify_pairs(verifier: Verifier, pairs: Sequence[tuple[str, str]]) -> list[L
     """
     ask_all = getattr(verifier, "verify_all", None)
     found = ask_all(pairs) if ask_all is not None else [verifier.verify(*pair) for pair in pairs]
-    checked = [_check_likelihoods(each) for each in found]
+    checked = [_require_valid_likelihoods(each) for each in found]
     if len(checked) != len(pairs):
         raise JudgeReplyInvalid(
             f"the verifier gave {len(checked)} answers to {len(pairs)} claims; report this to its"
@@ -58,7 +58,7 @@ def verify_pairs(verifier: Verifier, pairs: Sequence[tuple[str, str]]) -> list[L
     return checked
 
 
-def _check_likelihoods(found: object) -> Likelihoods:
+def _require_valid_likelihoods(found: object) -> Likelihoods:
     try:
         said = Likelihoods(*map(float, found))  # type: ignore[call-overload]
     except (TypeError, ValueError) as error:

@@ -94,7 +94,7 @@ class Provenance:
             )
             return {ClaimId(each) for each in found.scalars()}
 
-    def list_counted_verdicts_ever_given(
+    def map_claims_to_counted_verdicts_ever_given(
         self, claims: Collection[ClaimId]
     ) -> dict[ClaimId, set[str]]:
         """List every verdict that anybody ever gave on some claims, withdrawn since or not.

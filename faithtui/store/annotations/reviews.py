@@ -163,7 +163,7 @@ class Reviews:
         Raises:
             StoreError: There is no such claim, or it cannot be written; nothing was.
         """
-        (given,) = self._prepare_events(
+        (given,) = self._check_reviewers_and_set_times_of_events(
             [
                 Event(
                     None,
@@ -208,7 +208,7 @@ class Reviews:
         return self._append_events([act._replace(batch=batch) for act in given])
 
     def _append_events(self, given: Sequence[NewEvent]) -> Step:
-        acts = self._prepare_events(given)
+        acts = self._check_reviewers_and_set_times_of_events(given)
 
         def append_acts(connection: Connection) -> Step:
             # Of verdicts alone: a code or a flag tells nothing of who is blind.
@@ -228,7 +228,7 @@ class Reviews:
 
         return self._database.run_in_write_transaction(append_acts, durable=True, urgent=True)
 
-    def _prepare_events(self, given: Sequence[NewEvent]) -> list[NewEvent]:
+    def _check_reviewers_and_set_times_of_events(self, given: Sequence[NewEvent]) -> list[NewEvent]:
         """Check the names of those who act, and write the time beside the acts."""
         now = self._clock()
         for act in given:

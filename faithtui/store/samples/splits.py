@@ -60,7 +60,7 @@ class Splits:
         with self._database.open_reader() as connection:
             return _read_split(connection)
 
-    def set_split_rule_once(self, rule: SplitRule, made_by: str) -> StoredSplit:
+    def set_split_rule_unless_set(self, rule: SplitRule, made_by: str) -> StoredSplit:
         """Split the conversations, those that will be imported included, once and for all.
 
         The same rule again changes nothing.

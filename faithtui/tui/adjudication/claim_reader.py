@@ -142,10 +142,11 @@ class ClaimReader(Controller["AdjudicateScreen"]):
     async def load_and_show_claim(self, claim: ClaimOpinions) -> None:
         """Read the conversation of a claim; a cursor that runs on cancels this."""
         self.screen.call_later(
-            self.show_claim, await self.read_in_thread(read_selected_claim, self.session, claim)
+            self.show_claim_if_still_chosen,
+            await self.read_in_thread(read_selected_claim, self.session, claim),
         )
 
-    def show_claim(self, read: SelectedClaim) -> None:
+    def show_claim_if_still_chosen(self, read: SelectedClaim) -> None:
         """Draw a claim that was read, if it is still the chosen one."""
         now = self.screen.claim_at_cursor()
         if now is None or now.claim != read.claim.claim:

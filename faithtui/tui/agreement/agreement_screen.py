@@ -315,9 +315,9 @@ class AgreementScreen(FaithScreen):
         self.reload()
 
     @on(MatrixPane.CellOpened)
-    def list_units_of_cell(self, event: MatrixPane.CellOpened) -> None:
+    def open_list_of_cell_units(self, event: MatrixPane.CellOpened) -> None:
         """List what a cell counts."""
-        self.units.list_units_of_cell(event.row, event.column)
+        self.units.open_list_of_cell_units(event.row, event.column)
 
     @on(ExposurePane.RowsSeen, "#differences")
     def record_exposure_to_disagreements(self, event: ExposurePane.RowsSeen) -> None:

@@ -24,7 +24,7 @@ class UnitLists(Controller["AgreementScreen"]):
 
     screen: "AgreementScreen"
 
-    def list_units_of_cell(self, row: int, column: int) -> None:
+    def open_list_of_cell_units(self, row: int, column: int) -> None:
         """List what a cell counts; the chosen one opens in review."""
         if self.refuse_if_blind("the list"):
             return

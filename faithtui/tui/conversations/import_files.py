@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def pause_garbage_collection() -> Iterator[None]:
+def pause_gc_then_freeze_objects() -> Iterator[None]:
     """Keep the collector out of the way, now and later: what was made meanwhile is there to stay.
 
     Not to be nested, nor entered in two threads at a time.

@@ -71,7 +71,10 @@ class MetricsScreen(FaithScreen):
     @work(exclusive=True, group=CONTENT_GROUP, exit_on_error=False)
     async def load_and_show_comparison(self) -> None:
         """Read the conversation."""
-        self.call_later(self.show_comparison, await self.read_in_thread(self._read_comparison))
+        self.call_later(
+            self.show_comparison_and_record_exposure,
+            await self.read_in_thread(self._read_comparison),
+        )
 
     def explain_unread_content(self, why: Sequence[Piece]) -> None:
         """Say in place of the table why there is none; a conversation that is shown stays."""
@@ -88,7 +91,7 @@ class MetricsScreen(FaithScreen):
         column = next((at for at, each in enumerate(view.runs) if each.item.id == item), 0)
         return MetricComparison(view, specs, 0, column)
 
-    def show_comparison(self, found: MetricComparison | None) -> None:
+    def show_comparison_and_record_exposure(self, found: MetricComparison | None) -> None:
         """Draw the conversation, with the same cell chosen while it is the same one."""
         before = self.compared
         if found is not None and before is not None:

@@ -33,10 +33,12 @@ class FormOpener:
 
     def read_and_open_form(self) -> None:
         """Read what the form needs, then show it; keys wait for it."""
-        worker = self.app.start_worker(self._read_and_open, group="form", exclusive=True)
+        worker = self.app.start_worker(
+            self._load_choices_and_open_form, group="form", exclusive=True
+        )
         self.app.input_queue.hold_keys_for(worker, can_give_up=True)
 
-    async def _read_and_open(self) -> None:
+    async def _load_choices_and_open_form(self) -> None:
         session = self.app.session
         sources = await asyncio.to_thread(session.store.conversations.list_sources)
         if not sources:

@@ -39,7 +39,7 @@ class QueueStart(Controller[FaithScreen]):
 
     @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("open")
-    async def go_to_first_open_claim(self, sample: SampleId) -> None:
+    async def start_queue_at_first_open_claim(self, sample: SampleId) -> None:
         """Go to the first claim of a queue without a verdict."""
         store, reviewer = self.session.store, self.session.reviewer
         queue = await self.read_in_thread(make_sample_queue, store, sample, reviewer)
@@ -98,7 +98,7 @@ class QueueStart(Controller[FaithScreen]):
         waiting = (r for r in rows if r.kind is kind and r.remaining and r.reviewer == mine)
         row = next(waiting, None)
         if row is not None:
-            self.go_to_first_open_claim(row.id)
+            self.start_queue_at_first_open_claim(row.id)
             return
         seed = find_unused_seed(rows)
 
@@ -116,4 +116,4 @@ class QueueStart(Controller[FaithScreen]):
         store, reviewer = self.session.store, self.session.reviewer
         row = await self.read_in_thread(draw_and_save_run_sample, store, run, reviewer, request)
         self._on_drawn(row.id)
-        self.go_to_first_open_claim(row.id)
+        self.start_queue_at_first_open_claim(row.id)

@@ -227,7 +227,7 @@ class QueuesScreen(FaithScreen):
     def work_through_chosen_queue(self) -> None:
         """Work through the chosen queue."""
         if self.queue_at_cursor is not None:
-            self.start.go_to_first_open_claim(self.queue_at_cursor.id)
+            self.start.start_queue_at_first_open_claim(self.queue_at_cursor.id)
 
     # Drawing
 

@@ -9,7 +9,12 @@ from textual.binding import Binding, BindingType
 from faithtui.config import PRESETS, SettingOrigin, SettingsWithOrigins, find_environment_variable
 from faithtui.errors import ConfigError
 from faithtui.paths import keymap_file
-from faithtui.settings_file import Value, parse_typed_value, preview_setting, write_setting
+from faithtui.settings_file import (
+    Value,
+    parse_typed_value,
+    preview_setting,
+    write_setting_and_reload_settings,
+)
 from faithtui.tui.keymap.keymap import load_keymap
 from faithtui.tui.messages import SettingsChanged
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -146,7 +151,9 @@ class SettingEditor(Controller["SettingsScreen"]):
             wanted = preview_setting(configured.file, name, value, configured.environment)
             file = keymap_file(configured.file)
             keymap = load_keymap(wanted.settings.keys, file)
-        changed = write_setting(configured.file, name, value, configured.environment)
+        changed = write_setting_and_reload_settings(
+            configured.file, name, value, configured.environment
+        )
         return changed, keymap
 
     def _apply_setting(

@@ -21,25 +21,25 @@ def test_there_is_no_split_until_it_is_made(store: Store) -> None:
 
 
 def test_a_split_is_made_once(store: Store) -> None:
-    made = store.splits.set_split_rule_once(RULE, "ann")
+    made = store.splits.set_split_rule_unless_set(RULE, "ann")
     assert (made.rule, made.made_by) == (RULE, "ann")
-    assert store.splits.set_split_rule_once(RULE, "bo") == made
+    assert store.splits.set_split_rule_unless_set(RULE, "bo") == made
     with pytest.raises(StoreError, match=r"split already, 50,25,25 with seed 3, .*never changed"):
-        store.splits.set_split_rule_once(replace(RULE, seed=4), "bo")
+        store.splits.set_split_rule_unless_set(replace(RULE, seed=4), "bo")
     assert store.splits.read_split_rule() == made
 
 
 def test_a_second_process_cannot_make_another_one(store: Store, path: Path) -> None:
     with Store.open(path) as other:
-        store.splits.set_split_rule_once(RULE, "ann")
+        store.splits.set_split_rule_unless_set(RULE, "ann")
         with pytest.raises(StoreError, match="split already"):
-            other.splits.set_split_rule_once(replace(RULE, train=60, dev=15), "bo")
+            other.splits.set_split_rule_unless_set(replace(RULE, train=60, dev=15), "bo")
 
 
 def test_a_group_stays_together_and_later_conversations_move_nobody(store: Store) -> None:
     first = [replace(talk(f"talk {n}"), group=f"group {n % 7}") for n in range(40)]
     store.conversations.import_batch(first)
-    store.splits.set_split_rule_once(RULE, "ann")
+    store.splits.set_split_rule_unless_set(RULE, "ann")
     before = store.splits.map_conversations_to_splits()
     later = [replace(talk(f"late {n}", source="b"), group=f"group {n % 9}") for n in range(40)]
     store.conversations.import_batch(later)

@@ -227,7 +227,7 @@ def test_an_older_file_has_no_split_and_can_get_one(path: Path) -> None:
         assert store.splits.read_split_rule() is None
         assert store.splits.map_conversations_to_splits() == {}
         assert [row.spec.example_set for row in store.runs.list_runs()] == [None]
-        store.splits.set_split_rule_once(SplitRule(0, 60, 20, 20), "me")
+        store.splits.set_split_rule_unless_set(SplitRule(0, 60, 20, 20), "me")
         assert set(store.splits.map_conversations_to_splits()) == set(
             store.conversations.list_ids()
         )

@@ -63,7 +63,7 @@ async def test_only_the_claim_that_is_still_under_the_cursor_is_painted(
     screen = FakeAdjudicateScreen(session)
     early = read_selected_claim(session, screen.listed[0])
     screen.at = 1
-    screen.reader.show_claim(early)
+    screen.reader.show_claim_if_still_chosen(early)
     painted = [screen.reader.selection]
     screen.reader.show_or_read_claim(screen.claim_at_cursor())
     assert [*painted, screen.reader.selection] == [None, None], "until it is read"
@@ -83,7 +83,7 @@ async def test_a_claim_that_is_open_again_is_read_without_the_judges(
     settled = read_selected_claim(session, screen.settle_claim())
     assert settled.view.hidden == frozenset()
     screen.listed[0] = replace(screen.listed[0], final=None)
-    screen.reader.show_claim(settled)
+    screen.reader.show_claim_if_still_chosen(settled)
     painted = [screen.reader.selection]
     await screen.settle()
     painted.append(screen.reader.selection)

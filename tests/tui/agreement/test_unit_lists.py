@@ -76,7 +76,7 @@ async def test_a_cell_lists_what_it_counts_and_the_row_that_is_chosen_opens(
     labelled(store_path)
     screen = FakeAgreementScreen(session)
     names = [*screen.spec.labels.names]
-    screen.units.list_units_of_cell(names.index("no"), names.index("yes"))
+    screen.units.open_list_of_cell_units(names.index("no"), names.index("yes"))
     (listed,) = screen.input_queue.windows
     assert listed._title == "judge yes, human no: 1 claim"
     screen.input_queue.answer("0")
@@ -93,10 +93,10 @@ def test_an_empty_cell_and_blind_work_open_no_list(session: Session, store_path:
     labelled(store_path)
     screen = FakeAgreementScreen(session)
     names = [*screen.spec.labels.names]
-    screen.units.list_units_of_cell(names.index("yes"), names.index("no"))
+    screen.units.open_list_of_cell_units(names.index("yes"), names.index("no"))
     assert screen.message == "no claim in this cell"
     session.set_judge_hidden(True)
-    screen.units.list_units_of_cell(names.index("no"), names.index("yes"))
+    screen.units.open_list_of_cell_units(names.index("no"), names.index("yes"))
     screen.units.open_disagreement_in_review(0)
     assert screen.message == "the list would show the judge's verdicts: g v, then B ends blind work"
     assert screen.app.bells == 2

@@ -110,7 +110,9 @@ def import_(
 
     options = merge_common_options(context, store, json)
     choice = FormatChoice(
-        _check_format_name(format_), parse_map_options(mapped or []), _parse_scale_options(scale)
+        _require_known_format_name(format_),
+        parse_map_options(mapped or []),
+        _parse_scale_options(scale),
     )
     with _open_store_for_import(options.store, create=not dry_run) as opened:
         result = import_files(
@@ -165,7 +167,7 @@ def import_(
         raise typer.Exit(InputError.exit_code)
 
 
-def _check_format_name(name: str) -> str:
+def _require_known_format_name(name: str) -> str:
     from faithtui.formats.readers.registry import AUTO, get_reader_by_name
 
     if name != AUTO:

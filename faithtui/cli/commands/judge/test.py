@@ -38,11 +38,11 @@ def check_judge(
     from faithtui.config import load_settings
     from faithtui.engine.judge_check import format_trial_usage, try_judge_with_two_questions
     from faithtui.engine.runs.judge_profiles import choose_profile
-    from faithtui.judges.deadlines import check_timeout
+    from faithtui.judges.deadlines import require_valid_timeout
 
     settings = load_settings()
     if timeout is not None:
-        check_timeout(timeout, "--timeout")
+        require_valid_timeout(timeout, "--timeout")
     address = base_url or (settings.base_url if name in (None, settings.judge) else None)
     ref = name or settings.judge
     profile = choose_profile(ref, settings.judges, os.environ)

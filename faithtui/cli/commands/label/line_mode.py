@@ -218,7 +218,7 @@ class LineMode:
         if redo and act.claim in self.queue.position.answered_claims:
             self.queue.serve_next_claim_or_say_queue_is_done()
         else:
-            self.queue.load_and_print_claim(*self.context.queue.entries[place])
+            self.queue.load_and_print_claim_recording_exposure(*self.context.queue.entries[place])
 
     def _print_help(self, served: ServedClaim) -> None:
         keys = list_key_explanations(served.spec)

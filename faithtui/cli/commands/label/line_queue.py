@@ -60,7 +60,7 @@ class LineQueue:
         """Serve the next claim, or say that the queue is through."""
         following = self.position.list_next_open_claims(1)
         if following:
-            self.load_and_print_claim(*following[0])
+            self.load_and_print_claim_recording_exposure(*following[0])
             return
         self.served = None
         self.context.output.print_event(
@@ -70,7 +70,9 @@ class LineQueue:
             "keys: u undo; 1 to 7 and c are about your last verdict; enter or q ends",
         )
 
-    def load_and_print_claim(self, item: ItemId, claim: ClaimId, *, quietly: bool = False) -> None:
+    def load_and_print_claim_recording_exposure(
+        self, item: ItemId, claim: ClaimId, *, quietly: bool = False
+    ) -> None:
         """Ask about a claim."""
         before = self.served
         again = before is not None and before.claim.id == claim
@@ -90,7 +92,9 @@ class LineQueue:
 
     def reload_claim(self, served: ServedClaim) -> None:
         """Read a claim again after something was said of it, without printing it."""
-        self.load_and_print_claim(served.view.item.id, served.claim.id, quietly=True)
+        self.load_and_print_claim_recording_exposure(
+            served.view.item.id, served.claim.id, quietly=True
+        )
 
     def print_claim(self, served: ServedClaim) -> None:
         """Print a claim with what it is judged by, and the judge where it may be seen."""

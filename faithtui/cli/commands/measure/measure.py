@@ -171,7 +171,7 @@ def measure(
     from faithtui.engine.shards.measure_shards import RAY, MeasureRequest, measure_unfinished_shards
     from faithtui.formats.readers.datasets import FormatChoice
     from faithtui.formats.readers.values.suggestions import parse_map_options
-    from faithtui.judges.deadlines import check_timeout
+    from faithtui.judges.deadlines import require_valid_timeout
 
     as_json = merge_common_options(context, None, json).json
     if list_shards:
@@ -216,7 +216,9 @@ def measure(
             choice=FormatChoice(format_, parse_map_options(mapped or [])),
             concurrency=settings.concurrency if concurrency is None else concurrency,
             timeout_s=(
-                settings.timeout_s if timeout is None else check_timeout(timeout, "--timeout")
+                settings.timeout_s
+                if timeout is None
+                else require_valid_timeout(timeout, "--timeout")
             ),
             budget_nusd=parse_budget_in_nano_dollars(budget_usd),
             budget_tokens=budget_tokens,

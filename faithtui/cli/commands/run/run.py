@@ -192,7 +192,7 @@ def run(
     from faithtui.engine.review.samples.splits import parse_split
     from faithtui.engine.runs.request import RunRequest
     from faithtui.engine.runs.run_planner import save_planned_runs
-    from faithtui.judges.deadlines import check_timeout
+    from faithtui.judges.deadlines import require_valid_timeout
     from faithtui.judges.recording import ReplyRecorder
     from faithtui.logbook import PROMPTS_FILE, open_log
     from faithtui.paths import expand_home, log_dir
@@ -205,7 +205,9 @@ def run(
         environment_from_settings(settings, allow_image_host or ()), log_prompts=log_prompts
     )
     if timeout is not None:
-        environment = replace(environment, typed_timeout_s=check_timeout(timeout, "--timeout"))
+        environment = replace(
+            environment, typed_timeout_s=require_valid_timeout(timeout, "--timeout")
+        )
     if record is not None and (batch or preview):
         other = "--batch" if batch else "--preview"
         raise ConfigError(

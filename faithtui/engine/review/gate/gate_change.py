@@ -134,7 +134,7 @@ def check_accuracy_against_earlier_run(
         return (
             check
             if check.reason
-            else _check_warnings_of_change(check, prepared, wanted, store, weighed)
+            else _make_change_check_undecided_if_warned(check, prepared, wanted, store, weighed)
         )
     why = format_missing_claim_counts(left_out, ("claim", "claims"))
     return replace(check, outcome=CheckOutcome.UNDECIDED, reason=why)
@@ -151,7 +151,7 @@ def _was_judged_because_drawn(
     return read_weighted_run_units(store, row, settings).readings.design.follows_draw
 
 
-def _check_warnings_of_change(
+def _make_change_check_undecided_if_warned(
     check: CriterionCheck,
     prepared: PreparedUnits,
     wanted: Thresholds,

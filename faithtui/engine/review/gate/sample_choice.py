@@ -198,7 +198,9 @@ def _list_changed_label_warnings(
 ) -> list[ReportWarning]:
     """Warn of labels that were changed, or overruled, until they agree with the judge."""
     agreeing = [each for each in counted if each.human is not None and each.human == each.judge]
-    given = store.provenance.list_counted_verdicts_ever_given([each.claim for each in agreeing])
+    given = store.provenance.map_claims_to_counted_verdicts_ever_given(
+        [each.claim for each in agreeing]
+    )
     translate = run.spec.rule.translate_word_to_label
     changed = sum(
         _is_changed_to_agree(each, {translate(word) or word for word in given.get(each.claim, ())})

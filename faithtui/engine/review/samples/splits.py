@@ -58,7 +58,7 @@ def save_store_split(
         ) from error
     if stands is None:
         _refuse_empty_parts(store, rule)
-    return store.splits.set_split_rule_once(rule, made_by)
+    return store.splits.set_split_rule_unless_set(rule, made_by)
 
 
 def _refuse_empty_parts(store: Store, rule: SplitRule) -> None:
