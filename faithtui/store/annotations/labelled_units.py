@@ -204,6 +204,7 @@ def read_paired_units(
         two = read_judge_labels_by_claim(connection, second)
     else:
         two = _choose_judge_labels(read_judged_run(connection, second), settings, severity)
+    own_first, own_second = len(judged.homes), len(two)
     if settings.claim_set is not None:
         judged = match_run_to_set(connection, first, judged, settings.claim_set)
         two = match_labels_to_set(connection, second, two, settings.claim_set)
@@ -232,7 +233,11 @@ def read_paired_units(
             )
         )
     return PairedClaims(
-        tuple(pairs), only_first=len(one) - len(pairs), only_second=len(two) - len(pairs)
+        tuple(pairs),
+        only_first=len(one) - len(pairs),
+        only_second=len(two) - len(pairs),
+        beyond_first=own_first - len(one),
+        beyond_second=own_second - len(two),
     )
 
 

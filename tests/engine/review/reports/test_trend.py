@@ -385,6 +385,22 @@ def test_trend_and_comparison_count_labels_that_nothing_vouches_for(tmp_path: Pa
     assert (change.report.n_common, change.unverified) == (30, 2)
 
 
+def test_claims_that_match_none_of_the_set_are_counted_by_a_comparison(tmp_path: Path) -> None:
+    """One more of the first answer of each conversation, which only the second judge has."""
+    with Store.open(tmp_path / "s.db") as store:
+        first = done(store)
+        row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
+        label(store, first, drawn(store, row))
+        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        second = done(store, labels={**FIVE, 1: (*FIVE[1], "no")}, judge="k")
+        found = compare_runs(
+            store, first, second, "ann", claim_set=store.claim_sets.find_version_by_name("shop").id
+        )
+        plain = compare_runs(store, first, second, "ann")
+    assert (found.only_a, found.only_b, found.beyond_a, found.beyond_b) == (0, 0, 0, 12)
+    assert (plain.only_a, plain.only_b, plain.beyond_a, plain.beyond_b) == (0, 12, 0, 0)
+
+
 def checked(store: Store, run: int, **more: object) -> tuple[CheckOutcome, float | None, str]:
     asked = {"labels": 1, "accept": ("few_conversations", "not_checked"), **more}
     order = GateRequest(**asked)  # type: ignore[arg-type]  # the tests' own words
