@@ -11,13 +11,12 @@ from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 from tests.engine.review.reports.test_trend import (
-    FIVE,
     KEYS,
     done,
     doubted_set,
     set_of_conversations,
 )
-from tests.store.runs.test_run_designs import drawn, label, sampled
+from tests.store.runs.test_run_designs import FIVE, drawn, label, sampled
 
 
 @pytest.fixture
