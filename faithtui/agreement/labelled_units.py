@@ -420,3 +420,7 @@ class PairedClaims:
     only_first: int
     """Claims that the first run judged and the second did not."""
     only_second: int
+    beyond_first: int = 0
+    """Claims of the first run that are none of the claim set which both are matched to."""
+    beyond_second: int = 0
+    """The same of the second run."""

@@ -172,7 +172,13 @@ def _list_comparison_notes(change: "RunComparison") -> list[str]:
     notes += [f"left out: {plural(count, 'claim')} {why}" for count, why in parts if count]
     if change.only_a or change.only_b:
         notes.append(
-            f"not compared: {plural(change.only_a, 'claim')} only A judged, {change.only_b} only B"
+            f"not compared: {plural(change.only_a, 'claim')} only A judged, "
+            f"{change.only_b:,} only B"
+        )
+    if change.beyond_a or change.beyond_b:
+        notes.append(
+            f"match none of the claim set: {plural(change.beyond_a, 'claim')} of A, "
+            f"{change.beyond_b:,} of B"
         )
     if change.in_view:
         notes.append(
@@ -220,6 +226,8 @@ def _as_json(change: "RunComparison") -> dict[str, object]:
         },
         "only_a_judged": change.only_a,
         "only_b_judged": change.only_b,
+        "a_beyond_claim_set": change.beyond_a,
+        "b_beyond_claim_set": change.beyond_b,
         "labelled_with_a_judge_in_view": change.in_view,
         "unverified": change.unverified,
         "test_openings": None if change.opening is None else change.opening.number,

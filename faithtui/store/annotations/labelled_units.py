@@ -207,6 +207,7 @@ def read_paired_units(
         two = read_judge_labels_by_claim(connection, second)
     else:
         two = _choose_judge_labels(read_judged_run(connection, second), settings, severity)
+    own_first, own_second = len(judged.homes), len(two)
     if settings.claim_set is not None:
         judged = replace_run_claims_by_those_of_set(connection, first, judged, settings.claim_set)
         two = translate_labels_to_claims_of_set(connection, second, two, settings.claim_set)
@@ -235,7 +236,11 @@ def read_paired_units(
             )
         )
     return PairedClaims(
-        tuple(pairs), only_first=len(one) - len(pairs), only_second=len(two) - len(pairs)
+        tuple(pairs),
+        only_first=len(one) - len(pairs),
+        only_second=len(two) - len(pairs),
+        beyond_first=own_first - len(one),
+        beyond_second=own_second - len(two),
     )
 
 

@@ -132,6 +132,11 @@ def _list_caveats(change: RunComparison) -> list[str]:
             f"not compared: {fmt.format_count_with_noun(change.only_a, 'claim')} only A judged, "
             f"{fmt.format_count(change.only_b)} only B"
         )
+    if change.beyond_a or change.beyond_b:
+        notes.append(
+            f"match none of the claim set: {fmt.format_count_with_noun(change.beyond_a, 'claim')} "
+            f"of A, {fmt.format_count(change.beyond_b)} of B"
+        )
     if change.in_view:
         notes.append(
             f"{fmt.format_count(change.in_view)} of "

@@ -190,6 +190,21 @@ def test_figures_follow_from_the_rows_however_idk_counts(rule: IdkRule, kind: De
     assert level.rate.corrected_this_run.value == pytest.approx(passes / fair)
 
 
+def test_idk_that_is_left_out_is_in_no_share_and_no_missing_label() -> None:
+    """Of ten claims that pass 4 are labelled, of ten that fail 2; corrected by hand."""
+    said = [("yes", each) for each in ("yes", "yes", "idk", "no", *[None] * 6)]
+    said += [("no", each) for each in ("no", "no", *[None] * 8)]
+    claims = tuple(
+        claim(place, judge, human)._replace(position=place if human else None)
+        for place, (judge, human) in enumerate(said)
+    )
+    found = RunUnits(claims, (), (), LabelDesign(DesignKind.SIMPLE, len(claims)))
+    prepared = PreparedUnits(found, FAITHFULNESS, RULE, ReportSettings(idk=IdkRule.EXCLUDE))
+    level = compute_claim_level_report(prepared.compared, prepared.recoded_rule)
+    # Three quarters of the first ten are decided, and two quarters pass.
+    assert level.rate.corrected_this_run.value == pytest.approx(10 * 2 / 4 / (10 * 3 / 4 + 10))
+
+
 def compute_alpha_of_pairs(pairs: Sequence[tuple[str, str, float]]) -> float:
     """Compute nominal alpha of human and judge's labels with weights, by its definition.
 

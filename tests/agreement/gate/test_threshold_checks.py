@@ -275,6 +275,15 @@ def test_labels_that_nobody_drew_give_no_figures(
         assert found.kappa.reason is Reason.DESIGN_NOT_RANDOM
 
 
+@pytest.mark.parametrize("among", [False, True])
+def test_what_a_run_judged_because_it_was_drawn_gives_no_figures(among: bool) -> None:
+    report = reported([*PERFECT, *MIXED * 5], DesignKind.CENSUS)
+    design = replace(report.design, kind=DesignKind.CONVENIENCE, follows_draw=True)
+    found = select_figures_gate_may_rely_on(replace(report, design=design), among_labelled=among)
+    assert found.kappa.reason is found.recall_no.reason is Reason.DESIGN_NOT_RANDOM
+    assert (found.kappa.value, found.recall_no.value) == (None, None)
+
+
 LOWER, POINT = ThresholdBasis.LOWER, ThresholdBasis.POINT
 NOTHING = make_undefined_estimate(Reason.NO_ITEMS, 0, 0)
 

@@ -323,3 +323,33 @@ def test_a_code_that_nobody_asks_about_is_named() -> None:
     )
     with pytest.raises(ConfigError, match=r"--accept few_items: .* known: .*few_conversations"):
         validate_accepted_warning_codes(["few_items"])
+
+
+def tie(found: ClaimUnit) -> ClaimUnit:
+    """Let a second annotator say the opposite."""
+    mine = found.opinions[0]
+    other = "no" if mine.verdict == "yes" else "yes"
+    return found._replace(
+        human="no", opinions=(mine, mine._replace(reviewer="bo", verdict=other)), reviewers=2
+    )
+
+
+def test_ties_are_bounds_until_they_are_accepted_or_settled() -> None:
+    """With eight claims on which two disagree, which count for the judge or against it."""
+    plain = sampled(GOOD)
+    claims = tuple(
+        tie(each) if place % 3 == 1 and place < 24 else each
+        for place, each in enumerate(plain.readings.claims)
+    )
+    prepared = PreparedUnits(replace(plain.readings, claims=claims), FAITHFULNESS, RULE)
+    tied = [code for _, code in list_claims_missing_from_figures(prepared.compared)]
+    assert tied == ["ties"] * 8
+    asked = Thresholds(kappa=0.7, recall_no=0.7)
+    checks = gate(prepared, asked)
+    assert outcomes(checks) == {CheckOutcome.UNDECIDED}
+    for name in (Criterion.KAPPA, Criterion.RECALL):
+        assert "8 claims are tied between annotators (--accept ties leaves them out)" in (
+            checks[name].reason
+        )
+    assert outcomes(gate(prepared, replace(asked, accepted=("ties",)))) == {CheckOutcome.PASSED}
+    assert outcomes(gate(plain, asked)) == {CheckOutcome.PASSED}

@@ -16,7 +16,7 @@ from tests.engine.review.reports.test_trend import (
     doubted_set,
     set_of_conversations,
 )
-from tests.store.runs.test_run_designs import drawn, label, sampled
+from tests.store.runs.test_run_designs import FIVE, drawn, label, sampled
 
 
 @pytest.fixture
@@ -124,6 +124,16 @@ def test_trend_and_compare_name_labels_that_nothing_vouches_for(cli: Cli, tmp_pa
     assert [each["unverified"] for each in runs] == [2, 2]
     assert said in cli("compare", "1", "2", "--store", path).out
     assert cli("compare", "1", "2", "--json", "--store", path).json["unverified"] == 2
+
+
+def test_compare_counts_claims_that_match_none_of_the_set(cli: Cli, tmp_path: Path) -> None:
+    path = doubted_set(tmp_path)
+    with Store.open(path) as store:
+        done(store, labels={**FIVE, 1: (*FIVE[1], "no")}, judge="l")
+    words = ("compare", "1", "3", "--set", "shop", "--store", path)
+    assert "match none of the claim set: 0 claims of A, 12 of B" in cli(*words).out
+    found = cli(*words, "--json").json
+    assert (found["a_beyond_claim_set"], found["b_beyond_claim_set"]) == (0, 12)
 
 
 def test_a_trend_has_no_figures_of_a_run_that_passed_drawn_claims_over(

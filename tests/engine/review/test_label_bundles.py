@@ -196,18 +196,22 @@ def change_sample(bundle: LabelBundle, **fields: Any) -> LabelBundle:
 async def sampled(tmp_path: Path) -> tuple[Path, Path]:
     """A store with two runs alike, and a bundle of labels of both, the last of a sample."""
     base, whole = tmp_path / "sampled.db", tmp_path / "whole.jsonl"
-    with store_with(base, [conversation("a", 1)]) as store:
+    with store_with(base, [conversation("a", 2)]) as store:
         first, run = planned(store), planned(store)
         await runner.execute_run(store, first, lambda event: None)
         await runner.execute_run(store, run, lambda event: None)
     shutil.copy(base, tmp_path / "labelled.db")
     with Store.open(tmp_path / "labelled.db") as store:
-        plan = SamplePlan(SamplingDesign.STRATIFIED, 3, 1)
+        plan = SamplePlan(SamplingDesign.STRATIFIED, 3, 2)
         drawn = make_sample_draw(store.samples.read_frame(run, ("verdict",)), plan)
         row = store.samples.save_draw_as_sample(
             run, "ann", drawn, plan, name="s", stratified_by=("verdict",)
         )
-        (claim,) = (each.claim for each in store.samples.list_claims_in_served_order(row.id, "ann"))
+        claim, other = (
+            each.claim for each in store.samples.list_claims_in_served_order(row.id, "ann")
+        )
+        # Bundles hold claims that somebody acted on, and drawn ones.
+        assert claim != other
         for reviewer, of, sample in (("cy", first, None), ("bo", run, None), ("ann", run, row.id)):
             store.reviews.record_verdict(
                 claim, reviewer, "no", run=of, saw_judge=False, sample=sample
@@ -263,3 +267,24 @@ async def test_what_a_label_refers_to_is_vouched_for_as_well(
     # At once only the earlier clock comes from the file that nothing vouches for.
     together = ["bo"] if edit == "clock" else []
     assert list_doubted([edited, whole]) == list_doubted([whole, edited]) == together
+
+
+@pytest.mark.parametrize("is_last", [False, True])
+async def test_a_longer_sample_that_nothing_vouches_for_leaves_its_labels_in_doubt(
+    sampled: tuple[Path, Path], tmp_path: Path, is_last: bool
+) -> None:
+    """Of two files that draw more and less under one name the longer sample stays."""
+    base, whole = sampled
+    bundle = read_bundle(whole).bundle
+    assert len(bundle.samples[0].claims) == 2
+    short = tmp_path / "short.jsonl"
+    less = change_sample(bundle, claims=bundle.samples[0].claims[:1])
+    short.write_text("".join(format_bundle_lines(less)), encoding="utf-8")
+    bare = write_without_digest(bundle, tmp_path / "bare.jsonl")
+    shutil.copy(base, tmp_path / "target.db")
+    with Store.open(tmp_path / "target.db") as store:
+        files = [short, bare] if is_last else [bare, short]
+        assert merge_bundles_into_store(store, files).is_complete
+        made = store.bundles.make_label_bundle()
+    assert len(made.samples[0].claims) == 2
+    assert [act.reviewer for act in made.acts if act.unverified] == ["ann"]

@@ -33,8 +33,9 @@ def test_labels_that_nothing_vouches_for_and_claims_drawn_in_view_are_counted(
 ) -> None:
     with Store.open(doubted_set(tmp_path)) as store:
         change = compare_runs(store, RunId(1), RunId(2), "ann")
-    change = replace(change, left_out=replace(change.left_out, audit=7))
+    change = replace(change, left_out=replace(change.left_out, audit=7), beyond_b=1_289)
     lines = format_run_comparison_lines(change, 100)
     text = " ".join(" ".join(each.text for each in lines).split())
     assert "! 2 of 30 compared claims rest on unverified labels, of a bundle without a" in text
     assert "! left out: 7 claims drawn to be labelled with a judge's verdict in view" in text
+    assert "! match none of the claim set: 0 claims of A, 1,289 of B" in text

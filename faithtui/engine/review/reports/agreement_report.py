@@ -312,6 +312,9 @@ class ComparableClaims:
     """Claims of conversations that a judge was shown examples of."""
     only_first: int
     only_second: int
+    beyond_first: int
+    """Claims of the first run that are none of the claim set which both are matched to."""
+    beyond_second: int
 
 
 def read_comparable_claims(
@@ -334,7 +337,14 @@ def read_comparable_claims(
     paired = store.labelled_units.read_paired_units(first.id, second.id, reading, severity)
     both = [each for each in paired.claims if within is None or each.conversation in within]
     unseen = tuple(each for each in both if each.group not in seen)
-    return ComparableClaims(unseen, len(both) - len(unseen), paired.only_first, paired.only_second)
+    return ComparableClaims(
+        unseen,
+        len(both) - len(unseen),
+        paired.only_first,
+        paired.only_second,
+        paired.beyond_first,
+        paired.beyond_second,
+    )
 
 
 def _make_other_judge(beside: RunRow, claims: Sequence[PairedClaim]) -> OtherJudge:

@@ -59,6 +59,9 @@ class RunComparison:
     only_a: int
     """Claims that run B did not judge."""
     only_b: int
+    beyond_a: int
+    """Claims of run A that match none of the claim set that is held against both."""
+    beyond_b: int
     in_view: int
     """Compared claims that were labelled with a judge's word in view: they lean to that judge."""
     unverified: int
@@ -163,6 +166,8 @@ def compare_runs(
         left_out=_count_exclusions(paired, labels, len(outside), len(audit)),
         only_a=paired.only_first,
         only_b=paired.only_second,
+        beyond_a=paired.beyond_first,
+        beyond_b=paired.beyond_second,
         in_view=sum(each.blind is False for each in counted),
         unverified=sum(each.claim in unverified for each in counted),
         opening=record_test_opening(

@@ -385,6 +385,41 @@ def test_trend_and_comparison_count_labels_that_nothing_vouches_for(tmp_path: Pa
     assert (change.report.n_common, change.unverified) == (30, 2)
 
 
+def test_p_values_of_several_changes_are_adjusted_for_being_several(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        first = done(store)
+        row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
+        label(store, first, drawn(store, row))
+        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        done(store, labels={1: ("yes", "yes"), 3: ("idk", "yes", "yes")}, judge="k")
+        done(store, labels=WORSE, judge="l")
+        trend = compute_trend(store, store.claim_sets.find_version_by_name("shop"))
+    changes = [each.change for each in trend.points if each.change is not None]
+    assert [each.comparisons_made for each in changes] == [2, 2]
+    large, small = (each.signflip_p for each in changes)
+    assert large is not None
+    assert small is not None
+    assert small < large
+    # Holm: the smallest counts for both, the other for itself.
+    assert [each.holm_p for each in changes] == [max(large, 2 * small), 2 * small]
+
+
+def test_claims_that_match_none_of_the_set_are_counted_by_a_comparison(tmp_path: Path) -> None:
+    """One more of the first answer of each conversation, which only the second judge has."""
+    with Store.open(tmp_path / "s.db") as store:
+        first = done(store)
+        row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
+        label(store, first, drawn(store, row))
+        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        second = done(store, labels={**FIVE, 1: (*FIVE[1], "no")}, judge="k")
+        found = compare_runs(
+            store, first, second, "ann", claim_set=store.claim_sets.find_version_by_name("shop").id
+        )
+        plain = compare_runs(store, first, second, "ann")
+    assert (found.only_a, found.only_b, found.beyond_a, found.beyond_b) == (0, 0, 0, 12)
+    assert (plain.only_a, plain.only_b, plain.beyond_a, plain.beyond_b) == (0, 12, 0, 0)
+
+
 def checked(store: Store, run: int, **more: object) -> tuple[CheckOutcome, float | None, str]:
     asked = {"labels": 1, "accept": ("few_conversations", "not_checked"), **more}
     order = GateRequest(**asked)  # type: ignore[arg-type]  # the tests' own words
