@@ -135,7 +135,7 @@ class ConversationsScreen(FilteredListScreen):
                 empty=self._draw_empty_list,
                 moved=self._follow_row,
                 identity=lambda row: row.id,
-                empty_chosen=self.apply_first_filter_suggestion,
+                empty_choice=self.make_empty_choice(),
             ),
             Pane(id="detail", title="Conversation"),
             planner=layouts.plan_list_and_text,

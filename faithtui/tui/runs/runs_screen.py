@@ -151,7 +151,7 @@ class RunsScreen(FilteredListScreen):
                 empty=self._draw_empty_list,
                 moved=self.switch_to_run_under_cursor,
                 identity=lambda row: row.id,
-                empty_chosen=self.apply_first_filter_suggestion,
+                empty_choice=self.make_empty_choice(),
             ),
             RowPane(id="next", title="What next", opens_on_first_click=True),
             LowestScores(self.session, id="lowest"),

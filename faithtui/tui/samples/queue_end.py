@@ -31,6 +31,13 @@ class QueueEndDialog(Dialog):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
+            "u",
+            "undo_last_verdict",
+            "undo",
+            tooltip="Take the last verdict back and stay with its claim",
+            id="queue-end.undo",
+        ),
+        Binding(
             "a",
             "choose_screen('agreement')",
             "agreement",
@@ -40,7 +47,8 @@ class QueueEndDialog(Dialog):
         Binding(
             "plus",
             "choose_screen('queues')",
-            "queues, draw more",
+            "draw more",
+            key_display="+",
             tooltip="To the queues: draw more of this one, or another one",
             id="queue-end.queues",
         ),
@@ -50,13 +58,6 @@ class QueueEndDialog(Dialog):
             "adjudicate",
             tooltip="Settle the claims on which annotators differ",
             id="queue-end.adjudicate",
-        ),
-        Binding(
-            "u",
-            "undo_last_verdict",
-            "undo",
-            tooltip="Take the last verdict back and stay with its claim",
-            id="queue-end.undo",
         ),
         Binding(
             "enter",

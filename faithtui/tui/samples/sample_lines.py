@@ -446,7 +446,8 @@ def queue_end_lines(end: QueueOutcome, width: int) -> list[Line]:
     progress, row = end.progress, end.progress.row
     told: list[list[Piece]] = [
         [
-            Piece(f"{KINDS[row.kind]} ", "quiet"),
+            # A spot-check that nobody named has the name of its kind.
+            Piece("" if row.name == KINDS[row.kind] else f"{KINDS[row.kind]} ", "quiet"),
             escape_line(row.name, "strong", limit=200),
         ],
         [

@@ -21,7 +21,7 @@ from faithtui.tui.theme.lines import Piece, escape_line
 from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
 from faithtui.tui.widgets.filter_bar import FilterBar
 from faithtui.tui.widgets.panes import Panes
-from faithtui.tui.widgets.virtual_list import VirtualList
+from faithtui.tui.widgets.virtual_list import EmptyChoice, VirtualList
 
 
 class FilteredListScreen(FaithScreen):
@@ -272,6 +272,13 @@ class FilteredListScreen(FaithScreen):
     def list_suggestions(self) -> Sequence[str]:
         """List the terms that may have been meant by words that find nothing."""
         return suggest_terms(self.state.filter, self.filter_context)
+
+    def make_empty_choice(self) -> EmptyChoice:
+        """Let the key that opens a row take the first of these terms, where there is one."""
+        return EmptyChoice(
+            lambda: bool(self.state.filter and self.list_suggestions()),
+            self.apply_first_filter_suggestion,
+        )
 
     def apply_first_filter_suggestion(self) -> None:
         """Take the first term that may have been meant."""

@@ -35,6 +35,14 @@ class RowSource(Protocol[RowT_co]):
         """Give a row; None when it is gone."""
 
 
+@dataclass(frozen=True, slots=True)
+class EmptyChoice:
+    """What the key that opens a row does where there is none."""
+
+    is_offered: Callable[[], bool]
+    choose: Callable[[], None]
+
+
 class NoRows:
     """A list without rows."""
 
@@ -56,7 +64,7 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         moved: Called when another row is chosen, at once: a message could come after rows that are
             read again, which would put the cursor back.
         identity: Gives the id under which a row is marked; None: rows cannot be marked.
-        empty_chosen: Called when an empty list is to be opened.
+        empty_choice: What can be chosen where the list is empty; None: nothing.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -116,11 +124,11 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         empty: Callable[[int], Sequence[Line]],
         moved: Callable[[], None],
         identity: Callable[[RowT], int] | None = None,
-        empty_chosen: Callable[[], None] | None = None,
+        empty_choice: EmptyChoice | None = None,
     ) -> None:
         super().__init__(id=id)
         self._identity = identity
-        self._empty_chosen = empty_chosen
+        self._empty_choice = empty_choice
         self._legend = Content("")
         self._marks: Collection[int] = ()
         self._draw = draw
@@ -138,8 +146,10 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
 
     def show(self, source: RowSource[RowT], cursor: int, *, title: str | None = None) -> None:
         """Draw other rows and choose one, without telling anybody."""
-        self._source = source
+        had_rows, self._source = len(self._source) > 0, source
         self._ready = True
+        if had_rows != (len(source) > 0):
+            self.screen.refresh_bindings()
         if title is not None:
             self.border_title = Content(title)
         self.set_reactive(VirtualList.cursor, max(0, min(cursor, len(source) - 1)))
@@ -161,6 +171,12 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         """Say why there are no rows yet; rows that were read before stay."""
         self._why_unread = why
         self.refresh()
+
+    def is_key_shown(self, action: str) -> bool:
+        """Whether the lines of keys name the key of an action: where there is anything to open."""
+        if action != "choose" or len(self._source):
+            return True
+        return self._empty_choice is not None and self._empty_choice.is_offered()
 
     def show_marks(self, marks: Collection[int]) -> None:
         """Draw these rows as marked, and say how many there are, those not listed too.
@@ -253,8 +269,8 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         """Tell that the chosen row is to be opened."""
         if not self._ready:
             self._run_after_first_rows(self.action_choose)
-        elif not len(self._source) and self._empty_chosen is not None:
-            self._empty_chosen()
+        elif not len(self._source) and self._empty_choice is not None:
+            self._empty_choice.choose()
         if len(self._source):
             self.post_message(self.Chosen(self, self.cursor))  # type: ignore[arg-type]  # a list of any rows
 

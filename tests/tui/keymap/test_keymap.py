@@ -172,7 +172,7 @@ SHARED_LETTERS = {
     "u": {"undo", "remove last"},
     "v": {"review", "reveal"},
     # More of what the screen is about.
-    "plus": {"missed claims", "more workers", "draw more", "queues, draw more", "Close"},
+    "plus": {"missed claims", "more workers", "draw more", "Close"},
     # They only look, or move.
     "h": {"guideline", "metric before", "Close", "Word"},
     "j": {"next claim", "down", "Down"},

@@ -2,6 +2,7 @@
 
 import pytest
 
+from faithtui.domain.annotations import REASON_CODES
 from faithtui.tui.agreement.agreement_screen import AgreementScreen
 from faithtui.tui.app import FaithApp
 from faithtui.tui.theme.lines import Piece
@@ -148,3 +149,14 @@ def test_a_long_message_is_cut_and_not_the_name_of_who_reviews(width: int) -> No
         shown = name if len(name) <= width // 3 else f"{name[: width // 3 - 1]}…"
         assert len(text) == width
         assert text.endswith(f"… {shown} ")
+
+
+@pytest.mark.parametrize("width", [180, 200])
+async def test_each_reason_code_stands_behind_its_key(app: FaithApp, width: int) -> None:
+    async with app.run_test(size=(width, 60)) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "y")
+        said = text_of(app, "verdict")
+        assert "1 claim extraction" in said
+        for number, code in enumerate(REASON_CODES, start=1):
+            assert f"{number} {code.title}" in said

@@ -1,5 +1,6 @@
 """The screen of drawn queues: draw, draw more, work through, decide."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -319,6 +320,20 @@ def test_spans_are_told_as_people_plan_them() -> None:
     assert told == ["—", "0 min", "1 min", "1 min", "2 min", "15 min", "2 h 5 min"]
 
 
+def test_a_queue_that_nobody_named_is_named_once_at_its_end(
+    store_path: Path, samples: list[SampleRow]
+) -> None:
+    with Store.open(store_path) as store:
+        end = read_outcome_and_close_spot_check(store, samples[0].id, "ann")
+    assert end is not None
+    for name, said in (("spot-check", "spot-check"), ("May", "spot-check May")):
+        row = replace(end.progress.row, kind=SampleKind.SPOT_CHECK, name=name)
+        lines = sample_lines.queue_end_lines(
+            replace(end, progress=replace(end.progress, row=row)), 60
+        )
+        assert next(each.text.strip() for each in lines if each.text.strip()) == said
+
+
 async def test_the_end_of_a_queue_leads_on(app: FaithApp, samples: list[SampleRow]) -> None:
     answers: list[str | None] = []
     async with app.run_test(size=(80, 24)) as pilot:
@@ -333,6 +348,7 @@ async def test_the_end_of_a_queue_leads_on(app: FaithApp, samples: list[SampleRo
         await calm(pilot)
         painted = screen_text(app)
         assert "This queue is through" in painted
+        assert "u undo  a agreement  + draw more" in painted
         assert f"0 of {row.size} claims answered" in painted
         await press(pilot, "plus")
         app.push_screen(QueueEndDialog(ClaimQueue("found", row.run, ()), None), answers.append)

@@ -191,3 +191,22 @@ async def test_a_paste_that_is_too_long_is_cut_with_a_sentence(app: FaithApp) ->
             field = app.screen.query_one(FilterInput)
             assert field.value == typed
         assert "5 of the 2,005 pasted ones fit" in " ".join(n.message for n in app._notifications)
+
+
+async def test_the_footer_names_the_key_that_opens_where_there_is_something_to_open(
+    app: FaithApp,
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter")
+        await until(pilot, lambda: "enter open" in screen_text(app))
+        for typed, offered in (("is:flagged", False), ("flagged", True)):
+            await press(pilot, "slash", *typed, "enter")
+            await until(pilot, lambda: "Nothing found" in screen_text(app))
+            await calm(pilot)
+            assert ("Perhaps you mean" in screen_text(app)) == offered
+            assert ("enter open" in screen_text(app)) == offered
+            await press(pilot, "escape")
+            await until(pilot, lambda: "Nothing found" not in screen_text(app))
+            await calm(pilot)
+            assert "enter open" in screen_text(app)

@@ -207,12 +207,16 @@ def _label_remark_pieces(claim: ClaimView) -> list[Piece]:
 
 
 def _reason_code_lines(shown_view: VerdictView, width: int) -> list[Line]:
-    """List the reason codes with their keys."""
-    pieces: list[Piece] = []
+    """List the reason codes, each behind its key on one line."""
+    lines: list[list[Piece]] = [[Piece(f" {'code':<7}", "quiet")]]
     for code in REASON_CODES:
         key = shown_view.keys(f"review.code-{code.name}")
-        pieces += [Piece(key, "key"), Piece(f" {code.title}  ", "quiet")]
-    return wrap(pieces, width - 1, first=[Piece(f" {'code':<7}", "quiet")], most=4)
+        named = [Piece(key, "key"), Piece(f" {code.title}  ", "quiet")]
+        # The blanks behind the last one may go over the edge.
+        if len(lines[-1]) > 1 and count_cells_of_pieces([*lines[-1], *named]) - 2 > width - 1:
+            lines.append([Piece(" " * 8)])
+        lines[-1] += named
+    return [Line(tuple(truncate_pieces(each, width))) for each in lines[:4]]
 
 
 def _evidence_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
