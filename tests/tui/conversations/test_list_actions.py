@@ -146,7 +146,7 @@ async def test_a_key_carried_out_when_nothing_is_listed_any_more_does_nothing(
     async with app.run_test(size=SIZE) as pilot:
         screen = await listed(pilot, app)
         # The keys were pressed while rows were listed; the filter finds none by now.
-        screen.pager = Pager[ItemId, ItemRow]((), lambda _ids: (), lambda row: row.id)
+        screen.pager = Pager[ItemId, ItemRow]((), lambda _ids: (), lambda row: row.id, print)
         screen.action_mark_and_step()
         screen.action_mark_range()
         assert not screen.marks
