@@ -22,6 +22,7 @@ from urllib.parse import quote
 from faithtui.engine.shards.results_schema import require_pyarrow
 from faithtui.engine.shards.written_folders import WrittenFolders
 from faithtui.errors import ConfigError, FileUnreadable, InputError
+from faithtui.formats.files.parquet_copy import Footer, copy_row_groups
 from faithtui.formats.files.record_files import PARQUET, FileRecord, RecordFile
 from faithtui.formats.readers.datasets import (
     FormatChoice,
@@ -118,9 +119,19 @@ class Shard:
                 else:
                     _copy_row_groups(self.address, self.groups, path)
             except (OSError, require_pyarrow().ArrowException) as error:
-                kind = InputError if _is_damage(error, self.address) else FileUnreadable
-                raise kind(f"cannot be read: {error}", path=Path(self.address)) from error
-            yield path
+                # What is damaged is found by whoever reads the copy.
+                raise FileUnreadable(f"cannot be read: {error}", path=Path(self.address)) from error
+            except InputError as error:
+                raise InputError(error.reason, path=Path(self.address)) from error
+            try:
+                yield path
+            except InputError as error:
+                if error.path != path:
+                    raise
+                line = None if error.line is None else error.line + self.first_row
+                raise type(error)(
+                    error.reason, path=Path(self.address), line=line, field=error.field
+                ) from error
 
 
 def list_shards(
@@ -352,18 +363,15 @@ def _matches_pattern(path: str, pattern: str) -> bool:
 def _split_by_row_groups(shard: Shard, size: int) -> list[Shard]:
     """Cut a Parquet file between row groups; other files stay whole."""
     pa = require_pyarrow()
-    import pyarrow.parquet
-
     try:
         with _open_input(shard.address) as file:
             if file.read(len(PARQUET)) != PARQUET:
                 return [shard]
-            file.seek(0)
-            parquet = pyarrow.parquet.ParquetFile(file)
-            rows = [parquet.metadata.row_group(n).num_rows for n in range(parquet.num_row_groups)]
+            try:
+                rows = Footer(file).list_row_counts()
+            except InputError:
+                return [shard]  # whoever measures it says what is wrong
     except (OSError, pa.ArrowException) as error:
-        if _is_damage(error, shard.address):
-            return [shard]  # whoever measures it says what is wrong
         raise InputError(f"cannot be read as Parquet: {error}", path=Path(shard.address)) from error
     if sum(rows) <= size:
         return [shard]
@@ -377,18 +385,6 @@ def _split_by_row_groups(shard: Shard, size: int) -> list[Shard]:
         count += more
     cuts.append(_make_row_group_shard(shard, first_row, (begin, len(rows)), count / sum(rows)))
     return cuts
-
-
-def _is_damage(error: Exception, address: str) -> bool:
-    """Say whether a file is damaged, rather than not given by the system or the network.
-
-    Of much damage pyarrow makes an OSError without a number, which those of the system have; but it
-    does so of the network of an object store too.
-    """
-    if not isinstance(error, OSError):
-        return True
-    is_local = not is_object_store_address(address) or address.startswith("file://")
-    return is_local and error.errno is None
 
 
 def _make_row_group_shard(
@@ -443,13 +439,8 @@ def _copy_file(address: str, target: Path) -> None:
 
 
 def _copy_row_groups(address: str, groups: tuple[int, int], target: Path) -> None:
-    import pyarrow.parquet
-
-    with _open_input(address) as file:
-        parquet = pyarrow.parquet.ParquetFile(file)
-        with pyarrow.parquet.ParquetWriter(target, parquet.schema_arrow) as writer:
-            for number in range(*groups):
-                writer.write_table(parquet.read_row_group(number))
+    with _open_input(address) as file, target.open("wb") as copy:
+        copy_row_groups(file, range(*groups), copy)
 
 
 def _get_file_name(address: str) -> str:

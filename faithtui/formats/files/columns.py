@@ -89,10 +89,16 @@ def read_parquet_or_arrow_rows(path: Path, head: bytes) -> Iterator[dict[str, An
             ) from error
         is_of_system = isinstance(error, OSError) and error.errno is not None
         raise (FileUnreadable if is_of_system else InputError)(
-            f"cannot be read as Parquet or Arrow: {error}; it may be cut off", path=path
+            f"cannot be read as Parquet or Arrow: {_join_lines(error)}; it may be cut off",
+            path=path,
         ) from error
     except InputError as error:
         raise InputError(error.reason, path=path) from error
+
+
+def _join_lines(error: Exception) -> str:
+    """Write what an error says on one line, to go on behind it."""
+    return " ".join(str(error).split()).rstrip(".")
 
 
 def _refuse_rows_without_bytes(

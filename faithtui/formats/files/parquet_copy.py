@@ -7,7 +7,7 @@ texts in the copy and are named, so that they are refused one by one.
 
 import secrets
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from tempfile import TemporaryFile
@@ -64,6 +64,8 @@ _NEW_PAGE: Final = MB
 _NEW_PAGE_LEAST: Final = 1 << 12
 _NEW_PAGE_VALUES: Final = 20_000
 _MAGIC: Final = b"PAR1"
+_FOOTER_END: Final = b"size" + _MAGIC
+"""How many bytes stand behind a footer: its size, and the magic number."""
 
 HELD_MOST: Final = 24 * MB
 """Bytes of pages that pyarrow holds together, one of each column, packed and unpacked. Pages of
@@ -167,9 +169,12 @@ class Footer:
     """
 
     def __init__(self, file: IO[bytes]) -> None:
-        file.seek(-8, 2)
-        size = int.from_bytes(file.read(4), "little")
-        file.seek(-8 - size, 2)
+        end = file.seek(0, 2)
+        file.seek(max(0, end - len(_FOOTER_END)))
+        size, magic = int.from_bytes(file.read(4), "little"), file.read(4)
+        if magic != _MAGIC or size > end - len(_MAGIC) - len(_FOOTER_END):
+            raise make_damage_error("its footer")
+        file.seek(end - len(_FOOTER_END) - size)
         self._data = file.read(size)
         self._rest: Struct = {}
         self._groups = array("Q")
@@ -196,9 +201,24 @@ class Footer:
         """Read what it says of a row group."""
         return ThriftReader(self._data, self._groups[number]).read_struct()
 
-    def make_single_group_footer(self, group: Struct) -> Struct:
-        """Make the footer of a file that has no row group but this one."""
-        return {**self._rest, 3: group[3], 4: (LIST, (STRUCT, [group]))}
+    def list_row_counts(self) -> list[int]:
+        """Say how many rows each row group claims to have.
+
+        Raises:
+            InputError: It is damaged.
+        """
+        try:
+            counts = [self.read_group_metadata(each)[3][1] for each in range(len(self._groups))]
+        except (LookupError, TypeError, ValueError) as error:
+            raise make_damage_error("its footer") from error
+        if not all(isinstance(each, int) and each >= 0 for each in counts):
+            raise make_damage_error("its footer")
+        return counts
+
+    def make_footer_of_groups(self, groups: Sequence[Struct]) -> Struct:
+        """Make the footer of a file that has no row groups but these."""
+        rows = I64, sum(group[3][1] for group in groups)
+        return {**self._rest, 3: rows, 4: (LIST, (STRUCT, groups))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,8 +399,9 @@ def _count_longest_row_values(file: IO[bytes], chunk: Chunk) -> int:
         return values.count_longest_row_values()
 
 
-def _make_chunk(data: Struct, column: Any) -> Chunk:
-    start, size, codec = data[9][1], data[7][1], data[4][1]
+def _locate_chunk(data: Struct) -> tuple[int, int]:
+    """Say where the pages of a column begin in the file, and how many bytes they take."""
+    start, size = data[9][1], data[7][1]
     if _has_dictionary(data):
         start = data[11][1]
     if not data[5][1]:
@@ -389,6 +410,12 @@ def _make_chunk(data: Struct, column: Any) -> Chunk:
         start = size = 0
     if start < 0 or size < 0:
         raise ValueError("a column outside of the file")
+    return start, size
+
+
+def _make_chunk(data: Struct, column: Any) -> Chunk:
+    start, size = _locate_chunk(data)
+    codec = data[4][1]
     width = _NUMBER_WIDTHS.get(column.physical_type, 0)
     if column.physical_type == "FIXED_LEN_BYTE_ARRAY":
         width = column.length
@@ -443,14 +470,11 @@ def copy_row_group(
                     _write_numbers_in_small_pages(file, page, plan.new_page, rows)
                 _update_copied_chunk_metadata(described, start, target.tell() - start, page.written)
             else:
-                _copy_bytes(file, chunk, target)
+                _copy_bytes(file, chunk.start, chunk.size, target)
                 _shift_chunk_offsets_and_remove_indexes(described, start - chunk.start)
-        for unused in (5, 6, 7):  # where it begins, its packed size, its number
-            group.pop(unused, None)
-        end = target.tell()
-        group[2] = I64, end
-        target.write(encode_struct(footer.make_single_group_footer(group)))
-        target.write((target.tell() - end).to_bytes(4, "little") + _MAGIC)
+        _remove_place_of_group(group)
+        group[2] = I64, target.tell()
+        _write_footer(target, footer.make_footer_of_groups([group]))
         target.seek(0)
     except BaseException:
         target.close()
@@ -462,9 +486,57 @@ def copy_row_group(
     return RowGroupCopy(target, texts, too_large, rows_at_once)
 
 
-def _copy_bytes(file: IO[bytes], chunk: Chunk, target: IO[bytes]) -> None:
-    file.seek(chunk.start)
-    left = chunk.size
+def copy_row_groups(file: IO[bytes], numbers: Iterable[int], target: IO[bytes]) -> None:
+    """Write row groups into a file of their own, as they are: whoever reads it finds the damage.
+
+    No page is unpacked, whatever it claims to hold.
+
+    Args:
+        file: A Parquet file, of which no more than these row groups and the footer is read.
+        numbers: Which ones, from 0.
+        target: An empty file.
+
+    Raises:
+        InputError: The footer is damaged.
+        OSError: The system does not give the bytes, or has no room for the copy.
+    """
+    footer = Footer(file)
+    left = file.seek(0, 2)
+    groups: list[Struct] = []
+    target.write(_MAGIC)
+    for number in numbers:
+        try:
+            group = footer.read_group_metadata(number)
+            columns = group[1][1][1]
+            places = [_locate_chunk(column[3][1]) for column in columns]
+            left -= sum(size for _, size in places)
+            # Columns that overlap could stand for more bytes than any disk has.
+            if left < 0 or not isinstance(group[3][1], int):
+                raise make_damage_error("its footer")
+            for column, (start, size) in zip(columns, places, strict=True):
+                by = target.tell() - start
+                _copy_bytes(file, start, size, target)
+                _shift_chunk_offsets(column, by)
+        except (LookupError, TypeError, ValueError) as error:
+            raise make_damage_error("its footer") from error
+        _remove_place_of_group(group)
+        groups.append(group)
+    _write_footer(target, footer.make_footer_of_groups(groups))
+
+
+def _remove_place_of_group(group: Struct) -> None:
+    for unused in (5, 6, 7):  # where it begins, its packed size, its number
+        group.pop(unused, None)
+
+
+def _write_footer(target: IO[bytes], footer: Struct) -> None:
+    size = target.write(encode_struct(footer))
+    target.write(size.to_bytes(4, "little") + _MAGIC)
+
+
+def _copy_bytes(file: IO[bytes], start: int, size: int, target: IO[bytes]) -> None:
+    file.seek(start)
+    left = size
     while left:
         piece = file.read(min(left, MB))
         if not piece:

@@ -12,6 +12,8 @@ from pyarrow import fs
 from faithtui.engine.shards import shard_source
 from faithtui.engine.shards.shard_source import check_address_has_no_key, find_shard, list_shards
 from faithtui.errors import ConfigError, FileUnreadable, InputError
+from faithtui.formats.files.parquet_copy import Footer
+from faithtui.formats.files.thrift import I64, encode_struct
 from faithtui.formats.readers.datasets import FormatChoice
 from tests.engine.shards.shard_files import TALKS, write_lines
 
@@ -224,6 +226,115 @@ def test_a_shard_with_a_damaged_page_is_not_taken_for_one_that_can_be_read_later
     with pytest.raises(InputError, match="snappy") as refused:
         keys(shards[2])
     assert type(refused.value) is InputError
+
+
+@pytest.fixture
+def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a folder that is the bucket `s3://bucket`."""
+    folder = tmp_path / "bucket"
+    folder.mkdir()
+    system = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
+    monkeypatch.setattr(
+        shard_source,
+        "_open_file_system",
+        lambda address: (system, address.removeprefix("s3://").rstrip("/")),
+    )
+    return folder
+
+
+@pytest.mark.parametrize("begin", [3, 40])
+def test_a_damaged_footer_in_an_object_store_keeps_no_other_file_from_being_measured(
+    bucket: Path, begin: int
+) -> None:
+    write_rows(bucket / "good.parquet", 4, 2)
+    bad = write_rows(bucket / "bad.parquet", 4, 2)
+    size = bad.stat().st_size
+    footer = int.from_bytes(bad.read_bytes()[-8:-4], "little")
+    damage(bad, size - 8 - footer + begin, size - 8 - footer + begin + 40)
+    shards = list_shards("s3://bucket", shard_size=2)
+    assert [each.name for each in shards][-2:] == [
+        "good.parquet.row-0000000000",
+        "good.parquet.row-0000000002",
+    ]
+    for each in shards[:-2]:
+        with pytest.raises(InputError, match=r"\As3:/+bucket/bad.parquet: ") as refused:
+            keys(each)
+        assert type(refused.value) is InputError
+        assert "\n" not in str(refused.value)
+    assert [key for each in shards[-2:] for key in keys(each)] == [f"row {n}" for n in range(4)]
+
+
+def test_a_damaged_page_in_an_object_store_is_no_failure_of_the_network(bucket: Path) -> None:
+    file = write_rows(bucket / "log.parquet", 40, 10)
+    column = pq.ParquetFile(file).metadata.row_group(2).column(2)
+    begin = column.dictionary_page_offset or column.data_page_offset
+    damage(file, begin + 25, begin + 60)
+    shards = list_shards("s3://bucket/log.parquet", shard_size=10)
+    assert [len(keys(shards[number])) for number in (0, 1, 3)] == [10, 10, 10]
+    with pytest.raises(InputError, match=r"\As3:/+bucket/log.parquet: ") as refused:
+        keys(shards[2])
+    assert type(refused.value) is InputError
+
+
+def test_of_a_large_file_only_the_row_groups_of_a_shard_are_fetched(
+    bucket: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_rows(bucket / "log.parquet", 1_600, 200)
+    copied: list[int] = []
+    copy = shard_source._copy_row_groups
+
+    def copy_and_measure(address: str, groups: tuple[int, int], target: Path) -> None:
+        copy(address, groups, target)
+        copied.append(target.stat().st_size)
+
+    monkeypatch.setattr(shard_source, "_copy_row_groups", copy_and_measure)
+    shards = list_shards("s3://bucket/log.parquet", shard_size=200)
+    assert [key for each in shards for key in keys(each)] == [f"row {n}" for n in range(1_600)]
+    assert max(copied) < (bucket / "log.parquet").stat().st_size / 4
+
+
+@pytest.mark.parametrize("rows", [3_000_000, 10**12])
+def test_a_row_group_that_claims_more_rows_than_its_bytes_may_have_is_refused(
+    tmp_path: Path, rows: int
+) -> None:
+    """It takes a few hundred bytes, and pyarrow makes a table of all its rows."""
+    file = tmp_path / "log.parquet"
+    nothing = pa.table({"question": pa.nulls(10, pa.string()), "answer": pa.nulls(10, pa.string())})
+    pq.write_table(nothing, file, row_group_size=5)
+    with file.open("rb") as opened:
+        footer = Footer(opened)
+        groups = [footer.read_group_metadata(number) for number in range(2)]
+    groups[1][3] = I64, rows
+    content = encode_struct(footer.make_footer_of_groups(groups))
+    pages = file.read_bytes()[: -8 - len(footer._data)]
+    file.write_bytes(pages + content + len(content).to_bytes(4, "little") + b"PAR1")
+    shards = list_shards(file, shard_size=5)
+    assert len(shards) == 2
+    with pytest.raises(InputError, match=rf"log.parquet: has {rows:,} rows in [\d,]+ bytes"):
+        keys(shards[1])
+
+
+def test_columns_that_lie_on_one_another_are_not_copied_again_and_again(tmp_path: Path) -> None:
+    file = write_rows(tmp_path / "log.parquet", 2_000, 1_000)
+    with file.open("rb") as opened:
+        footer = Footer(opened)
+        groups = [footer.read_group_metadata(number) for number in range(2)]
+    for column in groups[0][1][1][1]:
+        column[3][1][7] = I64, file.stat().st_size - 2_000
+    content = encode_struct(footer.make_footer_of_groups(groups))
+    file.write_bytes(file.read_bytes() + content + len(content).to_bytes(4, "little") + b"PAR1")
+    first, second = list_shards(file, shard_size=1_000)
+    with pytest.raises(InputError, match="its footer is damaged"):
+        keys(first)
+    assert len(keys(second)) == 1_000
+
+
+def test_a_file_of_lists_without_rows_is_read_as_one_without_conversations(tmp_path: Path) -> None:
+    kinds = pa.schema([("question", pa.string()), ("contexts", pa.list_(pa.string()))])
+    pq.write_table(kinds.empty_table(), tmp_path / "log.parquet")
+    (shard,) = list_shards(tmp_path / "log.parquet", shard_size=10)
+    assert shard.groups is None
+    assert keys(shard) == []
 
 
 def test_what_the_system_or_an_object_store_does_not_give_is_no_damage(
