@@ -190,7 +190,9 @@ def test_claims_and_a_dataset_are_imported_with_verdicts_and_labels(
 
     assert read(other) == read(project)
     (run,) = cli("runs", "--json", "--store", other).json
-    assert run["judge"] == "imported:offline"
+    assert run["judge"] == "imported:overlap baseline (offline heuristic)", (
+        "as other exports have it"
+    )
 
 
 @pytest.mark.parametrize("what", ANSWER_KINDS)
