@@ -1,7 +1,7 @@
 """What people said about a run, as annotations for ragas."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from faithtui.agreement.labelled_units import ClaimUnit
 from faithtui.domain.annotations import REASON_CODES
@@ -52,7 +52,13 @@ def collect_fully_reviewed_answers(
         ConfigError: The run judged something else, or a split is wanted and there is none.
         StoreError: There is no such run.
     """
-    spec = find_metric(store.runs.read_run(run).spec.metric).spec
+    run_spec = store.runs.read_run(run).spec
+    spec = find_metric(run_spec.metric).spec
+    of_run = {
+        "rater": run_spec.judge_title,
+        "metric": run_spec.metric,
+        "options": dict(run_spec.options),
+    }
     if spec.judges != "claim":
         raise ConfigError(
             f"ragas judges statements of answers, and run {run} ({spec.key}) judged "
@@ -76,7 +82,7 @@ def collect_fully_reviewed_answers(
             if left:
                 unfinished += left < len(claims)
                 continue
-            answer = _make_answer(view, claims, read, spec.labels)
+            answer = replace(_make_answer(view, claims, read, spec.labels), run=of_run)
             if answer.human_score is None:
                 unfair += 1
             else:
@@ -125,11 +131,14 @@ def _make_answer(
 def _make_statement(
     view: ReviewView, claim: ClaimView, human: str, labels: LabelSet
 ) -> AnnotatedStatement:
-    said = claim.first_window_verdict.label
+    first = claim.first_window_verdict
+    said = first.label
     return AnnotatedStatement(
         text=claim.text,
         judge=None if said is None else _is_good(labels, said),
-        judge_reason=claim.first_window_verdict.reason or "",
+        judge_reason=first.reason or "",
+        verdict=said,
+        word=first.word,
         human=None if human == NOT_A_CLAIM else _is_good(labels, human),
         human_reason=""
         if human == NOT_A_CLAIM

@@ -8,6 +8,7 @@ from typing import Final, Literal, NamedTuple
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.run_export import ExportConversation, ExportRun
 from faithtui.domain.splits import Split
+from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.engine.exports.export_log import ExportLog, LeftOutReason
 from faithtui.engine.review.samples.splits import read_split_rule
 from faithtui.errors import ConfigError, ExportError
@@ -329,5 +330,6 @@ def choose_export_file_format(
         return by_name.get(suffix, default)
     known = {each: each for each in by_name.values()}
     if asked not in known:
-        raise ConfigError(f"there is no format `{asked}`; known: {', '.join(known)}")
+        meant = format_suggestion(asked, known)
+        raise ConfigError(f"there is no format `{asked}`; known: {', '.join(known)}{meant}")
     return known[asked]

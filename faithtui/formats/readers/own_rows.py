@@ -186,7 +186,7 @@ def _make_drafts(
             options.notes.remarks[_STATEMENTS] += 1
             continue
         if row.get("judged"):
-            judge = str(row.get("model") or row.get("judge") or "unknown")
+            judge = str(row.get("judge") or row.get("model") or "unknown")
             run = row.get("run_id") if isinstance(row.get("options"), dict) else None
             of_run.setdefault((judge, run), []).append((position, row))
         start, end = row.get("span_start"), row.get("span_end")

@@ -17,7 +17,7 @@ from faithtui.agreement.rating_scales import BINARY_SCALE
 from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.own_results import make_exported_answer_name
+from faithtui.formats.readers.own_results import add_faithtui_result, make_exported_answer_name
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
 from faithtui.formats.readers.question_rows import RowNames, make_conversation_draft
 from faithtui.formats.readers.traces.exchanges import is_about_faithfulness
@@ -78,6 +78,10 @@ def _read_annotation(
         ] += 1
         return draft
     scale = options.choose_and_note_scale(metric)
+    is_exported_run = False
+    if isinstance(own, Mapping) and "options" in own:
+        is_exported_run = True
+        add_faithtui_result(draft, answer, own, is_alone=True)
     for name in prompts:
         prompt = AnySpelling(prompts).read_object(name)
         said = prompt.read_first_value("prompt_output")
@@ -92,6 +96,7 @@ def _read_annotation(
                 said,
                 edited if isinstance(edited, Mapping) else None,
                 is_accepted if accepted is None else accepted,
+                are_verdicts_known=is_exported_run,
             )
     if scale == BINARY_SCALE:  # labels are words here, and that scale has numbers
         draft.ratings = [
@@ -108,17 +113,20 @@ def _add_verdicts_and_ratings(
     output: Mapping[str, Any],
     edited: Mapping[str, Any] | None,
     accepted: object,
+    *,
+    are_verdicts_known: bool,
 ) -> None:
     statements = _list_statement_verdicts(output)
     if statements:
         changed = {
             claim: verdict for claim, verdict, _ in _list_statement_verdicts(edited or output)
         }
-        draft.verdicts.append(
-            ImportedWindow(
-                judge, tuple(ImportedClaim(text, word, why) for text, word, why in statements)
+        if not are_verdicts_known:
+            draft.verdicts.append(
+                ImportedWindow(
+                    judge, tuple(ImportedClaim(text, word, why) for text, word, why in statements)
+                )
             )
-        )
         if accepted is not True and edited is None:
             # Nobody looked, or it was refused as a whole: which statement was wrong is not said.
             return

@@ -8,8 +8,8 @@ and output models) and optimizers/genetic.py (`_get_evaluation_dataset`).
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from faithtui.formats.writers.answer_results import OWN_KEY
 
@@ -32,6 +32,10 @@ class AnnotatedStatement:
     """It can be inferred; None: it is no fair statement, and nobody should be judged on it."""
     human_reason: str
     """For a verdict of people that differs from the judge's."""
+    verdict: str | None = None
+    """The judge's, in the words of the run's metric; ragas has 1 and 0 alone."""
+    word: str | None = None
+    """What the judge wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ class AnnotatedAnswer:
     """Id of the conversation there."""
     turn: int = 0
     """Position of the first reply in it."""
+    run: Mapping[str, object] = field(default_factory=dict)
+    """`rater`, `metric` and `options` of the run."""
 
     @property
     def human_score(self) -> float | None:
@@ -113,12 +119,27 @@ def _make_sample_json(answer: AnnotatedAnswer, score: float) -> dict[str, object
         },
         "is_accepted": True,
         "target": score,
-        # ragas passes over it; without it equal answers could not be told apart again.
+        # ragas passes over it; without it equal answers could not be told apart again, and a run
+        # that is imported again would have neither the options nor all words of this one.
         OWN_KEY: {
+            "by": "judge",
+            **answer.run,
             "source": answer.source,
             "conversation": answer.conversation,
             "turn": answer.turn,
+            "claims": [_make_claim_json(each) for each in answer.statements],
         },
+    }
+
+
+def _make_claim_json(statement: AnnotatedStatement) -> dict[str, object]:
+    """Write a claim as other exports have it, in the words of the run's metric."""
+    return {
+        "kind": "claim",
+        "claim": statement.text,
+        "verdict": statement.verdict,
+        "word": statement.word,
+        "reason": statement.judge_reason or None,
     }
 
 

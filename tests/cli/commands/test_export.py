@@ -190,7 +190,9 @@ def test_claims_and_a_dataset_are_imported_with_verdicts_and_labels(
 
     assert read(other) == read(project)
     (run,) = cli("runs", "--json", "--store", other).json
-    assert run["judge"] == "imported:offline"
+    assert run["judge"] == "imported:overlap baseline (offline heuristic)", (
+        "as other exports have it"
+    )
 
 
 @pytest.mark.parametrize("what", ANSWER_KINDS)
@@ -267,3 +269,11 @@ def test_opening_the_test_split_is_written_down(cli: Cli, project: Path) -> None
 def test_every_kind_is_in_the_help(cli: Cli) -> None:
     words = " ".join(cli("export", "--help").out.split())
     assert all(f"`{each}`" in words for each in EXPORTS)
+
+
+def test_a_format_that_is_no_format_is_met_with_the_one_that_was_meant(
+    cli: Cli, project: Path
+) -> None:
+    result = cli("export", "claims", "--format", "jsonlines", "--store", project)
+    assert result.code == 2
+    assert result.err.endswith("known: jsonl, csv, parquet. Did you mean `jsonl`?\n")

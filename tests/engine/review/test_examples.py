@@ -10,6 +10,8 @@ from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.examples import Example
 from faithtui.domain.limits import NOTE
+from faithtui.domain.scores import score_window
+from faithtui.engine.dataset_import import import_files
 from faithtui.engine.exports.ragas_annotations import collect_fully_reviewed_answers
 from faithtui.engine.review.examples import (
     ExampleRequest,
@@ -19,6 +21,7 @@ from faithtui.engine.review.examples import (
 )
 from faithtui.errors import ConfigError, StoreError
 from faithtui.formats.examples import example_lines, read_examples
+from faithtui.formats.writers.ragas_annotations import format_annotations_json
 from faithtui.metrics.examples import MOST_LETTERS, format_examples
 from faithtui.metrics.registry import METRICS, MetricEntry, build
 from faithtui.output_files import write_text
@@ -167,3 +170,38 @@ def test_what_people_wrote_is_text_all_the_way(store: Store, tmp_path: Path) -> 
         shown = written.splitlines()
         for beginning in ("<case", "Claim:", "Verdict:", "</"):
             assert sum(line.startswith(beginning) for line in shown) == 1, each["id"]
+
+
+def test_answers_for_ragas_come_back_with_the_options_and_words_of_their_run(
+    store: Store, tmp_path: Path
+) -> None:
+    """A judge says idk, which ragas cannot, and the run counts it as unfaithful."""
+    run = judged(store, options={"penalize_ambiguous_claims": True, "window_size": 1})
+    label(store, run, lambda text: "yes")
+    answers = collect_fully_reviewed_answers(store, run).answers
+    path = tmp_path / "annotations.json"
+    path.write_text(format_annotations_json(answers), encoding="utf-8")
+    with Store.open(tmp_path / "back.db") as back:
+        [file] = import_files(back, [path], report=lambda progress: None).files
+        [imported] = file.runs
+        assert imported.why_defaults is None
+        assert not imported.are_options_missed
+        assert imported.run is not None
+        spec, own = back.runs.read_run(imported.run).spec, store.runs.read_run(run).spec
+        assert (spec.metric, spec.options) == (own.metric, own.options)
+        assert sorted(list_words(back, imported.run)) == sorted(list_words(store, run))
+        rows = back.runs.read_item_rows(back.runs.list_item_ids(imported.run))
+        expected = [
+            score_window([said.verdict for said in each.statements], own.rule).value
+            for each in answers
+        ]
+        assert [row.scores.windowed.value for row in rows if row.scores] == expected
+
+
+def list_words(store: Store, run: RunId) -> list[tuple[str, str | None, str | None]]:
+    """Each claim of a run with the judge's label and word."""
+    return [
+        (each.text, each.first_window_verdict.label, each.first_window_verdict.word)
+        for item in store.runs.list_item_ids(run)
+        for each in store.runs.read_conversation_for_review(item, "ann").claims
+    ]
