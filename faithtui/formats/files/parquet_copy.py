@@ -516,7 +516,7 @@ def copy_row_groups(file: IO[bytes], numbers: Iterable[int], target: IO[bytes]) 
             for column, (start, size) in zip(columns, places, strict=True):
                 by = target.tell() - start
                 _copy_bytes(file, start, size, target)
-                _shift_chunk_offsets(column, by)
+                _shift_chunk_offsets_and_remove_indexes(column, by)
         except (LookupError, TypeError, ValueError) as error:
             raise make_damage_error("its footer") from error
         _remove_place_of_group(group)

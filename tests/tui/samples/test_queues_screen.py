@@ -324,7 +324,7 @@ def test_a_queue_that_nobody_named_is_named_once_at_its_end(
     store_path: Path, samples: list[SampleRow]
 ) -> None:
     with Store.open(store_path) as store:
-        end = read_outcome_and_close_spot_check(store, samples[0].id, "ann")
+        end = read_outcome_and_close_finished_spot_check(store, samples[0].id, "ann")
     assert end is not None
     for name, said in (("spot-check", "spot-check"), ("May", "spot-check May")):
         row = replace(end.progress.row, kind=SampleKind.SPOT_CHECK, name=name)
