@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from faithtui.cli.commands.serve import format_shell_command
 from faithtui.tui.review.external_editor import split_command
 
@@ -105,6 +107,7 @@ def test_help_is_printed_without_posix(tmp_path: Path) -> None:
     assert "import" in run_without_posix(HELP, home=tmp_path)
 
 
+@pytest.mark.thorough
 def test_conversations_are_imported_judged_and_shown_without_posix(tmp_path: Path) -> None:
     file = tmp_path / "one.jsonl"
     file.write_text(

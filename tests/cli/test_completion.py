@@ -147,6 +147,7 @@ def test_what_bash_cut_at_colons_is_one_word(typed: str, words: str, kept: str) 
     assert rejoin_words_cut_by_bash(cut, len(cut) - 1) == (joined, len(joined) - 1, kept)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(BASH is None, reason="there is no bash here")
 def test_bash_completes_judges_behind_their_colon(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -511,6 +511,7 @@ def measure_collector(size: int) -> int:
         tracemalloc.stop()
 
 
+@pytest.mark.thorough
 def test_the_verdicts_of_a_judge_are_not_held_in_memory() -> None:
     assert measure_collector(8_000) < 3 * measure_collector(800)
 

@@ -222,6 +222,7 @@ def test_lines_are_those_of_the_file(given_lines: list[bytes], most: int) -> Non
         assert each.size >= len(bare.rstrip(b"\r"))
 
 
+@pytest.mark.thorough
 def test_a_large_record_is_named_with_its_size_and_the_others_are_read(tmp_path: Path) -> None:
     over = json.dumps({"id": "b", "text": "x" * RECORD.most}).encode()
     fits = json.dumps({"id": "c", "text": "x" * (RECORD.most - 100)}).encode()

@@ -76,6 +76,7 @@ def test_a_terminal_that_closes_while_the_store_opens_ends_the_app(
     assert said(judged) == Counter()
 
 
+@pytest.mark.thorough
 def test_a_terminal_that_closes_while_an_editor_is_open_ends_the_app(
     judged: Path, environment: Mapping[str, str], tmp_path: Path
 ) -> None:

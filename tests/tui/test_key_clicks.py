@@ -175,6 +175,7 @@ REVIEW_FOOTER = (
 )  # fmt: skip
 
 
+@pytest.mark.thorough
 async def test_a_click_in_the_footer_of_the_review_does_what_its_key_does(
     store_path: Path, make_app: Callable[[Path], FaithApp]
 ) -> None:

@@ -207,6 +207,7 @@ async def test_every_theme_has_our_colours(app: FaithApp, theme: str) -> None:
         screen_text(app)
 
 
+@pytest.mark.thorough
 async def test_styles_are_read_once_until_the_theme_changes(
     app: FaithApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:

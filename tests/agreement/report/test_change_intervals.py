@@ -26,6 +26,7 @@ def test_a_sample_by_verdicts_shows_how_little_it_knows_of_a_change(
     assert found["width"] < 0.25
 
 
+@pytest.mark.thorough
 def test_judges_of_drawn_claims_alone_show_how_little_is_known_of_the_rest() -> None:
     """Where strata are thin, no drawn claim need show on what the judges differ."""
     # With what the drawn claims show alone the truth was held in 0.83 of 40, and 7 drops passed.

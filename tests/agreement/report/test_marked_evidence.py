@@ -90,6 +90,7 @@ def test_the_order_of_units_does_not_show() -> None:
     assert compute_evidence_overlap(units, 0.95) == compute_evidence_overlap(units[::-1], 0.95)
 
 
+@pytest.mark.thorough
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     """Of 300; benchmarks/evidence_coverage has more. By chance 9 in 10 would be very rare."""
     truth = find_true_f1()

@@ -183,6 +183,7 @@ def test_a_budget_serves_recall_too() -> None:
     assert shared.rate < rate.rate * 1.22
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("design", "error"), [("stratified", 0.1), ("unfair", 0.3)])
 def test_reports_of_such_samples_have_the_foreseen_width(design: str, error: float) -> None:
     """The mean over 20 simulated runs that are sampled, labelled and reported by the program.

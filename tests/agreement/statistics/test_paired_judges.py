@@ -154,6 +154,7 @@ def test_many_counts_are_enumerated_too() -> None:
     assert found.draws is None
 
 
+@pytest.mark.thorough
 def test_many_unequal_differences_are_drawn_with_a_seed() -> None:
     differences = [math.sqrt(each) * (1 if each % 3 else -1) for each in range(1, 41)]
     found = paired_judges.sign_flip_test(differences, seed=4)

@@ -37,6 +37,7 @@ async def test_f01_every_question_waits_the_second_it_is_told_and_is_asked_once_
     assert slept == [1.0] * 2 * STEPS
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "config",
     [

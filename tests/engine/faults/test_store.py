@@ -92,6 +92,7 @@ def other_process(path: Path) -> Iterator[OtherProcess]:
         yield OtherProcess(process)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_waited_for", [True, False], ids=["waited for", "held in memory"])
 async def test_f31_what_another_process_locks_out_is_stored_afterwards(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], is_waited_for: bool

@@ -119,6 +119,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "s.db"
 
 
+@pytest.mark.thorough
 def test_f28_kill_9_again_and_again_then_resume(
     path: Path, server: FaultServer, clean: list[ScoreSet | None]
 ) -> None:

@@ -62,6 +62,7 @@ def test_two_processes_on_two_runs_over_the_same_conversations_ask_everything_on
     assert scores_of(path) == [clean, clean]
 
 
+@pytest.mark.thorough
 def test_two_processes_on_the_same_run_ask_everything_once(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None]
 ) -> None:

@@ -257,6 +257,7 @@ def test_what_only_the_log_has_is_found_through_a_link(path: Path, tmp_path: Pat
     assert conversations(path) == 3
 
 
+@pytest.mark.thorough
 def test_a_store_that_another_process_makes_meanwhile_is_not_replaced(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -79,9 +79,10 @@ async def test_keys_wait_for_the_first_figures_and_the_summary_is_first(
         going.wait(20)
         return compute(*args)
 
-    monkeypatch.setattr(agreement_report_module, "compute_run_agreement", wait)
     async with app.run_test(size=size) as pilot:
         await opened(pilot)
+        # The list of runs, which opens first, computes agreement too.
+        monkeypatch.setattr(agreement_report_module, "compute_run_agreement", wait)
         type_ahead(app, "g", "a", "m")
         await until(pilot, lambda: isinstance(app.screen, AgreementScreen))
         screen = app.screen
@@ -110,9 +111,10 @@ async def test_what_is_given_up_says_how_it_is_computed(
         going.wait(20)
         return compute(*args)
 
-    monkeypatch.setattr(agreement_report_module, "compute_run_agreement", wait)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot)
+        # The list of runs, which opens first, computes agreement too.
+        monkeypatch.setattr(agreement_report_module, "compute_run_agreement", wait)
         type_ahead(app, "g", "a", "escape")
         await until(pilot, lambda: isinstance(app.screen, AgreementScreen))
         await until(pilot, lambda: "g a computes it" in text_of(app, "warnings"))

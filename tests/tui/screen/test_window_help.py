@@ -1,10 +1,13 @@
 """`?` explains small windows too, and goes back to them."""
 
+import pytest
+
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.dialogs import HelpDialog
 from tests.tui.driving import press, reviewing, screen_text, text_of
 
 
+@pytest.mark.thorough
 async def test_small_windows_explain_their_keys(app: FaithApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         review = await reviewing(pilot)

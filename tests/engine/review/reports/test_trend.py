@@ -240,6 +240,7 @@ def judge_drawn(
     return run
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("design", [SamplingDesign.SIMPLE, SamplingDesign.STRATIFIED])
 def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
     tmp_path: Path, design: SamplingDesign
