@@ -7,6 +7,7 @@ from faithtui.cli.output import is_quiet, print_to_stderr
 
 if TYPE_CHECKING:
     from faithtui.domain.filters import Filter
+    from faithtui.domain.ids import RunId
     from faithtui.engine.dataset_import import ImportProgress
     from faithtui.store.store import Store
 
@@ -32,11 +33,12 @@ class ImportProgressLine:
         sys.stderr.flush()
 
 
-def index_words_before_search(store: "Store", wanted: "Filter") -> None:
+def index_words_before_search(store: "Store", run: "RunId", wanted: "Filter") -> None:
     """Take up the words that an import left to the first search for words, and say so on stderr.
 
     Args:
         store: May be read-only: then the search says that it cannot.
+        run: What is searched; nothing is taken up where all its words are in the index.
         wanted: What is searched for; nothing is taken up for a filter without words.
 
     Raises:
@@ -46,9 +48,9 @@ def index_words_before_search(store: "Store", wanted: "Filter") -> None:
 
     if store.is_read_only or not wanted.list_terms_with_names(TermName.TEXT):
         return
-    left = store.word_index.count_unindexed_texts()
-    if not left:
+    if store.word_index.is_run_indexed(run):
         return
+    left = store.word_index.count_unindexed_texts()
     is_live = sys.stderr.isatty() and not is_quiet()
     if not is_live and not is_quiet():
         print_to_stderr(f"indexing the words of {left:,} conversations and passages for search")

@@ -166,14 +166,14 @@ class Search:
             SearchStopped: It was stopped.
             StoreReadOnly: Words are wanted, some wait for the index, and it cannot be written.
         """
-        with self._open_stoppable_reader(wanted, stop) as connection:
+        with self._open_stoppable_reader(run_id, wanted, stop) as connection:
             where = self._make_conditions(connection, run_id, wanted)
             found = read_id_column(connection, select_ordered_item_ids(run_id, order).where(*where))
         return tuple(map(ItemId, found))
 
     def count_matching_items(self, run_id: RunId, wanted: Filter) -> int:
         """Count the conversations of a run that a filter finds, as `list_matching_items` does."""
-        with self._open_stoppable_reader(wanted, None) as connection:
+        with self._open_stoppable_reader(run_id, wanted, None) as connection:
             where = self._make_conditions(connection, run_id, wanted)
             found = select(func.count(run_item.c.id)).where(run_item.c.run_id == run_id, *where)
             return connection.execute(found).scalar_one()
@@ -203,7 +203,7 @@ class Search:
             SearchStopped: It was stopped.
             StoreReadOnly: Words are wanted, some wait for the index, and it cannot be written.
         """
-        with self._open_stoppable_reader(wanted, stop) as connection:
+        with self._open_stoppable_reader(run_id, wanted, stop) as connection:
             place = _RunScope.from_run(connection, run_id)
             conditions = [
                 _make_claim_words_condition(wanted, term)
@@ -233,12 +233,11 @@ class Search:
 
     @contextlib.contextmanager
     def _open_stoppable_reader(
-        self, wanted: Filter, stop: SearchStop | None
+        self, run_id: RunId, wanted: Filter, stop: SearchStop | None
     ) -> Iterator[Connection]:
         stop = stop or SearchStop()
         if wanted.list_terms_with_names(TermName.TEXT):
-            # What is written from here on belongs to no run that is searched.
-            self._word_index.index_all_texts(stop.raise_if_stopped)
+            self._word_index.index_texts_of_run(run_id, stop.raise_if_stopped)
         with (
             self._database.open_reader() as connection,
             stop.run_stoppable_statements(connection),

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, case, insert, literal, select
 
+from faithtui.domain.ids import RunId
 from faithtui.errors import StoreReadOnly
 from faithtui.store.database import Database
 from faithtui.store.schema.column_types import replace_unstorable_characters
@@ -51,6 +52,30 @@ class _IndexedTable:
 
     def find_last_id(self, driver: Any) -> int:
         return _read_maximum(driver, self.name)
+
+    def count_gaps(self, driver: Any) -> int:
+        """Count rows before the last indexed one whose words are not in the index."""
+        last = self.find_last_indexed_id(driver)
+        # A count of all reads the smallest index; one of those up to an id reads all texts.
+        rows, indexed, behind = (
+            driver.execute(statement, values).fetchone()[0]
+            for statement, values in (
+                (f"SELECT count(*) FROM {self.name}", ()),
+                (f"SELECT count(*) FROM search_{self.name}_docsize", ()),
+                (f"SELECT count(*) FROM {self.name} WHERE id > ?", (last,)),
+            )
+        )
+        return max(0, int(rows - behind - indexed))
+
+    def index_gaps(self, driver: Any) -> None:
+        last = self.find_last_indexed_id(driver)
+        missing = driver.execute(
+            f"SELECT id FROM {self.name} WHERE id <= ? "
+            f"AND id NOT IN (SELECT id FROM search_{self.name}_docsize) ORDER BY id",
+            (last,),
+        ).fetchall()
+        for (number,) in missing:
+            driver.execute(self.insert, (number - 1, number))
 
     def find_end_of_lot(self, driver: Any, after: int) -> int:
         """Find the last id of a lot: so many rows, or characters, and one row at least."""
@@ -111,6 +136,24 @@ def count_unindexed_texts(connection: Connection) -> int:
     )
 
 
+def count_gaps(connection: Connection) -> int:
+    """Count conversations and documents that are not in the index, though later ones are.
+
+    Whoever wrote words out of order leaves them: a program older than this module, which wrote the
+    words of its own rows while others waited.
+    """
+    driver = get_driver_connection(connection)
+    return sum(each.count_gaps(driver) for each in _INDEXED_TABLES)
+
+
+def index_gaps(connection: Connection) -> None:
+    """Take up the conversations and documents that `count_gaps` counts, in one transaction."""
+    driver = get_driver_connection(connection)
+    for each in _INDEXED_TABLES:
+        if each.count_gaps(driver):
+            each.index_gaps(driver)
+
+
 def index_next_lot(connection: Connection) -> None:
     """Take up the next conversations and documents whose words are not in the index."""
     driver = get_driver_connection(connection)
@@ -125,6 +168,22 @@ def index_all_texts(connection: Connection) -> None:
     """Take up all conversations and documents whose words are not in the index."""
     while count_unindexed_texts(connection):
         index_next_lot(connection)
+
+
+_WAITING_OF_RUN = """
+    SELECT EXISTS (SELECT 1 FROM run_item WHERE run_id = :run AND conversation_id > :conversation)
+    OR EXISTS (
+        SELECT 1 FROM turn_document WHERE document_id > :document
+        AND conversation_id IN (SELECT conversation_id FROM run_item WHERE run_id = :run)
+    )
+"""
+
+
+def is_run_indexed(connection: Connection, run_id: RunId) -> bool:
+    """Say whether no conversation or passage of a run is behind the last indexed one."""
+    driver = get_driver_connection(connection)
+    last = {each.name: each.find_last_indexed_id(driver) for each in _INDEXED_TABLES}
+    return not driver.execute(_WAITING_OF_RUN, {"run": run_id, **last}).fetchone()[0]
 
 
 def index_claims(connection: Connection, claims: Collection[int]) -> None:
@@ -183,11 +242,18 @@ class WordIndex:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._has_no_gaps = False
+        """Whether it was looked for gaps; that reads an index of all rows, so it is done once."""
 
     def count_unindexed_texts(self) -> int:
         """Count conversations and documents whose words a search would not find yet."""
         with self._database.open_reader() as connection:
-            return count_unindexed_texts(connection)
+            return count_unindexed_texts(connection) + self._count_gaps_once(connection)
+
+    def is_run_indexed(self, run_id: RunId) -> bool:
+        """Say whether a search finds all words of a run, whatever else waits in the store."""
+        with self._database.open_reader() as connection:
+            return not self._count_gaps_once(connection) and is_run_indexed(connection, run_id)
 
     def index_next_lot(self) -> int:
         """Take up the words of some of them, in one transaction.
@@ -201,29 +267,39 @@ class WordIndex:
         """
 
         def write(connection: Connection) -> int:
+            if not self._has_no_gaps:
+                index_gaps(connection)
             index_next_lot(connection)
             return count_unindexed_texts(connection)
 
-        return self._database.run_in_write_transaction(write)
+        left = self._database.run_in_write_transaction(write)
+        self._has_no_gaps = True
+        return left
 
-    def index_all_texts(self, check_stop: Callable[[], None] = lambda: None) -> None:
-        """Take up the words of all of them, lot by lot, so that nobody waits for long.
+    def index_texts_of_run(self, run_id: RunId, check_stop: Callable[[], None]) -> None:
+        """Take up what waits until all words of a run are in, lot by lot.
 
         Args:
+            run_id: The run. A store in which words of others wait is searched as it is.
             check_stop: Called between two lots; what it raises ends it, and what was taken up
                 stays.
 
         Raises:
-            StoreReadOnly: Words wait, and the store cannot be written.
+            StoreReadOnly: Words of the run wait, and the store cannot be written.
             StoreError: It is locked by another process, or the disk is full.
         """
-        left = self.count_unindexed_texts()
-        if left and self._database.is_read_only:
-            raise StoreReadOnly(
-                f"words cannot be searched for: those of {left:,} conversations and passages are "
-                f"not in the index yet, and {self._database.path} can only be read here; search "
-                "once where it can be written"
-            )
-        while left:
+        while not self.is_run_indexed(run_id):
+            if self._database.is_read_only:
+                raise StoreReadOnly(
+                    "words cannot be searched for: those of "
+                    f"{self.count_unindexed_texts():,} conversations and passages are not in the "
+                    f"index yet, and {self._database.path} can only be read here; wait for an "
+                    "import that is under way, or search once where it can be written"
+                )
             check_stop()
-            left = self.index_next_lot()
+            self.index_next_lot()
+
+    def _count_gaps_once(self, connection: Connection) -> int:
+        gaps = 0 if self._has_no_gaps else count_gaps(connection)
+        self._has_no_gaps = not gaps
+        return gaps

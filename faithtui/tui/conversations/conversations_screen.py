@@ -268,7 +268,7 @@ class ConversationsScreen(FilteredListScreen):
         spec = await self.read_in_thread(get_metric_spec, row.spec)
         self.run_row, began = row, self.session.seconds()
         try:
-            await index_words_before_search(self, self.active_filter, stop)
+            await index_words_before_search(self, run, self.active_filter, stop)
             ids = await self.read_in_thread(
                 self.session.store.search.list_matching_items,
                 run,

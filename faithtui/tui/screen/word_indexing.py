@@ -1,16 +1,20 @@
 """Words that wait for the index are taken up before a list is searched, with how far that is."""
 
 from faithtui.domain.filters import Filter, TermName
+from faithtui.domain.ids import RunId
 from faithtui.store.search.filters import SearchStop
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme.lines import Piece
 
 
-async def index_words_before_search(screen: FaithScreen, wanted: Filter, stop: SearchStop) -> None:
+async def index_words_before_search(
+    screen: FaithScreen, run: RunId, wanted: Filter, stop: SearchStop
+) -> None:
     """Take up the words that an import left to the first search for words.
 
     Args:
         screen: Says how far it is, in its status line.
+        run: What is searched; nothing is taken up where all its words are in the index.
         wanted: What is searched for; nothing is taken up for a filter without words.
         stop: Of the search.
 
@@ -20,6 +24,8 @@ async def index_words_before_search(screen: FaithScreen, wanted: Filter, stop: S
     store = screen.session.store
     if store.is_read_only or not wanted.list_terms_with_names(TermName.TEXT):
         return  # the search says that it cannot
+    if await screen.read_in_thread(store.word_index.is_run_indexed, run):
+        return
     left = total = await screen.read_in_thread(store.word_index.count_unindexed_texts)
     while left:
         stop.raise_if_stopped()

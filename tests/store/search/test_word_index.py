@@ -42,6 +42,11 @@ def import_without_words(store: Store, talks: Sequence[Conversation]) -> RunId:
     return store.runs.create(SPEC, import_talks(store, talks))
 
 
+def index_all_texts(store: Store) -> None:
+    while store.word_index.index_next_lot():
+        pass
+
+
 def read_index(path: Path) -> dict[str, list[tuple[object, ...]]]:
     """Read where each word of the index stands."""
     connection = sqlite3.connect(path)
@@ -72,7 +77,7 @@ def test_counts_and_claims_wait_for_the_words_too(tmp_path: Path) -> None:
         run = import_without_words(store, [talk("a"), talk("b")])
         wanted = parse_filter("answera", make_filter_context(SPEC.rule)).filter
         assert store.search.count_matching_items(run, wanted) == 1
-        import_without_words(store, [talk("c")])
+        run = import_without_words(store, [talk("c")])
         assert claims(store, run, "answera") == []
         assert store.word_index.count_unindexed_texts() == 0
 
@@ -144,7 +149,7 @@ def test_few_rows_that_come_after_many_that_wait_wait_too(tmp_path: Path) -> Non
         import_without_words(store, [talk("a"), talk("b")])
         store.conversations.import_batch([talk("c")])
         assert store.word_index.count_unindexed_texts() == 6
-        store.word_index.index_all_texts()
+        index_all_texts(store)
         store.conversations.import_batch([talk("d")])
         assert store.word_index.count_unindexed_texts() == 0
         run = store.runs.create(SPEC, import_talks(store, [talk(key) for key in "abcd"]))
@@ -172,7 +177,7 @@ def test_the_index_is_the_same_however_it_was_made(
                     begin += size
                     store.conversations.import_batch(talks, index_words=name == "whole")
                 if name == "lots":
-                    store.word_index.index_all_texts()
+                    index_all_texts(store)
                 elif name == "anew":
                     store._database.run_in_write_transaction(rebuild_index)
     whole = read_index(folder / "whole.db")
@@ -218,3 +223,60 @@ def test_a_store_that_cannot_be_written_says_that_words_wait(tmp_path: Path) -> 
         assert found(store, run, "state:pending") == ["a"]
         with pytest.raises(StoreReadOnly, match="those of 2 conversations and passages"):
             found(store, run, "passagea")
+
+
+def test_words_of_others_keep_nobody_from_searching(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    with Store.open(path) as store:
+        run = store.runs.create(SPEC, import_talks(store, [talk("a")]))
+        waiting = import_without_words(store, [talk("b", "other")])
+        assert found(store, run, "passagea") == ["a"]
+        assert store.word_index.count_unindexed_texts() == 2
+    with Store.open(path, read_only=True) as store:
+        assert found(store, run, "passagea") == ["a"]
+        with pytest.raises(StoreReadOnly, match="wait for an import that is under way"):
+            found(store, waiting, "passageb")
+    with Store.open(path) as store:
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")  # an import that writes
+        assert found(store, run, "passagea") == ["a"]
+        other.close()
+        assert found(store, waiting, "passageb") == ["b"]
+        assert store.word_index.count_unindexed_texts() == 0
+
+
+def test_a_passage_of_the_run_that_waits_is_indexed_first(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "x.db") as store:
+        run = store.runs.create(SPEC, import_talks(store, [talk("a")]))
+        assert store.word_index.is_run_indexed(run)
+        connection = sqlite3.connect(tmp_path / "x.db")
+        connection.execute("INSERT INTO document (id, text, hash) VALUES (99, 'late', 'x')")
+        connection.execute("UPDATE turn_document SET document_id = 99")
+        connection.commit()
+        connection.close()
+        assert not store.word_index.is_run_indexed(run)
+        assert found(store, run, "late") == ["a"]
+
+
+def test_what_an_older_program_left_before_its_own_words_is_indexed(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    with Store.open(path) as store:
+        run = import_without_words(store, [talk("a"), talk("b")])
+        later = import_without_words(store, [talk("c")])
+    connection = sqlite3.connect(path)
+    for name in ("conversation", "document"):
+        # It wrote the words with the rows, whatever waited.
+        connection.execute(
+            f"INSERT INTO search_{name} (rowid, text) SELECT max(id), 'passagec' FROM {name}"
+        )
+    connection.commit()
+    connection.close()
+    with Store.open(path, read_only=True) as store:
+        assert store.word_index.count_unindexed_texts() == 4
+        with pytest.raises(StoreReadOnly, match="those of 4 conversations and passages"):
+            found(store, run, "passageb")
+    with Store.open(path) as store:
+        assert found(store, run, "passageb") == ["b"]
+        assert found(store, run, "questiona") == ["a"]
+        assert found(store, later, "passagec") == ["c"]
+        assert store.word_index.count_unindexed_texts() == 0

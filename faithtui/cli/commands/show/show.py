@@ -85,7 +85,7 @@ def show(
         if conversation is None:
             if filter_ is not None:
                 wanted = _parse_filter(filter_, spec, Scope.CONVERSATIONS)
-                index_words_before_search(opened, wanted)
+                index_words_before_search(opened, found, wanted)
                 items = opened.search.list_matching_items(found, wanted)
             _print_conversations(opened, items, spec.metric, as_json=options.json)
             failures = opened.run_contents.count_conversations_by_state_reason(
