@@ -1,9 +1,10 @@
 """Drawn queues of other stores: found here by their `uid`, or made where all they serve is here."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, func, insert, select
 
 from faithtui.domain.judging.judge_profile import hide_fingerprint_secrets
 from faithtui.domain.label_bundle import BundleSample, ConversationName, RunName
@@ -11,7 +12,7 @@ from faithtui.store.bundles.foreign_claims import make_claim_key, read_stored_cl
 from faithtui.store.schema.column_types import replace_unstorable_in_json
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
-from faithtui.store.schema.tables import run, run_item, sample, sample_claim
+from faithtui.store.schema.tables import human_label, run, run_item, sample, sample_claim
 
 
 def read_run_ids_by_name(connection: Connection) -> dict[RunName, int]:
@@ -37,17 +38,26 @@ def read_run_ids_by_name(connection: Connection) -> dict[RunName, int]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class KnownSamples:
+    """The samples of a bundle that are here, by `uid`."""
+
+    ids: Mapping[str, int]
+    unchanged: frozenset[str]
+    """Those that are here as they come, with the same claims drawn of the same strata."""
+    doubtful: frozenset[str]
+    """Those that are here otherwise than they come, and have no other labels than unverified ones:
+    a file that nothing vouches for may have made them, and with them the weights of all labels."""
+    made: int
+    """How many were made."""
+
+
 def find_or_add_samples(
     connection: Connection,
     samples: Sequence[BundleSample],
     conversation_ids: Mapping[ConversationName, int],
-) -> tuple[dict[str, int], int, frozenset[str]]:
-    """Find or make samples; one whose run or claims are not all here cannot be served here.
-
-    Returns:
-        Ids by `uid`; how many were made; and the `uid` of those that are here as they come, with
-        the same claims drawn of the same strata.
-    """
+) -> KnownSamples:
+    """Find or make samples; one whose run or claims are not all here cannot be served here."""
     stored: dict[str, AnyRow] = {}
     for some in split_into_chunks([each.uid for each in samples]):
         for row in connection.execute(select(sample).where(sample.c.uid.in_(some))):
@@ -79,7 +89,25 @@ def find_or_add_samples(
         found[each.uid] = number
         unchanged.add(each.uid)
         made += 1
-    return found, made, frozenset(unchanged)
+    changed = [found[uid] for uid in stored.keys() - unchanged]
+    with_unverified = _list_samples_of_unverified_labels_alone(connection, changed)
+    doubtful = frozenset(uid for uid in stored if found[uid] in with_unverified)
+    return KnownSamples(found, frozenset(unchanged), doubtful, made)
+
+
+def _list_samples_of_unverified_labels_alone(
+    connection: Connection, sample_ids: Sequence[int]
+) -> set[int]:
+    return {
+        number
+        for some in split_into_chunks(sample_ids)
+        for number in connection.execute(
+            select(human_label.c.sample_id)
+            .where(human_label.c.sample_id.in_(some))
+            .group_by(human_label.c.sample_id)
+            .having(func.min(human_label.c.unverified) == 1)
+        ).scalars()
+    }
 
 
 _LATER_COLUMNS = frozenset({"uid", "closed_at", "decision"})

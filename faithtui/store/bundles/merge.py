@@ -7,7 +7,7 @@ holds in all.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
@@ -30,7 +30,11 @@ from faithtui.store.annotations.label_replay import (
     store_marked_passages,
 )
 from faithtui.store.bundles.foreign_claims import find_or_add_claims, read_document_lengths
-from faithtui.store.bundles.foreign_samples import find_or_add_samples, read_run_ids_by_name
+from faithtui.store.bundles.foreign_samples import (
+    KnownSamples,
+    find_or_add_samples,
+    read_run_ids_by_name,
+)
 from faithtui.store.database import Database
 from faithtui.store.runs.rollups import update_human_columns_of_items
 from faithtui.store.schema.column_types import replace_unstorable_characters
@@ -139,7 +143,7 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         )
         ids |= found
         count.new_claims += made
-    samples, fresh, unchanged = database.run_in_write_transaction(
+    known = database.run_in_write_transaction(
         lambda connection: find_or_add_samples(connection, bundle.samples, conversation_ids),
         durable=True,
     )
@@ -155,8 +159,7 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
                 _add_events_and_refresh_scores,
                 log=log,
                 claims=ids,
-                samples=samples,
-                unchanged=unchanged,
+                samples=known,
                 count=count,
             ),
             durable=True,
@@ -166,7 +169,7 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         count.known,
         count.unverified,
         count.new_claims,
-        fresh,
+        known.made,
         guidelines,
         elsewhere,
         tuple(count.refused),
@@ -276,8 +279,7 @@ def _add_events_and_refresh_scores(
     connection: Connection,
     log: Sequence[BundleEvent],
     claims: Mapping[ClaimName, int],
-    samples: Mapping[str, int],
-    unchanged: Set[str],
+    samples: KnownSamples,
     count: _MergeTally,
 ) -> None:
     """Append the acts of some conversations that are not here, and refresh what follows."""
@@ -295,9 +297,9 @@ def _add_events_and_refresh_scores(
                 continue
             count.known += 1
             target = stored.get(act.target or "")
-            if _fill_in_stored_event_and_tell_if_moved(
-                connection, here, act, target, samples, runs, unchanged
-            ):
+            changed = _fill_in_stored_event(connection, here, act, target, samples, runs)
+            count.unverified += changed.get("unverified", False)
+            if "clock" in changed:
                 touched.add(here.claim_id)
         elif act.target is not None:
             undoing.append(act)
@@ -359,37 +361,41 @@ def _is_same_event(here: AnyRow, act: BundleEvent, claim_id: int) -> bool:
     )
 
 
-def _fill_in_stored_event_and_tell_if_moved(
+def _fill_in_stored_event(
     connection: Connection,
     here: AnyRow,
     act: BundleEvent,
     target: AnyRow | None,
-    samples: Mapping[str, int],
+    samples: KnownSamples,
     runs: Mapping[RunName, int],
-    unchanged: Set[str],
-) -> bool:
+) -> dict[str, Any]:
     """Fill in what an act that is here refers to, now that that is here too.
+
+    An act that somebody vouched for is unverified from then on that a file without a digest
+    changes it: nothing says any more that the annotator gave it so.
 
     Args:
         connection: In a write.
         here: The act as it is here.
         act: The same act as it comes.
         target: The act here that it undoes.
-        samples: Ids of the samples that are here, by `uid`.
+        samples: That are here.
         runs: Ids of all runs.
-        unchanged: Samples that are here as they come, by `uid`.
 
     Returns:
-        Whether its place in the log changed.
+        The columns that changed; `clock` is its place in the log.
     """
     columns: dict[str, Any] = {}
-    sample = None if act.sample is None else samples.get(act.sample)
+    sample = None if act.sample is None else samples.ids.get(act.sample)
     run = None if act.run is None else runs.get(act.run)
     if here.sample_id is None and sample is not None:
         columns["sample_id"] = sample
     if here.run_id is None and run is not None:
         columns["run_id"] = run
-    earlier = act.clock < here.clock
+    if act.clock < here.clock:
+        columns["clock"] = act.clock
+    if columns and act.unverified and not here.unverified:
+        columns["unverified"] = True
     # What a file vouches for now, if it says all that was taken in without that. Of two clocks the
     # earlier one stays, which is then the one that nothing vouches for.
     if (
@@ -398,15 +404,13 @@ def _fill_in_stored_event_and_tell_if_moved(
         and act.clock <= here.clock
         and here.sample_id in (None, sample)
         and here.run_id in (None, run)
-        and (sample is None or act.sample in unchanged)
+        and (sample is None or act.sample in samples.unchanged)
         and _says_all_of_stored_event(connection, here, act, target)
     ):
         columns["unverified"] = False
-    if earlier:
-        columns["clock"] = act.clock
     if columns:
         connection.execute(update(human_label).where(human_label.c.id == here.id).values(**columns))
-    return bool(earlier)
+    return columns
 
 
 def _says_all_of_stored_event(
@@ -434,17 +438,19 @@ def _find_undo_problem(target: AnyRow | None, act: BundleEvent, claim_id: int) -
 def _make_event_row(
     act: BundleEvent,
     claims: Mapping[ClaimName, int],
-    samples: Mapping[str, int],
+    samples: KnownSamples,
     runs: Mapping[RunName, int],
     target: int | None,
 ) -> dict[str, Any]:
+    columns = make_event_columns(act)
     return {
-        **make_event_columns(act),
+        **columns,
+        "unverified": columns["unverified"] or act.sample in samples.doubtful,
         "uid": act.id,
         "claim_id": claims[act.claim],
         "target_id": target,
         "run_id": None if act.run is None else runs.get(act.run),
-        "sample_id": None if act.sample is None else samples.get(act.sample),
+        "sample_id": None if act.sample is None else samples.ids.get(act.sample),
     }
 
 

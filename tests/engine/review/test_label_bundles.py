@@ -264,6 +264,9 @@ async def test_what_a_label_refers_to_is_vouched_for_as_well(
     assert list_doubted([bare]) == ["ann", "bo", "cy"]
     assert list_doubted([bare], [whole]) == []
     assert list_doubted([edited], [whole]) == [reviewer]
+    # What is here already stays, but for an earlier clock and a sample that was not named.
+    changed = [reviewer] if edit in {"clock", "sample"} else []
+    assert list_doubted([whole], [edited]) == changed
     # At once only the earlier clock comes from the file that nothing vouches for.
     together = ["bo"] if edit == "clock" else []
     assert list_doubted([edited, whole]) == list_doubted([whole, edited]) == together
@@ -288,3 +291,24 @@ async def test_a_longer_sample_that_nothing_vouches_for_leaves_its_labels_in_dou
         made = store.bundles.make_label_bundle()
     assert len(made.samples[0].claims) == 2
     assert [act.reviewer for act in made.acts if act.unverified] == ["ann"]
+
+
+async def test_labels_of_a_sample_that_nothing_vouches_for_are_in_doubt(
+    sampled: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """A file without a digest made the sample here, so its strata weigh labels that come later."""
+    base, whole = sampled
+    bundle = read_bundle(whole).bundle
+    edited = write_without_digest(EDITS["strata"][1](bundle), tmp_path / "edited.jsonl")
+    (act,) = (each for each in bundle.acts if each.sample is not None)
+    later = act._replace(id="a" * 32, reviewer="dan", clock=act.clock + 1)
+    more = tmp_path / "more.jsonl"
+    text = "".join(format_bundle_lines(replace(bundle, acts=(*bundle.acts, later))))
+    more.write_text(text, encoding="utf-8")
+    for first, doubted in ((edited, ["ann", "dan"]), (whole, [])):
+        shutil.copy(base, tmp_path / "target.db")
+        with Store.open(tmp_path / "target.db") as store:
+            assert merge_bundles_into_store(store, [first]).is_complete
+            assert merge_bundles_into_store(store, [more]).is_complete
+            acts = store.bundles.make_label_bundle().acts
+            assert sorted(each.reviewer for each in acts if each.unverified) == doubted

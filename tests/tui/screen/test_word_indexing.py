@@ -1,10 +1,11 @@
 """Words that an import left to the first search: the app indexes them and says how far it is."""
 
+import sqlite3
+
 import pytest
 
 from faithtui.store.search import word_index
 from faithtui.tui.app import FaithApp
-from tests.store.building import talk
 from tests.tui.driving import calm, press, screen_text, status, until
 from tests.tui.screen.test_row_marks import SIZE, listed
 
@@ -22,7 +23,11 @@ async def test_a_search_for_words_indexes_what_waits_and_says_so(
     async with app.run_test(size=SIZE) as pilot:
         screen = await listed(pilot, app)
         store = app.session.store
-        store.conversations.import_batch([talk("later", answers=1)], index_words=False)
+        connection = sqlite3.connect(store.path)
+        for name in ("search_conversation", "search_document"):
+            connection.execute(f"INSERT INTO {name} ({name}) VALUES ('delete-all')")
+        connection.commit()
+        connection.close()
         waiting = store.word_index.count_unindexed_texts()
         assert waiting > 0
         monkeypatch.setattr(word_index, "index_next_lot", look_and_index)
