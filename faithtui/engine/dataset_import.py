@@ -236,33 +236,50 @@ def _expand_folders_to_files(paths: Sequence[Path]) -> tuple[list[Path], list[In
     """Replace directories by the data files in them; those without one, and pipes, are refused.
 
     A pattern that the shell left as it was, because it stood in quotation marks or because the
-    shell expands none, means the files and directories that match it.
+    shell expands none, means the files and directories that match it. A file that is meant several
+    times, by its folder and by itself, is taken once, where it comes first.
     """
-    files: list[Path] = []
+    files: dict[Path, Path] = {}
     refused: list[InputError] = []
-    for path in _expand_patterns(paths, refused):
-        if path == STDIN or not _call_or_false_on_os_error(path.is_dir):
-            files.append(path)
-            continue
-        inside = list_data_files(path)
-        if not inside:
-            refused.append(
-                InputError("holds no JSON, CSV, Parquet or Arrow file; name the files", path=path)
-            )
-        for each in inside:
-            # Whoever names a pipe has something write into it; one that lies about would hang us.
-            if _call_or_false_on_os_error(each.is_fifo):
-                refused.append(InputError("is a pipe; name it to read from it", path=each))
-            else:
-                files.append(each)
-    return files, refused
+    pipes: set[Path] = set()
+
+    def take_unless_pipe(found: Path) -> None:
+        # Whoever names a pipe has something write into it; one that lies about would hang us.
+        if not _call_or_false_on_os_error(found.is_fifo):
+            files.setdefault(_resolve_if_possible(found), found)
+        elif found not in pipes:
+            pipes.add(found)
+            refused.append(InputError("is a pipe; name it to read from it", path=found))
+
+    for path, is_named in _expand_patterns(paths, refused):
+        if path != STDIN and _call_or_false_on_os_error(path.is_dir):
+            inside = list_data_files(path)
+            if not inside:
+                refused.append(
+                    InputError(
+                        "holds no JSON, CSV, Parquet or Arrow file; name the files", path=path
+                    )
+                )
+            for each in inside:
+                take_unless_pipe(each)
+        elif is_named:
+            files.setdefault(_resolve_if_possible(path), path)
+        else:
+            take_unless_pipe(path)
+    return list(files.values()), refused
 
 
-def _expand_patterns(paths: Sequence[Path], refused: list[InputError]) -> Iterator[Path]:
-    """Replace patterns by what matches them; one that nothing matches is refused."""
+def _expand_patterns(
+    paths: Sequence[Path], refused: list[InputError]
+) -> Iterator[tuple[Path, bool]]:
+    """Replace patterns by what matches them; one that nothing matches is refused.
+
+    Yields:
+        A path, and whether it was named and not found by a pattern.
+    """
     for path in paths:
         if not glob.has_magic(str(path)) or _call_or_false_on_os_error(path.exists):
-            yield path
+            yield path, True
             continue
         found = list_files_of_pattern(expand_home(path))
         if not found:
@@ -273,7 +290,18 @@ def _expand_patterns(paths: Sequence[Path], refused: list[InputError]) -> Iterat
                     path=path,
                 )
             )
-        yield from found
+        for each in found:
+            yield each, False
+
+
+def _resolve_if_possible(path: Path) -> Path:
+    """Follow links, so that two names of a file are equal; one that cannot be followed stays."""
+    if path == STDIN:
+        return path
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):  # links in a circle, a name that no file can have
+        return path
 
 
 def _call_or_false_on_os_error(kind: Callable[[], bool]) -> bool:

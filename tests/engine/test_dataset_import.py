@@ -580,6 +580,58 @@ def test_a_pattern_means_the_files_and_folders_that_match_it(store: Store, tmp_p
     assert "is a pattern that no file matches" in str(nothing.refusals[0])
 
 
+@pytest.mark.parametrize("pattern", ["data/**/*", "data/*", "da*"])
+def test_a_file_that_a_pattern_means_twice_is_read_once(
+    store: Store, tmp_path: Path, pattern: str
+) -> None:
+    (tmp_path / "data" / "sub" / "deep").mkdir(parents=True)
+    write(tmp_path / "data" / "a.jsonl", line("a"))
+    write(tmp_path / "data" / "sub" / "b.jsonl", line("b"), "no JSON\n")
+    write(tmp_path / "data" / "sub" / "deep" / "c.jsonl", line("c"))
+    reports: list[ImportProgress] = []
+    found = import_files(store, [tmp_path / pattern], report=reports.append)
+    assert [each.path.name for each in found.files] == ["a.jsonl", "b.jsonl", "c.jsonl"]
+    assert [(each.read, each.new) for each in found.files] == [(1, 1), (2, 1), (1, 1)]
+    assert found.refused == 1
+    size = sum(each.stat().st_size for each in tmp_path.rglob("*.jsonl"))
+    assert {each.bytes_total for each in reports} == {size}
+
+
+def test_a_file_that_is_named_twice_is_read_once_under_its_first_name(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "a.jsonl", line("a"))
+    (tmp_path / "link.jsonl").symlink_to("a.jsonl")
+    circle = tmp_path / "circle.jsonl"
+    circle.symlink_to(circle.name)
+    monkeypatch.chdir(tmp_path)
+    names = ("link.jsonl", "a.jsonl", "./a.jsonl", str(tmp_path / "a.jsonl"), "circle.jsonl")
+    found = run(store, *map(Path, names))
+    assert [(str(each.path), each.new, each.refused) for each in found.files] == [
+        ("link.jsonl", 1, 0),
+        ("circle.jsonl", 0, 1),
+    ]
+
+
+def test_a_pipe_that_a_pattern_matches_is_refused_once(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "data" / "sub").mkdir(parents=True)
+    write(tmp_path / "data" / "a.jsonl", line("a"))
+    os.mkfifo(tmp_path / "data" / "sub" / "pipe.jsonl")
+    found = run(store, tmp_path / "data" / "**" / "*")
+    assert [each.path.name for each in found.files] == ["a.jsonl"]
+    [refusal] = found.refusals
+    assert "is a pipe; name it to read from it" in str(refusal)
+
+
+def test_a_folder_with_the_name_of_a_file_is_no_file(store: Store, tmp_path: Path) -> None:
+    """Spark writes a table as a folder, `table.parquet/part-0.parquet`."""
+    folder = tmp_path / "data" / "table.jsonl"
+    folder.mkdir(parents=True)
+    write(folder / "part-0.jsonl", line("a"))
+    found = run(store, tmp_path / "data")
+    assert ([each.path.name for each in found.files], found.refused) == (["part-0.jsonl"], 0)
+
+
 def _pack_zstd(data: bytes) -> bytes:
     zstandard = pytest.importorskip("zstandard")
     packed: bytes = zstandard.ZstdCompressor().compress(data)

@@ -230,10 +230,19 @@ def list_data_files(folder: Path) -> list[Path]:
     files = []
     for path in sorted(folder.rglob("*")):
         if is_data_file_name(path, folder):
-            files.append(path)
+            if not _is_folder(path):  # `table.parquet/part-0.parquet` is one file, as Spark writes
+                files.append(path)
         elif _log.isEnabledFor(logging.DEBUG) and path.is_file():
             _log.debug("%s: %s is passed over, by its name", folder, path.relative_to(folder))
     return files
+
+
+def _is_folder(path: Path) -> bool:
+    """Say whether a path is a folder; what cannot be looked at is none."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def list_files_of_pattern(pattern: Path) -> list[Path]:

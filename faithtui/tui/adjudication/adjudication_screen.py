@@ -206,7 +206,9 @@ class AdjudicateScreen(FaithScreen):
             self._claim_to_select = None
         ids = tuple(self.listed_entries)
         read_rows = self.session.store.raters.read_claim_rows
-        self.pager = Pager(ids, read_rows, lambda row: row.id, self.report_failed_reading)
+        self.pager = Pager(
+            ids, read_rows, lambda row: row.id, self.report_failed_reading, self._draw_rows_later
+        )
         at = None if here is None else self.pager.find_index(here)
         if at is None:
             still_open = (number for number, each in enumerate(loaded.listed) if each.is_undecided)
@@ -232,6 +234,10 @@ class AdjudicateScreen(FaithScreen):
         self.reader.show_or_read_claim(self.claim_at_cursor())
 
     # Drawing
+
+    def _draw_rows_later(self, in_s: float) -> None:
+        """Draw rows again that could not be read while the store was locked."""
+        self.set_timer(in_s, self.claims.refresh)
 
     def _units_title(self) -> str:
         return "Claims" if self.spec is None else self.spec.units[1].capitalize()

@@ -298,7 +298,13 @@ class ConversationsScreen(FilteredListScreen):
         row = loaded.run
         runs, reviewer = self.session.store.runs, self.session.reviewer
         read_rows = partial(runs.read_items_with_list_marks, reviewer=reviewer)
-        self.pager = Pager(loaded.ids, read_rows, lambda item: item.id, self.report_failed_reading)
+        self.pager = Pager(
+            loaded.ids,
+            read_rows,
+            lambda item: item.id,
+            self.report_failed_reading,
+            self._draw_rows_later,
+        )
         self.session.set_conversation_queue(loaded.ids)
         at = self.pager.find_index(self.session.item) if self.session.item is not None else None
         count = fmt.format_count(len(loaded.ids))
@@ -361,6 +367,15 @@ class ConversationsScreen(FilteredListScreen):
         if self.session.run is not None and self.state.filter:
             return nothing_found_lines(width, self.state.filter, self.keys, self.list_suggestions())
         return empty_list_lines(width, self.session.run is not None, self.keys)
+
+    def _draw_rows_later(self, in_s: float) -> None:
+        """Draw rows again that could not be read while the store was locked."""
+        self.set_timer(in_s, self._draw_rows_and_follow)
+
+    def _draw_rows_and_follow(self) -> None:
+        self.items.refresh()
+        if self.is_current:  # else all is read again when one comes back
+            self._follow_row()
 
     def _follow_row(self) -> None:
         row = self.conversation_at_cursor

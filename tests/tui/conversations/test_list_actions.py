@@ -147,7 +147,7 @@ async def test_a_key_carried_out_when_nothing_is_listed_any_more_does_nothing(
         screen = await listed(pilot, app)
         # The keys were pressed while rows were listed; the filter finds none by now.
         screen.pager = Pager[ItemId, ItemRow](
-            (), lambda _ids: (), lambda row: row.id, lambda failure: None
+            (), lambda _ids: (), lambda row: row.id, lambda failure: None, lambda seconds: None
         )
         screen.action_mark_and_step()
         screen.action_mark_range()

@@ -3,8 +3,12 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.errors import FaithtuiError, StoreError
-from faithtui.tui.screen.pager import Pager
+from faithtui.errors import FaithtuiError, StoreBusy, StoreError
+from faithtui.tui.screen.pager import SHORTEST_REST_S, Pager
+
+
+def ignore_seconds(seconds: float) -> None:
+    """Draw nothing again."""
 
 
 def pager(count: int, fetched: list[Sequence[int]], keep: int = 2) -> Pager[int, str]:
@@ -12,7 +16,7 @@ def pager(count: int, fetched: list[Sequence[int]], keep: int = 2) -> Pager[int,
         fetched.append(ids)
         return [str(each) for each in reversed(ids) if each != 7]
 
-    return Pager(range(count), fetch, int, lambda error: None, page=10, keep=keep)
+    return Pager(range(count), fetch, int, lambda error: None, ignore_seconds, page=10, keep=keep)
 
 
 def test_a_page_is_fetched_once_while_it_is_looked_at() -> None:
@@ -60,7 +64,98 @@ def test_rows_that_cannot_be_read_are_reported_once_and_leave_the_others() -> No
             raise StoreError("damaged")
         return list(ids)
 
-    pager = Pager(range(20), read_all_but_three, int, failures.append, page=10)
+    pager = Pager(range(20), read_all_but_three, int, failures.append, ignore_seconds, page=10)
     assert [pager.fetch_row(index) for index in range(6)] == [0, 1, 2, None, 4, 5]
     assert pager.fetch_row(12) == 12
     assert [str(each) for each in failures] == ["damaged"]
+
+
+class LockedStore:
+    """Numbers behind a lock that takes 5 s to say so, on a clock of its own."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.is_locked = True
+        self.damaged: set[int] = set()
+        self.asked: list[list[int]] = []
+        self.failures: list[FaithtuiError] = []
+        self.redraws: list[float] = []
+        self.pager = Pager(
+            range(200),
+            self.fetch,
+            int,
+            self.failures.append,
+            self.redraws.append,
+            page=10,
+            seconds=lambda: self.now,
+        )
+
+    def fetch(self, ids: Sequence[int]) -> Sequence[int]:
+        self.asked.append(list(ids))
+        if self.is_locked:
+            self.now += 5.0
+            raise StoreBusy("locked")
+        if self.damaged.intersection(ids):
+            raise StoreError("damaged")
+        return ids
+
+
+def test_rows_of_a_locked_store_are_asked_for_once_and_read_when_the_lock_is_gone() -> None:
+    store = LockedStore()
+    assert [store.pager.fetch_row(index) for index in range(40)] == [None] * 40
+    assert len(store.asked) == 1
+    [in_s] = store.redraws
+    assert in_s > 5.0, "keys get as much time as the lock took"
+    store.now += in_s
+    assert store.pager.fetch_row(0) is None
+    assert [str(each) for each in store.failures] == ["locked"]
+    store.now += store.redraws[-1]
+    store.is_locked = False
+    assert [store.pager.fetch_row(index) for index in range(3)] == [0, 1, 2]
+    assert len(store.asked) == 3
+
+
+def test_rows_that_were_read_stay_while_the_store_is_locked() -> None:
+    store = LockedStore()
+    store.is_locked = False
+    assert store.pager.fetch_row(0) == 0
+    store.is_locked = True
+    assert store.pager.fetch_row(10) is None
+    assert store.pager.fetch_row(1) == 1
+
+
+def test_a_lock_while_damage_is_narrowed_down_leaves_no_page_behind() -> None:
+    store = LockedStore()
+    store.is_locked, store.damaged = False, {3}
+    fetch = store.fetch
+
+    def lock_at_five(ids: Sequence[int]) -> Sequence[int]:
+        store.is_locked = list(ids) == [5] and not store.redraws
+        return fetch(ids)
+
+    pager = Pager(
+        range(10),
+        lock_at_five,
+        int,
+        store.failures.append,
+        store.redraws.append,
+        seconds=lambda: store.now,
+    )
+    assert pager.fetch_row(0) is None
+    assert store.asked[-1] == [5]
+    store.now += store.redraws[0]
+    assert [pager.fetch_row(index) for index in range(6)] == [0, 1, 2, None, 4, 5]
+
+
+def test_a_lock_that_is_told_at_once_is_still_not_asked_for_at_each_line() -> None:
+    redraws: list[float] = []
+    asked: list[Sequence[int]] = []
+
+    def refuse(ids: Sequence[int]) -> Sequence[int]:
+        asked.append(ids)
+        raise StoreBusy("locked")
+
+    pager = Pager(range(40), refuse, int, lambda error: None, redraws.append, seconds=lambda: 7.0)
+    assert [pager.fetch_row(index) for index in range(40)] == [None] * 40
+    assert len(asked) == 1
+    assert redraws[0] >= SHORTEST_REST_S
