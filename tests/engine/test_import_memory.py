@@ -412,11 +412,11 @@ def test_one_batch_of_300_mb_stays_below_300_mb(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("encoding", ["DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"])
-@pytest.mark.parametrize(("columns", "length", "code"), [(22, 60, 0), (5, 50_000, 0), (28, 60, 3)])
+@pytest.mark.parametrize(("columns", "length"), [(22, 60), (5, 50_000), (200, 60)])
 def test_texts_in_a_delta_encoding_stay_below_300_mb(
-    tmp_path: Path, encoding: str, columns: int, length: int, code: int
+    tmp_path: Path, encoding: str, columns: int, length: int
 ) -> None:
-    """They cannot be copied: so many have nearly 48 MB together, counted twice, and 28 more."""
+    """However many columns there are: 200 of them have 240 MB of texts in 20,000 rows."""
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     random = Random(1)
@@ -436,8 +436,8 @@ def test_texts_in_a_delta_encoding_stay_below_300_mb(
         data_page_size=1 * MB if length == 60 else 4 * MB,
         write_batch_size=16,
     )
-    found, peak, err = measure_import(tmp_path, path)
-    assert found == code, err
+    code, peak, err = measure_import(tmp_path, path)
+    assert code == 0, err
     assert peak < MOST_MB
 
 

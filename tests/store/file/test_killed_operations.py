@@ -39,7 +39,7 @@ def import_batches(at):
 def delete(at):
     with Store.open(at / "s.db") as store:
         plan = plan_dataset_deletion(store, "second", "ann")
-        plan.delete(plan.count_rows())
+        plan.delete_if_unchanged_and_idle(plan.count_rows())
 
 def upgrade(at):
     Store.open(at / "s.db").close()
