@@ -31,6 +31,25 @@ class ConversationPreview(Controller["ConversationsScreen"]):
         self.calls = RunTotals()
         """What the calls for it came to."""
 
+    def follow_cursor(self) -> None:
+        """Choose the conversation under the cursor, and show it."""
+        row = self.screen.conversation_at_cursor
+        if row is None:
+            self.draw_chosen_conversation()
+            return
+        if self.session.item != row.id:
+            self.session.choose_conversation(row.id)
+        self.load_and_show_conversation(row)
+
+    def draw_rows_again_later(self, in_s: float) -> None:
+        """Draw rows again that could not be read while the store was locked."""
+        self.screen.set_timer(in_s, self._draw_rows_and_follow_cursor)
+
+    def _draw_rows_and_follow_cursor(self) -> None:
+        self.screen.items.refresh()
+        if self.screen.is_current:  # else all is read again when one comes back
+            self.follow_cursor()
+
     @run_in_worker("preview")
     async def load_and_show_conversation(self, row: ItemRow) -> None:
         """Read the chosen conversation; a cursor that runs on cancels this."""

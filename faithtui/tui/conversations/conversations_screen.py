@@ -133,7 +133,7 @@ class ConversationsScreen(FilteredListScreen):
                 draw=self._draw_row,
                 head=self._draw_column_headings,
                 empty=self._draw_empty_list,
-                moved=self._follow_row,
+                moved=self.preview.follow_cursor,
                 identity=lambda row: row.id,
                 empty_choice=self.make_empty_choice(),
             ),
@@ -234,7 +234,7 @@ class ConversationsScreen(FilteredListScreen):
             self._show_title(run)
             self.quick_filters.draw_and_recount_filters()
             if before != (self.conversation_at_cursor, mark[1]):
-                self._follow_row()
+                self.preview.follow_cursor()
 
     def show_matching_rows_soon(self) -> None:
         """Read the ids again, but most of the time leave the processor to whoever types."""
@@ -303,7 +303,7 @@ class ConversationsScreen(FilteredListScreen):
             read_rows,
             lambda item: item.id,
             self.report_failed_reading,
-            self._draw_rows_later,
+            self.preview.draw_rows_again_later,
         )
         self.session.set_conversation_queue(loaded.ids)
         at = self.pager.find_index(self.session.item) if self.session.item is not None else None
@@ -317,7 +317,7 @@ class ConversationsScreen(FilteredListScreen):
         self._show_title(row)
         self.quick_filters.draw_and_recount_filters()
         self.show_filter_status()
-        self._follow_row()
+        self.preview.follow_cursor()
         self.refresh_bindings()
 
     def _show_title(self, run: RunRow) -> None:
@@ -367,21 +367,3 @@ class ConversationsScreen(FilteredListScreen):
         if self.session.run is not None and self.state.filter:
             return nothing_found_lines(width, self.state.filter, self.keys, self.list_suggestions())
         return empty_list_lines(width, self.session.run is not None, self.keys)
-
-    def _draw_rows_later(self, in_s: float) -> None:
-        """Draw rows again that could not be read while the store was locked."""
-        self.set_timer(in_s, self._draw_rows_and_follow)
-
-    def _draw_rows_and_follow(self) -> None:
-        self.items.refresh()
-        if self.is_current:  # else all is read again when one comes back
-            self._follow_row()
-
-    def _follow_row(self) -> None:
-        row = self.conversation_at_cursor
-        if row is None:
-            self.preview.draw_chosen_conversation()
-            return
-        if self.session.item != row.id:
-            self.session.choose_conversation(row.id)
-        self.preview.load_and_show_conversation(row)
