@@ -5,6 +5,7 @@ beside the copy, and a marker stands where each was. Rows beyond `limits.COLUMNS
 texts in the copy and are named, so that they are refused one by one.
 """
 
+import hashlib
 import secrets
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -156,6 +157,26 @@ class RowGroupCopy:
         self.texts.close()
 
 
+class _GroupPlaces:
+    """Where the row groups of a footer are described. There may be thousands: they are not held."""
+
+    def __init__(self) -> None:
+        self.starts = array("Q")
+        self.rows: list[int | None] = []
+        """What each claims to have; None: no number."""
+        self.end = 0
+        """Where what follows them begins."""
+        self.lists = 0
+        """How many lists of row groups there are; a sound footer has one."""
+
+
+_known_places: Final[dict[bytes, _GroupPlaces]] = {}
+"""Of the footer that was read last, by its digest: each shard of a file has the same one."""
+
+_KNOWN_GROUPS: Final = 100_000
+"""Row groups of a footer that is remembered so, at most."""
+
+
 class Footer:
     """What stands at the end of a Parquet file.
 
@@ -177,29 +198,43 @@ class Footer:
         file.seek(end - len(_FOOTER_END) - size)
         self._data = file.read(size)
         self._rest: Struct = {}
-        self._groups = array("Q")
-        """Where each row group is described. There may be thousands: they are not held."""
+        self._groups = _GroupPlaces()
         try:
             self._read_and_locate_row_groups()
         except ValueError as error:
             raise make_damage_error("its footer") from error
 
     def _read_and_locate_row_groups(self) -> None:
+        digest = hashlib.sha256(self._data).digest()
+        known = _known_places.get(digest)
         reader = ThriftReader(self._data)
-        field, kind = reader.read_field_head(0)
-        while field:
-            if field == 4:
-                _, count = reader.read_list_head()
-                for _ in range(count):
-                    self._groups.append(reader.place)
-                    reader.read_struct()
+        number, kind = reader.read_field_head(0)
+        while number:
+            if number == 4 and known is not None:
+                self._groups = known
+                reader.place = known.end
+            elif number == 4:
+                self._locate_row_groups(reader)
             else:
-                self._rest[field] = kind, reader.read(kind)
-            field, kind = reader.read_field_head(field)
+                self._rest[number] = kind, reader.read(kind)
+            number, kind = reader.read_field_head(number)
+        if known is None and self._groups.lists == 1 and len(self._groups.starts) <= _KNOWN_GROUPS:
+            _known_places.clear()
+            _known_places[digest] = self._groups
+
+    def _locate_row_groups(self, reader: ThriftReader) -> None:
+        groups = self._groups
+        _, count = reader.read_list_head()
+        for _ in range(count):
+            groups.starts.append(reader.place)
+            rows = reader.read_struct().get(3, (0, None))[1]
+            groups.rows.append(rows if isinstance(rows, int) else None)
+        groups.end = reader.place
+        groups.lists += 1
 
     def read_group_metadata(self, number: int) -> Struct:
         """Read what it says of a row group."""
-        return ThriftReader(self._data, self._groups[number]).read_struct()
+        return ThriftReader(self._data, self._groups.starts[number]).read_struct()
 
     def list_row_counts(self) -> list[int]:
         """Say how many rows each row group claims to have.
@@ -207,11 +242,8 @@ class Footer:
         Raises:
             InputError: It is damaged.
         """
-        try:
-            counts = [self.read_group_metadata(each)[3][1] for each in range(len(self._groups))]
-        except (LookupError, TypeError, ValueError) as error:
-            raise make_damage_error("its footer") from error
-        if not all(isinstance(each, int) and each >= 0 for each in counts):
+        counts = [each for each in self._groups.rows if each is not None and each >= 0]
+        if len(counts) < len(self._groups.rows):
             raise make_damage_error("its footer")
         return counts
 

@@ -13,7 +13,7 @@ from faithtui.engine.shards import shard_source
 from faithtui.engine.shards.shard_source import check_address_has_no_key, find_shard, list_shards
 from faithtui.errors import ConfigError, FileUnreadable, InputError
 from faithtui.formats.files.parquet_copy import Footer
-from faithtui.formats.files.thrift import I64, encode_struct
+from faithtui.formats.files.thrift import I64, ThriftReader, encode_struct
 from faithtui.formats.readers.datasets import FormatChoice
 from tests.engine.shards.shard_files import TALKS, write_lines
 
@@ -312,6 +312,26 @@ def test_a_row_group_that_claims_more_rows_than_its_bytes_may_have_is_refused(
     assert len(shards) == 2
     with pytest.raises(InputError, match=rf"log.parquet: has {rows:,} rows in [\d,]+ bytes"):
         keys(shards[1])
+
+
+def test_row_groups_are_looked_for_once_however_many_shards_are_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write_rows(tmp_path / "log.parquet", 40, 2)
+    looked: list[object] = []
+    locate = Footer._locate_row_groups
+
+    def locate_and_count(footer: Footer, reader: ThriftReader) -> None:
+        looked.append(footer)
+        locate(footer, reader)
+
+    monkeypatch.setattr(Footer, "_locate_row_groups", locate_and_count)
+    for shard in list_shards(file, shard_size=2):
+        shard_source._copy_row_groups(str(file), shard.groups or (0, 0), tmp_path / "copy")
+    assert len(looked) == 1
+    write_rows(file, 30, 2)  # another file in its place
+    assert len(list_shards(file, shard_size=2)) == 15
+    assert len(looked) == 2
 
 
 def test_columns_that_lie_on_one_another_are_not_copied_again_and_again(tmp_path: Path) -> None:
