@@ -171,7 +171,10 @@ class _GroupPlaces:
 
 
 _known_places: Final[dict[bytes, _GroupPlaces]] = {}
-"""Of the footer that was read last, by its digest: each shard of a file has the same one."""
+"""Of the footers that were read last, by digest: each shard of a file has the same one."""
+
+_KNOWN_FOOTERS: Final = 4
+"""How many are remembered: a shard has one of its own beside that of the file."""
 
 _KNOWN_GROUPS: Final = 100_000
 """Row groups of a footer that is remembered so, at most."""
@@ -206,7 +209,7 @@ class Footer:
 
     def _read_and_locate_row_groups(self) -> None:
         digest = hashlib.sha256(self._data).digest()
-        known = _known_places.get(digest)
+        known = _known_places.pop(digest, None)
         reader = ThriftReader(self._data)
         number, kind = reader.read_field_head(0)
         while number:
@@ -218,8 +221,9 @@ class Footer:
             else:
                 self._rest[number] = kind, reader.read(kind)
             number, kind = reader.read_field_head(number)
-        if known is None and self._groups.lists == 1 and len(self._groups.starts) <= _KNOWN_GROUPS:
-            _known_places.clear()
+        if self._groups.lists == 1 and len(self._groups.starts) <= _KNOWN_GROUPS:
+            if len(_known_places) >= _KNOWN_FOOTERS:
+                del _known_places[next(iter(_known_places))]  # used longest ago
             _known_places[digest] = self._groups
 
     def _locate_row_groups(self, reader: ThriftReader) -> None:
