@@ -93,6 +93,7 @@ def offered(tmp_path: Path, line: str) -> list[str]:
     return asked(tmp_path, **{COMPLETION: "complete_bash"}, **words, **home).split()
 
 
+@pytest.mark.thorough
 def test_values_are_completed_from_the_store_of_the_line(judged: Path, tmp_path: Path) -> None:
     before = judged.read_bytes()
     assert offered(tmp_path, f"faithtui report --store {judged} ") == ["last", "1"]

@@ -254,6 +254,7 @@ def test_options_that_are_not_known_here_are_told(store: Store, tmp_path: Path) 
             assert (made.metric, made.options, made.are_options_missed) == (METRIC, None, True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "state",
     [

@@ -124,6 +124,7 @@ async def test_the_word_behind_the_verdict_keys_gives_no_verdict(app: FaithApp) 
         assert app.session.store.reviews.read_newest_event_id() != acts
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("into", [0, 2, 4])
 async def test_a_reason_code_is_chosen_by_clicks(app: FaithApp, into: int) -> None:
     async with app.run_test(size=(80, 24)) as pilot:

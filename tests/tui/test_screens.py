@@ -80,6 +80,7 @@ async def test_the_run_list_leads_to_the_screens_of_a_run(
         assert isinstance(app.screen, screen)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("key", ["colon", "ctrl+p"])
 async def test_the_palette_offers_every_key_of_the_screen(app: FaithApp, key: str) -> None:
     async with app.run_test(size=SIZE) as pilot:

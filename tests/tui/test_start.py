@@ -328,6 +328,7 @@ WRITES = {
 """By letter of a screen: keys of it that write, wherever they could be pressed."""
 
 
+@pytest.mark.thorough
 async def test_no_screen_offers_what_writes_where_nothing_can_be_saved(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,7 @@ def test_intervals_hold_the_truth_of_a_part_that_does_not_follow_the_draw(part: 
     assert held >= 0.95 * shown
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("design", ["simple", "stratified", "conversations"])
 def test_the_share_that_passes_is_that_of_claims_in_other_words_too(design: str) -> None:
     """Half of the unfaithful are worded otherwise: of the others alone the share would be wrong."""

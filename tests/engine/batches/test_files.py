@@ -98,6 +98,7 @@ async def test_a_run_goes_from_file_to_file_to_its_end(
     assert judged(store, run) == await undisturbed(tmp_path / "u.db")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("talks", [1, 2 * AT_ONCE + 1])
 async def test_the_next_file_holds_as_many_questions_as_were_told(
     tmp_path: Path, talks: int

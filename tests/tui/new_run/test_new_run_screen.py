@@ -86,6 +86,7 @@ async def test_options_go_to_the_metrics_that_have_them(app: FaithApp, store_pat
     assert sizes == [3, 4, None]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("typed", "words"),
     [

@@ -45,6 +45,7 @@ async def test_a_no_of_the_embedded_judge_is_a_possible_contradiction(app: Faith
         assert screen.claim.first_window_verdict.label == "no"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", SIZES)
 async def test_every_screen_names_the_judge(app: FaithApp, size: tuple[int, int]) -> None:
     async with app.run_test(size=size) as pilot:

@@ -69,6 +69,7 @@ async def test_typing_letters_goes_to_every_target(app: FaithApp) -> None:
         assert screen.panes.claims.cursor > 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("key", ["escape", "f5", "1", "ctrl+o"])
 async def test_any_other_key_closes_and_does_nothing_else(app: FaithApp, key: str) -> None:
     async with app.run_test(size=SIZE) as pilot:
