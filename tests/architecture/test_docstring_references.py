@@ -4,8 +4,9 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
+
+import pytest
 
 import faithtui
 
@@ -129,20 +130,25 @@ def find_unknown_names(trees: dict[str, ast.Module]) -> list[str]:
     ]
 
 
-@cache
-def read_package() -> dict[str, ast.Module]:
-    return {
+@pytest.fixture(scope="module")
+def package() -> Iterator[dict[str, ast.Module]]:
+    """The parsed modules: 200 MB, which go with the tests of this file."""
+    trees = {
         path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
         for path in sorted(ROOT.rglob("*.py"))
     }
+    yield trees
+    trees.clear()
 
 
-def test_members_that_docstrings_name_are_there() -> None:
-    assert find_unknown_members(read_package()) == []
+def test_members_that_docstrings_name_are_there(package: dict[str, ast.Module]) -> None:
+    assert find_unknown_members(package) == []
 
 
-def test_functions_and_constants_that_docstrings_name_are_there() -> None:
-    assert find_unknown_names(read_package()) == []
+def test_functions_and_constants_that_docstrings_name_are_there(
+    package: dict[str, ast.Module],
+) -> None:
+    assert find_unknown_names(package) == []
 
 
 def test_a_function_or_constant_that_is_gone_is_found() -> None:
