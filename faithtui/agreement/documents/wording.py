@@ -55,7 +55,7 @@ def p_value_text(value: float | None) -> str:
     return "below 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def unverified_text(count: int, claims: int) -> str:
+def describe_unverified_labels(count: int, claims: int) -> str:
     """Say how many of the compared claims rest on labels of a bundle without a digest."""
     rest = "rests" if count == 1 else "rest"
     return (

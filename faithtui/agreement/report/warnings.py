@@ -215,8 +215,8 @@ def _warn_of_annotators(report: AgreementReport) -> Iterator[ReportWarning]:
     if sum(each.labels for each in hasty) >= FEW_ITEMS:
         for each in hasty:
             message = (
-                f"{each.reviewer} took {each.median_seconds:.1f} s in the middle: too short to "
-                "have read."
+                f"{each.reviewer} took a median of {each.median_seconds:.1f} s for a label: too "
+                "short to have read."
             )
             if each.median_seconds is not None and each.median_seconds >= HASTY_S:
                 message = (

@@ -150,7 +150,7 @@ def _format_run_settings(row: "RunRow") -> str:
 
 def _list_comparison_notes(change: "RunComparison") -> list[str]:
     """Say what the figures leave out, and what they lean on."""
-    from faithtui.agreement.documents.wording import unverified_text
+    from faithtui.agreement.documents.wording import describe_unverified_labels
     from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
     from faithtui.tui.runs.run_options_text import describe_differing_options
 
@@ -186,7 +186,7 @@ def _list_comparison_notes(change: "RunComparison") -> list[str]:
             f"{plural(change.report.n_common, 'claim')}"
         )
     if change.unverified:
-        notes.append(unverified_text(change.unverified, change.report.n_common))
+        notes.append(describe_unverified_labels(change.unverified, change.report.n_common))
     return notes
 
 

@@ -124,11 +124,11 @@ def _format_run_row(point: "TrendPoint") -> tuple[str, ...]:
 
 def _list_notes_on_run(row: "ClaimSetRow", point: "TrendPoint") -> list[str]:
     """Say what the figures of a run leave out, and what its judge saw otherwise."""
-    from faithtui.agreement.documents.wording import unverified_text
+    from faithtui.agreement.documents.wording import describe_unverified_labels
 
     notes = []
     if point.unverified:
-        notes.append(unverified_text(point.unverified, point.compared))
+        notes.append(describe_unverified_labels(point.unverified, point.compared))
     if None not in (row.window_size, point.window_size) and row.window_size != point.window_size:
         notes.append(
             f"judged with a window of {point.window_size} interactions, the labels were given "

@@ -1,6 +1,6 @@
 """Lines of what changed between two runs, against people."""
 
-from faithtui.agreement.documents.wording import unverified_text
+from faithtui.agreement.documents.wording import describe_unverified_labels
 from faithtui.domain.estimates import Estimate
 from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.engine.review.reports.run_comparison import RunComparison
@@ -144,7 +144,7 @@ def _list_caveats(change: RunComparison) -> list[str]:
             "labelled with a judge's verdict shown, which favours that judge"
         )
     if change.unverified:
-        notes.append(unverified_text(change.unverified, change.report.n_common))
+        notes.append(describe_unverified_labels(change.unverified, change.report.n_common))
     if change.opening is not None:
         notes.append(change.opening.warning)
     return notes

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.pilot import Pilot
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ItemId, RunId
@@ -56,17 +57,25 @@ def failing(app: FaithApp, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(app.session.store.reviews, name, refuse)
 
 
+async def reviewing_two_claims(
+    pilot: Pilot[None], app: FaithApp
+) -> tuple[ReviewScreen, tuple[tuple[ItemId, ClaimId], ...]]:
+    """Review a queue of the first two claims."""
+    screen = await reviewing(pilot)
+    view = screen.view
+    assert view is not None
+    entries = tuple((view.item.id, each.id) for each in view.claims[:2])
+    app.session.start_queue(ClaimQueue("two", view.run.id, entries))
+    screen.reload()
+    await calm(pilot)
+    return screen, entries
+
+
 async def test_an_answer_that_is_lost_is_asked_again_and_ends_no_queue(
     app: FaithApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        screen = await reviewing(pilot)
-        view = screen.view
-        assert view is not None
-        entries = tuple((view.item.id, each.id) for each in view.claims[:2])
-        app.session.start_queue(ClaimQueue("two", view.run.id, entries))
-        screen.reload()
-        await calm(pilot)
+        screen, entries = await reviewing_two_claims(pilot, app)
         await press(pilot, "y")
         with monkeypatch.context() as patch:
             failing(app, patch, "record_verdict")
@@ -83,13 +92,7 @@ async def test_an_answer_that_is_lost_is_asked_again_and_ends_no_queue(
 
 async def test_undo_at_the_end_of_a_queue_takes_the_last_verdict_back(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        screen = await reviewing(pilot)
-        view = screen.view
-        assert view is not None
-        entries = tuple((view.item.id, each.id) for each in view.claims[:2])
-        app.session.start_queue(ClaimQueue("two", view.run.id, entries))
-        screen.reload()
-        await calm(pilot)
+        screen, entries = await reviewing_two_claims(pilot, app)
         await press(pilot, "y", "n")
         assert isinstance(app.screen, QueueEndDialog)
         await press(pilot, "u")

@@ -194,6 +194,7 @@ def cancel_task_on_signals(heard: list[signal.Signals]) -> Iterator[None]:
         yield
     finally:
         for each in signals:
+            # Where none was added there is none to remove, and the loop may be closed by now.
             with suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.remove_signal_handler(each)
 
