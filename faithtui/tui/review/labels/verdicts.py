@@ -82,6 +82,8 @@ class Verdicts(Controller["ReviewScreen"]):
             self.refuse("there is nothing here to give a verdict on")
         else:
             self.refuse("that key came before its row was drawn: nothing was saved")
+            # Those behind it were typed as early, each for a claim further down.
+            self.refuse_typed_ahead()
 
     def refuse_typed_ahead(self) -> None:
         """Drop keys that were typed before the conversation came on screen, and say so.
