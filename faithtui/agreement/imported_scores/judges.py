@@ -16,6 +16,7 @@ from faithtui.agreement.statistics.thresholds import (
     ThresholdGoal,
     choose_score_threshold,
     make_threshold_table,
+    name_positive_if_unfaithful,
 )
 from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason, make_undefined_estimate
 
@@ -143,8 +144,8 @@ def _compute_detection(
         (
             (
                 group,
-                _name_positive_if_unfaithful(not passes),
-                _name_positive_if_unfaithful(score < PASSING_SCORE),
+                name_positive_if_unfaithful(not passes),
+                name_positive_if_unfaithful(score < PASSING_SCORE),
             )
             for group, score, passes in readings
         ),
@@ -188,7 +189,3 @@ def _evaluate_best_threshold(
     else:
         validated = estimate_figure(BALANCED_ACCURACY, choice.table, level)
     return choice.threshold, same, validated
-
-
-def _name_positive_if_unfaithful(is_unfaithful: bool) -> str:
-    return "positive" if is_unfaithful else "negative"

@@ -5,7 +5,7 @@ levels first. Intervals leave out whole groups, all groups in one pass.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -148,7 +148,7 @@ def auroc(scores: Sequence[tuple[float, bool]]) -> Point:
     Source:
         Mann & Whitney 1947; Hanley & McNeil 1982, Radiology 143:29-36.
     """
-    found = delong_auroc_interval(_count_classes_by_score(scores))
+    found = delong_auroc_interval(count_classes_by_score(scores))
     return found if isinstance(found, Reason) else found.value
 
 
@@ -457,8 +457,15 @@ def delong_auroc_interval(levels: Levels, level: float = LEVEL) -> RocArea | Rea
     return RocArea(value, se, max(0.0, value - half), min(1.0, value + half))
 
 
-def _count_classes_by_score(scores: Sequence[tuple[float, bool]]) -> Levels:
-    """Count negatives and positives at each score."""
+def count_classes_by_score(scores: Iterable[tuple[float, bool]]) -> Levels:
+    """Count the units of each score.
+
+    Args:
+        scores: (score, is positive) of each unit.
+
+    Returns:
+        Score -> (negatives, positives).
+    """
     found: dict[float, tuple[int, int]] = {}
     for score, positive in scores:
         low, high = found.get(score, (0, 0))

@@ -5,13 +5,13 @@ that was chosen on labels looks better on the same labels than it is; so it is t
 conversations that had no say in it.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
 
 from faithtui.agreement.statistics.matrices import GroupedMatrix, count_confusion_by_group
+from faithtui.agreement.statistics.ranks import count_classes_by_score
 from faithtui.domain.estimates import Point, Reason
 from faithtui.domain.scores import TOLERANCE
 
@@ -129,7 +129,7 @@ def make_threshold_table(units: Iterable[tuple[float, bool]]) -> tuple[Threshold
     Returns:
         In the order of the scores; the first flags nothing. () without units.
     """
-    return _make_threshold_rows(_count_classes_by_score(units))
+    return _make_threshold_rows(_count_classes_by_rounded_score(units))
 
 
 def choose_score_threshold(
@@ -152,7 +152,7 @@ def choose_score_threshold(
     Source:
         Stone 1974, Journal of the Royal Statistical Society B 36:111-147.
     """
-    counts = _count_classes_by_score((score, bad) for _, score, bad in readings)
+    counts = _count_classes_by_rounded_score((score, bad) for _, score, bad in readings)
     best = _find_best_threshold(counts, goal)
     if isinstance(best, Reason):
         return best
@@ -163,7 +163,7 @@ def choose_score_threshold(
         parts.setdefault(part_of[group], []).append((score, bad))
     for _, units in sorted(parts.items()):
         without = _find_best_threshold(
-            _subtract_counts(counts, _count_classes_by_score(units)), goal
+            _subtract_counts(counts, _count_classes_by_rounded_score(units)), goal
         )
         if isinstance(without, Reason):
             chosen.clear()
@@ -177,8 +177,8 @@ def choose_score_threshold(
         (
             (
                 group,
-                _name_positive_if_unfaithful(bad),
-                _name_positive_if_unfaithful(is_flagged(group, score)),
+                name_positive_if_unfaithful(bad),
+                name_positive_if_unfaithful(is_flagged(group, score)),
             )
             for group, score, bad in readings
         ),
@@ -228,9 +228,8 @@ def _make_threshold_rows(counts: Counts) -> tuple[ThresholdRow, ...]:
     return tuple(rows)
 
 
-def _count_classes_by_score(units: Iterable[tuple[float, bool]]) -> Counts:
-    counted = Counter((_round_score(score), bad) for score, bad in units)
-    return {score: (counted[score, False], counted[score, True]) for score, _ in counted}
+def _count_classes_by_rounded_score(units: Iterable[tuple[float, bool]]) -> Counts:
+    return count_classes_by_score((_round_score(score), bad) for score, bad in units)
 
 
 def _subtract_counts(counts: Counts, part: Counts) -> Counts:
@@ -248,5 +247,6 @@ def _round_score(score: float) -> float:
     return round(score, 9)
 
 
-def _name_positive_if_unfaithful(bad: bool) -> str:
+def name_positive_if_unfaithful(bad: bool) -> str:
+    """Name the class of a unit: "positive" if it is unfaithful, else "negative"."""
     return "positive" if bad else "negative"
