@@ -707,8 +707,16 @@ def test_a_column_of_many_numbers_does_not_refuse_the_file(tmp_path: Path) -> No
 
 
 def test_lists_in_lists_end_somewhere() -> None:
-    with pytest.raises(ValueError, match="nested too deep"):
-        ThriftReader(b"\x19" * 5000).read_struct()
+    for go in (ThriftReader.read_struct, lambda reader: reader.skip(STRUCT)):
+        with pytest.raises(ValueError, match="nested too deep"):
+            go(ThriftReader(b"\x19" * 5000))
+
+
+@pytest.mark.parametrize("of", [1, 3, 5, 7, 8, 9, 12, 13])
+def test_a_list_that_claims_more_than_there_is_ends_with_the_data(of: int) -> None:
+    data = bytes([0x19, 0xF0 | of]) + b"\xff" * 9 + b"\x7f" + b"\x01" * 50
+    with pytest.raises(ValueError, match=r"ends too early|field of type|nested too deep"):
+        ThriftReader(data).skip(STRUCT)
 
 
 @pytest.mark.usefixtures("small_limits")
@@ -791,3 +799,49 @@ def test_thrift_is_written_as_it_was_read(tmp_path: Path) -> None:
     size = int.from_bytes(data[-8:-4], "little")
     footer = data[-8 - size : -8]
     assert encode_struct(ThriftReader(footer).read_struct()) == footer
+
+
+def test_row_groups_are_located_without_reading_what_they_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a thousand of them with twenty columns each, that took a second or more."""
+    read: list[int] = []
+    read_struct = ThriftReader.read_struct
+
+    def read_and_count(reader: ThriftReader, depth: int = 0) -> Struct:
+        read.append(reader.place)
+        return read_struct(reader, depth)
+
+    monkeypatch.setattr(ThriftReader, "read_struct", read_and_count)
+    counts = []
+    for size in (60, 5):
+        path = tmp_path / f"{size}.parquet"
+        parquet.write_table(pa.Table.from_pylist(make_rows(60)), path, row_group_size=size)
+        read.clear()
+        with path.open("rb") as file:
+            footer = parquet_copy.Footer(file)
+        counts.append(len(read))
+        assert footer.list_row_counts() == [size] * (60 // size)
+    assert counts[0] == counts[1]
+
+
+def test_what_is_skipped_ends_where_it_would_be_read_to() -> None:
+    """And data that ends within it is refused, wherever that is."""
+    inner: Struct = {1: (I32, 300), 2: (1, True), 40: (BINARY, b"x" * 200), 41: (7, b"12345678")}
+    whole = encode_struct(
+        {
+            1: (I64, -(2**62)),
+            3: (STRUCT, inner),
+            20: (LIST, (STRUCT, [inner] * 16)),
+            21: (LIST, (1, [1, 2])),
+            22: (MAP, (BINARY, LIST, [(b"key", (I32, [1, 2]))])),
+            23: (MAP, (0, 0, [])),
+            24: (3, 7),
+        }
+    )
+    reader = ThriftReader(whole + b"more")
+    reader.skip(STRUCT)
+    assert reader.place == len(whole)
+    for end in range(0, len(whole), 7):
+        with pytest.raises(ValueError, match="ends too early"):
+            ThriftReader(whole[:end]).skip(STRUCT)
