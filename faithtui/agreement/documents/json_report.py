@@ -77,11 +77,24 @@ def report_json(
         are, and for what is weighted beside the agreement: sentences among the warnings, of
         severity info, say these.
     """
+    document = report_to_json(report, header, level, include_text=include_text, plots=plots)
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def report_to_json(
+    report: AgreementReport,
+    header: ReportHeader,
+    level: ReportLevel | None,
+    *,
+    include_text: bool,
+    plots: Sequence[PlotFile] = (),
+) -> JsonFields:
+    """Convert a report to the JSON object that `report_json` writes."""
     which = report.primary_level_report if level is None else report.get_level(level)
     claims = which.level is ReportLevel.CLAIMS
     raters = report.raters if claims else ()
     hidden: JsonFields = {} if include_text else {"text": None}
-    document: JsonFields = {
+    return {
         "schema_version": REPORT_SCHEMA_VERSION,
         "generated_at": format_time(header.generated_at),
         "tool": {"name": "faithtui", "version": header.tool_version},
@@ -132,7 +145,6 @@ def report_json(
         "warnings": _WRITER.convert(_list_warnings_of_report_level(report, which, header)),
         "plots": _WRITER.convert(plots),
     }
-    return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
 def _scope_json(report: AgreementReport, which: LevelReport, header: ReportHeader) -> JsonFields:

@@ -231,8 +231,7 @@ class Footer:
         _, count = reader.read_list_head()
         for _ in range(count):
             groups.starts.append(reader.place)
-            rows = reader.read_struct().get(3, (0, None))[1]
-            groups.rows.append(rows if isinstance(rows, int) else None)
+            groups.rows.append(_read_row_count_and_skip_group(reader))
         groups.end = reader.place
         groups.lists += 1
 
@@ -255,6 +254,19 @@ class Footer:
         """Make the footer of a file that has no row groups but these."""
         rows = I64, sum(group[3][1] for group in groups)
         return {**self._rest, 3: rows, 4: (LIST, (STRUCT, groups))}
+
+
+def _read_row_count_and_skip_group(reader: ThriftReader) -> int | None:
+    """Read how many rows a row group claims to have, and go past it; None: it is no number."""
+    rows = None
+    number, kind = reader.read_field_head(0)
+    while number or kind:
+        if number == 3 and kind == I64:
+            rows = reader.read(kind)
+        else:
+            reader.skip(kind)
+        number, kind = reader.read_field_head(number)
+    return rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -318,11 +318,15 @@ def rich(text: str = "", settings: ReportSettings | None = None) -> AgreementRep
     return replace(made, probes=ProbeTrial(text or "judge-x", "x 1", 40, 3, probes, False))
 
 
-def check_schema(document: Any) -> None:
+@cache
+def make_validator() -> Any:
     # The package ships no types.
     jsonschema: Any = importlib.import_module("jsonschema")
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(schema).validate(document)
+    return jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+
+
+def check_schema(document: Any) -> None:
+    make_validator().validate(document)
 
 
 @st.composite

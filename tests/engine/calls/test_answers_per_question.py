@@ -25,6 +25,8 @@ from tests.judges.fake_server import Answer, FakeServer, fake_server
 from tests.judges.questions import KEY
 
 T = TypeVar("T")
+Steps = list[tuple[Metric[Any], list[str]]]
+"""Metrics with the kinds of questions each asks."""
 
 
 @pytest.fixture
@@ -122,11 +124,21 @@ async def measured(metric: Metric[Any], ask: OneStepElsewhere) -> None:
         await assess_conversation(metric, TALK, ask)
 
 
-async def steps_of(metric: Metric[Any], embedded: BoundAsk) -> list[str]:
-    """List the kinds of questions a metric asks."""
-    seen: set[str] = set()
-    await measured(metric, OneStepElsewhere(embedded, None, "", seen))
-    return sorted(seen)
+@pytest.fixture(scope="module")
+def steps() -> Steps:
+    """List all configurations with the kinds of questions each asks."""
+
+    async def list_steps() -> Steps:
+        found = []
+        async with open_judge("offline") as offline:
+            embedded = Asker(offline, MemoryReplyCache()).bind_to_item(None)
+            for metric in configurations():
+                seen: set[str] = set()
+                await measured(metric, OneStepElsewhere(embedded, None, "", seen))
+                found.append((metric, sorted(seen)))
+        return found
+
+    return asyncio.run(list_steps())
 
 
 def judge_at(server: FakeServer, provider: str) -> AbstractAsyncContextManager[Any]:
@@ -134,7 +146,7 @@ def judge_at(server: FakeServer, provider: str) -> AbstractAsyncContextManager[A
     return open_judge(f"{provider}:m", base_url=url, environ={"FAITHTUI_JUDGE_KEY": KEY})
 
 
-async def counts(server: FakeServer, provider: str) -> dict[str, int]:
+async def counts(server: FakeServer, provider: str, steps: Steps) -> dict[str, int]:
     """Count what each kind of question of each metric costs at a server that always says the same.
 
     Returns:
@@ -143,8 +155,8 @@ async def counts(server: FakeServer, provider: str) -> dict[str, int]:
     found: dict[str, int] = {}
     async with judge_at(server, provider) as judge, open_judge("offline") as offline:
         embedded = Asker(offline, MemoryReplyCache()).bind_to_item(None)
-        for number, metric in enumerate(configurations()):
-            for step in await steps_of(metric, embedded):
+        for number, (metric, its_steps) in enumerate(steps):
+            for step in its_steps:
                 server.sent.clear()
                 asker = Asker(judge, MemoryReplyCache(), pause=no_wait)
                 ask = OneStepElsewhere(embedded, asker.bind_to_item(None), step, set())
@@ -156,10 +168,10 @@ async def counts(server: FakeServer, provider: str) -> dict[str, int]:
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 @pytest.mark.parametrize("name", BAD)
 async def test_no_question_of_any_metric_costs_more_than_the_limit(
-    name: str, provider: str, server: FakeServer
+    name: str, provider: str, server: FakeServer, steps: Steps
 ) -> None:
     server.answer(body(provider, *BAD[name]))
-    found = await counts(server, provider)
+    found = await counts(server, provider, steps)
     assert len({key.split()[1] for key in found}) == 5
     assert len(found) > 30
     assert {key: count for key, count in found.items() if not 1 <= count <= MOST_ANSWERS} == {}
@@ -167,10 +179,10 @@ async def test_no_question_of_any_metric_costs_more_than_the_limit(
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 async def test_a_page_in_place_of_json_counts_as_an_answer(
-    provider: str, server: FakeServer
+    provider: str, server: FakeServer, steps: Steps
 ) -> None:
     server.answer("<html><title>Sign in</title></html>", content_type="text/html")
-    found = await counts(server, provider)
+    found = await counts(server, provider, steps)
     assert {key: count for key, count in found.items() if not 1 <= count <= MOST_ANSWERS} == {}
 
 
@@ -179,15 +191,14 @@ async def test_a_page_in_place_of_json_counts_as_an_answer(
 )
 @pytest.mark.parametrize("seed", range(4))
 async def test_no_mixture_of_bad_answers_gets_past_the_limit(
-    seed: int, provider: str, server: FakeServer
+    seed: int, provider: str, server: FakeServer, steps: Steps
 ) -> None:
     luck = random.Random(seed)
-    metrics = list(configurations())
     async with judge_at(server, provider) as judge, open_judge("offline") as offline:
         embedded = Asker(offline, MemoryReplyCache()).bind_to_item(None)
         for _ in range(40):
-            metric = luck.choice(metrics)
-            step = luck.choice(await steps_of(metric, embedded))
+            metric, its_steps = luck.choice(steps)
+            step = luck.choice(its_steps)
             server.sent.clear()
             server.script = [
                 Answer(body(provider, *luck.choice(list(BAD.values())))) for _ in range(30)

@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -10,6 +12,7 @@ import pytest
 from faithtui.agreement.documents.markdown_report import escape_markdown
 from faithtui.agreement.gate.threshold_checks import CheckOutcome
 from faithtui.agreement.labelled_units import ClaimUnit, DesignKind
+from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import Split
@@ -53,16 +56,51 @@ def hash_text(unit: ClaimUnit) -> int:
     return sum(unit.text.encode())
 
 
+def compute_true_share(conversations: int) -> float:
+    """Compute the share that passes when every claim is labelled by `say_otherwise_of_some`."""
+    truth = [
+        not (label == "no" or (label == "yes" and sum(text.encode()) % 4 == 0))
+        for each in make_population(conversations)
+        for place, label in enumerate(each.labels)
+        for text in [f"Claim {place} of {each.key}."]
+    ]
+    return sum(truth) / len(truth)
+
+
 def draw(store: Store, results: str, **wanted: object) -> SampleRow:
     request = PopulationRequest(**wanted)  # type: ignore[arg-type]  # fields by name
     return draw_and_store_population_sample(store, results, request, "ann").row
 
 
+@pytest.fixture(scope="session")
+def labelled_file(
+    tmp_path_factory: pytest.TempPathFactory, results: str, empty_store: Path
+) -> Path:
+    """A store with a sample by verdicts, all of it labelled."""
+    path = tmp_path_factory.mktemp("labelled") / "review.db"
+    shutil.copy(empty_store, path)
+    with Store.open(path) as store:
+        label_drawn(store, draw(store, results, size=60), say_otherwise_of_some)
+    return path
+
+
+@pytest.fixture
+def labelled(tmp_path: Path, labelled_file: Path) -> Iterator[tuple[Store, SampleRow]]:
+    """A copy of it, and its sample."""
+    path = tmp_path / "labelled.db"
+    shutil.copy(labelled_file, path)
+    with Store.open(path) as store:
+        (row,) = store.samples.list_samples("ann")
+        yield store, row
+
+
 def test_before_any_label_the_judge_s_share_is_that_of_the_population(
     store: Store, results: str
 ) -> None:
-    row = draw(store, results, size=30)
+    row = draw(store, results, size=12)
     report = compute_run_agreement(store, row.run).report
+    assert report.answers.level is ReportLevel.ANSWERS
+    assert report.answers.coverage.units == 0
     passing = [label != "no" for each in make_population(120) for label in each.labels]
     assert report.claims.design.kind is DesignKind.NONE
     assert report.claims.rate.judge_raw.value == sum(passing) / len(passing)
@@ -70,20 +108,37 @@ def test_before_any_label_the_judge_s_share_is_that_of_the_population(
     assert report.claims.rate.corrected_this_run.value is None
 
 
-@pytest.mark.parametrize("design", list(PopulationDesign))
+@pytest.mark.parametrize("design", ["simple", "uncertainty", "conversations"])
 def test_all_drawn_claims_labelled_are_a_sample_and_no_census(
-    store: Store, results: str, design: PopulationDesign
+    store: Store, results: str, design: str
 ) -> None:
-    size = 20 if design is PopulationDesign.CONVERSATIONS else 60
-    row = draw(store, results, size=size, design=design)
+    size = 20 if design == "conversations" else 60
+    row = draw(store, results, size=size, design=PopulationDesign(design))
     label_drawn(store, row, say_otherwise_of_some)
-    report = compute_run_agreement(store, row.run).report
     kinds = {
-        PopulationDesign.SIMPLE: DesignKind.SIMPLE,
-        PopulationDesign.CONVERSATIONS: DesignKind.CLUSTER,
+        "simple": DesignKind.SIMPLE,
+        "conversations": DesignKind.CLUSTER,
+        "uncertainty": DesignKind.STRATIFIED,
     }
-    claims = report.claims
-    assert claims.design.kind is kinds.get(design, DesignKind.STRATIFIED)
+    claims = compute_run_agreement(store, row.run).report.claims
+    assert claims.design.kind is kinds[design]
+    check_claims_of_a_sample(claims)
+
+
+def test_drawn_by_verdicts_they_have_the_weights_of_the_drawing(
+    labelled: tuple[Store, SampleRow],
+) -> None:
+    store, row = labelled
+    claims = compute_run_agreement(store, row.run).report.claims
+    assert claims.design.kind is DesignKind.STRATIFIED
+    check_claims_of_a_sample(claims)
+    weights = dict(claims.weights)
+    for each in row.strata:
+        assert weights[each.name] == pytest.approx(each.population / each.drawn)
+
+
+def check_claims_of_a_sample(claims: LevelReport) -> None:
+    """See that they speak of the whole population, and that its share is within the interval."""
     assert claims.design.frame_units == 360
     assert claims.design.conversations == 120
     corrected, future = claims.rate.corrected_this_run, claims.rate.corrected_future
@@ -93,29 +148,17 @@ def test_all_drawn_claims_labelled_are_a_sample_and_no_census(
     assert future.ci_high is not None
     assert corrected.ci_low < corrected.ci_high
     assert future.ci_low <= corrected.ci_low < corrected.ci_high <= future.ci_high
-    truth = [
-        not (label == "no" or (label == "yes" and sum(text.encode()) % 4 == 0))
-        for each in make_population(120)
-        for place, label in enumerate(each.labels)
-        for text in [f"Claim {place} of {each.key}."]
-    ]
-    assert corrected.ci_low <= sum(truth) / len(truth) <= corrected.ci_high
+    assert corrected.ci_low <= compute_true_share(120) <= corrected.ci_high
     assert claims.agreement.cohen_kappa.has_interval
 
 
 def test_labels_of_every_claim_count_the_population(store: Store, tmp_path: Path) -> None:
-    results = write_results(tmp_path / "all", {"a": make_population(25)})
+    results = write_results(tmp_path / "all", {"a": make_population(12)})
     row = draw(store, str(results), size=1000)
     label_drawn(store, row, say_otherwise_of_some)
     report = compute_run_agreement(store, row.run).report
-    truth = [
-        not (label == "no" or (label == "yes" and sum(text.encode()) % 4 == 0))
-        for each in make_population(25)
-        for place, label in enumerate(each.labels)
-        for text in [f"Claim {place} of {each.key}."]
-    ]
     corrected = report.claims.rate.corrected_this_run
-    assert corrected.value == pytest.approx(sum(truth) / len(truth))
+    assert corrected.value == pytest.approx(compute_true_share(12))
     assert corrected.ci_low == corrected.ci_high == corrected.value
     assert report.population is not None
     for each in report.population.slices:
@@ -123,7 +166,7 @@ def test_labels_of_every_claim_count_the_population(store: Store, tmp_path: Path
 
 
 def test_a_report_says_what_it_is_about(store: Store, results: str) -> None:
-    row = draw(store, results, size=80, stratified_by=BY_LANGUAGE)
+    row = draw(store, results, size=50, stratified_by=BY_LANGUAGE)
     label_drawn(store, row, say_otherwise_of_some)
     agreement = compute_run_agreement(store, row.run)
     population = agreement.report.population
@@ -169,7 +212,7 @@ def test_a_report_says_what_it_is_about(store: Store, results: str) -> None:
 
 
 def test_few_labels_of_a_part_give_no_share(store: Store, results: str) -> None:
-    row = draw(store, results, size=60, stratified_by=BY_LANGUAGE)
+    row = draw(store, results, size=24, stratified_by=BY_LANGUAGE)
     label_drawn(store, row, say_as_the_judge, first=12)
     population = compute_run_agreement(store, row.run).report.population
     assert population is not None
@@ -177,25 +220,16 @@ def test_few_labels_of_a_part_give_no_share(store: Store, results: str) -> None:
     assert all(each.corrected.n >= 10 for each in population.slices)
 
 
-def test_weights_are_those_of_the_drawing(store: Store, results: str) -> None:
-    row = draw(store, results, size=60)
-    label_drawn(store, row, say_otherwise_of_some)
-    agreement = compute_run_agreement(store, row.run)
-    weights = dict(agreement.report.claims.weights)
-    for each in row.strata:
-        assert weights[each.name] == pytest.approx(each.population / each.drawn)
-
-
 def test_another_judge_on_what_was_drawn_does_not_speak_of_the_population(
-    store: Store, results: str
+    labelled: tuple[Store, SampleRow], results: str
 ) -> None:
-    row = draw(store, results, size=40)
-    label_drawn(store, row, say_as_the_judge)
+    store, row = labelled
     items = store.runs.read_item_rows(store.runs.list_item_ids(row.run))
     spec = store.runs.read_run(row.run).spec
+    assessments = _read_assessments(results)
     other = store.runs.create(spec, [each.conversation for each in items])
     for item, twin in zip(store.runs.list_item_ids(other), items, strict=True):
-        for window in _read_assessments(results, twin.key):
+        for window in assessments[twin.key]:
             store.runs.save_window(item, window)
         store.runs.score_and_finish_item(item, ItemState.DONE, None)
     report = compute_run_agreement(store, RunId(other)).report
@@ -203,17 +237,19 @@ def test_another_judge_on_what_was_drawn_does_not_speak_of_the_population(
     assert report.claims.rate.corrected_this_run.value is None
 
 
-def _read_assessments(results: str, key: str) -> tuple[Assessment, ...]:
-    for path in (Path(results) / "conversations").glob("*.parquet"):
-        for each in pq.read_table(path).to_pylist():
-            if each["key"] == key:
-                return judgement_from_json_text(each["judgement"]).assessments
-    raise AssertionError(key)
+def _read_assessments(results: str) -> dict[str, tuple[Assessment, ...]]:
+    return {
+        each["key"]: judgement_from_json_text(each["judgement"]).assessments
+        for path in (Path(results) / "conversations").glob("*.parquet")
+        for each in pq.read_table(path).to_pylist()
+        if each["judgement"]
+    }
 
 
-def test_a_split_of_a_population_has_no_corrected_share(store: Store, results: str) -> None:
-    row = draw(store, results, size=60)
-    label_drawn(store, row, say_as_the_judge)
+def test_a_split_of_a_population_has_no_corrected_share(
+    labelled: tuple[Store, SampleRow],
+) -> None:
+    store, row = labelled
     save_store_split(store, "ann", (40, 30, 30))
     report = compute_run_agreement(store, row.run, split=Split.TRAIN).report
     assert report.claims.design.kind is DesignKind.CONVENIENCE
@@ -221,10 +257,9 @@ def test_a_split_of_a_population_has_no_corrected_share(store: Store, results: s
 
 
 def test_a_gate_and_its_certificate_name_the_population(
-    store: Store, results: str, tmp_path: Path
+    labelled: tuple[Store, SampleRow], results: str, tmp_path: Path
 ) -> None:
-    row = draw(store, results, size=60)
-    label_drawn(store, row, say_as_the_judge)
+    store, row = labelled
     order = GateRequest(score=0.5, labels=20, write=tmp_path / "certificate.json")
     result = check_gate_and_write_certificate_if_passed(store, row.run, order)
     assert result.outcome is CheckOutcome.PASSED
@@ -241,7 +276,7 @@ def test_a_gate_and_its_certificate_name_the_population(
         store, row.run, GateRequest(certificate=tmp_path / "certificate.json")
     )
     assert again.outcome is CheckOutcome.PASSED
-    draw_and_store_population_sample(store, results, PopulationRequest(size=20), "ann")
+    draw_and_store_population_sample(store, results, PopulationRequest(size=5), "ann")
     changed = check_gate_and_write_certificate_if_passed(
         store, row.run, GateRequest(certificate=tmp_path / "certificate.json")
     )
@@ -250,20 +285,19 @@ def test_a_gate_and_its_certificate_name_the_population(
 
 
 def test_a_gate_does_not_pass_where_much_failed(store: Store, tmp_path: Path) -> None:
-    made = make_population(60, failed=10)
+    made = make_population(24, failed=4)
     results = write_results(tmp_path / "all", {"a": made})
-    row = draw(store, str(results), size=60)
+    row = draw(store, str(results), size=12)
     label_drawn(store, row, say_as_the_judge)
     result = check_gate_and_write_certificate_if_passed(store, row.run, GateRequest(score=0.1))
     assert result.outcome is CheckOutcome.STALE
-    assert any("failed on 10 of 70 conversations" in each for each in result.broken)
+    assert any("failed on 4 of 28 conversations" in each for each in result.broken)
 
 
 def test_labels_travel_with_the_population_of_their_sample(
-    store: Store, results: str, tmp_path: Path
+    labelled: tuple[Store, SampleRow], tmp_path: Path
 ) -> None:
-    row = draw(store, results, size=30)
-    label_drawn(store, row, say_as_the_judge)
+    store, row = labelled
     path = tmp_path / "labels.jsonl"
     path.write_text("".join(format_bundle_lines(store.bundles.make_label_bundle())), "utf-8")
     parsed = read_bundle(path)
@@ -279,8 +313,9 @@ def test_labels_travel_with_the_population_of_their_sample(
     assert "population" in str(refused)
 
 
-def test_a_deleted_conversation_leaves_the_rest_a_sample(store: Store, results: str) -> None:
-    row = draw(store, results, size=30, design=PopulationDesign.SIMPLE)
+def test_a_deleted_conversation_leaves_the_rest_a_sample(store: Store, tmp_path: Path) -> None:
+    results = str(write_results(tmp_path / "all", {"a": make_population(20)}))
+    row = draw(store, results, size=20, design=PopulationDesign.SIMPLE)
     label_drawn(store, row, say_as_the_judge)
     gone = store.runs.read_item_rows(store.runs.list_item_ids(row.run))[0]
     lost = sum(
@@ -289,32 +324,24 @@ def test_a_deleted_conversation_leaves_the_rest_a_sample(store: Store, results: 
     store.deletions.delete_conversations(DeletionKind.DATASET, [gone.conversation], "ann")
     left = store.samples.read_sample(row.id, "ann")
     assert (left.size, left.strata[0].drawn, left.strata[0].population) == (
-        30 - lost,
-        30 - lost,
-        360,
+        20 - lost,
+        20 - lost,
+        60,
     )
     assert all(
         each.probability == left.strata[0].draw_probability
         for each in store.samples.list_claims_in_served_order(row.id, "ann")
     )
-    more = draw(store, results, size=330)
+    more = draw(store, results, size=60)
     keys = {each.key for each in store.runs.read_item_rows(store.runs.list_item_ids(row.run))}
     assert gone.key not in keys, "what was deleted stays away"
-    assert (more.size, more.strata[0].drawn) == (357, 357)
+    assert (more.size, more.strata[0].drawn) == (57, 57)
     report = compute_run_agreement(store, row.run).report
-    assert report.claims.design.frame_units == 360
+    assert report.claims.design.frame_units == 60
 
 
-def test_the_level_of_answers_stays_as_it_is(store: Store, results: str) -> None:
-    row = draw(store, results, size=30)
-    report = compute_run_agreement(store, row.run).report
-    assert report.answers.level is ReportLevel.ANSWERS
-    assert report.answers.coverage.units == 0
-
-
-def test_a_repeat_is_still_drawn_of_own_labels(store: Store, results: str) -> None:
-    row = draw(store, results, size=30)
-    label_drawn(store, row, say_as_the_judge)
+def test_a_repeat_is_still_drawn_of_own_labels(labelled: tuple[Store, SampleRow]) -> None:
+    store, row = labelled
     repeat = draw_and_save_run_sample(store, row.run, "ann", make_repeat_labels_request(5, 10))
     assert repeat.size == 10
     with pytest.raises(StoreError, match="repeat"):

@@ -4,6 +4,7 @@ import builtins
 import json
 import shutil
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -19,6 +20,7 @@ from faithtui.engine.review.samples.sample_queues import read_outcome_and_close_
 from faithtui.engine.shards.judgement_json import judgement_from_json_text
 from faithtui.errors import ConfigError, InputError, StoreError
 from faithtui.store.records import ItemState, RunState
+from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
 from tests.engine.population.labelling import label_drawn, list_drawn, read_drawn
 from tests.engine.results_folder import (
@@ -32,13 +34,23 @@ from tests.engine.results_folder import (
 BY_LANGUAGE = ("verdict", "language")
 
 
+@pytest.fixture(scope="module")
+def store_of_a_sample(
+    tmp_path_factory: pytest.TempPathFactory, results: str
+) -> Iterator[tuple[Store, SampleRow]]:
+    """A store with a sample, for tests in which nothing may change it."""
+    with Store.open(tmp_path_factory.mktemp("sample") / "review.db") as store:
+        request = PopulationRequest(size=8, stratified_by=BY_LANGUAGE)
+        yield store, draw_and_store_population_sample(store, results, request, "ann").row
+
+
 def test_only_what_is_drawn_comes_in_with_how_many_there_are(store: Store, results: str) -> None:
     found = draw_and_store_population_sample(
-        store, results, PopulationRequest(size=40, stratified_by=BY_LANGUAGE), "ann"
+        store, results, PopulationRequest(size=24, stratified_by=BY_LANGUAGE), "ann"
     )
     row = found.row
-    assert (found.added, row.size, row.frame) == (40, 40, 360)
-    assert sum(each.drawn for each in row.strata) == 40
+    assert (found.added, row.size, row.frame) == (24, 24, 360)
+    assert sum(each.drawn for each in row.strata) == 24
     whole = Counter(
         f"judge {label} · language {each.metadata['language']}"
         for each in make_population(120)
@@ -46,8 +58,8 @@ def test_only_what_is_drawn_comes_in_with_how_many_there_are(store: Store, resul
     )
     assert {each.name: each.population for each in row.strata} == whole
     drawn = read_drawn(store, row)
-    assert len(drawn) == 40
-    assert store.conversations.count() == len({each.key for each in drawn}) < 41
+    assert len(drawn) == 24
+    assert store.conversations.count() == len({each.key for each in drawn}) < 25
     for entry in store.samples.list_claims_in_served_order(row.id, "ann"):
         (stratum,) = (each for each in row.strata if each.name == entry.stratum)
         assert entry.probability == stratum.drawn / stratum.population
@@ -63,7 +75,7 @@ def test_only_what_is_drawn_comes_in_with_how_many_there_are(store: Store, resul
 
 
 def test_a_queue_with_strata_of_metadata_ends_without_sequences(store: Store, results: str) -> None:
-    request = PopulationRequest(size=20, stratified_by=BY_LANGUAGE)
+    request = PopulationRequest(size=8, stratified_by=BY_LANGUAGE)
     row = draw_and_store_population_sample(store, results, request, "ann").row
     label_drawn(store, row, lambda unit: "yes")
     end = read_outcome_and_close_finished_spot_check(store, row.id, "ann")
@@ -73,7 +85,7 @@ def test_a_queue_with_strata_of_metadata_ends_without_sequences(store: Store, re
 def test_the_run_is_what_a_run_would_have_written(
     store: Store, results: str, tmp_path: Path
 ) -> None:
-    row = draw_and_store_population_sample(store, results, PopulationRequest(size=30), "ann").row
+    row = draw_and_store_population_sample(store, results, PopulationRequest(size=12), "ann").row
     run = store.runs.read_run(row.run)
     assert (run.state, run.pending, run.failed) == (RunState.DONE, 0, 0)
     assert run.spec.judge_fingerprint == "offline/test"
@@ -136,7 +148,7 @@ def test_equal_seeds_draw_the_same_however_the_results_are_cut(
     cut = {"z": made[::-1][:31], "m": made[:50], "a": made[50:93]}
     assert sum(map(len, cut.values())) == 124
     other = write_results(tmp_path / "cut", cut)
-    request = PopulationRequest(size=50, stratified_by=BY_LANGUAGE, shown_share=0.3)
+    request = PopulationRequest(size=16, stratified_by=BY_LANGUAGE, shown_share=0.3)
     row = draw_and_store_population_sample(store, results, request, "ann").row
     shutil.copy(empty_store, tmp_path / "other.db")
     with Store.open(tmp_path / "other.db") as second:
@@ -150,40 +162,40 @@ def test_equal_seeds_draw_the_same_however_the_results_are_cut(
         assert not all(shown)
     shutil.copy(empty_store, tmp_path / "third.db")
     with Store.open(tmp_path / "third.db") as third:
-        seeded = PopulationRequest(size=50, stratified_by=BY_LANGUAGE, seed=2)
+        seeded = PopulationRequest(size=16, stratified_by=BY_LANGUAGE, seed=2)
         last = draw_and_store_population_sample(third, results, seeded, "ann").row
         assert set(list_drawn(third, last)) != set(list_drawn(store, row))
 
 
 def test_a_second_draw_adds_to_the_first(store: Store, results: str) -> None:
     first = draw_and_store_population_sample(
-        store, results, PopulationRequest(size=30, design=PopulationDesign.SIMPLE), "ann"
+        store, results, PopulationRequest(size=10, design=PopulationDesign.SIMPLE), "ann"
     )
     before = list_drawn(store, first.row)
     second = draw_and_store_population_sample(
         store,
         results,
-        PopulationRequest(size=25, design=PopulationDesign.STRATIFIED, stratified_by=BY_LANGUAGE),
+        PopulationRequest(size=15, design=PopulationDesign.STRATIFIED, stratified_by=BY_LANGUAGE),
         "ann",
     )
     assert (second.row.id, second.row.run) == (first.row.id, first.row.run)
-    assert second.added == 25
+    assert second.added == 15
     after = list_drawn(store, second.row)
-    assert after[:30] == before
-    assert len(set(after)) == 55
-    third = draw_and_store_population_sample(store, results, PopulationRequest(size=10), "ann")
+    assert after[:10] == before
+    assert len(set(after)) == 25
+    third = draw_and_store_population_sample(store, results, PopulationRequest(size=6), "ann")
     assert third.row.stratified_by == BY_LANGUAGE
-    assert list_drawn(store, third.row)[:55] == after
+    assert list_drawn(store, third.row)[:25] == after
     strata = {each.name: each for each in third.row.strata}
     drawn = Counter(each.stratum for each in read_drawn(store, third.row))
     assert {name: each.drawn for name, each in strata.items()} == drawn
     for entry in store.samples.list_claims_in_served_order(third.row.id, "ann"):
         assert entry.probability == strata[entry.stratum].draw_probability
     fourth = draw_and_store_population_sample(
-        store, results, PopulationRequest(size=20, design=PopulationDesign.UNCERTAINTY), "ann"
+        store, results, PopulationRequest(size=16, design=PopulationDesign.UNCERTAINTY), "ann"
     )
     assert fourth.row.stratified_by == (*BY_LANGUAGE, "uncertainty")
-    assert fourth.row.size == 85
+    assert fourth.row.size == 47
 
 
 def test_drawing_all_at_once_and_in_two_parts_is_the_same_set(
@@ -191,12 +203,12 @@ def test_drawing_all_at_once_and_in_two_parts_is_the_same_set(
 ) -> None:
     simple = PopulationDesign.SIMPLE
     draw_and_store_population_sample(
-        store, results, PopulationRequest(size=20, design=simple), "ann"
+        store, results, PopulationRequest(size=8, design=simple), "ann"
     )
-    row = draw_and_store_population_sample(store, results, PopulationRequest(size=20), "ann").row
+    row = draw_and_store_population_sample(store, results, PopulationRequest(size=8), "ann").row
     shutil.copy(empty_store, tmp_path / "other.db")
     with Store.open(tmp_path / "other.db") as other:
-        whole = PopulationRequest(size=40, design=simple)
+        whole = PopulationRequest(size=16, design=simple)
         its = draw_and_store_population_sample(other, results, whole, "ann").row
         assert set(list_drawn(store, row)) == set(list_drawn(other, its))
 
@@ -204,13 +216,13 @@ def test_drawing_all_at_once_and_in_two_parts_is_the_same_set(
 def test_strata_named_for_a_second_draw_split_a_simple_sample(store: Store, results: str) -> None:
     simple = PopulationDesign.SIMPLE
     draw_and_store_population_sample(
-        store, results, PopulationRequest(size=20, design=simple), "ann"
+        store, results, PopulationRequest(size=8, design=simple), "ann"
     )
     found = draw_and_store_population_sample(
-        store, results, PopulationRequest(size=20, stratified_by=("verdict",)), "ann"
+        store, results, PopulationRequest(size=8, stratified_by=("verdict",)), "ann"
     )
     assert len(found.row.strata) > 1
-    assert sum(each.drawn for each in found.row.strata) == 40
+    assert sum(each.drawn for each in found.row.strata) == 16
 
 
 def test_whole_conversations_come_with_all_their_claims(store: Store, results: str) -> None:
@@ -228,27 +240,25 @@ def test_whole_conversations_come_with_all_their_claims(store: Store, results: s
 
 
 def test_sizes_follow_the_precision_that_is_wanted(store: Store, results: str) -> None:
-    wide = draw_and_store_population_sample(
-        store, results, PopulationRequest(precision=0.12), "ann"
-    )
+    wide = draw_and_store_population_sample(store, results, PopulationRequest(precision=0.2), "ann")
     assert wide.precision is not None
-    assert wide.precision <= 0.12
+    assert wide.precision <= 0.2
     narrow = draw_and_store_population_sample(
-        store, results, PopulationRequest(precision=0.06), "ann"
+        store, results, PopulationRequest(precision=0.12), "ann"
     )
     assert narrow.row.size > wide.row.size
     assert narrow.precision is not None
-    assert narrow.precision <= 0.06
+    assert narrow.precision <= 0.12
     with pytest.raises(ConfigError, match="is expected of what is drawn already"):
-        draw_and_store_population_sample(store, results, PopulationRequest(precision=0.06), "ann")
+        draw_and_store_population_sample(store, results, PopulationRequest(precision=0.12), "ann")
 
 
 @pytest.mark.parametrize("design", ["simple", "uncertainty", "conversations"])
 def test_every_design_is_planned_from_a_precision(store: Store, results: str, design: str) -> None:
-    request = PopulationRequest(precision=0.1, design=PopulationDesign(design))
+    request = PopulationRequest(precision=0.2, design=PopulationDesign(design))
     found = draw_and_store_population_sample(store, results, request, "ann")
     assert found.precision is not None
-    assert found.precision <= 0.1
+    assert found.precision <= 0.2
     assert found.row.size < found.row.frame
 
 
@@ -293,7 +303,7 @@ def test_metadata_without_the_key_is_a_stratum_of_its_own(store: Store, tmp_path
 
 def test_an_address_is_read_as_pyarrow_reads_it(store: Store, results: str) -> None:
     row = draw_and_store_population_sample(
-        store, f"file://{results}", PopulationRequest(size=20), "ann"
+        store, f"file://{results}", PopulationRequest(size=5), "ann"
     ).row
     assert row.population is not None
     assert row.population.results == f"file://{results}"
@@ -332,7 +342,7 @@ def test_an_error_of_python_behind_duckdb_is_told_by_its_last_line(
 
 
 def test_strata_of_every_kind_cover_all_claims(store: Store, results: str) -> None:
-    request = PopulationRequest(size=200, stratified_by=("score", "uncertainty", "turn", "source"))
+    request = PopulationRequest(size=60, stratified_by=("score", "uncertainty", "turn", "source"))
     row = draw_and_store_population_sample(store, results, request, "ann").row
     assert sum(each.population for each in row.strata) == 360
     assert {each.name.split(" · ")[2] for each in row.strata} == {"turns 1-2"}
@@ -371,10 +381,12 @@ def test_what_cannot_be_drawn_is_refused(
     ],
 )
 def test_a_draw_that_does_not_add_up_is_refused(
-    store: Store, results: str, wanted: dict[str, object], words: str
+    store_of_a_sample: tuple[Store, SampleRow],
+    results: str,
+    wanted: dict[str, object],
+    words: str,
 ) -> None:
-    first = PopulationRequest(size=20, stratified_by=BY_LANGUAGE)
-    row = draw_and_store_population_sample(store, results, first, "ann").row
+    store, row = store_of_a_sample
     with pytest.raises(ConfigError, match=words):
         draw_and_store_population_sample(store, results, PopulationRequest(**wanted), "ann")  # type: ignore[arg-type]  # fields by name
     assert store.samples.read_sample(row.id, "ann") == row
@@ -394,9 +406,9 @@ def test_results_that_grew_are_another_population(store: Store, tmp_path: Path) 
 
 
 def test_everything_can_be_drawn_and_then_nothing_is_left(store: Store, tmp_path: Path) -> None:
-    results = str(write_results(tmp_path / "all", {"a": make_population(30)}))
+    results = str(write_results(tmp_path / "all", {"a": make_population(12)}))
     row = draw_and_store_population_sample(store, results, PopulationRequest(size=1000), "ann").row
-    assert row.size == 90
+    assert row.size == 36
     assert all(each.draw_probability == 1 for each in row.strata)
     with pytest.raises(ConfigError, match="everything of the population"):
         draw_and_store_population_sample(store, results, PopulationRequest(size=1), "ann")
@@ -460,8 +472,10 @@ def test_without_duckdb_the_extra_is_named(
         draw_and_store_population_sample(store, results, PopulationRequest(size=20), "ann")
 
 
-def test_the_run_of_a_population_is_no_frame_of_its_own(store: Store, results: str) -> None:
-    row = draw_and_store_population_sample(store, results, PopulationRequest(size=20), "ann").row
+def test_the_run_of_a_population_is_no_frame_of_its_own(
+    store_of_a_sample: tuple[Store, SampleRow],
+) -> None:
+    store, row = store_of_a_sample
     frame = store.samples.read_frame(row.run)
     plan = SamplePlan(SamplingDesign.SIMPLE, 1, 5)
     with pytest.raises(StoreError, match="faithtui sample draws more"):
