@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from faithtui.domain.judging.tasks import RelateDocument
+from faithtui.metrics.context_packs import pack_contexts_as_llamaindex
 from faithtui.metrics.llamaindex import refinement
 from faithtui.metrics.registry import METRICS
 from tests.parity import reference, run_cases
@@ -100,7 +101,7 @@ def test_every_own_case_passes_under_the_peers_own_questions(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Sixty cases have the same long contexts.
-    pack = functools.cache(refinement.pack_contexts_as_llamaindex)
+    pack = functools.cache(pack_contexts_as_llamaindex)
     monkeypatch.setattr(
         refinement, "pack_contexts_as_llamaindex", lambda texts, limit: pack(tuple(texts), limit)
     )
