@@ -29,6 +29,10 @@ PLUGIN = "faithtui.pytest_plugin"
 INSTALLED = any(each.value == PLUGIN for each in entry_points(group="pytest11"))
 WITH_PLUGIN = () if INSTALLED else ("-p", PLUGIN)
 """pytest registers a plugin by its entry point, and refuses the same one by another name."""
+WITHOUT_OTHERS = [
+    f"-pno:{each}" for each in ("textual-snapshot", "syrupy", "asyncio", "hypothesispytest")
+]
+"""Plugins of these tests, which a nested run would import again, or sets up anew."""
 TALK = """
 from faithtui import single_turn
 GOOD = single_turn("When?", "It opens in May.", ["It opens in May."])
@@ -49,9 +53,7 @@ def run(pytester: pytest.Pytester, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def run_tests(code: str, *words: str) -> pytest.RunResult:
         pytester.makepyfile(TALK + code)
         # It keeps what it found in a variable of its module, which the tests around these need.
-        return pytester.runpytest_inprocess(
-            *WITH_PLUGIN, "-p", "no:textual-snapshot", "-p", "no:asyncio", *words
-        )
+        return pytester.runpytest_inprocess(*WITH_PLUGIN, *WITHOUT_OTHERS, *words)
 
     return run_tests
 
@@ -250,7 +252,7 @@ def pytest_sessionfinish():
 """)
     pytester.makepyfile(test_plain="def test_plain(): pass")
     found = pytester.runpytest_subprocess(
-        *WITH_PLUGIN, "-s", "-p", "no:asyncio", "--strict-markers", "-W", "error"
+        *WITH_PLUGIN, *WITHOUT_OTHERS, "-s", "--strict-markers", "-W", "error"
     )
     found.assert_outcomes(passed=1)
     assert "LOADED ['faithtui', 'faithtui.pytest_plugin']" in found.stdout.str()
@@ -282,8 +284,9 @@ def test_the_examples_of_the_page_are_tests(run: Run) -> None:
 def test_results_come_through_the_processes_of_xdist(run: Run) -> None:
     found = run(
         """
-def test_good(assert_faithful):
-    assert_faithful(GOOD)
+def test_good(record_property):  # as `assert_faithful` does, which would load all of it there
+    found = {"kind": "score", "judge": "offline", "score": 1.0, "passed": True}
+    record_property("faithtui", found)
 """,
         "-n",
         "1",

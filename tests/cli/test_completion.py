@@ -4,22 +4,26 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from faithtui.cli.completion import find_completer, rejoin_words_cut_by_bash
 from faithtui.cli.entry import COMPLETION
+from tests.cli.conftest import Cli
 from tests.docs.test_command_names import COMMANDS
 
 PROGRAM = Path(sys.executable).with_name("faithtui")
 BASH = shutil.which("bash")
 
+Offer = Callable[[str], list[str]]
 
-def asked(tmp_path: Path, **environment: str) -> str:
-    """Start the program as a shell does to complete a line, without a terminal."""
+
+def run_program(tmp_path: Path, *words: str | Path, **environment: str) -> str:
+    """Start a program as a shell does to complete a line, without a terminal."""
     done = subprocess.run(
-        [PROGRAM],
+        words,
         env=os.environ | {"HOME": str(tmp_path)} | environment,
         capture_output=True,
         text=True,
@@ -30,41 +34,49 @@ def asked(tmp_path: Path, **environment: str) -> str:
     return done.stdout
 
 
-def in_bash(line: str, tmp_path: Path) -> list[str]:
-    """Press TAB at the end of a line in bash, with the script that the program prints."""
-    words = line.split(" ")
-    script = f"""
-        eval "$(faithtui --show-completion)"
-        COMP_WORDS=({" ".join(words[:-1])} "{words[-1]}")
-        COMP_CWORD={len(words) - 1}
-        _faithtui_completion faithtui
-        printf '%s\\n' "${{COMPREPLY[@]}}"
-    """
-    path = f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}"
+def in_bash(tmp_path: Path, *lines: str) -> list[list[str]]:
+    """Press TAB at the end of each line in bash, with the script that the program prints."""
     assert BASH is not None
-    done = subprocess.run(
-        [BASH, "--norc", "-c", script],
-        env=os.environ | {"HOME": str(tmp_path), "PATH": path, "SHELL": BASH},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    assert done.stderr == ""
-    return done.stdout.split()
+    script = 'eval "$(faithtui --show-completion)"\n'
+    for line in lines:
+        *words, last = line.split(" ")
+        script += f"""
+            COMP_WORDS=({" ".join(words)} "{last}")
+            COMP_CWORD={len(words)}
+            _faithtui_completion faithtui
+            echo "${{COMPREPLY[@]}}"
+        """
+    path = f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}"
+    printed = run_program(tmp_path, BASH, "--norc", "-c", script, PATH=path, SHELL=BASH)
+    return [line.split() for line in printed.splitlines()]
+
+
+@pytest.fixture
+def offered(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Offer:
+    """List what the program offers for the last word of a line."""
+
+    def offer(line: str) -> list[str]:
+        monkeypatch.setenv(COMPLETION, "complete_bash")
+        monkeypatch.setenv("COMP_WORDS", line)
+        monkeypatch.setenv("COMP_CWORD", str(line.count(" ")))
+        done = cli()
+        assert (done.code, done.err) == (0, "")
+        return done.out.split()
+
+    return offer
 
 
 @pytest.mark.skipif(BASH is None, reason="there is no bash here")
 def test_bash_completes_commands_and_options(tmp_path: Path) -> None:
-    assert in_bash("faithtui re", tmp_path) == ["restore", "report"]
-    assert in_bash("faithtui gate --min-re", tmp_path) == ["--min-recall-no"]
-    assert "import" in in_bash("faithtui ", tmp_path)
+    assert in_bash(tmp_path, "faithtui re", "faithtui gate --min-re") == [
+        ["restore", "report"],
+        ["--min-recall-no"],
+    ]
 
 
 @pytest.mark.parametrize(
     ("shell", "more"),
     [
-        ("bash", {"COMP_WORDS": "faithtui re", "COMP_CWORD": "1"}),
         ("zsh", {"_TYPER_COMPLETE_ARGS": "faithtui re"}),
         (
             "fish",
@@ -72,35 +84,33 @@ def test_bash_completes_commands_and_options(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_every_shell_is_offered_commands_and_never_the_app(
-    shell: str, more: dict[str, str], tmp_path: Path
+def test_other_shells_are_offered_commands(
+    shell: str, more: dict[str, str], cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    offered = asked(tmp_path, **{COMPLETION: f"complete_{shell}"}, **more)
-    assert "restore" in offered
-    assert "report" in offered
-    assert "import" not in offered
+    monkeypatch.setenv(COMPLETION, f"source_{shell}")
+    assert COMPLETION in cli().out, "the variable is the one of the printed script"
+    for name, value in more.items() | {(COMPLETION, f"complete_{shell}")}:
+        monkeypatch.setenv(name, value)
+    found = cli().out
+    assert "restore" in found
+    assert "report" in found
+    assert "import" not in found
 
 
-def test_the_variable_is_the_one_of_the_printed_script(tmp_path: Path) -> None:
-    for shell in ("bash", "zsh", "fish"):
-        assert COMPLETION in asked(tmp_path, **{COMPLETION: f"source_{shell}"})
+def test_a_shell_that_asks_gets_an_answer_and_never_the_app(tmp_path: Path) -> None:
+    line = {"COMP_WORDS": "faithtui imp", "COMP_CWORD": "1"}
+    assert run_program(tmp_path, PROGRAM, **{COMPLETION: "complete_bash"}, **line) == "import\n"
 
 
-def offered(tmp_path: Path, line: str) -> list[str]:
-    """List what the program offers for the last word of a line."""
-    words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
-    home = {"FAITHTUI_HOME": str(tmp_path / "home")}
-    return asked(tmp_path, **{COMPLETION: "complete_bash"}, **words, **home).split()
-
-
-@pytest.mark.thorough
-def test_values_are_completed_from_the_store_of_the_line(judged: Path, tmp_path: Path) -> None:
+def test_values_are_completed_from_the_store_of_the_line(
+    judged: Path, tmp_path: Path, offered: Offer
+) -> None:
     before = judged.read_bytes()
-    assert offered(tmp_path, f"faithtui report --store {judged} ") == ["last", "1"]
-    assert offered(tmp_path, f"faithtui --store {judged} run --resume l") == ["last"]
-    assert offered(tmp_path, f"faithtui run --store {judged} --source ") == ["parcels"]
+    assert offered(f"faithtui report --store {judged} ") == ["last", "1"]
+    assert offered(f"faithtui --store {judged} run --resume l") == ["last"]
+    assert offered(f"faithtui run --store {judged} --source ") == ["parcels"]
     assert judged.read_bytes() == before
-    assert offered(tmp_path, f"faithtui report --store {tmp_path / 'none.db'} ") == []
+    assert offered(f"faithtui report --store {tmp_path / 'none.db'} ") == []
     assert not (tmp_path / "home").exists()
 
 
@@ -124,8 +134,8 @@ def test_values_are_completed_from_the_store_of_the_line(judged: Path, tmp_path:
         ("faithtui export b", []),
     ],
 )
-def test_values_that_are_always_there(line: str, some: list[str], tmp_path: Path) -> None:
-    assert offered(tmp_path, line) == some
+def test_values_that_are_always_there(line: str, some: list[str], offered: Offer) -> None:
+    assert offered(line) == some
 
 
 @pytest.mark.parametrize(
@@ -154,9 +164,12 @@ def test_bash_completes_judges_behind_their_colon(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAITHTUI_JUDGE", "openai:gpt-4o")
-    assert in_bash("faithtui run --judge openai : g", tmp_path) == ["gpt-4o"]
-    assert in_bash("faithtui run --judge = openai : g", tmp_path) == ["gpt-4o"]
-    assert in_bash("faithtui run --judge = off", tmp_path) == ["offline"]
+    assert in_bash(
+        tmp_path,
+        "faithtui run --judge openai : g",
+        "faithtui run --judge = openai : g",
+        "faithtui run --judge = off",
+    ) == [["gpt-4o"], ["gpt-4o"], ["offline"]]
 
 
 def test_every_run_judge_set_and_metric_of_a_command_line_is_completed() -> None:

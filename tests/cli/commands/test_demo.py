@@ -17,7 +17,7 @@ def test_the_demo_prints_a_kappa_with_an_interval_and_is_used_again(
     files = (tmp_path / "mtrag_model_answers.jsonl", tmp_path / "mtrag_conversations.jsonl")
     for file in files:
         lines = (DEMO / file.name).read_text(encoding="utf-8").splitlines()
-        file.write_text("\n".join(lines[::5]), encoding="utf-8")
+        file.write_text("\n".join(lines[5::10]), encoding="utf-8")
     monkeypatch.setattr(demo, "find_demo_files", lambda: files)
     first = cli("demo", "--no-app")
     assert first.code == 0

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from textual import events
 from textual.keys import key_to_character
 
 from faithtui.config import PRESETS, Preset
@@ -349,7 +350,7 @@ def with_keys(store_path: Path) -> Callable[[Preset], FaithApp]:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-async def test_every_key_that_types_something_is_typed_into_a_note(
+async def test_every_key_that_types_something_is_typed_into_a_note_and_the_footer_says_so(
     with_keys: Callable[[Preset], FaithApp], preset: Preset, store_path: Path
 ) -> None:
     app = with_keys(preset)
@@ -364,9 +365,16 @@ async def test_every_key_that_types_something_is_typed_into_a_note(
         ).fetchone()
     async with app.run_test(size=(120, 40)) as pilot:
         screen = await reviewing(pilot)
+        words = [hint.words for hint in KeyHint.list_for_screen(screen)]
+        assert words[:5] == ["verdict", "skip", "flag", "repeat", "range"]
+        assert words.index("undo") < words.index("note") < words.index("redo")
         await press(pilot, "e")
         assert isinstance(screen.focused, PlainInput)
-        await pilot.press(*typed)
+        hints = KeyHint.list_for_screen(screen)
+        assert hints
+        assert all(len(hint.keys) > 1 and "/" not in hint.keys.split() for hint in hints)
+        for key in typed:
+            app.post_message(events.Key(key, key_to_character(key)))
         await calm(pilot)
         assert screen.focused.value == "".join(key_to_character(key) or "" for key in typed)
         assert app.screen is screen
@@ -385,6 +393,7 @@ async def test_verdicts_are_given_with_the_keys_of_the_preset(
     app = with_keys(preset)
     async with app.run_test(size=(120, 40)) as pilot:
         screen = await reviewing(pilot)
+        assert all(f"[{key}]" in text_of(app, "verdict") for key in keys)
         assert isinstance(screen.focused, ClaimList)
         for number, key in enumerate(keys):
             before = screen.view
@@ -420,17 +429,6 @@ async def test_gg_and_G_go_to_the_ends_in_vim_keys(
         assert screen.focused is before
 
 
-async def test_the_verdict_pane_shows_the_keys_of_the_preset(
-    with_keys: Callable[[Preset], FaithApp],
-) -> None:
-    app = with_keys("left-hand")
-    async with app.run_test(size=(120, 40)) as pilot:
-        await reviewing(pilot)
-        text = text_of(app, "verdict")
-        assert "[d]" in text or "d " in text
-        assert "[y]" not in text
-
-
 def test_the_tables_of_keys_name_every_binding() -> None:
     table = format_keys_markdown()
     for _, binding in list_bindings_by_class():
@@ -439,20 +437,3 @@ def test_the_tables_of_keys_name_every_binding() -> None:
     assert "`review.verdict-yes`" in presets
     for one, other in combinations(PRESETS[1:], 2):
         assert whole(one) != whole(other)
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-async def test_the_footer_keeps_its_order_and_names_no_letter_where_text_is_typed(
-    with_keys: Callable[[Preset], FaithApp], preset: Preset
-) -> None:
-    app = with_keys(preset)
-    async with app.run_test(size=(120, 40)) as pilot:
-        screen = await reviewing(pilot)
-        words = [hint.words for hint in KeyHint.list_for_screen(screen)]
-        assert words[:5] == ["verdict", "skip", "flag", "repeat", "range"]
-        assert words.index("undo") < words.index("note") < words.index("redo")
-        await press(pilot, "e")
-        assert isinstance(screen.focused, PlainInput)
-        typed = KeyHint.list_for_screen(screen)
-        assert typed
-        assert all(len(hint.keys) > 1 and "/" not in hint.keys.split() for hint in typed)

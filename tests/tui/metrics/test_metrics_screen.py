@@ -1,5 +1,6 @@
 """All metrics of a conversation side by side."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -38,10 +39,16 @@ from tests.tui.driving import calm, opened, press, screen_text, text_of, title, 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
 
+@pytest.fixture(scope="module")
+def judged_boots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("boots") / "boots.db"
+    boots(path)
+    return path
+
+
 @pytest.fixture
-def app(tmp_path: Path, make_app: Callable[[Path], FaithApp]) -> FaithApp:
-    boots(tmp_path / "boots.db")
-    return make_app(tmp_path / "boots.db")
+def app(judged_boots: Path, tmp_path: Path, make_app: Callable[[Path], FaithApp]) -> FaithApp:
+    return make_app(Path(shutil.copy(judged_boots, tmp_path)))
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -70,24 +77,15 @@ async def test_m_puts_every_metric_side_by_side(app: FaithApp, size: tuple[int, 
         zips = next(at for at, line in enumerate(lines) if "Zips" in line)
         assert "1.00→0.00" in lines[zips], "people's word on the whole answer stands beside it"
         assert "human no" in lines[zips + 1]
+        await press(pilot, *(["left"] * 5), "j")
+        told = text_of(app, "answer")
+        assert told.startswith(f">#1 Turn faithfulness · {OFFLINE_TITLE}\n   0.00 · 1 contradicted")
+        assert "Zips are covered for a year." in told
+        assert "human labels of the whole answer: no" in told
+        assert "1.00 → 0.00 with overrides · 1 supported" in told
 
 
-async def test_m_leads_back_and_q_leads_on_to_the_list(app: FaithApp) -> None:
-    async with app.run_test(size=(80, 24)) as pilot:
-        await opened(pilot)
-        await press(pilot, "enter", "enter")
-        review = app.screen
-        for key in ("M", "escape", "q"):
-            await press(pilot, "M")
-            assert "[METRICS]" in title(app)
-            await press(pilot, key)
-            assert app.screen is review
-            assert "[REVIEW]" in title(app)
-        await press(pilot, "q")
-        assert isinstance(app.screen, ConversationsScreen)
-
-
-async def test_enter_reviews_the_answer_under_the_metric_of_the_column(app: FaithApp) -> None:
+async def test_enter_reviews_the_answer_of_the_cell_and_m_and_q_lead_back(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         await press(pilot, "enter", "enter", "M")
@@ -109,17 +107,18 @@ async def test_enter_reviews_the_answer_under_the_metric_of_the_column(app: Fait
         await press(pilot, "M")
         assert table.compared.column == 2, "the same cell is chosen again"
         assert table.compared.row == 1
-
-
-async def test_the_answer_is_told_in_words(app: FaithApp) -> None:
-    async with app.run_test(size=(120, 40)) as pilot:
-        await opened(pilot)
-        await press(pilot, "enter", "enter", "M", *(["left"] * 5), "j")
-        told = text_of(app, "answer")
-        assert told.startswith(f">#1 Turn faithfulness · {OFFLINE_TITLE}\n   0.00 · 1 contradicted")
-        assert "Zips are covered for a year." in told
-        assert "human labels of the whole answer: no" in told
-        assert "1.00 → 0.00 with overrides · 1 supported" in told
+        await pilot.click("#metrics", offset=(20, 7))
+        for offset in (2, 1):
+            await pilot.click("#metrics", offset=(20, offset))
+            assert table.table.cursor == 1, "a click on the headings chooses nothing"
+        for key in ("M", "escape", "q"):
+            assert "[METRICS]" in title(app)
+            await press(pilot, key)
+            assert app.screen is screen
+            assert "[REVIEW]" in title(app)
+            await press(pilot, "M")
+        await press(pilot, "M", "q")
+        assert isinstance(app.screen, ConversationsScreen)
 
 
 async def test_without_a_conversation_it_says_how_to_choose_one(
@@ -132,19 +131,6 @@ async def test_without_a_conversation_it_says_how_to_choose_one(
         assert "No conversation chosen" in screen_text(app)
         await press(pilot, "enter", "right")
         assert app.is_running
-
-
-async def test_a_click_on_the_headings_chooses_nothing(app: FaithApp) -> None:
-    async with app.run_test(size=(80, 24)) as pilot:
-        await opened(pilot)
-        await press(pilot, "enter", "enter", "M")
-        screen = app.screen
-        assert isinstance(screen, MetricsScreen)
-        await pilot.click("#metrics", offset=(20, 2))
-        await pilot.click("#metrics", offset=(20, 7))
-        assert screen.table.cursor == 1
-        await pilot.click("#metrics", offset=(20, 1))
-        assert screen.table.cursor == 1
 
 
 def compared(answers: int, runs: int, row: int, column: int) -> MetricComparison:

@@ -15,7 +15,9 @@ from tests.tui.fake_screen import FakeScreen
 from tests.tui.settings.test_settings_screen import SIZE, Make, at, content, own_keys
 
 
-async def test_a_typed_value_is_written_and_the_comment_stays(make: Make, file: Path) -> None:
+async def test_a_typed_value_is_checked_and_written_and_the_comment_stays(
+    make: Make, file: Path
+) -> None:
     app = make()
     async with app.run_test(size=SIZE) as pilot:
         screen = await at(pilot, app, "Judge", 2)
@@ -29,58 +31,47 @@ async def test_a_typed_value_is_written_and_the_comment_stays(make: Make, file: 
         assert status(app) == "questions at once: the default counts again, 8"
         await press(pilot, "j")
         assert status(app) == "", "what was said of another value is over"
+        await press(pilot, "e", *"120", "enter")
+        assert "requests_per_minute = 120" in content(file), "a number that was unset"
+        before = content(file)
+        await press(pilot, "k", "enter", "backspace", *"999", "enter")
+        assert "not saved" in status(app)
+        assert "`concurrency` is not valid; expected a whole number from 1 to 256" in status(app)
+        await press(pilot, "e", "9")
+        assert "enter save value  esc drop value" in screen_text(app)
+        await press(pilot, "escape")
+        assert "save value" not in screen_text(app)
+        assert screen.focused is screen.values
+        assert content(file) == before
 
 
-async def test_a_choice_begins_at_the_value_and_is_named_in_words(make: Make) -> None:
+async def test_what_is_chosen_counts_at_once(make: Make) -> None:
     app = make()
     async with app.run_test(size=SIZE) as pilot:
-        await at(pilot, app, "Review", 1)
-        await press(pilot, "enter", "j", "enter", "enter")
+        screen = await at(pilot, app, "Review", 1)
+        blind = [app.session.preferences.blind]
+        await press(pilot, "enter", "j", "enter")
+        await calm(pilot)
+        assert [*blind, app.session.preferences.blind] == [True, False]
+        await press(pilot, "enter")
         painted = screen_text(app)
         assert "blind queues: enter chooses, esc leaves it" in painted
         assert "(x) off: the judge is shown" in painted
-        await press(pilot, "enter")
-        assert not app.session.preferences.blind
-
-
-async def test_a_wrong_value_is_refused_in_the_words_of_the_settings_file(
-    make: Make, file: Path
-) -> None:
-    before = content(file)
-    app = make()
-    async with app.run_test(size=SIZE) as pilot:
-        await at(pilot, app, "Judge", 2)
-        await press(pilot, "enter", "backspace", *"999", "enter")
-        assert "not saved" in status(app)
-        assert "`concurrency` is not valid; expected a whole number from 1 to 256" in status(app)
-        assert content(file) == before
-        await press(pilot, "enter", *"nonsense", "escape")
-        assert content(file) == before
-
-
-async def test_a_theme_counts_at_once(make: Make) -> None:
-    app = make()
-    async with app.run_test(size=SIZE) as pilot:
+        await press(pilot, "escape")
+        screen.sections.focus()
+        await press(pilot, "home")
         await at(pilot, app, "Theme")
         await press(pilot, "enter", *["j"] * list(theme.THEMES).index("light"), "enter")
         await calm(pilot)
         assert app.theme == theme.LIGHT.name
-
-
-async def test_ascii_counts_at_once(make: Make) -> None:
-    app = make()
-    async with app.run_test(size=SIZE) as pilot:
-        await at(pilot, app, "Theme", 1)
+        await press(pilot, "j")
         assert not screen_text(app).isascii()
         await press(pilot, "enter", "home", "enter")
         await calm(pilot)
         assert screen_text(app).isascii()
-
-
-async def test_keys_count_at_once(make: Make) -> None:
-    app = make()
-    async with app.run_test(size=SIZE) as pilot:
-        screen = await at(pilot, app, "Keys")
+        screen.sections.focus()
+        await press(pilot, "home")
+        await at(pilot, app, "Keys")
         await press(pilot, "enter", *["j"] * PRESETS.index("vim"), "enter")
         await calm(pilot)
         focused = screen.focused
@@ -103,44 +94,12 @@ async def test_a_preset_that_clashes_with_ones_own_keys_is_not_written(
         assert content(file) == before
 
 
-async def test_how_one_reviews_counts_at_once(make: Make) -> None:
-    app = make()
-    async with app.run_test(size=SIZE) as pilot:
-        await at(pilot, app, "Review", 1)
-        assert app.session.preferences.blind
-        await press(pilot, "enter", "j", "enter")
-        await calm(pilot)
-        assert not app.session.preferences.blind
-
-
 async def test_without_a_settings_file_nothing_can_be_changed(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await at(pilot, app, "Judge")
         await press(pilot, "enter", "e", "d")
         assert isinstance(app.screen, SettingsScreen)
         assert "not known here" in text_of(app, "values")
-
-
-async def test_the_footer_names_the_keys_of_a_value_that_is_typed(make: Make, file: Path) -> None:
-    app = make()
-    async with app.run_test(size=SIZE) as pilot:
-        screen = await at(pilot, app, "Judge", 2)
-        before = content(file)
-        await press(pilot, "e", "9")
-        assert "enter save value  esc drop value" in screen_text(app)
-        await press(pilot, "escape")
-        assert "save value" not in screen_text(app)
-        assert screen.focused is screen.values
-        assert content(file) == before
-
-
-async def test_a_number_that_was_unset_is_typed(make: Make, file: Path) -> None:
-    app = make()
-    async with app.run_test(size=SIZE) as pilot:
-        await at(pilot, app, "Judge", 3)
-        await press(pilot, "e", *"120", "enter")
-        await calm(pilot)
-        assert "requests_per_minute = 120" in content(file)
 
 
 # On a screen that is not drawn
