@@ -3,10 +3,12 @@
 import contextlib
 import unicodedata
 from collections.abc import Callable
+from itertools import takewhile
 
 from textual import events
 from textual.css.query import NoMatches
 from textual.pilot import Pilot
+from textual.widgets import Input, TextArea
 from textual.worker import WorkerCancelled
 
 from faithtui.tui.app import FaithApp
@@ -47,10 +49,20 @@ async def opened(pilot: Pilot[None]) -> None:
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:
-    """Press keys, each after what the one before did is done."""
-    for key in keys:
-        await pilot.press(key)
+    """Press keys, each after what the one before did is done; text goes into a field at once."""
+    app = pilot.app
+    assert isinstance(app, FaithApp)
+    rest = list(keys)
+    while rest:
+        is_field = isinstance(app.focused, Input | TextArea)
+        text = list(takewhile(lambda key: len(key) == 1, rest)) if is_field else []
+        if len(text) > 1:
+            type_ahead(app, *text)
+        else:
+            text = rest[:1]
+            await pilot.press(*text)
         await calm(pilot)
+        del rest[: len(text)]
 
 
 def has_settled(app: FaithApp) -> bool:

@@ -33,28 +33,28 @@ from tests.tui.building import SHOES
 from tests.tui.driving import opened, press, screen_text, status, text_of, title, until
 
 SIZE = (120, 40)
+SCREENS: dict[str, type[object]] = {
+    "c": ConversationsScreen,
+    "v": ReviewScreen,
+    "m": MetricsScreen,
+    "a": AgreementScreen,
+    "p": ProgressScreen,
+    "r": RunsScreen,
+}
 
 
-@pytest.mark.parametrize(
-    ("letter", "screen"),
-    [
-        ("c", ConversationsScreen),
-        ("v", ReviewScreen),
-        ("m", MetricsScreen),
-        ("a", AgreementScreen),
-        ("p", ProgressScreen),
-        ("r", RunsScreen),
-    ],
-)
-async def test_g_and_a_letter_go_to_a_screen(
-    app: FaithApp, letter: str, screen: type[object]
-) -> None:
+async def test_g_and_a_letter_go_to_a_screen(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        await press(pilot, "g")
-        assert isinstance(app.screen, GoDialog)
-        await press(pilot, letter)
-        assert isinstance(app.screen, screen)
+        for letter, screen in SCREENS.items():
+            await press(pilot, "g")
+            assert isinstance(app.screen, GoDialog)
+            await press(pilot, letter)
+            assert isinstance(app.screen, screen), letter
+        for key in "vap":
+            await press(pilot, key)
+            assert isinstance(app.screen, SCREENS[key]), "the list of runs leads there too"
+            await press(pilot, "g", "r")
 
 
 async def test_q_goes_back_the_way_one_came(app: FaithApp) -> None:
@@ -66,18 +66,6 @@ async def test_q_goes_back_the_way_one_came(app: FaithApp) -> None:
             await press(pilot, "q")
             way.append(type(app.screen))
         assert way == [ReviewScreen, ConversationsScreen, RunsScreen, RunsScreen, RunsScreen]
-
-
-@pytest.mark.parametrize(
-    ("key", "screen"), [("v", ReviewScreen), ("a", AgreementScreen), ("p", ProgressScreen)]
-)
-async def test_the_run_list_leads_to_the_screens_of_a_run(
-    app: FaithApp, key: str, screen: type[object]
-) -> None:
-    async with app.run_test(size=SIZE) as pilot:
-        await opened(pilot)
-        await press(pilot, key)
-        assert isinstance(app.screen, screen)
 
 
 @pytest.mark.thorough
@@ -105,65 +93,37 @@ async def test_help_explains_the_keys_of_the_screen(app: FaithApp) -> None:
         assert words.index("Open") < words.index("To the last row"), "moving is the same everywhere"
         await press(pilot, "question_mark")
         assert isinstance(app.screen, RunsScreen)
-
-
-async def test_z_enlarges_the_list(app: FaithApp) -> None:
-    async with app.run_test(size=SIZE) as pilot:
-        await opened(pilot)
         await press(pilot, "z")
         assert app.screen.query_one(Panes).zoomed_id == "list"
         await press(pilot, "z")
         assert app.screen.query_one(Panes).zoomed_id is None
 
 
-async def test_lists_move_by_every_key(app: FaithApp) -> None:
+async def test_the_list_of_conversations_moves_sorts_and_says_why(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         await press(pilot, "enter")
         screen = app.screen
         assert isinstance(screen, ConversationsScreen)
+        assert "skipped: no user turn" in screen_text(app)
         for key, expected in (
             ("j", 1), ("down", 2), ("k", 1), ("up", 0), ("end", 3), ("home", 0),
             ("pagedown", 3), ("pageup", 0),
         ):  # fmt: skip
             await press(pilot, key)
             assert screen.items.cursor == expected, key
-
-
-async def test_another_order_begins_at_the_top(app: FaithApp) -> None:
-    async with app.run_test(size=SIZE) as pilot:
-        await opened(pilot)
-        await press(pilot, "enter", "j")
-        screen = app.screen
-        assert isinstance(screen, ConversationsScreen)
-        assert screen.items.cursor == 1
-        await press(pilot, "s")
-        assert "lowest judge's score first" in status(app)
-        assert screen.items.cursor == 0
-
-
-async def test_next_unlabelled_in_the_list(app: FaithApp) -> None:
-    async with app.run_test(size=SIZE) as pilot:
-        await opened(pilot)
-        await press(pilot, "enter", "N")
-        screen = app.screen
-        assert isinstance(screen, ConversationsScreen)
+        await press(pilot, "N")
         assert screen.items.cursor == 1
         await press(pilot, "N")
         assert "nothing without a verdict" in status(app)
-        await press(pilot, "v")
-        assert isinstance(app.screen, ReviewScreen)
-
-
-async def test_skipped_and_failed_conversations_say_why(app: FaithApp) -> None:
-    async with app.run_test(size=SIZE) as pilot:
-        await opened(pilot)
-        await press(pilot, "enter")
-        assert "skipped: no user turn" in screen_text(app)
-        await press(pilot, "j", "j")
+        await press(pilot, "j")
         assert "1 of 1 windows failed" in text_of(app, "detail")
         await press(pilot, "enter")
+        assert isinstance(app.screen, ReviewScreen)
         assert "1 of 1 windows failed" in text_of(app, "claims")
+        await press(pilot, "q", "s")
+        assert "lowest judge's score first" in status(app)
+        assert screen.items.cursor == 0, "another order begins at the top"
 
 
 def labelled(path: Path) -> None:
@@ -295,7 +255,7 @@ async def test_the_form_begins_with_the_newest_runs_options(app: FaithApp) -> No
     assert "penalize_ambiguous_claims=true" in value.split()
 
 
-async def test_the_form_says_what_is_wrong(app: FaithApp) -> None:
+async def test_the_form_says_what_is_wrong_takes_choices_and_closes(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
         await press(pilot, "n")
@@ -307,15 +267,8 @@ async def test_the_form_says_what_is_wrong(app: FaithApp) -> None:
         form.query_one("#options", Input).value = "colour=red"
         await press(pilot, "ctrl+s")
         await until(pilot, lambda: "has no option" in screen_text(app))
-        assert app.screen is form
-
-
-async def test_the_form_closes_and_takes_choices(app: FaithApp) -> None:
-    async with app.run_test(size=SIZE) as pilot:
-        await opened(pilot)
-        await press(pilot, "n")
-        form = app.screen
         assert isinstance(form, NewRunScreen)
+        form.query_one("#options", Input).value = ""
         form.query_one("#sources").focus()
         await press(pilot, "space")
         assert "[x] shop" in screen_text(app)

@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 from textual.pilot import Pilot
 
 from faithtui.domain.ids import RunId
@@ -40,6 +39,9 @@ async def test_the_line_counts_what_each_filter_finds(app: FaithApp) -> None:
         await press(pilot, "1")
         assert screen.state.filter == ""
         assert len(screen.listed_ids) == 4
+        await pilot.click("#quick", offset=(quick(screen).index("open") + 2, 0))
+        await calm(pilot)
+        assert screen.state.filter == "is:unlabelled"
 
 
 async def test_a_filter_finds_whole_answers_on_which_annotators_and_judge_differ(
@@ -93,14 +95,6 @@ async def test_the_first_order_is_by_score_and_begins_at_the_top(app: FaithApp) 
         assert "most unlabelled first" in status(app)
 
 
-async def test_a_filter_is_taken_by_a_click(app: FaithApp) -> None:
-    async with app.run_test(size=SIZE) as pilot:
-        screen = await listing(pilot)
-        await pilot.click("#quick", offset=(quick(screen).index("open") + 2, 0))
-        await calm(pilot)
-        assert screen.state.filter == "is:unlabelled"
-
-
 async def test_a_blind_reviewer_sees_no_filter_nor_label_of_others(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
@@ -114,16 +108,6 @@ async def test_a_blind_reviewer_sees_no_filter_nor_label_of_others(app: FaithApp
         assert "2 no" not in row
 
 
-async def test_human_labels_that_came_with_the_data_are_in_the_list(app: FaithApp) -> None:
-    async with app.run_test(size=SIZE) as pilot:
-        await listing(pilot)
-        row = next(each for each in screen_text(app).split("\n") if "Can I return shoes" in each)
-        assert "2 no/3" in row
-        assert "labelled: 4 answers · " in title(app)
-        assert title(app).endswith(" of 6 claims")
-        assert " by you " in screen_text(app)
-
-
 async def test_terms_complete_as_one_types_and_are_listed(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await listing(pilot)
@@ -131,12 +115,8 @@ async def test_terms_complete_as_one_types_and_are_listed(app: FaithApp) -> None
         assert "tab is:unlabelled" in status(app)
         await press(pilot, "tab", "enter")
         assert screen.state.filter == "is:unlabelled"
-
-
-async def test_the_beginning_of_a_word_that_means_a_term_completes_to_it(app: FaithApp) -> None:
-    async with app.run_test(size=SIZE) as pilot:
-        screen = await listing(pilot)
-        await press(pilot, "slash", *"unre")
+        # A word that means a term completes to it.
+        await press(pilot, "escape", "slash", *"unre")
         assert "tab is:unlabelled" in status(app)
         assert "filter /  unre  " in screen_text(app), "nothing that does not follow is drawn"
         await press(pilot, "tab", "enter")
@@ -172,25 +152,27 @@ async def test_words_that_find_nothing_suggest_a_term_that_enter_takes(app: Fait
         assert len(screen.listed_ids) == 2
 
 
-async def test_the_opening_comes_first_and_the_id_last(app: FaithApp) -> None:
+async def test_a_row_has_opening_labels_and_id_and_marks_are_explained_below(
+    app: FaithApp,
+) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await listing(pilot)
-        head = next(each for each in screen_text(app).split("\n") if "opening" in each)
+        painted = screen_text(app).split("\n")
+        head = next(each for each in painted if "opening" in each)
         assert "yes·no·idk" in head, "what the three counts are"
         assert head.index("opening") < head.index("score") < head.index("human") < head.rindex("id")
-        row = next(each for each in screen_text(app).split("\n") if "Can I return shoes" in each)
+        row = next(each for each in painted if "Can I return shoes" in each)
         assert "0147" in row
         assert "conv-0147" not in row, "what all ids begin with is left out"
-
-
-@pytest.mark.parametrize("size", [(80, 24), SIZE])
-async def test_the_marks_are_explained_below_the_list(app: FaithApp, size: tuple[int, int]) -> None:
-    async with app.run_test(size=size) as pilot:
-        await listing(pilot)
-        assert (
-            "█ yes ▓ no ▒ idk · ∅ no passages · ! failed · 2x annotators · * overrides"
-            in screen_text(app)
-        )
+        assert "2 no/3" in row, "labels that came with the data"
+        assert "labelled: 4 answers · " in title(app)
+        assert title(app).endswith(" of 6 claims")
+        assert " by you " in screen_text(app)
+        marks = "█ yes ▓ no ▒ idk · ∅ no passages · ! failed · 2x annotators · * overrides"
+        assert marks in screen_text(app)
+        await pilot.resize_terminal(80, 24)
+        await calm(pilot)
+        assert marks in screen_text(app)
 
 
 async def test_a_filter_of_another_screen_is_shown_in_the_line(app: FaithApp) -> None:

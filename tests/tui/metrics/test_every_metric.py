@@ -1,5 +1,6 @@
 """Every metric on the same screens: words, labels and panes come from its own description."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -29,11 +30,16 @@ SPECS = {each.spec.key: each.spec for each in registry.METRICS}
 SOURCES = Path(faithtui.tui.__file__).parent
 
 
-@pytest.fixture
-def boots_path(tmp_path: Path) -> Path:
-    path = tmp_path / "boots.db"
+@pytest.fixture(scope="module")
+def judged_boots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("stores") / "boots.db"
     boots(path)
     return path
+
+
+@pytest.fixture
+def boots_path(judged_boots: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(judged_boots, tmp_path / "boots.db"))
 
 
 @pytest.fixture
@@ -71,10 +77,22 @@ def test_every_metric_has_a_conversation_to_be_shown_with() -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-async def test_columns_of_the_list_are_the_labels(boots_app: FaithApp, key: str) -> None:
+async def test_panes_columns_and_agreement_speak_of_the_metrics_units_and_labels(
+    boots_app: FaithApp, key: str
+) -> None:
     spec = SPECS[key]
+    one, many = spec.units
     async with boots_app.run_test(size=SIZE) as pilot:
         await under(pilot, key)
+        for size in ((80, 24), (200, 60), SIZE):
+            await pilot.resize_terminal(*size)
+            await calm(pilot)
+            painted = screen_text(boots_app)
+            assert f"{capitalise(many)} " in painted
+            assert f"{capitalise(one)} 1 · turn 2" in painted
+            assert f"{one} 1/" in title(boots_app)
+            if one != "claim":
+                assert "laim" not in text_of(boots_app, "claims") + text_of(boots_app, "card")
         await press(pilot, "g", "c")
         screen = boots_app.screen
         assert isinstance(screen, ConversationsScreen)
@@ -85,24 +103,17 @@ async def test_columns_of_the_list_are_the_labels(boots_app: FaithApp, key: str)
         (row,) = (line for line in screen_text(boots_app).splitlines() if ">" in line[:3])
         assert counts in row
         assert all(f" {each.name} " in screen_text(boots_app) for each in spec.labels.labels)
-        assert f"all {spec.units[1]}" in text_of(boots_app, "detail")
-
-
-@pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("size", [(80, 24), SIZE, (200, 60)])
-async def test_panes_speak_of_the_metrics_units(
-    boots_app: FaithApp, key: str, size: tuple[int, int]
-) -> None:
-    spec = SPECS[key]
-    one, many = spec.units
-    async with boots_app.run_test(size=size) as pilot:
-        await under(pilot, key)
-        painted = screen_text(boots_app)
-        assert f"{capitalise(many)} " in painted
-        assert f"{capitalise(one)} 1 · turn 2" in painted
-        assert f"{one} 1/" in title(boots_app)
-        if one != "claim":
-            assert "laim" not in text_of(boots_app, "claims") + text_of(boots_app, "card")
+        assert f"all {many}" in text_of(boots_app, "detail")
+        await press(pilot, "g", "v", "home", "y", "g", "a")
+        assert ("switch_report_level" in [each.binding.action for each in bound(boots_app)]) == (
+            spec.judges == "claim"
+        ), "whole answers are a level of their own only where parts of them are judged"
+        if f"{many} ·" not in title(boots_app):
+            await press(pilot, "m")
+        assert f" {many} ·" in title(boots_app)
+        assert f"all {many}" in text_of(boots_app, "classes")
+        matrix = text_of(boots_app, "matrix").splitlines()
+        assert matrix[1].split("│")[0].split()[1:] == list(spec.labels.names)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -185,42 +196,35 @@ async def test_other_peoples_words_are_translated_too(
         assert "dan `maybe`, a word of another metric" in told
 
 
-@pytest.mark.parametrize("size", [(80, 24), SIZE])
-async def test_statements_stand_below_their_passage_and_are_marked_in_it(
-    boots_app: FaithApp, size: tuple[int, int]
+async def test_statements_stand_below_their_passage_and_beside_the_messages_they_serve(
+    boots_app: FaithApp,
 ) -> None:
-    async with boots_app.run_test(size=size) as pilot:
+    async with boots_app.run_test(size=SIZE) as pilot:
         await under(pilot, "turn-contextual-relevancy")
-        lines = text_of(boots_app, "claims").splitlines()
-        heads = [number for number, line in enumerate(lines) if line.startswith(" P")]
-        assert [lines[at].split()[:3] for at in heads] == [
-            ["P2", "·", "warranty.md"],
-            ["P3", "·", "zips.md"],
-        ]
-        assert "Ask in the store." in "\n".join(lines[heads[0] : heads[1]])
-        await press(pilot, "j")
-        evidence = text_of(boots_app, "evidence").replace("\n  ", " ")
-        assert "«Scratches are wear and not covered.»" in evidence
-        assert "match" not in evidence, "the passage is the statement's own, it is not ranked"
-        assert "P2 · warranty.md" in text_of(boots_app, "card")
-
-
-@pytest.mark.parametrize("size", [(80, 24), SIZE])
-async def test_messages_are_listed_under_their_heading_with_those_a_statement_serves(
-    boots_app: FaithApp, size: tuple[int, int]
-) -> None:
-    async with boots_app.run_test(size=size) as pilot:
-        await under(pilot, "turn-contextual-relevancy")
-        pane = "truths" if size[0] > 80 else "evidence"
-        assert "no messages cited" in text_of(boots_app, pane)
-        await press(pilot, "j")
-        text = " ".join(text_of(boots_app, pane).split())
-        assert "messages that statement 2 serves" in text
-        assert text.index("serves M1") < text.index("Is this scratch covered? turn 1")
-        assert "serves M1" in text_of(boots_app, "verdict")
-        assert "not in" not in text
-        words = screen_text(boots_app)
-        assert "Messages 2" in words if size[0] > 80 else "Messages · passage" in words
+        for size in (SIZE, (80, 24)):
+            await pilot.resize_terminal(*size)
+            await press(pilot, "home")
+            pane = "truths" if size == SIZE else "evidence"
+            assert "no messages cited" in text_of(boots_app, pane)
+            lines = text_of(boots_app, "claims").splitlines()
+            heads = [number for number, line in enumerate(lines) if line.startswith(" P")]
+            assert [lines[at].split()[:3] for at in heads] == [
+                ["P2", "·", "warranty.md"],
+                ["P3", "·", "zips.md"],
+            ]
+            assert "Ask in the store." in "\n".join(lines[heads[0] : heads[1]])
+            await press(pilot, "j")
+            evidence = text_of(boots_app, "evidence").replace("\n  ", " ")
+            assert "«Scratches are wear and not covered.»" in evidence
+            assert "match" not in evidence, "the passage is the statement's own, it is not ranked"
+            assert "P2 · warranty.md" in text_of(boots_app, "card")
+            text = " ".join(text_of(boots_app, pane).split())
+            assert "messages that statement 2 serves" in text
+            assert text.index("serves M1") < text.index("Is this scratch covered? turn 1")
+            assert "serves M1" in text_of(boots_app, "verdict")
+            assert "not in" not in text
+            words = screen_text(boots_app)
+            assert "Messages 2" in words if size == SIZE else "Messages · passage" in words
 
 
 @pytest.mark.parametrize("key", [key for key in KEYS if SPECS[key].references is None])
@@ -250,15 +254,11 @@ async def test_a_whole_answer_is_one_line_in_the_list_and_in_full_beside_it(
         verdict = " ".join(text_of(boots_app, "verdict").split())
         assert "wrote «NO. Eyes open.»" in verdict
         assert "why the letters yes occur in the reply" in verdict
+        await pilot.resize_terminal(80, 24)
+        await calm(pilot)
+        assert "wrote «NO. Eyes open.» · the letters yes" in text_of(boots_app, "verdict")
         await press(pilot, "p")
         assert "NO. Eyes open." in text_of(boots_app, "text")
-
-
-async def test_the_raw_reply_is_in_the_strip_too(boots_app: FaithApp) -> None:
-    async with boots_app.run_test(size=(80, 24)) as pilot:
-        await under(pilot, "llamaindex-faithfulness")
-        await press(pilot, "j")
-        assert "wrote «NO. Eyes open.» · the letters yes" in text_of(boots_app, "verdict")
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -292,23 +292,6 @@ async def test_an_answer_without_context_says_where_there_is_some(
         words = " ".join(text_of(app, "evidence").split())
         assert "Retrieval returned nothing" in words
         assert "context on user turn 1, not used: this metric reads" in words
-
-
-@pytest.mark.parametrize("key", KEYS)
-async def test_agreement_speaks_of_the_metrics_units(boots_app: FaithApp, key: str) -> None:
-    spec = SPECS[key]
-    async with boots_app.run_test(size=SIZE) as pilot:
-        await under(pilot, key)
-        await press(pilot, "home", "y", "g", "a")
-        assert ("switch_report_level" in [each.binding.action for each in bound(boots_app)]) == (
-            spec.judges == "claim"
-        ), "whole answers are a level of their own only where parts of them are judged"
-        if f"{spec.units[1]} ·" not in title(boots_app):
-            await press(pilot, "m")
-        assert f" {spec.units[1]} ·" in title(boots_app)
-        assert f"all {spec.units[1]}" in text_of(boots_app, "classes")
-        matrix = text_of(boots_app, "matrix").splitlines()
-        assert matrix[1].split("│")[0].split()[1:] == list(spec.labels.names)
 
 
 async def test_an_empty_cell_of_the_matrix_says_so_in_the_metrics_words(

@@ -79,27 +79,27 @@ async def test_an_editor_that_fails_changes_nothing(
 
 
 async def test_a_note_is_typed_without_giving_verdicts(app: FaithApp, store_path: Path) -> None:
-    async with app.run_test(size=SIZE) as pilot:
+    async with app.run_test(size=(80, 24)) as pilot:
         await reviewing(pilot)
         await press(pilot, "e")
         assert focused(app) == "note"
+        keys = "\n".join(screen_text(app).splitlines()[-3:])
+        assert "enter save note" in keys
+        assert "esc drop note" in keys
+        assert "verdict" not in keys
         await press(pilot, *"ynix", "enter")
+        assert "y n i x verdict" in screen_text(app)
         assert "saved" in status(app)
         assert focused(app) == "claims"
         assert "ynix" in text_of(app, "verdict")
         await press(pilot, "e", *"zzz", "escape")
         assert focused(app) == "claims"
-    view = stored(store_path)
-    assert said(view) == [None] * 5
-    assert view.claims[0].mine is not None
-    assert view.claims[0].mine.note == "ynix"
-
-
-async def test_an_emptied_note_is_removed(app: FaithApp, store_path: Path) -> None:
-    async with app.run_test(size=SIZE) as pilot:
-        await reviewing(pilot)
-        await press(pilot, "e", "a", "enter", "e", "backspace", "enter")
-    assert stored(store_path).claims[0].mine is None
+        view = stored(store_path)
+        assert said(view) == [None] * 5
+        assert view.claims[0].mine is not None
+        assert view.claims[0].mine.note == "ynix"
+        await press(pilot, "e", *["backspace"] * 4, "enter")
+    assert stored(store_path).claims[0].mine is None, "an emptied note is removed"
 
 
 async def test_a_note_takes_any_paste(app: FaithApp, store_path: Path) -> None:
@@ -128,18 +128,6 @@ async def test_a_note_takes_any_paste(app: FaithApp, store_path: Path) -> None:
     assert first.note == f"a:\n{text}\nb"
     assert second is not None
     assert second.note == "one line"
-
-
-async def test_while_a_note_is_typed_the_footer_names_its_keys(app: FaithApp) -> None:
-    async with app.run_test(size=(80, 24)) as pilot:
-        await reviewing(pilot)
-        await press(pilot, "e")
-        keys = "\n".join(screen_text(app).splitlines()[-3:])
-        assert "enter save note" in keys
-        assert "esc drop note" in keys
-        assert "verdict" not in keys
-        await press(pilot, "escape")
-        assert "y n i x verdict" in screen_text(app)
 
 
 # On a screen that is not drawn

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import cast
 
-import pytest
-
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId
 from faithtui.tui.app import FaithApp
@@ -21,34 +19,24 @@ from tests.tui.review.fake_review_screen import FakeReviewScreen
 from tests.tui.review.reviewing import SIZE, acts, said, stored
 
 
-async def test_a_digit_codes_the_verdict_given_last(app: FaithApp, store_path: Path) -> None:
+async def test_a_digit_codes_the_verdict_given_last_or_after_moving_the_chosen_one(
+    app: FaithApp, store_path: Path
+) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
         await press(pilot, "n", "2")
         assert screen.claim is not None
         assert screen.claim.number == 2, "the code does not move on"
         assert "claim 1: code truth extraction" in status(app)
-    first, second, *_ = stored(store_path).claims
-    assert first.mine is not None
-    assert first.mine.code == "truth"
-    assert second.mine is None
-
-
-async def test_the_same_digit_again_takes_the_code_back(app: FaithApp, store_path: Path) -> None:
-    async with app.run_test(size=SIZE) as pilot:
-        await reviewing(pilot)
-        await press(pilot, "n", "2", "2")
-    mine = stored(store_path).claims[0].mine
-    assert mine is not None
-    assert mine.code is None
-
-
-async def test_after_moving_a_code_belongs_to_the_chosen_claim(
-    app: FaithApp, store_path: Path
-) -> None:
-    async with app.run_test(size=SIZE) as pilot:
-        await reviewing(pilot)
-        await press(pilot, "n", "n", "k", "k", "4")
+        first, second, *_ = stored(store_path).claims
+        assert first.mine is not None
+        assert first.mine.code == "truth"
+        assert second.mine is None
+        await press(pilot, "2")
+        mine = stored(store_path).claims[0].mine
+        assert mine is not None
+        assert mine.code is None, "the same digit again takes it back"
+        await press(pilot, "n", "k", "k", "4")
         assert "claim 1: code retrieval" in status(app)
         await press(pilot, "end", "1")
         assert "belong to a label of yours" in status(app)
@@ -91,21 +79,22 @@ async def test_a_flag_is_set_and_taken_away_without_moving(app: FaithApp, store_
     assert [each[3] for each in acts(store_path)] == ["flag", "unflag"]
 
 
-@pytest.mark.parametrize("key", ["s", "space"])
-async def test_later_puts_a_claim_off(app: FaithApp, store_path: Path, key: str) -> None:
+async def test_later_puts_a_claim_off(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
-        await press(pilot, key)
-        assert screen.claim is not None
-        assert screen.claim.number == 2
+        for number, key in enumerate(("s", "space"), start=2):
+            await press(pilot, key)
+            assert screen.claim is not None
+            assert screen.claim.number == number
         await press(pilot, "y", "k", "s")
         assert "has your verdict" in status(app), "a verdict is not lost by putting off"
-    first, second = stored(store_path).claims[:2]
-    assert first.mine is not None
-    assert first.mine.action is Action.SKIPPED
-    assert first.human is None
-    assert second.mine is not None
-    assert second.mine.verdict == "yes"
+    *skipped, third = stored(store_path).claims[:3]
+    for claim in skipped:
+        assert claim.mine is not None
+        assert claim.mine.action is Action.SKIPPED
+        assert claim.human is None
+    assert third.mine is not None
+    assert third.mine.verdict == "yes"
 
 
 async def test_accepting_the_judge_is_no_reading(app: FaithApp, store_path: Path) -> None:
