@@ -1,12 +1,13 @@
 """A finished run over many conversations, and people who mostly agree with its judge."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from faithtui.domain.annotations import Action, Event, NewEvent
 from faithtui.domain.conversation import Rating
-from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.store.records import ItemCheckResult, ItemState, RunSpec, RunState
 from faithtui.store.store import Store
 from tests.store.building import FACTS, SPEC, assess, import_talks, talk, windows_of
@@ -87,22 +88,25 @@ def label(
 ) -> None:
     """Say something about every claim of a run, or some."""
     given: list[NewEvent] = []
-    for number, item in enumerate(store.runs.list_item_ids(run)):
-        for place, claim in enumerate(store.runs.read_conversation_for_review(item, by).claims):
-            word = claim.first_window_verdict.label or ""
-            verdict = person(number, place, word)
-            if verdict is not None and (only is None or claim.id in only):
-                knew = action is not Action.BLIND
-                given.append(
-                    Event(
-                        None,
-                        claim.id,
-                        by,
-                        action,
-                        verdict,
-                        saw_judge=knew,
-                        run=run,
-                        judge_verdict=word,
-                    )
+    numbers = {item: number for number, item in enumerate(store.runs.list_item_ids(run))}
+    places: Counter[ItemId] = Counter()
+    for each in store.samples.read_frame(run, ("verdict",)):
+        number, place = numbers[each.item], places[each.item]
+        places[each.item] += 1
+        word = each.stratum.removeprefix("judge ")
+        verdict = person(number, place, word)
+        if verdict is not None and (only is None or each.claim in only):
+            knew = action is not Action.BLIND
+            given.append(
+                Event(
+                    None,
+                    each.claim,
+                    by,
+                    action,
+                    verdict,
+                    saw_judge=knew,
+                    run=run,
+                    judge_verdict=word,
                 )
+            )
     store.reviews.append_label_events_as_one_step(given)

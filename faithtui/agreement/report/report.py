@@ -235,10 +235,18 @@ def compute_report_of_prepared_units(
     comparison: ComparisonReport | None = None,
     repeats: tuple[SelfAgreement, ...] = (),
     probes: ProbeTrial | None = None,
+    with_parts: bool = True,
 ) -> AgreementReport:
     """Compare a run's judge with people; see `agreement_report`.
 
-    `probes` says what changes to claims do to the judge's verdicts; no figure rests on it.
+    Args:
+        prepared: The run's units.
+        judged: Who judged what.
+        comparison: With a second judge.
+        repeats: How steady each person is.
+        probes: What changes to claims do to the judge's verdicts; no figure rests on it.
+        with_parts: Also break agreement down by part, and compare scores of windows and
+            conversations: a third of the time, and no figure of a whole level rests on it.
     """
     who = judged or JudgingDescription()
     readings, rule, compared = prepared.readings, prepared.rule, prepared.compared
@@ -265,7 +273,9 @@ def compute_report_of_prepared_units(
         scores=compare_answer_scores_with_ratings(readings.answers, rule, wanted.level),
         unit_scores=compare_window_and_conversation_scores(
             readings.scores, rule, readings.design, wanted
-        ),
+        )
+        if with_parts
+        else (),
         consistency=count_claims_consistent_across_windows(compared.all, wanted.level),
         raters=compare_judge_with_each_rater(everything, given),
         humans=compute_human_agreement(compared.all.rows, context),
@@ -273,7 +283,9 @@ def compute_report_of_prepared_units(
         anchoring=compare_blind_with_shown_verdicts(everything),
         repeats=repeats,
         calibration=compute_calibration_report(compared, who.confidence),
-        breakdowns=make_breakdowns(compared, given, who.metric, who.judge, readings.metadata),
+        breakdowns=make_breakdowns(compared, given, who.metric, who.judge, readings.metadata)
+        if with_parts
+        else (),
         comparison=comparison,
         progress=compute_interval_progress(compared, given, prepared.recoded_rule.passing),
         settings=wanted,

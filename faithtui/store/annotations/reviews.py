@@ -212,14 +212,19 @@ class Reviews:
 
         def append_acts(connection: Connection) -> Step:
             # Of verdicts alone: a code or a flag tells nothing of who is blind.
+            guidelines = {
+                run: find_current_digest_storing_default(connection, run)
+                for run in {act.run for act in acts}
+            }
             return _append_events_and_refresh_scores(
                 connection,
                 [
-                    _add_guideline_and_stratum(
+                    _add_stratum(
                         connection,
                         act._replace(
+                            guideline=guidelines[act.run],
                             saw_judge=act.saw_judge
-                            or (act.verdict is not None and has_exposure(connection, act))
+                            or (act.verdict is not None and has_exposure(connection, act)),
                         ),
                     )
                     for act in acts
@@ -352,7 +357,12 @@ def _read_reviewer_events_without_imports(
 
 def _add_guideline_and_stratum(connection: Connection, act: NewEvent) -> NewEvent:
     """Write the guideline in force beside an act, and stratum and probability in its sample."""
-    act = act._replace(guideline=find_current_digest_storing_default(connection, act.run))
+    guideline = find_current_digest_storing_default(connection, act.run)
+    return _add_stratum(connection, act._replace(guideline=guideline))
+
+
+def _add_stratum(connection: Connection, act: NewEvent) -> NewEvent:
+    """Write stratum and probability in its sample beside an act."""
     if act.sample is None:
         return act
     found = connection.execute(

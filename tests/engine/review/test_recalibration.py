@@ -1,4 +1,6 @@
-from collections.abc import AsyncIterator
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -6,9 +8,9 @@ import pytest
 
 from faithtui.agreement.sampling.draw import SamplingDesign
 from faithtui.agreement.statistics.labelled_probabilities import FEWEST_LABELS
-from faithtui.domain.annotations import Action
+from faithtui.domain.annotations import Action, Event, choose_action_of_verdict_event
 from faithtui.domain.conversation import Conversation, Document, Turn
-from faithtui.domain.ids import RunId
+from faithtui.domain.ids import ClaimId, RunId
 from faithtui.engine.review import recalibration
 from faithtui.engine.review.recalibration import LeftOut
 from faithtui.engine.review.samples.sample_queues import (
@@ -22,6 +24,8 @@ from faithtui.judges.embedded.embedded_judge import OfflineJudge, make_offline_f
 from faithtui.judges.embedded.weights import Calibration
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
+
+RUN = RunId(1)
 
 
 def talk(number: int, other: str = "") -> Conversation:
@@ -46,20 +50,57 @@ def label(store: Store, run: RunId, verdict: str, most: int | None = None) -> in
     Every sixth `yes` is a `no`: labels of one kind allow no recalibration.
     """
     readings = store.labelled_units.read_claim_units(run)[:most]
-    for number, reading in enumerate(readings):
-        said = "no" if verdict == "yes" and number % 6 == 5 else verdict
-        store.reviews.record_verdict(reading.claim, "ann", said, run=run, saw_judge=True)
+    label_each(
+        store,
+        run,
+        [
+            (each.claim, "no" if verdict == "yes" and number % 6 == 5 else verdict)
+            for number, each in enumerate(readings)
+        ],
+        saw_judge=True,
+    )
     return len(readings)
 
 
+def label_each(
+    store: Store, run: RunId, given: Sequence[tuple[ClaimId, str]], *, saw_judge: bool
+) -> None:
+    """Give verdicts in one step, as each would wait for the disk."""
+    judge = {each.claim: each.judge for each in store.labelled_units.read_claim_units(run)}
+    store.reviews.append_label_events_as_one_step(
+        [
+            Event(
+                None,
+                claim,
+                "ann",
+                choose_action_of_verdict_event(said, judge[claim], saw_judge=saw_judge),
+                said,
+                saw_judge=saw_judge,
+                run=run,
+                judge_verdict=judge[claim],
+            )
+            for claim, said in given
+        ]
+    )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store to copy: run 1 of twenty conversations."""
+    path = tmp_path_factory.mktemp("recalibration") / "judged.db"
+    with store_with(path, [talk(number) for number in range(20)]) as store:
+        assert asyncio.run(judged(store)) == RUN
+    return path
+
+
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    with store_with(tmp_path / "store.db", [talk(number) for number in range(20)]) as made:
-        yield made
+async def store(made: Path, tmp_path: Path) -> AsyncIterator[Store]:
+    with Store.open(Path(shutil.copy(made, tmp_path))) as opened_store:
+        yield opened_store
 
 
 async def test_a_preview_changes_nothing_and_tells_the_effect(store: Store) -> None:
-    run = await judged(store)
+    run = RUN
     count = label(store, run, "yes")
     found = recalibration.preview_recalibration(store, run)
     assert count >= FEWEST_LABELS
@@ -72,7 +113,7 @@ async def test_a_preview_changes_nothing_and_tells_the_effect(store: Store) -> N
 
 
 async def test_too_few_labels_are_refused_with_their_number(store: Store) -> None:
-    run = await judged(store)
+    run = RUN
     label(store, run, "yes", FEWEST_LABELS - 1)
     with pytest.raises(ConfigError, match=f"{FEWEST_LABELS - 1} claims .* takes {FEWEST_LABELS}"):
         recalibration.preview_recalibration(store)
@@ -80,12 +121,19 @@ async def test_too_few_labels_are_refused_with_their_number(store: Store) -> Non
 
 async def test_corrections_that_nobody_drew_do_not_count(store: Store) -> None:
     """Who looks at verdicts corrects what is wrong; one in ten that is right changes nothing."""
-    run = await judged(store)
+    run = RUN
     claims = store.labelled_units.read_claim_units(run)[:-1]
-    for number, reading in enumerate(claims):
-        wrong = "no" if reading.judge == "yes" else "yes"
-        said = str(reading.judge) if number % 10 == 0 else wrong
-        store.reviews.record_verdict(reading.claim, "ann", said, run=run, saw_judge=True)
+    wrong = {"yes": "no", "no": "yes"}
+    said = [
+        str(each.judge) if number % 10 == 0 else wrong.get(str(each.judge), "yes")
+        for number, each in enumerate(claims)
+    ]
+    label_each(
+        store,
+        run,
+        [(each.claim, word) for each, word in zip(claims, said, strict=True)],
+        saw_judge=True,
+    )
     with pytest.raises(ConfigError, match=rf"^{len(claims)} of {len(claims)} labels were given"):
         recalibration.preview_recalibration(store)
     (last,) = store.labelled_units.read_claim_units(run)[-1:]
@@ -96,18 +144,17 @@ async def test_corrections_that_nobody_drew_do_not_count(store: Store) -> None:
 
 
 async def test_labels_given_blind_count_without_a_sample_and_ties_never(store: Store) -> None:
-    run = await judged(store)
+    run = RUN
     claims = store.labelled_units.read_claim_units(run)[:-1]
-    for number, reading in enumerate(claims):
-        said = "no" if number % 3 == 0 else "yes"
-        store.reviews.record_verdict(reading.claim, "ann", said, run=run, saw_judge=False)
+    given = [(each.claim, "no" if number % 3 == 0 else "yes") for number, each in enumerate(claims)]
+    label_each(store, run, given, saw_judge=False)
     assert recalibration.preview_recalibration(store).effect.labels == len(claims)
     store.reviews.record_verdict(claims[0].claim, "bo", "yes", run=run, saw_judge=False)
     assert recalibration.preview_recalibration(store).effect.labels == len(claims) - 1
 
 
 async def test_words_that_are_no_label_do_not_count(store: Store) -> None:
-    run = await judged(store)
+    run = RUN
     label(store, run, "x")
     with pytest.raises(ConfigError, match="0 claims"):
         recalibration.preview_recalibration(store)
@@ -115,11 +162,10 @@ async def test_words_that_are_no_label_do_not_count(store: Store) -> None:
 
 async def test_labels_that_do_not_count_are_counted_by_reason(store: Store) -> None:
     """One of each beside 35 labels that count, and claims that another judge judged alone."""
-    run = await judged(store)
+    run = RUN
     claims = [each.claim for each in store.labelled_units.read_claim_units(run)]
-    for number, claim in enumerate(claims[:35]):
-        said = "no" if number % 3 == 0 else "yes"
-        store.reviews.record_verdict(claim, "ann", said, run=run, saw_judge=False)
+    given = [(each, "no" if number % 3 == 0 else "yes") for number, each in enumerate(claims[:35])]
+    label_each(store, run, given, saw_judge=False)
     unfair, tied, skipped, in_bulk, in_view = claims[35:]
     store.reviews.record_verdict(unfair, "ann", "x", run=run, saw_judge=False)
     for reviewer, said in (("ann", "yes"), ("bo", "no")):
@@ -169,7 +215,7 @@ async def test_a_run_of_another_judge_is_refused(store: Store) -> None:
 
 
 async def test_a_claim_of_two_runs_counts_once(store: Store) -> None:
-    first = await judged(store)
+    first = RUN
     count = label(store, first, "yes")
     second = await judged(store)
     found = recalibration.preview_recalibration(store)
@@ -178,7 +224,7 @@ async def test_a_claim_of_two_runs_counts_once(store: Store) -> None:
 
 
 async def test_what_is_applied_is_in_force_until_it_is_withdrawn(store: Store) -> None:
-    label(store, await judged(store), "yes")
+    label(store, RUN, "yes")
     assert recalibration.make_calibration_of_new_run(store, "offline") is None
     wanted = recalibration.preview_recalibration(store)
     recalibration.use_recalibration_in_new_runs(store, wanted, "ann")
@@ -218,7 +264,7 @@ def test_a_recalibration_of_another_version_is_not_in_force(tmp_path: Path) -> N
 
 
 async def test_new_runs_use_it_and_say_so_and_older_ones_go_on_as_they_were(store: Store) -> None:
-    first = await judged(store)
+    first = RUN
     label(store, first, "yes")
     begun = planned(store)
     recalibration.use_recalibration_in_new_runs(
@@ -249,7 +295,7 @@ async def test_new_runs_use_it_and_say_so_and_older_ones_go_on_as_they_were(stor
 async def test_probabilities_and_verdicts_are_applied_apart_and_withdrawn_together(
     store: Store,
 ) -> None:
-    first = await judged(store)
+    first = RUN
     label(store, first, "yes")
     wanted = recalibration.preview_recalibration(store)
     assert wanted.verdicts.helps_enough_to_offer

@@ -97,7 +97,7 @@ def read_gate_input(store: Store, run: RunId, settings: ReportSettings | None = 
     Raises:
         StoreError: There is no such run, or the sample asked for cannot carry figures on it.
     """
-    found = compute_run_agreement(store, run, settings)
+    found = compute_run_agreement(store, run, settings, with_parts=False)
     matched = [] if found.readings.design.claim_set is None else found.readings.claims
     origins = store.provenance.read_label_origins(run, [each.claim for each in matched])
     return GateInput(found, origins)

@@ -133,6 +133,8 @@ def compute_run_agreement(
     other: RunId | None = None,
     split: Split | None = None,
     probes: ProbeTrial | None = None,
+    *,
+    with_parts: bool = True,
 ) -> RunAgreement:
     """Compare a run's judge with people, from what is stored now.
 
@@ -144,6 +146,7 @@ def compute_run_agreement(
         split: Only conversations of this part; None: all. A look at the test part is counted by
             whoever shows it.
         probes: What changes to claims did to the run's judge.
+        with_parts: Also by part, and scores of windows and conversations.
 
     Raises:
         ConfigError: The run shall be compared with itself, a split is wanted and there is none, or
@@ -187,6 +190,7 @@ def compute_run_agreement(
         ),
         probes=probes
         and replace(probes, same_judge=probes.fingerprint == row.spec.judge_fingerprint),
+        with_parts=with_parts,
     )
     return RunAgreement(row, readings, report, windows, empty_windows, newest, prepared, split)
 

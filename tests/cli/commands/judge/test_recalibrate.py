@@ -1,5 +1,6 @@
 import asyncio
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,17 +14,25 @@ from tests.engine.building import opened, planned, store_with
 from tests.engine.review.test_recalibration import label, talk
 
 
-@pytest.fixture
-def labelled(tmp_path: Path) -> Path:
+def make_labelled_store(path: Path, talks: int) -> Path:
     """Make a store whose claims the embedded judge judged and people called supported."""
-    path = tmp_path / "labelled.db"
-    with store_with(path, [talk(number) for number in range(20)]) as store:
+    with store_with(path, [talk(number) for number in range(talks)]) as store:
         run = planned(store)
         asyncio.run(
             runner.execute_run(store, run, lambda event: None, judge=opened(OfflineJudge()))
         )
         label(store, run, "yes")
     return path
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_labelled_store(tmp_path_factory.mktemp("labelled") / "labelled.db", 20)
+
+
+@pytest.fixture
+def labelled(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(made, tmp_path))
 
 
 def test_about_tells_what_the_embedded_judge_is(cli: Cli) -> None:
@@ -60,13 +69,7 @@ def test_labels_that_do_not_count_are_listed_with_their_reason(cli: Cli, labelle
 
 
 def test_a_threshold_is_not_suggested_from_few_labels(cli: Cli, tmp_path: Path) -> None:
-    path = tmp_path / "few.db"
-    with store_with(path, [talk(number) for number in range(15)]) as store:
-        run = planned(store)
-        asyncio.run(
-            runner.execute_run(store, run, lambda event: None, judge=opened(OfflineJudge()))
-        )
-        label(store, run, "yes")
+    path = make_labelled_store(tmp_path / "few.db", 15)
     shown = cli("judge", "recalibrate", "--store", path)
     assert "These labels are worth 30 of equal weight; another threshold is suggested" in shown.out
     assert "--apply-threshold" not in shown.err

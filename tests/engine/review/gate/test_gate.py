@@ -20,6 +20,7 @@ from faithtui.agreement.gate.threshold_checks import (
     Criterion,
     ThresholdBasis,
 )
+from faithtui.agreement.gate.warning_checks import ACCEPTED_CODES
 from faithtui.agreement.report.settings import ReportLevel
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action
@@ -52,11 +53,22 @@ SIZES = {"judge yes": 20, "judge no": 40}
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store to copy, as labels wait for the disk: run 1, every claim of it labelled blind."""
-    path = tmp_path_factory.mktemp("gated") / "project.db"
+def unlabelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store to copy, as rows wait for the disk: run 1."""
+    path = tmp_path_factory.mktemp("judged") / "judged.db"
     with Store.open(path, clock=Calendar()) as store:
-        label(store, run_over(store))
+        run_over(store)
+    return path
+
+
+@pytest.fixture(scope="session")
+def made(unlabelled: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store to copy: run 1, every claim of it labelled blind."""
+    path = tmp_path_factory.mktemp("gated") / "project.db"
+    calendar = Calendar()
+    calendar.wait(0.001)
+    with Store.open(Path(shutil.copy(unlabelled, path)), clock=calendar) as store:
+        label(store, RUN)
     return path
 
 
@@ -70,6 +82,12 @@ def calendar() -> Calendar:
 @pytest.fixture
 def store(made: Path, tmp_path: Path, calendar: Calendar) -> Iterator[Store]:
     with Store.open(Path(shutil.copy(made, tmp_path)), clock=calendar) as opened:
+        yield opened
+
+
+@pytest.fixture
+def judged(unlabelled: Path, tmp_path: Path, calendar: Calendar) -> Iterator[Store]:
+    with Store.open(Path(shutil.copy(unlabelled, tmp_path)), clock=calendar) as opened:
         yield opened
 
 
@@ -136,37 +154,47 @@ def test_the_score_is_what_people_say_and_not_what_the_judge_says(
     assert score.value != 0.5
 
 
+def test_the_gate_reads_the_figures_of_the_report_without_its_parts(store: Store) -> None:
+    whole = compute_run_agreement(store, RUN).report
+    read = certificates.read_gate_input(store, RUN).report
+    assert whole.breakdowns
+    assert whole.unit_scores
+    assert read == replace(whole, breakdowns=(), unit_scores=(), warnings=read.warnings)
+    assert {each.code for each in read.warnings} >= {
+        each.code for each in whole.warnings if each.code in ACCEPTED_CODES
+    }
+
+
 def test_labels_and_certificate_hold_for_other_runs_over_the_same_claims(
-    empty: Store, calendar: Calendar, tmp_path: Path
+    judged: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
-    run = run_over(empty)
-    frame = empty.samples.read_frame(run, ("verdict",))
+    frame = judged.samples.read_frame(RUN, ("verdict",))
     plan = SamplePlan(SamplingDesign.STRATIFIED, 3, sizes=SIZES)
     sample = make_sample_draw(frame, plan)
-    empty.samples.save_draw_as_sample(
-        run, "ann", sample, plan, name="drawn", stratified_by=("verdict",)
+    judged.samples.save_draw_as_sample(
+        RUN, "ann", sample, plan, name="drawn", stratified_by=("verdict",)
     )
-    label(empty, run, only=[each.unit.claim for each in sample.claims])
+    label(judged, RUN, only=[each.unit.claim for each in sample.claims])
     path = tmp_path / "certificate.json"
     first = check_gate_and_write_certificate_if_passed(
-        empty, run, replace(EASY, write=path), clock=calendar
+        judged, RUN, replace(EASY, write=path), clock=calendar
     )
     assert first.outcome is CheckOutcome.PASSED
     # Another judge: figures of its own, with the weights of the drawing.
     other = replace(JUDGED, judge="openai:judge-2", judge_fingerprint="openai/1 judge-2")
-    second = run_over(empty, other, said=("yes", "no", "no", "no"))
+    second = run_over(judged, other, said=("yes", "no", "no", "no"))
     asked = GateRequest(kappa=0.1, recall_no=0.3, score=0.1)
-    result = check_gate_and_write_certificate_if_passed(empty, second, asked, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(judged, second, asked, clock=calendar)
     assert result.outcome is CheckOutcome.PASSED
     assert result.measured.design is first.measured.design
     assert result.measured.kappa != first.measured.kappa
-    # The certified judge once more, on the claims of its first run.
-    again = run_over(empty, replace(JUDGED, claims_from="run", claims_run=run))
-    held_again = held(empty, path, calendar, again)
+    # The certified judge once more, on the claims of its first RUN.
+    again = run_over(judged, replace(JUDGED, claims_from="run", claims_run=RUN))
+    held_again = held(judged, path, calendar, again)
     assert (held_again.outcome, held_again.broken) == (CheckOutcome.PASSED, ())
     assert held_again.measured == first.measured
     # Another judge's certificate it is not.
-    assert held(empty, path, calendar, second).outcome is CheckOutcome.STALE
+    assert held(judged, path, calendar, second).outcome is CheckOutcome.STALE
 
 
 def test_nothing_labelled_is_not_enough(empty: Store, calendar: Calendar) -> None:
@@ -179,12 +207,11 @@ def test_nothing_labelled_is_not_enough(empty: Store, calendar: Calendar) -> Non
 
 
 def test_labels_of_what_somebody_happened_to_look_at_are_not_enough(
-    empty: Store, calendar: Calendar
+    judged: Store, calendar: Calendar
 ) -> None:
-    run = run_over(empty)
-    label(empty, run, lambda n, place, word: fair(n, place, word) if n % 3 else None)
+    label(judged, RUN, lambda n, place, word: fair(n, place, word) if n % 3 else None)
     asked = GateRequest(kappa=0.4, recall_no=0.4)
-    result = check_gate_and_write_certificate_if_passed(empty, run, asked, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(judged, RUN, asked, clock=calendar)
     assert outcomes(result) == {
         "labels": CheckOutcome.PASSED,
         "cohen_kappa": CheckOutcome.UNKNOWN,
@@ -192,37 +219,37 @@ def test_labels_of_what_somebody_happened_to_look_at_are_not_enough(
     }
     assert {each.reason for each in result.checks[1:]} == {"labels are not from a random sample"}
     among = replace(asked, among_labelled=True)
-    few = check_gate_and_write_certificate_if_passed(empty, run, among, clock=calendar)
+    few = check_gate_and_write_certificate_if_passed(judged, RUN, among, clock=calendar)
     assert few.outcome is CheckOutcome.UNDECIDED, "they are of 16 conversations"
     for order in (among, replace(asked, accept=("design_not_random",))):
         both = replace(order, accept=(*order.accept, "few_conversations"))
-        accepted = check_gate_and_write_certificate_if_passed(empty, run, both, clock=calendar)
+        accepted = check_gate_and_write_certificate_if_passed(judged, RUN, both, clock=calendar)
         assert accepted.outcome is CheckOutcome.PASSED
         assert accepted.thresholds.among_labelled
     scored = check_gate_and_write_certificate_if_passed(
-        empty, run, GateRequest(score=0.1, among_labelled=True), clock=calendar
+        judged, RUN, GateRequest(score=0.1, among_labelled=True), clock=calendar
     )
     assert outcomes(scored)["corrected_score"] is CheckOutcome.UNKNOWN
 
 
 def test_what_was_accepted_is_in_the_certificate_and_holds_with_it(
-    empty: Store, calendar: Calendar, tmp_path: Path
+    judged: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
-    run, path = run_over(empty), tmp_path / "c.json"
-    label(empty, run, action=Action.AGREED)
+    run, path = RUN, tmp_path / "c.json"
+    label(judged, run, action=Action.AGREED)
     order = replace(EASY, write=path)
-    seen = check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar)
+    seen = check_gate_and_write_certificate_if_passed(judged, run, order, clock=calendar)
     assert (seen.outcome, seen.written) == (CheckOutcome.UNDECIDED, None)
     assert all("--accept not_blind" in each.reason for each in seen.checks[1:])
     accepted = check_gate_and_write_certificate_if_passed(
-        empty, run, replace(order, accept=("not_blind",)), clock=calendar
+        judged, run, replace(order, accept=("not_blind",)), clock=calendar
     )
     assert accepted.outcome is CheckOutcome.PASSED
     assert any("accepted: 96 of 96 claims were labelled" in each for each in accepted.notes)
     assert json.loads(path.read_text())["thresholds"]["accepted"] == ["not_blind"]
-    again = held(empty, path, calendar, run)
+    again = held(judged, path, calendar, run)
     assert (again.outcome, again.thresholds.accepted) == (CheckOutcome.PASSED, ("not_blind",))
-    unlabelled = held(empty, path, calendar, run_over(empty, name="new"))
+    unlabelled = held(judged, path, calendar, run_over(judged, name="new"))
     assert unlabelled.outcome is CheckOutcome.PASSED
 
 
@@ -244,71 +271,73 @@ def test_a_run_whose_claims_are_made_up_or_unchecked_passes_no_certificate(
         assert accepted.outcome is CheckOutcome.PASSED
 
 
-def test_corrections_alone_are_never_enough(empty: Store, calendar: Calendar) -> None:
-    run = run_over(empty)
-    label(empty, run, lambda n, place, word: "idk" if place < 2 else None)
+def test_corrections_alone_are_never_enough(judged: Store, calendar: Calendar) -> None:
+    label(judged, RUN, lambda n, place, word: "idk" if place < 2 else None)
     order = GateRequest(kappa=-1.0, recall_no=0.0, among_labelled=True, basis=ThresholdBasis.POINT)
-    result = check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(judged, RUN, order, clock=calendar)
     assert result.outcome is CheckOutcome.UNKNOWN
 
 
-def test_a_random_sample_is_enough(empty: Store, calendar: Calendar) -> None:
-    run = run_over(empty)
+def test_a_random_sample_is_enough(judged: Store, calendar: Calendar) -> None:
     drawn = make_sample_draw(
-        empty.samples.read_frame(run), SamplePlan(SamplingDesign.SIMPLE, 3, 60)
+        judged.samples.read_frame(RUN), SamplePlan(SamplingDesign.SIMPLE, 3, 60)
     )
-    empty.samples.save_draw_as_sample(
-        run, "ann", drawn, SamplePlan(SamplingDesign.SIMPLE, 3, 60), name="s"
+    judged.samples.save_draw_as_sample(
+        RUN, "ann", drawn, SamplePlan(SamplingDesign.SIMPLE, 3, 60), name="s"
     )
-    label(empty, run, only=[each.unit.claim for each in drawn.claims])
+    label(judged, RUN, only=[each.unit.claim for each in drawn.claims])
     result = check_gate_and_write_certificate_if_passed(
-        empty, run, GateRequest(kappa=0.2, recall_no=0.3, score=0.3), clock=calendar
+        judged, RUN, GateRequest(kappa=0.2, recall_no=0.3, score=0.3), clock=calendar
     )
     assert result.outcome is CheckOutcome.PASSED
     assert result.measured.labels == 60
 
 
 def test_a_sample_by_strata_decides_on_recall_by_its_lower_end_alone(
-    empty: Store, calendar: Calendar
+    judged: Store, calendar: Calendar
 ) -> None:
-    run, plan = run_over(empty), SamplePlan(SamplingDesign.STRATIFIED, 3, 60, sizes=SIZES)
-    drawn = make_sample_draw(empty.samples.read_frame(run, ("verdict",)), plan)
-    empty.samples.save_draw_as_sample(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
-    label(empty, run, only=[each.unit.claim for each in drawn.claims])
+    run, plan = RUN, SamplePlan(SamplingDesign.STRATIFIED, 3, 60, sizes=SIZES)
+    drawn = make_sample_draw(judged.samples.read_frame(run, ("verdict",)), plan)
+    judged.samples.save_draw_as_sample(
+        run, "ann", drawn, plan, name="s", stratified_by=("verdict",)
+    )
+    label(judged, run, only=[each.unit.claim for each in drawn.claims])
     asked = GateRequest(kappa=0.2, recall_no=0.1)
-    result = check_gate_and_write_certificate_if_passed(empty, run, asked, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(judged, run, asked, clock=calendar)
     assert set(outcomes(result).values()) == {CheckOutcome.PASSED}
     recall = result.measured.recall_no
     assert recall.value is not None
     assert recall.ci_low is not None
     more = replace(asked, recall_no=(recall.ci_low + recall.value) / 2)
     assert (
-        check_gate_and_write_certificate_if_passed(empty, run, more, clock=calendar).outcome
+        check_gate_and_write_certificate_if_passed(judged, run, more, clock=calendar).outcome
         is CheckOutcome.BELOW
     )
     point = check_gate_and_write_certificate_if_passed(
-        empty, run, replace(more, basis=ThresholdBasis.POINT), clock=calendar
+        judged, run, replace(more, basis=ThresholdBasis.POINT), clock=calendar
     )
     assert (point.outcome, EXIT_CODES[point.outcome]) == (CheckOutcome.UNDECIDED, 2)
     assert outcomes(point)["recall_no"] is CheckOutcome.UNDECIDED
 
 
 def test_a_certificate_of_a_sample_by_strata_leaves_recall_undecided(
-    empty: Store, calendar: Calendar, tmp_path: Path
+    judged: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
-    path, run = tmp_path / "certificate.json", run_over(empty)
+    path, run = tmp_path / "certificate.json", RUN
     plan = SamplePlan(SamplingDesign.STRATIFIED, 3, 60, sizes=SIZES)
-    drawn = make_sample_draw(empty.samples.read_frame(run, ("verdict",)), plan)
-    empty.samples.save_draw_as_sample(run, "ann", drawn, plan, name="s", stratified_by=("verdict",))
-    label(empty, run, only=[each.unit.claim for each in drawn.claims])
+    drawn = make_sample_draw(judged.samples.read_frame(run, ("verdict",)), plan)
+    judged.samples.save_draw_as_sample(
+        run, "ann", drawn, plan, name="s", stratified_by=("verdict",)
+    )
+    label(judged, run, only=[each.unit.claim for each in drawn.claims])
     assert (
         check_gate_and_write_certificate_if_passed(
-            empty, run, GateRequest(kappa=0.2, write=path), clock=calendar
+            judged, run, GateRequest(kappa=0.2, write=path), clock=calendar
         ).written
         == path
     )
-    other = run_over(empty, name="new")
-    result = held(empty, path, calendar, other, recall_no=0.1)
+    other = run_over(judged, name="new")
+    result = held(judged, path, calendar, other, recall_no=0.1)
     assert outcomes(result)["recall_no"] is CheckOutcome.UNDECIDED
 
 
@@ -339,22 +368,19 @@ def test_an_unfinished_run_is_broken(store: Store, calendar: Calendar) -> None:
 @pytest.mark.parametrize(
     "name", ["openai:judge-1", "Judge-1", "offline", "model:mine", "gpt-4o", "claude-opus-4"]
 )
-def test_labels_of_a_machine_are_refused(empty: Store, calendar: Calendar, name: str) -> None:
-    run = run_over(empty)
-    label(empty, run, by=name)
-    result = check_gate_and_write_certificate_if_passed(empty, run, EASY, clock=calendar)
+def test_labels_of_a_machine_are_refused(judged: Store, calendar: Calendar, name: str) -> None:
+    label(judged, RUN, by=name)
+    result = check_gate_and_write_certificate_if_passed(judged, RUN, EASY, clock=calendar)
     assert result.outcome is CheckOutcome.STALE
     assert f"labels by {name} are a machine's" in result.broken[0]
 
 
 def test_labels_of_a_machine_that_came_with_data_are_refused(
-    empty: Store, calendar: Calendar
+    store: Store, calendar: Calendar
 ) -> None:
-    run = run_over(empty)
-    label(empty, run)
     rating = Rating(1, "gpt-4o", "expertqa-support", "Complete", "Claim 1.0")
-    imported(empty, talk("t0", answers=1, ratings=[rating]))
-    result = check_gate_and_write_certificate_if_passed(empty, run, EASY, clock=calendar)
+    imported(store, talk("t0", answers=1, ratings=[rating]))
+    result = check_gate_and_write_certificate_if_passed(store, RUN, EASY, clock=calendar)
     assert result.outcome is CheckOutcome.STALE
     assert "labels by gpt-4o are a machine's" in result.broken[0]
 
@@ -488,7 +514,7 @@ CHANGES: list[tuple[str, RunSpec]] = [
 def test_another_judge_prompt_or_metric_is_stale(
     store: Store, certificate: Path, calendar: Calendar, message: str, spec: RunSpec
 ) -> None:
-    result = held(store, certificate, calendar, run_over(store, spec, talks=3))
+    result = held(store, certificate, calendar, run_over(store, spec, talks=1))
     assert result.outcome is CheckOutcome.STALE
     assert [each for each in result.broken if each.startswith(message)]
 
@@ -513,9 +539,10 @@ def certificate_with_parameters(certificate: Path) -> Path:
     return certificate
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
+def test_another_parameter_of_the_judge_is_stale(
+    store: Store, certificate_with_parameters: Path, calendar: Calendar
+) -> None:
+    changes: tuple[dict[str, Any], ...] = (
         {"temperature": 0.2},
         {"temperature": None},
         {"top_p": 0.9},
@@ -524,14 +551,12 @@ def certificate_with_parameters(certificate: Path) -> Path:
         {"max_tokens": 900},
         {"extra_body": {"top_k": 2}},
         {"extra_headers": {"X-Team": "others"}},
-    ],
-    ids=str,
-)
-def test_another_parameter_of_the_judge_is_stale(
-    store: Store, certificate_with_parameters: Path, calendar: Calendar, changed: dict[str, Any]
-) -> None:
-    fingerprint = fingerprint_with(replace(CERTIFIED_PROFILE, **changed))
-    run = run_over(store, replace(JUDGED, judge_fingerprint=fingerprint), talks=3)
+    )
+    fingerprints = [fingerprint_with(replace(CERTIFIED_PROFILE, **each)) for each in changes]
+    certified = parse_certificate(certificate_with_parameters.read_bytes()).judge
+    for each in fingerprints:
+        assert make_judge_identity("openai:judge-1", each) != certified
+    run = run_over(store, replace(JUDGED, judge_fingerprint=fingerprints[0]), talks=1)
     result = held(store, certificate_with_parameters, calendar, run)
     assert result.outcome is CheckOutcome.STALE
     assert "judge: openai:judge-1 is not what it was (its fingerprint differs)" in result.broken
@@ -544,7 +569,7 @@ def test_the_same_parameters_in_other_words_are_not_stale(
     earlier = same.replace("x-team", "X-Team").replace('"temperature":0.0', '"temperature":0')
     assert earlier != same
     for fingerprint in (same, earlier):
-        run = run_over(store, replace(JUDGED, judge_fingerprint=fingerprint), talks=3)
+        run = run_over(store, replace(JUDGED, judge_fingerprint=fingerprint), talks=1)
         result = held(store, certificate_with_parameters, calendar, run)
         assert not [each for each in result.broken if each.startswith("judge:")]
 
@@ -621,19 +646,19 @@ def test_another_label_is_stale(store: Store, certificate: Path, calendar: Calen
     assert held(store, certificate, calendar).outcome is CheckOutcome.PASSED
 
 
-def test_another_sample_is_stale(empty: Store, calendar: Calendar, tmp_path: Path) -> None:
-    run, path = run_over(empty), tmp_path / "certificate.json"
+def test_another_sample_is_stale(judged: Store, calendar: Calendar, tmp_path: Path) -> None:
+    run, path = RUN, tmp_path / "certificate.json"
     plan = SamplePlan(SamplingDesign.SIMPLE, 3, 60)
-    drawn = make_sample_draw(empty.samples.read_frame(run), plan)
-    row = empty.samples.save_draw_as_sample(run, "ann", drawn, plan, name="s")
-    label(empty, run, only=[each.unit.claim for each in drawn.claims])
+    drawn = make_sample_draw(judged.samples.read_frame(run), plan)
+    row = judged.samples.save_draw_as_sample(run, "ann", drawn, plan, name="s")
+    label(judged, run, only=[each.unit.claim for each in drawn.claims])
     certified = check_gate_and_write_certificate_if_passed(
-        empty, run, GateRequest(kappa=0.2, write=path), clock=calendar
+        judged, run, GateRequest(kappa=0.2, write=path), clock=calendar
     )
     assert certified.outcome is CheckOutcome.PASSED
-    assert held(empty, path, calendar, run).outcome is CheckOutcome.PASSED
-    empty.samples.draw_more_claims(row.id, "ann", 6)
-    result = held(empty, path, calendar, run)
+    assert held(judged, path, calendar, run).outcome is CheckOutcome.PASSED
+    judged.samples.draw_more_claims(row.id, "ann", 6)
+    result = held(judged, path, calendar, run)
     assert result.outcome is CheckOutcome.STALE
     name = f"simple random {row.uid[:8]}"
     assert result.broken == (
@@ -864,45 +889,43 @@ def draw_again(store: Store, run: RunId, seed: int, size: int = 48) -> SampleId:
 
 
 def test_a_sample_that_was_drawn_once_labels_were_known_is_asked_about(
-    empty: Store, calendar: Calendar
+    judged: Store, calendar: Calendar
 ) -> None:
     """Whoever knows what the judge gets wrong can try seeds until the sample has little of it."""
-    run = run_over(empty)
-    frame = [each.claim for each in empty.samples.read_frame(run, ())]
-    label(empty, run, only=frame[:-4])
-    sample = draw_again(empty, run, 5)
+    frame = [each.claim for each in judged.samples.read_frame(RUN, ())]
+    label(judged, RUN, only=frame[:-4])
+    sample = draw_again(judged, RUN, 5)
     order = GateRequest(kappa=0.2, sample=sample)
-    result = check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(judged, RUN, order, clock=calendar)
     (kappa,) = [each for each in result.checks if each.criterion is Criterion.KAPPA]
     assert kappa.outcome is CheckOutcome.UNDECIDED
     assert "had a label before it was drawn" in kappa.reason
     accepting = replace(order, accept=("drawn_after_labels",))
     assert outcomes(
-        check_gate_and_write_certificate_if_passed(empty, run, accepting, clock=calendar)
+        check_gate_and_write_certificate_if_passed(judged, RUN, accepting, clock=calendar)
     )["cohen_kappa"] is (CheckOutcome.PASSED)
 
 
-def test_the_best_of_several_samples_is_asked_about(empty: Store, calendar: Calendar) -> None:
-    run = run_over(empty)
-    one, other = draw_again(empty, run, 5, 40), draw_again(empty, run, 6, 40)
-    drawn = [each.claim for each in empty.samples.list_claims_in_served_order(one, "ann")]
-    label(empty, run, only=drawn)
+def test_the_best_of_several_samples_is_asked_about(judged: Store, calendar: Calendar) -> None:
+    one, other = draw_again(judged, RUN, 5, 40), draw_again(judged, RUN, 6, 40)
+    drawn = [each.claim for each in judged.samples.list_claims_in_served_order(one, "ann")]
+    label(judged, RUN, only=drawn)
     order = GateRequest(kappa=0.2, sample=one)
     assert (
-        check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar).outcome
+        check_gate_and_write_certificate_if_passed(judged, RUN, order, clock=calendar).outcome
         is CheckOutcome.PASSED
     )
     label(
-        empty,
-        run,
-        only=[each.claim for each in empty.samples.list_claims_in_served_order(other, "ann")],
+        judged,
+        RUN,
+        only=[each.claim for each in judged.samples.list_claims_in_served_order(other, "ann")],
     )
-    result = check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar)
+    result = check_gate_and_write_certificate_if_passed(judged, RUN, order, clock=calendar)
     assert result.outcome is CheckOutcome.UNDECIDED
     assert "of other samples the figures leave out" in result.checks[1].reason
     accepting = replace(order, accept=("other_samples",))
     assert (
-        check_gate_and_write_certificate_if_passed(empty, run, accepting, clock=calendar).outcome
+        check_gate_and_write_certificate_if_passed(judged, RUN, accepting, clock=calendar).outcome
         is CheckOutcome.PASSED
     )
 
@@ -945,12 +968,11 @@ def ask(store: Store, run: RunId, calendar: Calendar, *accepted: str) -> tuple[C
 
 
 def test_a_claim_set_tells_another_store_that_labels_were_known_before_it_was_drawn(
-    empty: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path
+    judged: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
-    run = run_over(empty)
-    frame = [each.claim for each in empty.samples.read_frame(run, ())]
-    label(empty, run, only=frame[:-4])
-    late = carry(empty, draw_again(empty, run, 5), elsewhere, tmp_path / "late.jsonl")
+    frame = [each.claim for each in judged.samples.read_frame(RUN, ())]
+    label(judged, RUN, only=frame[:-4])
+    late = carry(judged, draw_again(judged, RUN, 5), elsewhere, tmp_path / "late.jsonl")
     outcome, reason = ask(elsewhere, late, calendar)
     assert outcome is UNDECIDED
     assert "labelled claims of the sample «shop version 1» had a label before" in reason
@@ -958,34 +980,32 @@ def test_a_claim_set_tells_another_store_that_labels_were_known_before_it_was_dr
 
 
 def test_a_claim_set_that_was_drawn_before_labels_were_known_passes_in_another_store(
-    empty: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path
+    judged: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
-    run = run_over(empty)
-    sample = draw_again(empty, run, 5)
+    sample = draw_again(judged, RUN, 5)
     label(
-        empty,
-        run,
-        only=[each.claim for each in empty.samples.list_claims_in_served_order(sample, "ann")],
+        judged,
+        RUN,
+        only=[each.claim for each in judged.samples.list_claims_in_served_order(sample, "ann")],
     )
-    honest = carry(empty, sample, elsewhere, tmp_path / "shop.jsonl")
+    honest = carry(judged, sample, elsewhere, tmp_path / "shop.jsonl")
     assert ask(elsewhere, honest, calendar)[0] is CheckOutcome.PASSED
 
 
 @pytest.mark.parametrize("is_made_first", [False, True])
 def test_a_claim_set_tells_another_store_of_other_samples_with_labels(
-    empty: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path, is_made_first: bool
+    judged: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path, is_made_first: bool
 ) -> None:
     """Also where it was made before any label: they are counted when the set leaves."""
-    run = run_over(empty)
-    samples = [draw_again(empty, run, seed, 40) for seed in (5, 6)]
+    samples = [draw_again(judged, RUN, seed, 40) for seed in (5, 6)]
     if is_made_first:
-        empty.claim_sets.make_version_if_changed("shop", samples[0], "ann")
+        judged.claim_sets.make_version_if_changed("shop", samples[0], "ann")
     drawn = [
-        [each.claim for each in empty.samples.list_claims_in_served_order(one, "ann")]
+        [each.claim for each in judged.samples.list_claims_in_served_order(one, "ann")]
         for one in samples
     ]
-    label(empty, run, only=[*drawn[0], *drawn[1]])
-    best = carry(empty, samples[0], elsewhere, tmp_path / "shop.jsonl")
+    label(judged, RUN, only=[*drawn[0], *drawn[1]])
+    best = carry(judged, samples[0], elsewhere, tmp_path / "shop.jsonl")
     outcome, reason = ask(elsewhere, best, calendar)
     assert outcome is UNDECIDED
     others = len(set(drawn[1]) - set(drawn[0]))
@@ -994,60 +1014,57 @@ def test_a_claim_set_tells_another_store_of_other_samples_with_labels(
 
 
 def test_the_best_of_several_imported_claim_sets_is_asked_about(
-    empty: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path
+    judged: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
     """Each left its store before the sample of the next was drawn."""
-    run = run_over(empty)
     for number, name in enumerate(("one", "two")):
-        sample = draw_again(empty, run, 5 + number, 40)
-        drawn = [each.claim for each in empty.samples.list_claims_in_served_order(sample, "ann")]
-        label(empty, run, only=drawn)
-        made, _ = empty.claim_sets.make_version_if_changed(name, sample, "ann")
-        export_claim_set(empty, made.id, tmp_path / name, force=False)
+        sample = draw_again(judged, RUN, 5 + number, 40)
+        drawn = [each.claim for each in judged.samples.list_claims_in_served_order(sample, "ann")]
+        label(judged, RUN, only=drawn)
+        made, _ = judged.claim_sets.make_version_if_changed(name, sample, "ann")
+        export_claim_set(judged, made.id, tmp_path / name, force=False)
     first = import_claim_set(elsewhere, tmp_path / "one").row
     assert first.other_labels == 0
-    judged = run_over(elsewhere, replace(JUDGED, claims_from="set", claim_set=first.id))
-    assert ask(elsewhere, judged, calendar)[0] is CheckOutcome.PASSED
+    brought = run_over(elsewhere, replace(JUDGED, claims_from="set", claim_set=first.id))
+    assert ask(elsewhere, brought, calendar)[0] is CheckOutcome.PASSED
     import_claim_set(elsewhere, tmp_path / "two")
-    assert "of other samples" in ask(elsewhere, judged, calendar)[1]
+    assert "of other samples" in ask(elsewhere, brought, calendar)[1]
 
 
 def test_a_claim_set_whose_file_does_not_say_when_it_was_drawn_is_asked_about(
-    empty: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path
+    judged: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
-    run = run_over(empty)
-    sample = draw_again(empty, run, 5)
+    sample = draw_again(judged, RUN, 5)
     label(
-        empty,
-        run,
-        only=[each.claim for each in empty.samples.list_claims_in_served_order(sample, "ann")],
+        judged,
+        RUN,
+        only=[each.claim for each in judged.samples.list_claims_in_served_order(sample, "ann")],
     )
     file = tmp_path / "shop.jsonl"
-    older = carry(empty, sample, elsewhere, file, {"drawn_at": None, "other_labels": None})
+    older = carry(judged, sample, elsewhere, file, {"drawn_at": None, "other_labels": None})
     outcome, reason = ask(elsewhere, older, calendar)
     assert outcome is UNDECIDED
     assert "nothing says when the sample of «shop version 1» was drawn" in reason
     assert ask(elsewhere, older, calendar, "drawing_unknown")[0] is CheckOutcome.PASSED
-    export_claim_set(empty, empty.claim_sets.find_version_by_name("shop").id, file, force=True)
+    export_claim_set(judged, judged.claim_sets.find_version_by_name("shop").id, file, force=True)
     assert not import_claim_set(elsewhere, file).is_new
     assert ask(elsewhere, older, calendar)[0] is CheckOutcome.PASSED
 
 
 @pytest.mark.parametrize("has_other", [False, True])
 def test_a_claim_set_remembers_its_drawing_when_its_run_is_deleted(
-    empty: Store, calendar: Calendar, has_other: bool
+    judged: Store, calendar: Calendar, has_other: bool
 ) -> None:
-    run = run_over(empty)
-    samples = [draw_again(empty, run, seed, 40) for seed in (5, 6)]
+    samples = [draw_again(judged, RUN, seed, 40) for seed in (5, 6)]
     drawn = [
-        [each.claim for each in empty.samples.list_claims_in_served_order(one, "ann")]
+        [each.claim for each in judged.samples.list_claims_in_served_order(one, "ann")]
         for one in samples
     ]
-    label(empty, run, only=[*drawn[0], *(drawn[1] if has_other else ())])
-    made, _ = empty.claim_sets.make_version_if_changed("shop", samples[0], "ann")
+    label(judged, RUN, only=[*drawn[0], *(drawn[1] if has_other else ())])
+    made, _ = judged.claim_sets.make_version_if_changed("shop", samples[0], "ann")
     again = replace(JUDGED, claims_from="set", claim_set=made.id)
-    empty.deletions.delete_run(run, "ann")
-    outcome, reason = ask(empty, run_over(empty, again), calendar)
+    judged.deletions.delete_run(RUN, "ann")
+    outcome, reason = ask(judged, run_over(judged, again), calendar)
     assert outcome is (UNDECIDED if has_other else CheckOutcome.PASSED)
     assert ("of other samples" in reason) is has_other
 
@@ -1094,43 +1111,42 @@ def test_an_accuracy_that_was_added_taken_away_or_turned_round_is_named(certific
 
 
 def test_labels_that_were_deleted_before_others_were_given_are_asked_about(
-    empty: Store, calendar: Calendar
+    judged: Store, calendar: Calendar
 ) -> None:
     """Deleting the first labels, too, makes no deletion older than the labels."""
-    run = run_over(empty)
-    label(empty, run, by="bo")
-    empty.deletions.delete_person("bo", "ann")
+    label(judged, RUN, by="bo")
+    judged.deletions.delete_person("bo", "ann")
     calendar.wait(1)
-    label(empty, run)
+    label(judged, RUN)
     result = check_gate_and_write_certificate_if_passed(
-        empty, run, GateRequest(kappa=0.2), clock=calendar
+        judged, RUN, GateRequest(kappa=0.2), clock=calendar
     )
     assert result.outcome is CheckOutcome.UNDECIDED
 
 
 @pytest.mark.parametrize("is_deleted", [False, True])
 def test_a_labelled_sample_of_a_second_run_over_the_same_claims_is_asked_about(
-    empty: Store, calendar: Calendar, is_deleted: bool
+    judged: Store, calendar: Calendar, is_deleted: bool
 ) -> None:
-    run, second = run_over(empty), run_over(empty)
-    one, other = draw_again(empty, run, 5, 40), draw_again(empty, second, 6, 40)
+    run, second = RUN, run_over(judged)
+    one, other = draw_again(judged, run, 5, 40), draw_again(judged, second, 6, 40)
     label(
-        empty,
+        judged,
         second,
-        only=[each.claim for each in empty.samples.list_claims_in_served_order(other, "ann")],
+        only=[each.claim for each in judged.samples.list_claims_in_served_order(other, "ann")],
     )
     label(
-        empty,
+        judged,
         run,
-        only=[each.claim for each in empty.samples.list_claims_in_served_order(one, "ann")],
+        only=[each.claim for each in judged.samples.list_claims_in_served_order(one, "ann")],
     )
     if is_deleted:
-        empty.deletions.delete_run(second, "ann")
+        judged.deletions.delete_run(second, "ann")
     order = GateRequest(kappa=0.2, sample=one)
     reasons = [
         each.reason
         for each in check_gate_and_write_certificate_if_passed(
-            empty, run, order, clock=calendar
+            judged, run, order, clock=calendar
         ).checks
     ]
     assert any("--accept other_samples" in each for each in reasons), reasons
@@ -1229,51 +1245,48 @@ def agree_throughout(number: int, place: int, judge: str) -> str:
 
 @pytest.mark.parametrize("way", ["undone", "replaced", "settled by another", "settled alone"])
 def test_labels_that_were_changed_until_they_agree_are_asked_about(
-    empty: Store, calendar: Calendar, way: str
+    judged: Store, calendar: Calendar, way: str
 ) -> None:
     """Ten of 96 labels differ from the judge's at first, and none in the end."""
-    run = run_over(empty)
-    label(empty, run)
-    if way == "undone":
-        for _ in range(TALKS * len(CLAIMS)):
-            empty.reviews.undo("ann")
+    label(judged, RUN, lambda *claim: word if (word := fair(*claim)) == claim[2] else None)
+    label(judged, RUN, lambda *claim: word if (word := fair(*claim)) != claim[2] else None)
+    for _ in range(10 if way == "undone" else 0):
+        judged.reviews.undo("ann")
     is_settled = way.startswith("settled")
     label(
-        empty,
-        run,
+        judged,
+        RUN,
         agree_throughout,
         by="bo" if way == "settled by another" else "ann",
         action=Action.ADJUDICATED if is_settled else Action.BLIND,
     )
     accepted = ("not_blind",) if is_settled else ()
-    asked, why = ask(empty, run, calendar, *accepted)
+    asked, why = ask(judged, RUN, calendar, *accepted)
     assert (asked, "10 of the 96 labelled claims" in why) == (CheckOutcome.UNDECIDED, True)
     assert "--accept changed_labels" in why
-    passed, _ = ask(empty, run, calendar, "changed_labels", *accepted)
+    passed, _ = ask(judged, RUN, calendar, "changed_labels", *accepted)
     assert passed is CheckOutcome.PASSED
 
 
 def test_a_label_that_was_changed_away_from_the_judge_is_not_asked_about(
-    empty: Store, calendar: Calendar
+    judged: Store, calendar: Calendar
 ) -> None:
-    run = run_over(empty)
-    label(empty, run, agree_throughout)
-    label(empty, run)
-    assert ask(empty, run, calendar)[0] is CheckOutcome.PASSED
+    label(judged, RUN, agree_throughout)
+    label(judged, RUN)
+    assert ask(judged, RUN, calendar)[0] is CheckOutcome.PASSED
 
 
 def test_labels_that_were_imported_once_the_judge_had_spoken_are_asked_about(
-    empty: Store, calendar: Calendar
+    judged: Store, calendar: Calendar
 ) -> None:
-    run = run_over(empty)
     calendar.wait(1)
-    label(empty, run, action=Action.IMPORTED)
-    asked, why = ask(empty, run, calendar)
+    label(judged, RUN, action=Action.IMPORTED)
+    asked, why = ask(judged, RUN, calendar)
     assert (asked, "--accept imported_labels" in why) == (CheckOutcome.UNDECIDED, True)
-    assert ask(empty, run, calendar, "imported_labels")[0] is CheckOutcome.PASSED
-    # A run that is made anew does not make its verdicts unknown to whoever imported them.
-    again = run_over(empty)
-    assert ask(empty, again, calendar)[0] is CheckOutcome.UNDECIDED
+    assert ask(judged, RUN, calendar, "imported_labels")[0] is CheckOutcome.PASSED
+    # A RUN that is made anew does not make its verdicts unknown to whoever imported them.
+    again = run_over(judged)
+    assert ask(judged, again, calendar)[0] is CheckOutcome.UNDECIDED
 
 
 def run_over_some(store: Store, run: RunId, places: Sequence[int]) -> RunId:
@@ -1293,40 +1306,37 @@ def run_over_some(store: Store, run: RunId, places: Sequence[int]) -> RunId:
 
 
 def test_a_run_over_conversations_whose_labels_were_known_is_asked_about(
-    empty: Store, calendar: Calendar
+    store: Store, calendar: Calendar
 ) -> None:
     """The judge is wrong in eight of 24 conversations: somebody judges the others again."""
-    run = run_over(empty)
-    label(empty, run)
     calendar.wait(1)
     sound = [place for place in range(TALKS) if place % 6 and place % 4]
-    suiting = run_over_some(empty, run, sound)
+    suiting = run_over_some(store, RUN, sound)
     accept = ("few_conversations",)
-    asked, why = ask(empty, suiting, calendar, *accept)
+    asked, why = ask(store, suiting, calendar, *accept)
     assert (asked, "--accept other_conversations" in why) == (CheckOutcome.UNDECIDED, True)
-    passed, _ = ask(empty, suiting, calendar, *accept, "other_conversations")
+    passed, _ = ask(store, suiting, calendar, *accept, "other_conversations")
     assert passed is CheckOutcome.PASSED
-    whole = run_over_some(empty, run, range(TALKS))
-    assert ask(empty, whole, calendar)[0] is CheckOutcome.PASSED
+    whole = run_over_some(store, RUN, range(TALKS))
+    assert ask(store, whole, calendar)[0] is CheckOutcome.PASSED
 
 
 def test_conversations_that_were_judged_before_they_were_labelled_are_not_asked_about(
-    empty: Store, calendar: Calendar
+    judged: Store, calendar: Calendar
 ) -> None:
     """Two runs over two halves of a data set, each labelled then."""
-    first = run_over(empty)
-    label(empty, first)
+    first = RUN
+    label(judged, first)
     calendar.wait(1)
-    second = run_over(empty, name="later")
-    label(empty, second)
-    assert ask(empty, second, calendar)[0] is CheckOutcome.PASSED
+    second = run_over(judged, name="later")
+    label(judged, second)
+    assert ask(judged, second, calendar)[0] is CheckOutcome.PASSED
 
 
 def test_labels_of_a_bundle_that_nothing_vouches_for_are_asked_about(
-    store: Store, empty: Store, calendar: Calendar, tmp_path: Path
+    store: Store, judged: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
     """Somebody exports labels, changes those that differ from the judge's, and merges the file."""
-    run = run_over(empty)
     path = tmp_path / "labels.jsonl"
     write_bundle_file(store, path, force=False)
     honest = path.read_text(encoding="utf-8")
@@ -1337,12 +1347,12 @@ def test_labels_of_a_bundle_that_nothing_vouches_for_are_asked_about(
             each["verdict"] = each["judge_verdict"]
     edited = [json.loads(header), *acts]
     path.write_text("".join(json.dumps(each) + "\n" for each in edited), encoding="utf-8")
-    (refusal,) = merge_bundles_into_store(empty, [path]).refusals
+    (refusal,) = merge_bundles_into_store(judged, [path]).refusals
     assert "changed after it was exported" in refusal.reason
     del edited[0]["digest"]
     path.write_text("".join(json.dumps(each) + "\n" for each in edited), encoding="utf-8")
-    assert merge_bundles_into_store(empty, [path]).is_complete
-    asked, why = ask(empty, run, calendar)
+    assert merge_bundles_into_store(judged, [path]).is_complete
+    asked, why = ask(judged, RUN, calendar)
     assert (
         asked,
         "96 claims in the figures rest on labels of a bundle without a digest" in why,
@@ -1350,7 +1360,7 @@ def test_labels_of_a_bundle_that_nothing_vouches_for_are_asked_about(
         CheckOutcome.UNDECIDED,
         True,
     )
-    assert ask(empty, run, calendar, "unverified_labels")[0] is CheckOutcome.PASSED
+    assert ask(judged, RUN, calendar, "unverified_labels")[0] is CheckOutcome.PASSED
 
 
 def test_a_report_of_answers_names_labels_of_a_bundle_that_nothing_vouches_for(
