@@ -1,5 +1,6 @@
 """Closed and full standard streams, with real processes: an orderly end and the right code."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -14,10 +15,12 @@ from typing import Any
 import pytest
 
 from faithtui.cli.streams import READER_GONE
+from faithtui.engine.runs import runner
 from faithtui.errors import ExportError
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
+from tests.engine.building import planned
 from tests.engine.faulty_runs import STEPS, environment, filled
 from tests.judges.fault_server import FaultConfig, FaultServer, fault_server
 
@@ -80,6 +83,15 @@ class Ended:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a judged store."""
+    folder = tmp_path_factory.mktemp("streams")
+    with filled(folder / "s.db", TALKS) as store:
+        asyncio.run(runner.execute_run(store, planned(store), lambda event: None))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def home_with_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a judged store, files to import, and somebody's labels."""
     folder = tmp_path_factory.mktemp("streams")
     filled(folder / "s.db", TALKS).close()
@@ -159,10 +171,12 @@ WAYS = ("plain", "reader gone", "full", "no stdout", "no stderr", "no stdin", "f
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("line", COMMANDS)
-def test_every_command_ends_in_order_whatever_becomes_of_its_streams(home: Path, line: str) -> None:
+def test_every_command_ends_in_order_whatever_becomes_of_its_streams(
+    home_with_files: Path, line: str
+) -> None:
     words = line.split()
     with ExitStack() as stack:
-        started = {way: start(home, words, way, stack) for way in WAYS}
+        started = {way: start(home_with_files, words, way, stack) for way in WAYS}
         found = {way: ended(*each) for way, each in started.items()}
     plain = found["plain"]
     for way, each in found.items():

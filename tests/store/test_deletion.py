@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
@@ -229,15 +230,11 @@ EXAMPLES = [
 ]
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "store.db"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    """A store in which everything that can be holds the canary, beside plain words."""
-    with Store.open(path, busy_timeout_s=0.2) as found:
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a store in which everything that can be holds the canary, beside plain words."""
+    path = tmp_path_factory.mktemp("filled") / "store.db"
+    with Store.open(path) as found:
         found.conversations.import_batch(
             [
                 talk(f"set {CANARY}", f"{CANARY} 1", f"{CANARY} one", (OWN, SHARED)),
@@ -266,6 +263,17 @@ def store(path: Path) -> Iterator[Store]:
         )
         found.saved_views.save("conversations", SavedView("other", "source:plain", "number"))
         found.examples.store_set(EXAMPLES)
+    return path
+
+
+@pytest.fixture
+def path(filled: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(filled, tmp_path))
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    with Store.open(path, busy_timeout_s=0.2) as found:
         yield found
 
 
@@ -308,7 +316,7 @@ def test_bytes_of_a_data_set_are_gone_from_the_file_and_its_log(tmp_path: Path) 
     path = tmp_path / "s.db"
     with Store.open(path) as store:
         store.conversations.import_batch(
-            [talk("set", f"k{n}", f"{CANARY} {n}") for n in range(50)] + [talk("b", "p", "ginger")]
+            [talk("set", f"k{n}", f"{CANARY} {n}") for n in range(20)] + [talk("b", "p", "ginger")]
         )
         run = judge_all(store, ())
         label_all(store, run, 1, ("ann",))

@@ -136,11 +136,16 @@ def environment(tmp_path: Path) -> dict[str, str]:
     }
 
 
-@pytest.fixture
-def judged(tmp_path: Path) -> Path:
-    """Make a store in which the embedded judge has judged three conversations of many claims."""
-    path = tmp_path / "judged.db"
+@pytest.fixture(scope="session")
+def judged_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("judged") / "judged.db"
     with store_with(path, [conversation(key, CLAIMS) for key in "abc"]) as store:
         run = planned(store)
         asyncio.run(runner.execute_run(store, run, lambda event: None))
     return path
+
+
+@pytest.fixture
+def judged(judged_once: Path, tmp_path: Path) -> Path:
+    """Give a store in which the embedded judge has judged three conversations of many claims."""
+    return Path(shutil.copy(judged_once, tmp_path))

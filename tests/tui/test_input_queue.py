@@ -262,14 +262,17 @@ async def test_two_enters_in_one_read_save_one_setting(store_path: Path, tmp_pat
     assert "concurrency = 7" in file.read_text("utf-8")
 
 
+@pytest.mark.parametrize(
+    "jumps", ["gc", pytest.param("gagigpgugdgsgc", marks=pytest.mark.thorough)]
+)
 def test_bytes_of_one_read_never_end_a_terminal_session(
-    judged: Path, environment: Mapping[str, str]
+    judged: Path, environment: Mapping[str, str], jumps: str
 ) -> None:
     with Terminal(command(judged), environment) as terminal:
         terminal.wait("offline")
         terminal.press("\x0f", "gv", "gc")
         terminal.wait("CONVERSATIONS")
-        terminal.press("gv", "\x0f", "gv", "gr", "?\x1bq", "gagigp", ":q\x1b", "gugdgsgcgv")
+        terminal.press("gv", "\x0f", "gv", "gr", "?\x1bq", ":q\x1b", jumps, "gv")
         terminal.wait("[REVIEW]")
         terminal.press(CTRL_Q)
         assert terminal.wait_end() == 0, terminal.plain[-3000:]

@@ -7,7 +7,7 @@ import pytest
 
 from tests.tui.random_keys import Typist, listen
 
-KEYS = int(os.environ.get("FAITHTUI_RANDOM_KEYS", "600"))
+KEYS = int(os.environ.get("FAITHTUI_RANDOM_KEYS", "450"))
 """Keys typed in all; `.ci/wide` types more."""
 SEEDS = (0, 1, 2)
 """Each begins in a terminal of another size."""

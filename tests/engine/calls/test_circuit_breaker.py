@@ -15,7 +15,7 @@ from tests.engine.faulty_runs import STEPS, filled, judged, providers, soon
 from tests.judges.fault_server import FaultServer, Rule, fault_server
 from tests.judges.faults import Fault
 
-TALKS = 60
+TALKS = 40
 CONCURRENT = 8
 
 MOST = (10 + 2 * CONCURRENT) * (1 + REPAIRS)
@@ -32,7 +32,7 @@ def server() -> Iterator[FaultServer]:
 async def test_a_judge_that_always_answers_in_the_wrong_shape_is_given_up(
     tmp_path: Path, server: FaultServer, provider: str
 ) -> None:
-    """Measured: 350 answers of no use were bought for 60 conversations, now about 40."""
+    """Measured: 350 answers of no use were bought for 60 conversations; now it is about 40."""
     server.config.rules = (Rule((Fault("wrong_schema"),)),)
     with filled(tmp_path / "s.db", TALKS) as store:
         ran = await judged(store, server, provider)

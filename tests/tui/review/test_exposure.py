@@ -1,5 +1,6 @@
 """Wherever the judge's verdict on a claim was on the screen, a later label there is not blind."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -21,10 +22,16 @@ from tests.tui.driving import calm, opened, press, screen_text, status, text_of
 from tests.tui.review.test_blind_leaks import planted, work_blind
 
 
+@pytest.fixture(scope="module")
+def planted_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("planted") / "seen.db"
+    planted(path)
+    return path
+
+
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    planted(tmp_path / "seen.db")
-    return tmp_path / "seen.db"
+def path(planted_once: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(planted_once, tmp_path))
 
 
 @pytest.fixture
