@@ -106,7 +106,7 @@ class InputQueue:
         self._schedule_turn()
         return AwaitComplete(done)
 
-    def show_main_screen(self, name: str) -> None:
+    def switch_to_main_screen(self, name: str) -> None:
         """Show an installed screen as the only one; windows are closed without an answer."""
 
         async def switch_to_screen() -> None:

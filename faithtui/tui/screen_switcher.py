@@ -110,7 +110,7 @@ class ScreenSwitcher:
             if isinstance(left, FaithScreen):
                 left.save_typed_text_or_say_why_not()
                 left.show_message()  # Whoever comes back has done something else meanwhile.
-        self.app.input_queue.show_main_screen(name)
+        self.app.input_queue.switch_to_main_screen(name)
 
     @property
     def can_go_back(self) -> bool:

@@ -109,13 +109,13 @@ def test_verdicts_while_64_questions_are_in_the_air(tmp_path: Path) -> None:
                 terminal.settle(0.01)
                 seen = "> claim 2/" if number % 2 == 0 else "> claim 1/"
                 moves.append(answer(terminal, "j" if number % 2 == 0 else "k", seen))
-            # Not how many are in the air now: a run that rests for keys has none for a moment.
+            # Not how many are in flight now: a run that rests for keys has none for a moment.
             terminal.wait(lambda: terminal.read(0.05) and server.answered > answered)
             most = server.most_in_flight
     with Store.open(path, create=False) as store:
         assert store.runs.list_runs()[0].state is not RunState.DONE, "the run was to be under way"
     table(
-        f"keys in review while {most} questions are in the air",
+        f"keys in review while {most} questions are in flight",
         ("", "p50", "p95", "to empty"),
         [summary("empty app, one line", base, base), summary("next claim, all panes", moves, base)],
     )

@@ -47,7 +47,7 @@ HELD, PER_SECOND = 90, 30
 JUDGED = 400
 """Conversations of the run that is under way."""
 MANY = 40
-"""Questions in the air from which on it is measured; of 64 some are always just being read."""
+"""Questions in flight from which on it is measured; of 64 some are always just being read."""
 QUIET_S = 0.03
 
 Times = dict[str, list[float]]
@@ -365,7 +365,7 @@ def test_keys_while_64_questions_are_in_the_air(scaled: dict[int, Path], tmp_pat
         with Store.open(path) as store:
             stored = store.runs.read_run(run)
     table(
-        f"keys over {SIZES[-1]:,} conversations while 64 questions are in the air, {mb:.0f} MB",
+        f"keys over {SIZES[-1]:,} conversations while 64 questions are in flight, {mb:.0f} MB",
         HEAD,
         [
             row("empty app, one line", empty, base, ""),

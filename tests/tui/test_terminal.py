@@ -212,7 +212,7 @@ def test_undo_and_redo_work_after_a_restart(judged: Path, environment: Mapping[s
 
 
 def under_way(terminal: Terminal, server: WillingServer, path: Path) -> None:
-    """Begin a run, and wait until eleven replies are stored and other questions are in the air."""
+    """Begin a run, and wait until eleven replies are stored and other questions are in flight."""
     terminal.wait("No runs yet")
     terminal.press("n")
     terminal.wait("one run per metric")
@@ -240,7 +240,7 @@ def test_quitting_does_not_wait_for_the_judge_and_leaves_a_run_that_goes_on(
             terminal.wait("They are paid for")
             terminal.press(CTRL_Q)
             assert terminal.wait_end() == 0
-        assert server.answered == 11, "what is in the air is not answered, and quitting goes on"
+        assert server.answered == 11, "what is in flight is not answered, and quitting goes on"
         with Store.open(path, create=False) as store:
             row = store.runs.read_run(RunId(1))
             assert store.list_damage() == []

@@ -44,14 +44,14 @@ def explain_missing_figures(
         of_labels: Criteria whose figures come from the labels of this run, not of a certificate.
     """
     return tuple(
-        _explain_missing_figure(each, level, run, is_own=each.criterion in of_labels)
+        _replace_reason_of_missing_figure(each, level, run, is_own=each.criterion in of_labels)
         if each.outcome in (CheckOutcome.UNKNOWN, CheckOutcome.BELOW) and each.criterion in _FIGURES
         else each
         for each in checks
     )
 
 
-def _explain_missing_figure(
+def _replace_reason_of_missing_figure(
     check: CriterionCheck, level: LevelReport, run: str, *, is_own: bool
 ) -> CriterionCheck:
     found = check.estimate

@@ -66,7 +66,7 @@ class Resamples:
             if by_kind:
                 types: Ints = generator.multinomial(number, groups.times / number, size=rows)
             else:
-                types = _draw_and_count_group_types(generator, type_of, rows, size)
+                types = _resample_and_count_group_types(generator, type_of, rows, size)
             totals[:, start : start + rows] = (types.astype(np.float64) @ parts).T
             if on_progress is not None:
                 on_progress(start + rows)
@@ -89,7 +89,7 @@ class Resamples:
         return MatrixStack(self.groups.sum_strata_by_weight(counts, self.populations, self.unfair))
 
 
-def _draw_and_count_group_types(
+def _resample_and_count_group_types(
     generator: np.random.Generator, type_of: Ints, rows: int, size: int
 ) -> Ints:
     """Draw as many groups as there are, some times, and count their types."""

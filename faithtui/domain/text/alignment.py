@@ -260,7 +260,7 @@ def _find_clash_and_said_elsewhere(
         return None, False
     before = words[: words.index(claimed)][-2:]
     is_hedged = any(word.text in HEDGES for word in before)
-    if is_hedged and are_near_numbers(claimed, found):
+    if is_hedged and are_about_equal_numbers(claimed, found):
         return None, False
     is_said_elsewhere = any(
         sum(is_in_ascending_list(units, other) for units in others) >= _ELSEWHERE_SHARE * agreeing
@@ -278,7 +278,7 @@ def _are_names_side_by_side(
     return not pairs.isdisjoint(own) or not pairs.isdisjoint(context.bigrams)
 
 
-def are_near_numbers(one: Word, other: Word) -> bool:
+def are_about_equal_numbers(one: Word, other: Word) -> bool:
     """Whether "about" lets two numbers pass as one. Years have no such latitude."""
     if one.number is None or other.number is None or one.is_year or other.is_year:
         return False
@@ -295,6 +295,6 @@ def is_rounded_in_context(word: Word, before: Sequence[Word], context: SentenceI
     """
     is_hedged = any(each.text in HEDGES for each in before[-2:])
     return any(
-        may_be_rounded_match(word, other) or (is_hedged and are_near_numbers(word, other))
+        may_be_rounded_match(word, other) or (is_hedged and are_about_equal_numbers(word, other))
         for other in context.numbers
     )

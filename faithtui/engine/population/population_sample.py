@@ -40,8 +40,8 @@ from faithtui.engine.population.sample_request import (
     DESIGNS,
     PopulationRequest,
     check_request,
+    describe_sample_design,
     fill_in_request_defaults,
-    make_population_sample_name,
 )
 from faithtui.engine.population.sample_sizes import (
     SizeRequest,
@@ -175,7 +175,7 @@ def _draw_claims(
         ],
         known=[make_claim(each) for each in known],
         fresh=[make_claim(each) for each in fresh],
-        name=make_population_sample_name(plan),
+        name=describe_sample_design(plan),
         design=design,
         stratified_by=plan.stratified_by or (),
         seed=plan.seed or 0,

@@ -161,7 +161,7 @@ def _join_names(names: Iterable[str]) -> str:
     )
 
 
-def make_population_sample_name(plan: PopulationRequest) -> str:
+def describe_sample_design(plan: PopulationRequest) -> str:
     """Name a sample after how it is drawn."""
     match plan.design:
         case PopulationDesign.SIMPLE:

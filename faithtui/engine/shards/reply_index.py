@@ -41,12 +41,12 @@ class ReplyIndex:
 
     def _merge(self) -> None:
         keys, places = array("q"), array("q")
-        for key, place in merge(self._iter_old(), sorted(self._new.items())):
+        for key, place in merge(self._iter_sorted_entries(), sorted(self._new.items())):
             keys.append(key)
             places.append(place)
         self._keys, self._places = keys, places
         self._new = {}
 
-    def _iter_old(self) -> Iterator[tuple[int, int]]:
+    def _iter_sorted_entries(self) -> Iterator[tuple[int, int]]:
         pairs = zip(self._keys, self._places, strict=True)
         return (pair for pair in pairs if pair[0] not in self._new)

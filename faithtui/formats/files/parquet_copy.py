@@ -326,7 +326,7 @@ class _ColumnPages:
         return 2 * self.largest + of_lists
 
     @property
-    def longest_single_value_bytes(self) -> int:
+    def most_bytes_of_single_value(self) -> int:
         """Bytes of a value that stands for itself, at most: a number, or a word of the dictionary.
 
         What is in lists, and texts that stand in the page itself, are bounded by the page.
@@ -398,7 +398,7 @@ def plan_row_group_copy(
     """Columns of lists: each with all its values."""
     for number in held:
         rows = columns[number].limit_rows(rows)
-    row_bytes = sum(columns[number].longest_single_value_bytes for number in held)
+    row_bytes = sum(columns[number].most_bytes_of_single_value for number in held)
     rows = min(rows, _LARGE_PAGE // max(1, row_bytes))
     try:
         rows = min(rows, _compute_max_rows_per_batch(file, lists))

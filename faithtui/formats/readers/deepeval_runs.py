@@ -108,7 +108,7 @@ def _explain_match(sample: Sample) -> str | None:
     return None
 
 
-def _convert_test_run(
+def _read_test_run_drafts(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft | ShapeError]:
     if not has_any_key(fields.value, *_CASES, *_CONVERSATIONS) or has_any_key(
@@ -480,5 +480,5 @@ def _read_verdicts(text: str) -> list[tuple[str | None, str | None]]:
 
 
 READER = RecordReader(
-    "deepeval-run", "finished test runs of deepeval", _explain_match, _convert_test_run
+    "deepeval-run", "finished test runs of deepeval", _explain_match, _read_test_run_drafts
 )

@@ -22,8 +22,8 @@ from faithtui.judges.providers.batch_protocol import (
     belongs_to_batch,
     check_and_make_question_wire_ids,
     parse_time_or_none,
-    read_question_id,
     refuse_too_large_batch,
+    remove_id_prefix,
 )
 from faithtui.judges.providers.batches import BatchResult, BatchStatus
 from faithtui.judges.providers.http_exchange import (
@@ -132,7 +132,7 @@ class AnthropicBatches(BatchApiClient[AnthropicMessages]):
         if _read_status(await self._retrieve_batch(batch_id)).state == "working":
             raise self._api.make_unfinished_error(batch_id)
         async for line in self._read_result_lines(batch_id):
-            custom_id = read_question_id(text_or_none(line.get("custom_id")) or "")
+            custom_id = remove_id_prefix(text_or_none(line.get("custom_id")) or "")
             yield (
                 custom_id,
                 self._read_result(

@@ -423,7 +423,7 @@ def refuse_too_large_batch(size: int, most: int) -> None:
         )
 
 
-def read_question_id(wire_id: str) -> str:
+def remove_id_prefix(wire_id: str) -> str:
     """Undo `check_and_make_question_wire_ids` for one question."""
     return wire_id.partition("-")[2]
 

@@ -18,8 +18,8 @@ from faithtui.judges.providers.batch_protocol import (
     BatchApiClient,
     check_and_make_question_wire_ids,
     parse_time_or_none,
-    read_question_id,
     refuse_too_large_batch,
+    remove_id_prefix,
 )
 from faithtui.judges.providers.batches import BatchResult, BatchStatus
 from faithtui.judges.providers.http_exchange import (
@@ -116,7 +116,7 @@ class OpenAIBatches(BatchApiClient[OpenAIChat]):
                 continue
             url = f"{self._api.endpoint.base_url}/files/{quote(file_id, safe='')}/content"
             async for line in self._api.stream_json_lines(url, {}, batch_id):
-                custom_id = read_question_id(text_or_none(line.get("custom_id")) or "")
+                custom_id = remove_id_prefix(text_or_none(line.get("custom_id")) or "")
                 yield (
                     custom_id,
                     self.read_result(

@@ -154,7 +154,7 @@ def _adapt_template_object(
             raise ConfigError(f"{option}: its format gives a value of type {kind}, not a text")
         if all(mark in prompt for mark in marks.values()):
             return CallerTemplate(
-                given, tuple(names.items()), _to_template_text(prompt, marks, strict=strict)
+                given, tuple(names.items()), _replace_marks_with_holes(prompt, marks, strict=strict)
             )
         lacking.append((names, prompt))
     if not lacking:
@@ -165,11 +165,11 @@ def _adapt_template_object(
             option, next(ours for ours, mark in marks.items() if mark not in prompt)
         )
     return CallerTemplate(
-        given, tuple(names.items()), _to_template_text(prompt, marks, strict=strict)
+        given, tuple(names.items()), _replace_marks_with_holes(prompt, marks, strict=strict)
     )
 
 
-def _to_template_text(prompt: str, marks: Mapping[str, str], *, strict: bool) -> str:
+def _replace_marks_with_holes(prompt: str, marks: Mapping[str, str], *, strict: bool) -> str:
     """Write a prompt that holds marks as a text with holes, to be read as strictly."""
     text = prompt.replace("{", "{{").replace("}", "}}") if strict else prompt
     for name, mark in marks.items():

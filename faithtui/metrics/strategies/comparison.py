@@ -288,7 +288,7 @@ def _ask_until_consistent(
     left = tuple(pairs)
     rounds = AskRounds(count)
     while left and rounds.has_more:
-        question = _make_comparison_question(
+        question = _make_claims_against_truths_question(
             metric, _group_claims_by_truths(left, pairs), again=again
         )
         try:
@@ -323,7 +323,7 @@ def _ask_about_disputed(
         What the judge says now, of the claims for which it says something that can be read.
     """
     groups = _group_claims_by_truths(tuple(disputed), pairs)
-    question = _make_comparison_question(metric, groups, again=True)
+    question = _make_claims_against_truths_question(metric, groups, again=True)
     remarks = "\n".join(
         f'- c{number}: the verdict was "{finding.label}", but {finding.contradiction}.'
         for number, finding in enumerate(disputed.values())
@@ -397,7 +397,7 @@ def _make_finding(
     )
 
 
-def _make_comparison_question(
+def _make_claims_against_truths_question(
     metric: FaithfulnessOptions, groups: Groups, *, again: bool
 ) -> Question[tuple[ParsedVerdict | None, ...]]:
     parts, claims, truths = [], 0, 0

@@ -207,7 +207,11 @@ class AdjudicateScreen(FaithScreen):
         ids = tuple(self.listed_entries)
         read_rows = self.session.store.raters.read_claim_rows
         self.pager = Pager(
-            ids, read_rows, lambda row: row.id, self.report_failed_reading, self._draw_rows_later
+            ids,
+            read_rows,
+            lambda row: row.id,
+            self.report_failed_reading,
+            self._retry_drawing_rows_after,
         )
         at = None if here is None else self.pager.find_index(here)
         if at is None:
@@ -235,7 +239,7 @@ class AdjudicateScreen(FaithScreen):
 
     # Drawing
 
-    def _draw_rows_later(self, in_s: float) -> None:
+    def _retry_drawing_rows_after(self, in_s: float) -> None:
         """Draw rows again that could not be read while the store was locked."""
         self.set_timer(in_s, self.claims.refresh)
 

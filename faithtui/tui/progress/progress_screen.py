@@ -243,7 +243,7 @@ class ProgressScreen(FaithScreen):
             self.show_message()
         self.attempt, self.pace, self.history = run, PaceMeter(), None
         self.query_one(Panes).place_panes_anew()
-        self.run_keys.reset_for_new_attempt()
+        self.run_keys.forget_cancel_request()
         self.event_list.set_attempt_start(snapshot.elapsed_s)
         self.event_list.read_conversation_names_ahead(snapshot.run)
 

@@ -95,7 +95,7 @@ class RunControls(Controller["ProgressScreen"]):
         self._question: ConfirmDialog | None = None
         """The question whether it is to end, asked last."""
 
-    def reset_for_new_attempt(self) -> None:
+    def forget_cancel_request(self) -> None:
         """Begin with another attempt of the run."""
         self._is_cancelling = False
 

@@ -153,7 +153,7 @@ def overlay_pending_verdicts(
     return replace(view, claims=claims)
 
 
-def restore_human_labels(view: ReviewView, before: Sequence[ClaimView]) -> ReviewView:
+def copy_human_labels(view: ReviewView, before: Sequence[ClaimView]) -> ReviewView:
     """Show human labels of some claims as they were before."""
     known = {claim.id: claim for claim in before}
     claims = tuple(

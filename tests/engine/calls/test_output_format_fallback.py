@@ -152,7 +152,7 @@ def test_a_bad_reply_that_leads_to_another_rung_is_told_so_that_it_is_asked_agai
     assert fallback.record_failure_worth_retrying(OutputFormat.SCHEMA)
     assert fallback.output_format is OutputFormat.TOOL
     assert fallback.record_failure_worth_retrying(OutputFormat.SCHEMA), (
-        "one that was in the air meanwhile"
+        "one that was in flight meanwhile"
     )
     assert fallback.output_format is OutputFormat.TOOL
 

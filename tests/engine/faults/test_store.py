@@ -103,7 +103,7 @@ async def test_f31_what_another_process_locks_out_is_stored_afterwards(
     def lock_now_and_then(event: RunEvent) -> None:
         if isinstance(event, StoreTroubled):
             other.may_let_go = True
-        # Once with replies in the air, and once when the next question is about to be asked.
+        # Once with replies in flight, and once when the next question is about to be asked.
         done = event.progress.done
         if event.progress.calls and done in (0, 3) and done not in locked_at:
             locked_at.append(done)

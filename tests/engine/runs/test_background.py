@@ -57,7 +57,7 @@ def test_cancelling_keeps_what_is_stored_and_the_run_can_be_taken_up_again(store
         assert again.snapshot().state is RunState.DONE
         assert again.snapshot().progress.done == 5
         repeated = sum(count - 1 for count in server.asked.values())
-        assert repeated <= 1, "at most the question in the air is asked again"
+        assert repeated <= 1, "at most the question in flight is asked again"
 
 
 def test_a_run_cancelled_before_its_thread_has_begun_asks_nothing(store: Store) -> None:

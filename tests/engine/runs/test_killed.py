@@ -171,7 +171,7 @@ def test_f29_one_signal_waits_for_what_is_in_the_air_and_nothing_is_bought_twice
     assert "Traceback" not in said
     row, _ = outcome(path)
     assert (row.state, row.failed) == (RunState.CANCELLED, 0)
-    assert row.calls == len(server.billed), "what was in the air has come in"
+    assert row.calls == len(server.billed), "what was in flight has come in"
     assert f"faithtui --store {path} run --resume 1" in said
 
     assert resumed(path).returncode == 0
@@ -199,4 +199,4 @@ def test_f29_a_second_ctrl_c_stops_at_once(
     assert resumed(path).returncode == 0
     row, scores = outcome(path)
     assert (row.state, scores) == (RunState.DONE, clean)
-    assert bought_twice(server) == 0, "those in the air were never answered"
+    assert bought_twice(server) == 0, "those in flight were never answered"

@@ -230,7 +230,7 @@ def test_only_who_cancelled_here_is_told_of_the_end_and_only_of_that_attempt(
     screen.press("ctrl+x")
     screen.input_queue.answer("yes")
     assert run.cancelled == 1
-    screen.control.reset_for_new_attempt()
+    screen.control.forget_cancel_request()
     screen.control.show_cancelled_end()
     assert screen.message.startswith("cancelling")
     screen.press("ctrl+x")

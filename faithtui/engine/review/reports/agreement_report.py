@@ -180,7 +180,7 @@ def compute_run_agreement(
             answers_are_claims=spec.judges == "answer",
             soundness=row.integrity.soundness,
             integrity=spec.format_integrity_sentence(row.integrity),
-            unfinished=_format_unfinished(row),
+            unfinished=_format_unfinished_run(row),
         ),
         comparison=None
         if other is None
@@ -271,7 +271,7 @@ def update_claim_figures_for_new_labels(store: Store, known: RunAgreement) -> Ru
     return replace(known, report=report, full_report=known.report_of_readings, points_only=True)
 
 
-def _format_unfinished(row: RunRow) -> str:
+def _format_unfinished_run(row: RunRow) -> str:
     """Say how far a run is that is not finished, or that failed on many conversations."""
     if not row.pending:
         if row.failed <= MANY_UNJUDGED * row.conversations:

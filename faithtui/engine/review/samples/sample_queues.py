@@ -185,12 +185,14 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
     row = store.samples.read_sample(sample, reviewer)
     spec = store.runs.read_run(row.run).spec
     labels = store.samples.read_human_and_judge_labels(sample, reviewer)
-    pairs = _list_comparable_label_pairs(labels, spec.rule)
+    pairs = _list_human_and_judge_labels_by_group(labels, spec.rule)
     differ = sum(human != judge for _, human, judge in pairs)
     if row.kind is not SampleKind.SAMPLE:
         return QueueProgress(row, len(pairs), differ, None, planned=False)
     left, needed = max(0, row.frame - row.answered), None
-    counted = _list_comparable_label_pairs([each for each in labels if not each.shown], spec.rule)
+    counted = _list_human_and_judge_labels_by_group(
+        [each for each in labels if not each.shown], spec.rule
+    )
     if len(counted) >= MEASURED_FROM:
         needed = _estimate_labels_needed(counted, find_metric(spec.metric).spec.labels.names, left)
     planned = needed is None
@@ -203,7 +205,7 @@ LabelPair = tuple[str, str, str]
 """Group, the person's label and the judge's, in the words of the metric."""
 
 
-def _list_comparable_label_pairs(
+def _list_human_and_judge_labels_by_group(
     readings: Sequence[SampleLabel], rule: ScoringRule
 ) -> list[LabelPair]:
     """List the claims that can be compared: neither without a verdict nor unfair."""

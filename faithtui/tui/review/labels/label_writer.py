@@ -242,7 +242,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         state = self.screen.review_state
         if state is not None:
             before = [self._claims_before.get(each) for each in claims]
-            view = position.restore_human_labels(state.view, [each for each in before if each])
+            view = position.copy_human_labels(state.view, [each for each in before if each])
             at = self.screen.review_position
             if len(self._unsaved) == 1 and position.find_claim(view, claims[0]) is not None:
                 at = replace(at, claim=claims[0])
