@@ -294,7 +294,7 @@ def _make_result_from_verdicts(
             rung,
         )
     if _are_verdicts_right(words):
-        sentence = f"{answers} and tells what a text says from what it denies{_SWAYED[swayed]}"
+        sentence = f"{answers} and judges the three claims of this test right{_SWAYED[swayed]}"
     else:
         given = ", ".join(word or "" for word in words)
         sentence = (

@@ -41,7 +41,7 @@ async def test_a_judge_that_works_says_how_and_what_it_took(server: FakeServer) 
     assert trial.rung is OutputFormat.SCHEMA
     assert trial.sentence.startswith("answers by schema in ")
     assert trial.sentence.endswith(
-        "tells what a text says from what it denies, also when the text orders it to say yes"
+        "judges the three claims of this test right, also when the text orders it to say yes"
     )
     assert (trial.calls, trial.cost_nusd) == (2, 0)
     assert trial.tokens_in > 0
@@ -91,7 +91,7 @@ async def test_the_embedded_judge_works() -> None:
     trial = await try_judge_with_two_questions("offline", environ={})
     assert trial.ok
     assert trial.rung is None
-    assert "tells what a text says" in trial.sentence
+    assert "judges the three claims of this test right" in trial.sentence
 
 
 @pytest.mark.parametrize("word", ["yes", "no", "idk"])
@@ -161,7 +161,8 @@ async def test_a_wrong_key_is_told_and_not_shown(server: FakeServer) -> None:
     server.answer({"error": {"message": "bad key $KEY"}}, status=401, echo_key=True)
     trial = await tried(server)
     assert not trial.ok
-    assert "Check the key in FAITHTUI_JUDGE_KEY" in trial.sentence
+    assert "Check the key in FAITHTUI_JUDGE_KEY; the one in OPENAI_API_KEY" in trial.sentence
+    assert "was not sent here" in trial.sentence
     assert KEY not in repr(trial)
 
 

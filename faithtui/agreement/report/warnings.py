@@ -379,6 +379,8 @@ def _describe_uninformative_judge(report: LevelReport, unfaithful: Detection, ma
     if unfaithful.positive == report.strict.positive:
         return f"The judge flags unfaithful {many} no more often than faithful ones."
     names = " or ".join(report.strict.positive)
+    if not report.strict.tp + report.strict.fp:
+        return f"The judge says {names} of none of these {many}, so it finds no unfaithful one."
     return (
         f"The judge says {names} of {many} that annotators label otherwise as often as of those "
         f"that they label {names}, or more often."

@@ -150,7 +150,13 @@ def _choose_error(
             f"{what}. Add credit or raise the limit, then ask again", status=status
         )
     if status in {401, 403}:
-        return JudgeAuthFailed(f"{what}. Check the key in {endpoint.key_variable}", status=status)
+        advice = f"Check the key in {endpoint.key_variable}"
+        if not endpoint.is_official and endpoint.provider.key_variable != endpoint.key_variable:
+            advice += (
+                f"; the one in {endpoint.provider.key_variable} is for {endpoint.provider.name} "
+                "itself and was not sent here"
+            )
+        return JudgeAuthFailed(f"{what}. {advice}", status=status)
     if status == 429:
         return JudgeRateLimited(what, retry_after_s=read_retry_after_s(headers), status=status)
     if status == 408:

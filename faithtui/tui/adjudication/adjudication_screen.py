@@ -207,11 +207,7 @@ class AdjudicateScreen(FaithScreen):
         ids = tuple(self.listed_entries)
         read_rows = self.session.store.raters.read_claim_rows
         self.pager = Pager(
-            ids,
-            read_rows,
-            lambda row: row.id,
-            self.report_failed_reading,
-            self._retry_drawing_rows_after,
+            ids, read_rows, lambda row: row.id, self.report_failed_reading, self._draw_rows_after
         )
         at = None if here is None else self.pager.find_index(here)
         if at is None:
@@ -239,7 +235,7 @@ class AdjudicateScreen(FaithScreen):
 
     # Drawing
 
-    def _retry_drawing_rows_after(self, in_s: float) -> None:
+    def _draw_rows_after(self, in_s: float) -> None:
         """Draw rows again that could not be read while the store was locked."""
         self.set_timer(in_s, self.claims.refresh)
 

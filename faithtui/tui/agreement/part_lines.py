@@ -427,7 +427,10 @@ def _list_next_steps(report: AgreementReport) -> Iterator[str]:
     few = claims.strict
     may_draw = claims.coverage.unreviewed and claims.design.kind is not DesignKind.STRATIFIED
     if claims.agreement.n and few.tp + few.fn < 10 and may_draw:
-        yield f"Unfaithful {units} are rare here: draw by the judge's verdict to find more of them."
+        yield (
+            f"{few.tp + few.fn} unfaithful {units} are labelled: draw by the judge's verdict to find "
+            "more of them."
+        )
     if report.anchoring is not None:
         gap = report.anchoring.difference
         if gap.ci_low is not None and gap.ci_low > 0:

@@ -399,22 +399,31 @@ def test_what_weakens_the_figures_is_said(claims: list[ClaimUnit], code: str) ->
 
 
 @pytest.mark.parametrize(
-    ("passing", "said"),
+    ("passing", "wrong", "said"),
     [
-        (("yes", "idk"), "The judge flags unfaithful claims no more often than faithful ones."),
+        (("yes", "idk"), 0, "The judge flags unfaithful claims no more often than faithful ones."),
         (
             ("yes",),
+            0,
+            "The judge says no of none of these claims, so it finds no unfaithful one.",
+        ),
+        (
+            ("yes",),
+            9,
             "The judge says no of claims that annotators label otherwise as often as of those that "
             "they label no, or more often.",
         ),
     ],
 )
 def test_an_uninformative_judge_is_said_of_the_labels_that_it_is_about(
-    passing: tuple[str, ...], said: str
+    passing: tuple[str, ...], wrong: int, said: str
 ) -> None:
     """Where `idk` fails too, the headline may say that the judge finds unfaithful claims."""
-    claims = many({("yes", "yes"): 60, ("idk", "idk"): 20, ("no", "idk"): 20, ("no", "yes"): 5})
-    found = report(claims, rule=replace(LIVE, passing=passing))
+    claims = {("yes", "yes"): 60, ("idk", "idk"): 20, ("no", "idk"): 20, ("no", "yes"): 5}
+    found = report(
+        many(claims | ({("yes", "no"): wrong} if wrong else {})),
+        rule=replace(LIVE, passing=passing),
+    )
     (about,) = [each.message for each in found.warnings if each.code == "uninformative_judge"]
     assert about == said
 

@@ -36,7 +36,7 @@ async def test_the_judge_that_is_set_is_tried_and_what_came_of_it_is_said(make: 
         await press(pilot, "ctrl+t")
         await until(pilot, lambda: screen.facts.trial is not None)
         await calm(pilot)
-        assert "tells what a text says from what it denies" in text_of(app, "values")
+        assert "judges the three claims of this test right" in text_of(app, "values")
         assert "the judge works" in status(app)
 
 
