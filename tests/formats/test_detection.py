@@ -49,6 +49,21 @@ def test_exactly_one_reader_recognises_a_file(path: Path) -> None:
     assert len(found) == 1
 
 
+@pytest.mark.parametrize(
+    ("kind", "command"),
+    [
+        ("faithtui-labels", "faithtui merge FILE"),
+        ("faithtui-claim-set", "faithtui claim-set import FILE"),
+        ("faithtui-example", "faithtui run --examples FILE"),
+    ],
+)
+def test_a_file_of_ours_that_is_no_import_names_its_command(
+    tmp_path: Path, kind: str, command: str
+) -> None:
+    path = write(tmp_path / "own.jsonl", {"type": kind, "version": 1})
+    assert refusal(path).endswith(f"`{command}`")
+
+
 def camel(key: str) -> str:
     first, *rest = key.split("_")
     return first + "".join(map(str.capitalize, rest))

@@ -5,12 +5,13 @@ question that only the user can answer; none is told with the keys that were see
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.errors import ConfigError, FormatUnknown
+from faithtui.formats import claim_sets, examples, label_bundles
 from faithtui.formats.files.record_files import FileKind, Sample
 from faithtui.formats.readers import (
     deepeval,
@@ -135,7 +136,20 @@ def _format_sample_keys(sample: Sample) -> str:
     return shown + (f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else "")
 
 
+_WAYS_OF_OWN_FILES: Final[Mapping[object, str]] = {
+    label_bundles.FORMAT: "holds labels without their conversations: take them in with `faithtui "
+    "merge FILE`",
+    claim_sets.FORMAT: "is a claim set: take it in with `faithtui claim-set import FILE`",
+    examples.FORMAT: "holds examples for a judge: give them to it with `faithtui run --examples "
+    "FILE`",
+}
+"""What the first line of a file of ours that is no import says of itself, and what takes it in."""
+
+
 def _describe_unknown_format(sample: Sample) -> str:
+    own = _WAYS_OF_OWN_FILES.get(sample.records[0].get("type")) if sample.records else None
+    if own is not None:
+        return own
     keys = list(dict.fromkeys(key for record in sample.records for key in record))
     hints = [
         f"`--map {name}={key}`" for key in keys if (name := suggest_key(key)) not in (None, key)
