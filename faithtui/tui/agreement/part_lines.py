@@ -428,8 +428,8 @@ def _list_next_steps(report: AgreementReport) -> Iterator[str]:
     may_draw = claims.coverage.unreviewed and claims.design.kind is not DesignKind.STRATIFIED
     if claims.agreement.n and few.tp + few.fn < 10 and may_draw:
         yield (
-            f"{few.tp + few.fn} unfaithful {units} are labelled: draw by the judge's verdict to find "
-            "more of them."
+            f"{few.tp + few.fn} unfaithful {units} are labelled: draw by the judge's verdict to "
+            "find more of them."
         )
     if report.anchoring is not None:
         gap = report.anchoring.difference
