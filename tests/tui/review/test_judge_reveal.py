@@ -220,6 +220,15 @@ async def test_a_sample_takes_no_ranges_and_stays_blind(app: FaithApp, store_pat
     assert acts(store_path) == []
 
 
+async def test_what_was_seen_before_is_not_called_blind(app: FaithApp, store_path: Path) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "B")
+        assert "seen before: not blind" in text_of(app, "verdict")
+        await press(pilot, "y")
+    assert [each[-1] for each in acts(store_path)] == [True]
+
+
 async def test_truths_can_be_revealed_alone(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await blinded(pilot, store_path)

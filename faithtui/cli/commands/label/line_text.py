@@ -44,6 +44,11 @@ _WHY_SHOWN = (
     "seeing the verdict sways you; your label counts in no other figure"
 )
 
+_WHY_NOT_BLIND = (
+    "you have had the judge's verdicts on this conversation in view before, so that your label "
+    "will not count as blind"
+)
+
 _HELP = (
     "enter: read the claim again",
     "t: read question, answer and passages in full",
@@ -90,6 +95,8 @@ def format_claim_lines(served: ServedClaim) -> list[str]:
     lines = [f"{unit} {served.number} of {served.of}, {mode}"]
     if served.is_for_influence:
         lines += wrap_with_name_before("judge shown", _WHY_SHOWN)
+    elif claim.seen and not served.shown:
+        lines += wrap_with_name_before("not blind", _WHY_NOT_BLIND)
     lines += wrap_with_name_before("conversation", f"{view.item.key}, turn {claim.turn + 1}")
     turn = next((each for each in view.turns if each.position == claim.turn), None)
     question = _find_user_message_before_answer(view, claim.turn)

@@ -145,6 +145,8 @@ def _judge_wording_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Pie
 def _judge_verdict_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
     labels = shown_view.label_set
     if _is_judge_verdict_hidden(shown_view, claim):
+        if claim.seen:
+            return [Piece(fmt.HIDDEN, "quiet"), Piece(" seen before: not blind", "warn")]
         return [Piece(fmt.HIDDEN, "quiet"), Piece(" hidden until you answer", "quiet")]
     verdict = get_judge_verdict(claim, shown_view.focus.window)
     judge = shown_view.view.run.spec.judge

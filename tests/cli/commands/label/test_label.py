@@ -189,6 +189,15 @@ def test_revealing_prints_the_judge_and_is_recorded(label: Label, path: Path) ->
     ]
 
 
+def test_what_was_seen_before_is_not_called_blind(label: Label, path: Path) -> None:
+    words = "not blind: you have had the judge's verdicts"
+    with Store.open(path) as store:
+        first = store.runs.list_item_ids(RUN)[0]
+        assert words not in label("q\n", "--order", "text", "--blind").out
+        store.exposures.record(first, "ann")
+    assert words in label("q\n", "--order", "text", "--blind").out
+
+
 def test_shown_prints_the_judge_and_records_that_it_was_known(label: Label, path: Path) -> None:
     result = label("y\ny\nq\n", "--order", "text", "--shown")
     assert "claim 1 of 6, judge shown" in result.out
