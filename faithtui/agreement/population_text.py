@@ -4,9 +4,9 @@ from faithtui.agreement.population import Population
 
 
 def describe_population(population: Population) -> str:
-    """Say how much a sample stands for."""
+    """Say how much a sample stands for: what was judged, as reports count it."""
     claims = f"{population.claim_count:,} claim{'s' * (population.claim_count != 1)}"
-    count = population.conversation_count
+    count = population.judged
     conversations = f"{count:,} conversation{'s' * (count != 1)}"
     return f"{claims} of {conversations} in {population.results}"
 

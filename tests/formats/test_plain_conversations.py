@@ -72,3 +72,15 @@ def test_a_long_text_hashes_as_its_pieces() -> None:
     shape: list[list[object]] = [["user", long, None, []]]
     text = json.dumps(shape, separators=(",", ":"))
     assert content_hash(turns) == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_metadata_written_as_text_are_an_object() -> None:
+    """Columns of Parquet have them so, those of `faithtui measure` too; other text is refused."""
+    turns = [{"role": "user", "content": "When?"}]
+    text = '{"team": "north", "conversation_id": 3}'
+    found = neutral.conversation_from_json({"turns": turns, "metadata": text}, source="s")
+    assert found.conversation.metadata == {"team": "north", "conversation_id": 3}
+    assert found.conversation.group == "conversation_id:3"
+    for wrong in ("north", "[1]", "{north}"):
+        with pytest.raises(InputError, match="metadata"):
+            neutral.conversation_from_json({"turns": turns, "metadata": wrong}, source="s")

@@ -22,7 +22,7 @@ from urllib.parse import quote
 from faithtui.engine.shards.results_schema import require_pyarrow
 from faithtui.engine.shards.written_folders import WrittenFolders
 from faithtui.errors import ConfigError, FileUnreadable, InputError
-from faithtui.formats.files.parquet_copy import Footer, copy_row_groups
+from faithtui.formats.files.parquet_copy import COPY_PIECE, Footer, copy_row_groups
 from faithtui.formats.files.record_files import PARQUET, FileRecord, RecordFile
 from faithtui.formats.readers.datasets import (
     FormatChoice,
@@ -44,8 +44,6 @@ _STORES: Final = frozenset(("abfs", "abfss", "file", "gcs", "gs", "hdfs", "s3", 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._=-]")
 _LONGEST_NAME: Final = 150
 """Characters of a shard's name: with its endings it is a file name on every system."""
-
-_PIECE: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,7 +433,7 @@ def _read_file_or_none(address: str) -> bytes | None:
 
 def _copy_file(address: str, target: Path) -> None:
     with _open_input(address) as file, target.open("wb") as copy:
-        shutil.copyfileobj(file, copy, _PIECE)
+        shutil.copyfileobj(file, copy, COPY_PIECE)
 
 
 def _copy_row_groups(address: str, groups: tuple[int, int], target: Path) -> None:

@@ -76,6 +76,8 @@ class ShardOutcome:
     """Finished, by this worker and before."""
     failed: int = 0
     """Of these, that have a reason and no score because something went wrong."""
+    first_failure: str | None = None
+    """The reason of one that this worker saw fail; None: it saw none."""
     incomplete: int = 0
     """Of these, that lack a verdict."""
     calls: int = 0
@@ -207,6 +209,7 @@ class _ShardWork:
         self._records: Iterator[tuple[int, ParsedRecord]] = iter(())
         self._problem: JudgeUnusable | None = None
         self._file_problem: str | None = None
+        self._first_failure: str | None = None
         self.is_read_to_end = False
         """Every record of the shard is finished."""
 
@@ -293,6 +296,8 @@ class _ShardWork:
             except AnswerOutstanding:
                 continue  # it is taken up again when the answer is in a file
             self._journal.append_finished_conversation(number, rows)
+            if rows.state is ScoreState.FAILED and self._first_failure is None:
+                self._first_failure = rows.conversation["reason"]
             self._on_progress(self.get_outcome(is_whole=False))
             # The offline judge answers without waiting; others of the loop get their turn here.
             await asyncio.sleep(0)
@@ -326,6 +331,7 @@ class _ShardWork:
             is_whole=is_whole,
             conversations=self._journal.finished_count,
             failed=self._journal.states[ScoreState.FAILED],
+            first_failure=self._first_failure,
             incomplete=self._journal.states[ScoreState.INCOMPLETE],
             calls=tally.calls,
             calls_stored=tally.calls_stored,

@@ -51,6 +51,10 @@ from faithtui.formats.files.thrift import (
 _LARGE_PAGE: Final = 8 * MB
 """A page beyond this is written anew in smaller ones."""
 
+COPY_PIECE: Final = 8 * MB
+"""Bytes that are copied at once. An object store is asked for each piece, and a question takes as
+long as some megabytes of the answer."""
+
 COPY_MOST: Final = 4 * 2**30
 """Bytes of a copy on the disk. A few kilobytes may stand for as much as they like."""
 
@@ -586,7 +590,7 @@ def _copy_bytes(file: IO[bytes], start: int, size: int, target: IO[bytes]) -> No
     file.seek(start)
     left = size
     while left:
-        piece = file.read(min(left, MB))
+        piece = file.read(min(left, COPY_PIECE))
         if not piece:
             raise InputError("ends too early; it may be cut off")
         left -= len(piece)

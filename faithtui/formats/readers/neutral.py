@@ -36,6 +36,7 @@ from faithtui.errors import InputError
 from faithtui.formats.images import ImageCollector, find_image_folder
 from faithtui.formats.json_lines import describe_json
 from faithtui.formats.readers.values.any_spelling import ShapeError
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 
 GROUP_KEYS = ("conversation_id", "passage_group", "knowledge_group")
 """Metadata that says what belongs together; the first that is there counts."""
@@ -244,11 +245,12 @@ def conversation_from_json(
     Raises:
         InputError: A field is missing or wrong, or an image cannot be had; the first is named.
     """
-    plain = _build_without_pydantic(found, source)
-    if plain is not None:
-        return ParsedConversation(plain, {})
-    collector = ImageCollector(find_image_folder(path))
     try:
+        found = _parse_metadata_text(found)
+        plain = _build_without_pydantic(found, source)
+        if plain is not None:
+            return ParsedConversation(plain, {})
+        collector = ImageCollector(find_image_folder(path))
         read = _Conversation.model_validate(found)
         turns = tuple(
             _make_turn(turn, f"turns[{position}]", collector)
@@ -271,6 +273,14 @@ def conversation_from_json(
     except ShapeError as error:
         field, reason = error.field, error.reason
     raise InputError(reason, path=path, line=line, record=record, field=field or None)
+
+
+def _parse_metadata_text(found: Mapping[str, object]) -> Mapping[str, object]:
+    """Read metadata that are an object written as text, as columns of Parquet have them."""
+    metadata = found.get("metadata")
+    if not isinstance(metadata, str):
+        return found
+    return {**found, "metadata": parse_list_or_object_cell(metadata, "metadata")}
 
 
 _PLAIN_LINE = frozenset(("id", "turns", "metadata", "reference_judges"))

@@ -48,7 +48,7 @@ def test_failed_conversations_bound_a_share() -> None:
 
 
 def test_a_population_is_said_in_words() -> None:
-    assert describe_population(POPULATION) == "16 claims of 10 conversations in s3://bucket/all"
+    assert describe_population(POPULATION) == "16 claims of 6 conversations in s3://bucket/all"
     assert describe_unmeasured_results(POPULATION) == (
         "2 of 10 conversations (20.0%) could not be judged: no figure is about them.",
         "2 conversations have no claim.",

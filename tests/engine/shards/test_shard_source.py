@@ -1,6 +1,8 @@
 """Sources cut into shards: files, folders, patterns, row groups, object stores."""
 
+import io
 import json
+import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from pyarrow import fs
 from faithtui.engine.shards import shard_source
 from faithtui.engine.shards.shard_source import check_address_has_no_key, find_shard, list_shards
 from faithtui.errors import ConfigError, FileUnreadable, InputError
-from faithtui.formats.files.parquet_copy import Footer
+from faithtui.formats.files.parquet_copy import Footer, copy_row_groups
 from faithtui.formats.files.thrift import I64, ThriftReader, encode_struct
 from faithtui.formats.readers.datasets import FormatChoice
 from tests.engine.shards.shard_files import TALKS, write_lines
@@ -312,6 +314,26 @@ def test_a_row_group_that_claims_more_rows_than_its_bytes_may_have_is_refused(
     assert len(shards) == 2
     with pytest.raises(InputError, match=rf"log.parquet: has {rows:,} rows in [\d,]+ bytes"):
         keys(shards[1])
+
+
+def test_an_object_store_is_asked_once_for_some_megabytes(tmp_path: Path) -> None:
+    """A question takes it 50 ms, in which it gives 5 MB."""
+
+    class CountedFile(io.FileIO):
+        reads = 0
+
+        def read(self, size: int | None = -1) -> bytes:
+            self.reads += 1
+            return super().read(size)
+
+    path = tmp_path / "log.parquet"
+    text = random.Random(1).randbytes(3_000_000).hex()
+    pq.write_table(pa.table({"text": [text]}), path, use_dictionary=False, compression="none")
+    copy = tmp_path / "copy.parquet"
+    with CountedFile(path) as file, copy.open("wb") as target:
+        copy_row_groups(file, [0], target)
+        assert file.reads == 4, "the footer in three, and the column"
+    assert pq.read_table(copy).to_pylist() == [{"text": text}]
 
 
 def test_row_groups_are_looked_for_once_however_many_shards_are_cut(

@@ -49,7 +49,7 @@ ROW = SampleRow(
 def test_a_queue_says_which_population_it_stands_for() -> None:
     lines = queue_detail_lines(ROW, (), None, 100)
     text = "\n".join(line.text for line in lines)
-    assert "320 claims of 100 conversations in s3://bucket/[red]all" in text
+    assert "320 claims of 90 conversations in s3://bucket/[red]all" in text
     assert "10 of 100 conversations (10.0%) could not be judged" in text
     assert "\x1b" not in text
 

@@ -9,6 +9,9 @@ from faithtui.engine.shards.measure_shards import MeasureSummary
 _MOST_PROBLEMS = 10
 """Shards whose problem is shown; a wrong format is that of thousands of files."""
 
+_MOST_FAILURES = 3
+"""Shards of which one failed conversation is shown; their rows have the reason of each."""
+
 
 def choose_exit_code(summary: MeasureSummary) -> int:
     """Say what the command ends with."""
@@ -35,6 +38,10 @@ def print_summary(summary: MeasureSummary, *, with_line: bool) -> None:
     if len(problems) > _MOST_PROBLEMS:
         more = plural(len(problems) - _MOST_PROBLEMS, "more shard")
         print_to_stderr(f"{more} with a problem; --json has the reason of each")
+    failures = [each for each in summary.outcomes if each.first_failure and not each.problem]
+    for each in failures[:_MOST_FAILURES]:
+        reason = f"shard {each.shard}: {each.failed:,} failed, such as {each.first_failure}"
+        print_to_stderr(make_visible_line(reason))
     if with_line:
         print_text(make_visible_line(_format_totals(summary)))
     if summary.waiting:
@@ -65,7 +72,8 @@ def summary_to_json(summary: MeasureSummary) -> JsonFields:
 def _format_totals(summary: MeasureSummary) -> str:
     parts = [
         f"{summary.whole:,} of {plural(summary.shards, 'shard')} whole in {summary.results}",
-        f"{plural(summary.conversations, 'conversation')} measured now"
+        f"{plural(summary.conversations, 'conversation')} of "
+        f"{plural(len(summary.outcomes), 'shard')} measured now"
         if summary.outcomes
         else "nothing was left to measure",
     ]

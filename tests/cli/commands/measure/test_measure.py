@@ -28,7 +28,7 @@ def test_a_source_is_measured_and_then_there_is_nothing_left(cli: Cli, source: P
     first = cli("measure", source, "-o", results)
     assert first.code == 0
     assert "2 of 2 shards whole in" in first.out
-    assert "2 conversations measured now" in first.out
+    assert "2 conversations of 2 shards measured now" in first.out
     assert "2/2 shards · 2 conversations" in first.err
     again = cli("measure", source, "-o", results)
     assert again.code == 0
@@ -44,7 +44,7 @@ def test_a_parquet_file_without_rows_is_a_whole_shard(cli: Cli, source: Path) ->
     found = cli("measure", source, "-o", source.parent / "results")
     assert found.code == 0
     assert "3 of 3 shards whole in" in found.out
-    assert "2 conversations measured now" in found.out
+    assert "2 conversations of 3 shards measured now" in found.out
 
 
 def test_a_store_in_place_of_the_folder_is_refused_and_stays(cli: Cli, source: Path) -> None:
@@ -72,6 +72,8 @@ def test_rows_that_failed_end_with_5_and_a_file_of_prose_is_told_too(
     found = cli("measure", source, "-o", source.parent / "a")
     assert found.code == 5
     assert "1 failed, with the reason in their rows" in found.out
+    assert "shard 0.jsonl: 1 failed, such as InputError: " in found.err
+    assert "0.jsonl: line 1: is not JSON" in found.err
     (source / "1.jsonl").write_text("prose\n")
     found = cli("measure", source, "-o", source.parent / "b")
     assert found.code == 5

@@ -28,7 +28,7 @@ def test_it_says_what_was_drawn_of_what_and_what_comes_next(
     result = cli("sample", results, "--size", "20", "--store", store)
     assert result.code == 0
     lines = result.out.splitlines()
-    assert lines[0] == f"population: 120 claims of 42 conversations in {results}"
+    assert lines[0] == f"population: 120 claims of 40 conversations in {results}"
     assert lines[1].startswith("2 of 42 conversations (4.8%) could not be judged")
     assert any(each.startswith("judge yes ") for each in lines)
     assert any(each == "sample 1 of run 1: 20 claims, seed 1" for each in lines)
