@@ -22,6 +22,7 @@ from faithtui.cli.shared_options import (
     override_configured_reviewer,
 )
 from faithtui.cli.stores import open_store
+from faithtui.domain.text.suggestions import format_known_names
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _parse_population_design(name: str | None) -> "PopulationDesign | None":
     try:
         return PopulationDesign(name)
     except ValueError:
-        known = ", ".join(PopulationDesign)
+        known = format_known_names(name, PopulationDesign)
         raise ConfigError(f"--design is `{name}`; expected one of {known}") from None
 
 
