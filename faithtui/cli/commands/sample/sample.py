@@ -22,7 +22,6 @@ from faithtui.cli.shared_options import (
     override_configured_reviewer,
 )
 from faithtui.cli.stores import open_store
-from faithtui.domain.text.suggestions import format_known_names
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -123,6 +122,7 @@ def _parse_population_design(name: str | None) -> "PopulationDesign | None":
     Raises:
         ConfigError: There is none of this name.
     """
+    from faithtui.domain.text.suggestions import format_known_names
     from faithtui.engine.population.sample_sizes import PopulationDesign
 
     if name is None:
