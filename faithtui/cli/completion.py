@@ -157,6 +157,48 @@ def _list_metrics() -> Words:
     return [each.spec.key for each in METRICS]
 
 
+def _list_populations() -> Words:
+    from faithtui.engine.population.sample_sizes import PopulationDesign
+
+    return list(PopulationDesign)
+
+
+def _list_duplicates_rules() -> Words:
+    from faithtui.agreement.labelled_units import Duplicates
+
+    return get_args(Duplicates)
+
+
+def _list_interval_methods() -> Words:
+    from faithtui.agreement.report.settings import IntervalMethod
+
+    return list(IntervalMethod)
+
+
+def _list_finding_kinds() -> Words:
+    from faithtui.domain.integrity.findings import FindingKind
+
+    return list(FindingKind)
+
+
+def _list_strata() -> Words:
+    from faithtui.store.samples.sampling_frames import STRATA
+
+    return STRATA
+
+
+def _list_new_samples() -> Words:
+    from faithtui.cli.commands.label.queue_choice import NEW_SAMPLES
+
+    return NEW_SAMPLES
+
+
+def _list_accepted_codes() -> Words:
+    from faithtui.agreement.gate.warning_checks import ACCEPTED_CODES
+
+    return ACCEPTED_CODES
+
+
 def _list_report_formats() -> Words:
     from faithtui.engine.review.reports.agreement_report import Format
 
@@ -210,9 +252,24 @@ _FIXED: Final[dict[tuple[str, str], Callable[[], Words]]] = {
     ("", "--strategy"): lambda: ("evidence", "window"),
     ("", "--idk"): _list_idk_rules,
     ("", "--preset"): _list_presets,
+    ("gate", "--accept"): _list_accepted_codes,
     ("gate", "--level"): lambda: ("claims", "answers"),
     ("report", "--format"): _list_report_formats,
+    ("report", "--duplicates"): _list_duplicates_rules,
+    ("report", "--interval"): _list_interval_methods,
     ("import", "--format"): _list_import_formats,
+    ("measure", "--format"): _list_import_formats,
+    ("measure", "--on"): lambda: ("local", "ray"),
+    ("run", "--claims"): lambda: ("extracted", "own", "imported"),
+    ("sample", "--design"): _list_populations,
+    ("label", "--sample"): _list_new_samples,
+    ("label", "--order"): lambda: ("drawn", "text"),
+    ("label", "--stratify"): _list_strata,
+    ("plan", "--stratify"): _list_strata,
+    ("check", "kind"): _list_finding_kinds,
+    ("split", "action"): lambda: ("show", "make"),
+    ("guideline", "action"): lambda: ("show", "set", "history"),
+    ("export", "--format"): lambda: ("jsonl", "csv", "parquet", "bundle"),
     ("export", "what"): _list_export_names,
 }
 """By command and option; "" for all commands."""

@@ -144,7 +144,10 @@ def read_color_mode(text: str) -> ColorMode:
     for mode in get_args(ColorMode):
         if mode == text:
             return mode  # type: ignore[no-any-return]  # get_args says nothing of its values
-    raise ConfigError(f"--color is `{text}`; expected {', '.join(get_args(ColorMode))}")
+    from faithtui.domain.text.suggestions import format_known_names
+
+    known = format_known_names(text, get_args(ColorMode))
+    raise ConfigError(f"--color is `{text}`; expected {known}")
 
 
 def read_idk_rule(text: str) -> "IdkRule":
@@ -154,11 +157,12 @@ def read_idk_rule(text: str) -> "IdkRule":
         ConfigError: It is none of them.
     """
     from faithtui.agreement.idk_recoding import IdkRule
+    from faithtui.domain.text.suggestions import format_known_names
 
     try:
         rule = IdkRule(text)
     except ValueError:
-        known = ", ".join(each.option_word for each in IdkRule)
+        known = format_known_names(text, (each.option_word for each in IdkRule))
         raise ConfigError(f"there is no idk rule `{text}`; known: {known}") from None
     if text != rule.option_word:
         print_to_stderr(

@@ -86,6 +86,8 @@ class FileImport:
     """Human labels that were not in the store, of new and of known conversations."""
     without_interaction: int = 0
     """Conversations with nothing to judge: no question that was answered. They are imported."""
+    without_passages: int = 0
+    """Conversations with an answered question and no passage at any turn. They are imported."""
     refused: int = 0
     """Records; 1 more when the file was refused as a whole, or from some place on."""
     merged: int = 0
@@ -483,6 +485,11 @@ class _ImportPass:
                     merged=count.merged + len(settled.merged),
                     new_ratings=count.new_ratings + settled.new_ratings,
                     without_interaction=count.without_interaction + len(unanswered),
+                    without_passages=count.without_passages
+                    + sum(
+                        not any(turn.retrieval_context for turn in batch.conversations[key].turns)
+                        for key in kept.difference(unanswered)
+                    ),
                 )
                 place = done + min(batch.end, size)
                 self._report(ImportProgress(path, count.read, place, total, self._checking))

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from faithtui.domain.field_types import require_type
 from faithtui.domain.judging.examples import Example
-from faithtui.domain.text.suggestions import format_suggestion
+from faithtui.domain.text.suggestions import format_known_names, format_suggestion
 from faithtui.errors import ConfigError
 from faithtui.metrics import (
     deepevalex_faithfulness,
@@ -120,9 +120,8 @@ def build(
     for given, value in options.items():
         name = given.strip().replace("-", "_")
         if name not in known:
-            raise ConfigError(
-                f"{found.spec.key} has no option `{given}`; it has {', '.join(known)}"
-            )
+            names = format_known_names(name, known)
+            raise ConfigError(f"{found.spec.key} has no option `{given}`; it has {names}")
         values[name] = _convert_option_value(name, kinds[name], value)
     prompts = prompts or load_prompts(found.spec.key, found.steps, prompts_dir)
     if examples:
@@ -223,5 +222,10 @@ def _convert_option_value(name: str, kind: Any, value: object) -> object:
     try:
         return TypeAdapter(kind).validate_python(value)
     except ValidationError as error:
-        problem = error.errors()[0]["msg"]
-        raise ConfigError(f"option {name}: {value!r} is not possible: {problem}") from error
+        found = error.errors()[0]
+        # The words of a Literal, which pydantic lists in its message.
+        words = [each for each in get_args(kind) if isinstance(each, str)]
+        meant = format_suggestion(str(value), words)
+        raise ConfigError(
+            f"option {name}: {value!r} is not possible: {found['msg']}{meant}"
+        ) from error

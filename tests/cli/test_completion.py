@@ -183,3 +183,39 @@ def test_every_run_judge_set_and_metric_of_a_command_line_is_completed() -> None
                 assert found, (words, parameter.opts)
                 seen.add(metavar)
     assert seen >= named
+
+
+BEFORE = {
+    "gate": ["last", "--min-kappa", "0"], "sample": ["results"],
+    "measure": ["x.jsonl", "-o", "results"], "import": ["x.jsonl"], "compare": ["1", "1"],
+    "trend": ["houses"], "label": ["--plain"],
+    "report": ["last"], "plan": ["last"], "export": ["claims"],
+    "claim-set make": ["houses", "last"], "check kind": ["last"],
+}  # fmt: skip
+"""What a command needs before one of its options, or an argument, is looked at."""
+NEW_NAMES = {(name, "--source") for name in ("import", "measure", "delete import")}
+
+
+def test_a_value_that_is_nearly_one_of_those_offered_is_asked_for(judged: Path, cli: Cli) -> None:
+    asked = set()
+    for words, command in COMMANDS.items():
+        name = " ".join(words)
+        for parameter in command.params:
+            complete = find_completer(name, parameter)
+            option = max(parameter.opts, key=len)
+            if complete is None or parameter.metavar == "JUDGE" or (name, option) in NEW_NAMES:
+                continue
+            offered = [each for each in complete(judged) if len(each) > 3 and each != "last"]
+            if not offered:
+                continue
+            meant = max(offered, key=len)
+            typed = meant[:-2] + meant[-1]
+            is_option = option.startswith("-")
+            before = BEFORE.get(name if is_option else f"{name} {option}", [])
+            line = [*words, *before, *([option] if is_option else []), typed]
+            found = cli("--store", judged, *line)
+            assert found.code in (2, 3, 4), (line, found)
+            assert f"Did you mean `{meant}`?" in found.err, (line, found.err)
+            asked.add((name, option))
+    assert len(asked) > 40
+    assert {("report", "--format"), ("run", "--source"), ("split", "action")} <= asked

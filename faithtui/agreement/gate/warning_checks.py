@@ -25,6 +25,7 @@ from faithtui.agreement.gate.threshold_checks import (
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.settings import ReportLevel, ReportWarning, Severity
+from faithtui.domain.text.suggestions import format_known_names
 from faithtui.errors import ConfigError
 
 _AGREEMENT = (Criterion.KAPPA, Criterion.RECALL)
@@ -92,7 +93,7 @@ def validate_accepted_warning_codes(codes: Iterable[str]) -> tuple[str, ...]:
         if each not in ACCEPTED_CODES:
             raise ConfigError(
                 f"--accept {each}: the gate asks about no such warning; known: "
-                f"{', '.join(ACCEPTED_CODES)}"
+                f"{format_known_names(each, ACCEPTED_CODES)}"
             )
     return tuple(wanted)
 

@@ -95,12 +95,13 @@ class _CheckProgress:
 
 def _parse_finding_kind(name: str) -> "FindingKind":
     from faithtui.domain.integrity.findings import FindingKind
+    from faithtui.domain.text.suggestions import format_known_names
 
     folded = name.strip().lower().replace("_", "-")
     for kind in FindingKind:
         if kind.value == folded:
             return kind
-    known = ", ".join(kind.value for kind in FindingKind)
+    known = format_known_names(folded, (kind.value for kind in FindingKind))
     raise ConfigError(f"there is no kind of finding `{name}`; known: {known}")
 
 

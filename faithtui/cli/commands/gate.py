@@ -57,13 +57,6 @@ class UsageErrorIsBrokenCommand(TyperCommand):
             raise
 
 
-def _complete_warning_codes(incomplete: str) -> list[str]:
-    """Offer the codes of warnings that can be accepted."""
-    from faithtui.agreement.gate.warning_checks import ACCEPTED_CODES
-
-    return [each for each in ACCEPTED_CODES if each.startswith(incomplete)]
-
-
 def gate(
     context: typer.Context,
     run: RunArgument,
@@ -125,7 +118,6 @@ def gate(
             metavar="CODE",
             help="Accept a warning of the report by its code, such as few_conversations; may be "
             "repeated. A certificate records it.",
-            autocompletion=_complete_warning_codes,
         ),
     ] = None,
     level: Annotated[
@@ -208,9 +200,12 @@ def _choose_threshold_basis(lower: bool | None) -> "ThresholdBasis | None":
 
 def _parse_report_level(text: str) -> "ReportLevel":
     from faithtui.agreement.report.settings import ReportLevel
+    from faithtui.domain.text.suggestions import format_known_names
 
     if text not in tuple(ReportLevel):
-        raise ConfigError(f"there is no level `{text}`; known: {', '.join(ReportLevel)}")
+        raise ConfigError(
+            f"there is no level `{text}`; known: {format_known_names(text, ReportLevel)}"
+        )
     return ReportLevel(text)
 
 

@@ -71,7 +71,10 @@ def guideline(
         case "show" | "history", _:
             raise ConfigError(f"`{action}` takes no file")
         case _:
-            raise ConfigError(f"`{action}` is no action; known: {', '.join(ACTIONS)}")
+            from faithtui.domain.text.suggestions import format_known_names
+
+            known = format_known_names(action, ACTIONS)
+            raise ConfigError(f"`{action}` is no action; known: {known}")
 
 
 def _require_known_metric_name_or_none(metric: str | None) -> str | None:

@@ -25,6 +25,7 @@ def keys(
     Example: faithtui keys --preset vim
     """
     from faithtui.config import PRESETS, load_settings_with_origins
+    from faithtui.domain.text.suggestions import format_known_names
     from faithtui.paths import keymap_file
     from faithtui.tui.keymap.bindings import format_binding_keys, list_bindings_by_class
     from faithtui.tui.keymap.keymap import (
@@ -40,7 +41,8 @@ def keys(
         configured = load_settings_with_origins()
         keymap = load_keymap(configured.settings.keys, keymap_file(configured.file))
     else:
-        raise ConfigError(f"there is no preset `{preset}`; expected one of {', '.join(PRESETS)}")
+        known = format_known_names(preset, PRESETS)
+        raise ConfigError(f"there is no preset `{preset}`; known: {known}")
     rows = [
         (where, format_binding_keys(binding, keymap), binding.tooltip, binding.id or "")
         for where, binding in list_bindings_by_class()

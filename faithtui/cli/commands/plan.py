@@ -170,12 +170,14 @@ def _parse_strata_variables(text: str) -> tuple[str, ...]:
     Raises:
         ConfigError: They cannot be made of that.
     """
+    from faithtui.domain.text.suggestions import format_suggestion
     from faithtui.store.samples.sampling_frames import STRATA
 
     found = tuple(each.strip() for each in text.split(",") if each.strip())
     for each in found:
         if each not in STRATA:
-            raise ConfigError(f"--stratify {each}; expected {', '.join(STRATA)}, with commas")
+            known = f"{', '.join(STRATA)}, with commas{format_suggestion(each, STRATA)}"
+            raise ConfigError(f"--stratify {each}; expected {known}")
     if not found:
         raise ConfigError(f"--stratify is empty; expected {', '.join(STRATA)}, with commas")
     return found

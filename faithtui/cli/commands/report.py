@@ -241,20 +241,22 @@ def _refuse_numbers_out_of_range(level: float, target: float, resamples: int, se
 
 def _read_duplicates_rule(text: str) -> "Duplicates":
     from faithtui.agreement.labelled_units import Duplicates
+    from faithtui.domain.text.suggestions import format_known_names
 
     known: dict[str, Duplicates] = {name: name for name in get_args(Duplicates)}
     if text not in known:
-        raise ConfigError(f"there is no rule `{text}`; known: {', '.join(known)}")
+        raise ConfigError(f"there is no rule `{text}`; known: {format_known_names(text, known)}")
     return known[text]
 
 
 def _read_interval_method(text: str) -> "IntervalMethod":
     from faithtui.agreement.report.settings import IntervalMethod
+    from faithtui.domain.text.suggestions import format_known_names
 
     try:
         return IntervalMethod(text)
     except ValueError:
-        known = ", ".join(each.value for each in IntervalMethod)
+        known = format_known_names(text, (each.value for each in IntervalMethod))
         raise ConfigError(f"there is no kind of interval `{text}`; known: {known}") from None
 
 
@@ -263,11 +265,13 @@ def _read_formats(text: str) -> "tuple[Format, ...]":
     from faithtui.engine.review.reports.agreement_report import Format
 
     known: dict[str, Format] = {name: name for name in get_args(Format)}
+    names = ", ".join(known)
+    known["markdown"] = "md"
     chosen = [part.strip().lower() for part in text.split(",") if part.strip()]
     for name in chosen:
         if name not in known:
             meant = format_suggestion(name, known)
-            raise ConfigError(f"there is no format `{name}`; known: {', '.join(known)}{meant}")
+            raise ConfigError(f"there is no format `{name}`; known: {names}{meant}")
     if not chosen:
-        raise ConfigError(f"no format is named; known: {', '.join(known)}")
+        raise ConfigError(f"no format is named; known: {names}")
     return tuple(known[name] for name in dict.fromkeys(chosen))

@@ -63,11 +63,12 @@ def split(
     from faithtui.config import load_settings
     from faithtui.domain.estimates import FEWEST_GROUPS
     from faithtui.domain.splits import SPLITS
+    from faithtui.domain.text.suggestions import format_known_names
     from faithtui.engine.review.samples.splits import save_store_split
 
     options = merge_common_options(context, store, json, reviewer)
     if action not in ACTIONS:
-        raise ConfigError(f"`{action}` is no action; known: {', '.join(ACTIONS)}")
+        raise ConfigError(f"`{action}` is no action; known: {format_known_names(action, ACTIONS)}")
     if action == "show" and (shares is not None or seed is not None):
         raise ConfigError("--shares and --seed belong to `faithtui split make`")
     settings = load_settings()

@@ -21,6 +21,12 @@ def find_similar_name(typed: str, known: Iterable[str]) -> str | None:
     return next(iter([*parts, *near]), None) if len(wanted) > 2 else next(iter(near), None)
 
 
+def format_known_names(typed: str, known: Iterable[str]) -> str:
+    """List the names that there are, and ask for the one that is most like what was typed."""
+    names = list(known)
+    return f"{', '.join(names)}{format_suggestion(typed, names)}"
+
+
 def format_suggestion(typed: str, known: Iterable[str]) -> str:
     """Ask for the name that is most like what was typed, after a sentence; "" for none."""
     found = find_similar_name(typed, known)

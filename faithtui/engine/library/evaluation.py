@@ -16,6 +16,7 @@ from typing import Any
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.field_types import require_type
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
+from faithtui.domain.text.suggestions import format_known_names
 from faithtui.domain.value_json import Json
 from faithtui.engine.calls.answer_gathering import await_all
 from faithtui.engine.calls.budget import NUSD
@@ -424,7 +425,9 @@ def _build_metrics(
     for name in options:
         if not any(_normalise_metric_name(name) in names for names in known.values()):
             every = sorted({each for names in known.values() for each in names})
-            raise ConfigError(f"no metric has an option `{name}`; known: {', '.join(every)}")
+            raise ConfigError(
+                f"no metric has an option `{name}`; known: {format_known_names(name, every)}"
+            )
     for each in named:
         if isinstance(each, str):
             names = known[find_metric(each).spec.key]

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from faithtui.domain.ids import RunId
+from faithtui.domain.text.suggestions import format_known_names
 from faithtui.engine.integrity.run_checks import check_and_save_run_within_time_limit
 from faithtui.engine.library.project_rows import ReportFormat, Row
 from faithtui.engine.library.project_runs import find_run_id
@@ -28,7 +29,7 @@ def format_agreement_report(store: "Store", run: int | str, form: ReportFormat) 
         ConfigError: There is no such format.
     """
     if form not in get_args(ReportFormat):
-        known = ", ".join(get_args(ReportFormat))
+        known = format_known_names(form, get_args(ReportFormat))
         raise ConfigError(f"there is no format `{form}`; known: {known}")
     agreement = compute_run_agreement(store, _find_run_and_check_labels(store, run))
     return "".join(iter_report_text(store, agreement, form))

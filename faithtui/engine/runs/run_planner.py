@@ -7,7 +7,7 @@ from typing import Any
 
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.judging.examples import Example
-from faithtui.domain.text.suggestions import format_suggestion
+from faithtui.domain.text.suggestions import format_known_names, format_suggestion
 from faithtui.engine.calls.image_hosts import check_image_hosts
 from faithtui.engine.review.examples import (
     read_examples_file_for_run,
@@ -237,7 +237,8 @@ def select_metric_options(
         elif not any(name in names for names in known.values()):
             every = sorted({each for names in known.values() for each in names})
             raise ConfigError(
-                f"{' and '.join(known)} has no option `{typed}`; known: {', '.join(every)}"
+                f"{' and '.join(known)} has no option `{typed}`; known: "
+                f"{format_known_names(typed, every)}"
             )
     return chosen
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
+from faithtui.domain.text.suggestions import format_known_names
 from faithtui.engine.calls.budget import NO_EXPENSE, NUSD, Expense
 from faithtui.engine.interrupts import (
     run_until_done_or_cancelled_twice,
@@ -256,7 +257,8 @@ def measure_unfinished_shards(
     if request.workers < 1:
         raise ConfigError(f"there are {request.workers} workers; expected 1 or more")
     if request.on not in ENGINES:
-        raise ConfigError(f"there is no engine `{request.on}`; known: {', '.join(ENGINES)}")
+        known = format_known_names(request.on, ENGINES)
+        raise ConfigError(f"there is no engine `{request.on}`; known: {known}")
     settings, results = request.settings, expand_home(request.results).absolute()
     if settings.max_failures.share is not None:
         raise ConfigError(

@@ -234,6 +234,9 @@ def _format_file_counts(found: "FileImport") -> list[str]:
         lines.append(f"  not understood and kept aside: {_format_unknown_key(key, count)}")
     for key, count in found.dropped_keys.items():
         lines.append(f"  not understood and dropped: {_format_unknown_key(key, count)}")
+    answered = found.new + found.unchanged + found.merged - found.without_interaction
+    if found.without_passages == answered > 0:
+        lines.append(_format_missing_passages(found))
     lines += map(_format_unread_labels, found.unread_labels)
     lines += [f"  {plural(count, 'time')}: {remark}" for remark, count in found.remarks.items()]
 
@@ -263,6 +266,16 @@ def _format_run(run: "ImportedRun") -> list[str]:
             "the judge had, so they may differ from those it gave"
         )
     return lines
+
+
+def _format_missing_passages(found: "FileImport") -> str:
+    """Say that nothing can be judged by passages, and how to name the key that holds them."""
+    keys = [key.rpartition(".")[2] for key in (*found.unknown_keys, *found.dropped_keys)]
+    key = keys[0] if len(keys) == 1 else "KEY"
+    return (
+        "  no answer has passages, without which metrics skip it; where a key holds them: "
+        f"--map retrieval_context={key}"
+    )
 
 
 def _format_unread_labels(unread: "UnreadLabels") -> str:
@@ -295,6 +308,7 @@ def _as_json(result: "ImportResult", strict: bool, dry_run: bool) -> dict[str, o
                 "unchanged": each.unchanged,
                 "new_ratings": each.new_ratings,
                 "without_interaction": each.without_interaction,
+                "without_passages": each.without_passages,
                 "refused": each.refused,
                 "merged": each.merged,
                 "format": each.format,

@@ -7,6 +7,7 @@ from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.cli.shared_options import read_named_numbers
 from faithtui.config import Settings
 from faithtui.domain.ids import RunId
+from faithtui.domain.text.suggestions import format_known_names, format_suggestion
 from faithtui.engine.review.samples.sample_queues import (
     USUAL_CONVERSATIONS,
     USUAL_SIZE,
@@ -55,7 +56,8 @@ def find_or_draw_queue(
         StoreError: There is no such sample, or nothing can be drawn.
     """
     if request.order not in ORDERS:
-        raise ConfigError(f"--order {request.order}; expected {' or '.join(ORDERS)}")
+        meant = format_suggestion(request.order, ORDERS)
+        raise ConfigError(f"--order {request.order}; expected {' or '.join(ORDERS)}{meant}")
     if request.order == "text":
         return _make_whole_run_queue(store, run, request, settings)
     reviewer = settings.reviewer
@@ -106,10 +108,11 @@ def _find_sample(wanted: str, rows: Sequence[SampleRow], request: QueueRequest) 
     row = next((row for row in rows if wanted.lstrip("#") == str(row.id)), None)
     if row is None:
         known = ", ".join(str(row.id) for row in rows) or "none yet"
+        meant = format_suggestion(wanted, NEW_SAMPLES)
         raise ConfigError(
             f"--sample {wanted}: expected {', '.join(NEW_SAMPLES)}, or the number of a "
             "sample of this run "
-            f"({known})"
+            f"({known}){meant}"
         )
     if row.blind and request.blind is False:
         raise ConfigError(f"sample {row.id} was drawn blind; v shows the judge on one claim")
@@ -137,7 +140,9 @@ def _refuse_unknown_strata(sizes: Mapping[str, int], populations: Mapping[str, i
     """
     for name in sizes:
         if name not in populations:
-            raise ConfigError(f"there is no stratum `{name}`; known: {', '.join(populations)}")
+            raise ConfigError(
+                f"there is no stratum `{name}`; known: {format_known_names(name, populations)}"
+            )
 
 
 def _make_sample_request(
@@ -150,7 +155,8 @@ def _make_sample_request(
     strata = tuple(each.strip() for each in (request.stratify or "").split(",") if each.strip())
     for each in strata:
         if each not in STRATA:
-            raise ConfigError(f"--stratify {each}; expected {', '.join(STRATA)}, with commas")
+            known = f"{', '.join(STRATA)}, with commas{format_suggestion(each, STRATA)}"
+            raise ConfigError(f"--stratify {each}; expected {known}")
     sizes = _parse_sample_size_per_stratum(request)
     fixed = wanted in ("spot-check", "repeats")
     if fixed and (strata or sizes or request.blind is False):

@@ -10,6 +10,7 @@ from faithtui.cli.output import print_to_stderr
 from faithtui.cli.stores import read_run_id
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.failure_limit import FailureLimit
+from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.engine.calls.budget import NUSD
 from faithtui.engine.calls.image_hosts import find_image_hosts
 from faithtui.engine.runs import run_planner
@@ -49,6 +50,7 @@ def make_requests(
     if common.claims not in CLAIMS and not common.claims.startswith((_OF_RUN, _OF_SET)):
         raise ConfigError(
             f"--claims is `{common.claims}`; expected {', '.join(CLAIMS)}, run:N or set:NAME"
+            f"{format_suggestion(common.claims, CLAIMS)}"
         )
     values = dict(_split_option(text) for text in options)
     if "all" in metrics:

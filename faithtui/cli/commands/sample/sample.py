@@ -122,6 +122,7 @@ def _parse_population_design(name: str | None) -> "PopulationDesign | None":
     Raises:
         ConfigError: There is none of this name.
     """
+    from faithtui.domain.text.suggestions import format_known_names
     from faithtui.engine.population.sample_sizes import PopulationDesign
 
     if name is None:
@@ -129,7 +130,7 @@ def _parse_population_design(name: str | None) -> "PopulationDesign | None":
     try:
         return PopulationDesign(name)
     except ValueError:
-        known = ", ".join(PopulationDesign)
+        known = format_known_names(name, PopulationDesign)
         raise ConfigError(f"--design is `{name}`; expected one of {known}") from None
 
 

@@ -13,6 +13,7 @@ from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Reason
 from faithtui.domain.ids import RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.scores import ScoringRule
+from faithtui.domain.text.suggestions import format_known_names
 from faithtui.errors import ConfigError
 from faithtui.metrics.registry import find_metric
 from faithtui.store.samples.sampling_frames import name_verdict_stratum
@@ -84,7 +85,8 @@ def read_plan_strata(
     names = frame.claim_counts_by_stratum
     unknown = [name for name in given if name not in names]
     if unknown:
-        raise ConfigError(f"there is no stratum `{unknown[0]}`; known: {', '.join(names)}")
+        known = format_known_names(unknown[0], names)
+        raise ConfigError(f"there is no stratum `{unknown[0]}`; known: {known}")
     said, measured = _count_labels_by_stratum(store, run, frame, labels, spec.rule)
     by_verdict = (
         frame

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.splits import SPLITS, Split, SplitRule
+from faithtui.domain.text.suggestions import format_known_names
 from faithtui.errors import ConfigError
 from faithtui.store.samples.splits import StoredSplit
 from faithtui.store.store import Store
@@ -83,7 +84,7 @@ def parse_split(text: str | None) -> Split | None:
     if text is None:
         return None
     if text not in SPLITS:
-        raise ConfigError(f"there is no split `{text}`; known: {', '.join(SPLITS)}")
+        raise ConfigError(f"there is no split `{text}`; known: {format_known_names(text, SPLITS)}")
     return Split(text)
 
 

@@ -3,6 +3,7 @@
 from typing import Final
 
 from faithtui.domain.text.spelling import find_nearest_word
+from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.errors import ConfigError
 from faithtui.formats.readers.values.any_spelling import normalise_key_spelling
 
@@ -93,8 +94,7 @@ def parse_map_options(options: list[str]) -> dict[str, str]:
             meant = _BY_FOLDED.get(normalise_key_spelling(ours))
             if not turned and meant is not None:
                 turned = f"; did you mean --map {meant}={theirs}?"
-            raise ConfigError(
-                f"--map {each}: there is no name `{ours}`; known: {', '.join(NAMES)}{turned}"
-            )
+            known = ", ".join(NAMES) + (turned or format_suggestion(ours, NAMES))
+            raise ConfigError(f"--map {each}: there is no name `{ours}`; known: {known}")
         renames[theirs] = ours
     return renames

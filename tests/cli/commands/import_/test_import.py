@@ -90,6 +90,21 @@ def test_a_key_nobody_understood_is_named_with_what_it_may_mean(cli: Cli, tmp_pa
     assert "1 p" in mapped.out
 
 
+def test_a_file_without_passages_says_how_to_name_the_key_that_holds_them(
+    cli: Cli, tmp_path: Path
+) -> None:
+    row = {"user_input": "When?", "response": "In May."}
+    file = tmp_path / "bot.jsonl"
+    file.write_text(json.dumps({**row, "docs_found": ["It opens in May."]}), encoding="utf-8")
+    words = "no answer has passages, without which metrics skip it; where a key holds them: "
+    assert f"{words}--map retrieval_context=docs_found\n" in cli("import", file).out
+    assert words not in cli("import", file, "--map", "retrieval_context=docs_found").out
+    # One conversation with passages is enough: others may have needed none.
+    lines = [{**row, "retrieved_contexts": ["It opens."]}, {**row, "user_input": "Who?"}]
+    file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    assert words not in cli("import", file).out
+
+
 def test_a_mapped_parent_is_understood(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text(json.dumps({"inputs": {"frage": "q"}, "answer": "a", "contexts": ["p"]}) + "\n")
