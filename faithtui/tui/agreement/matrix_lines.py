@@ -489,8 +489,9 @@ def format_disagreement_lines(
             Piece(fmt.get_label_letter(each.human, labels), "human strong"),
             Piece("  "),
         )
-        key = escape_line(each.key, "quiet", limit=24)
         text = escape_line(each.text, limit=400)
+        # The whole id where the text leaves the room.
+        key = escape_line(each.key, "quiet", limit=max(24, min(60, width - len(text.text) - 20)))
         lines += wrap(
             [text, Piece(f"  {key.text} turn {each.turn + 1}", "quiet")],
             width - 1,
