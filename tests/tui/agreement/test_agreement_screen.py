@@ -454,7 +454,7 @@ def test_a_long_list_is_drawn_as_far_as_anybody_reads_and_says_how_to_find_the_r
         told = f"… and {more:,} more; the list of conversations finds them by is:disagreement"
         assert (told in words(lines)) == (more > 0)
     assert ("CSV has them all" in words(draw.format_cell_unit_lines(units, "", 78))) == (more > 0)
-    long = [replace(listed[0], key="conversation-" * 3)]
+    long = [listed[0]._replace(key="conversation-" * 3)]
     for width, is_whole in ((78, True), (50, False)):
         found = words(draw.format_disagreement_lines(long, FAITHFULNESS, "", width))
         assert ("conversation-" * 3 in found) is is_whole
