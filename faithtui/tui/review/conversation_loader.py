@@ -204,8 +204,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             find_nearest_open_conversation, store, self.session.reviewer, queue, here, direction
         )
         if item is None:
-            words = "after" if direction > 0 else "before"
-            unit = self.screen.unit_word
+            words, unit = "after" if direction > 0 else "before", self.screen.unit_word
             text = f"no {unit} without a verdict {words} this one in the run"
             item = here
             if after_verdict and (dropped := self._drop_verdicts_typed_ahead()):
@@ -220,9 +219,8 @@ class ConversationLoader(Controller["ReviewScreen"]):
 
     def _drop_verdicts_typed_ahead(self) -> Sequence[str]:
         """Drop verdicts that were typed for a claim that there is not, and give their keys."""
-        bindings = self.screen.active_bindings.items()
-        verdicts = {key for key, each in bindings if each.binding.group is VERDICT}
-        return self.input_queue.drop_typed_ahead(verdicts)
+        keys = self.screen.active_bindings.items()
+        return self.input_queue.drop_typed_ahead({k for k, v in keys if v.binding.group is VERDICT})
 
     def read_conversation(
         self, item: ItemId, claim: ClaimId | None, edge: int
