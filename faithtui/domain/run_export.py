@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from uuid import UUID
 
 from faithtui.domain.annotations import COUNTED_ACTIONS, Action
@@ -71,6 +71,8 @@ class ExportLabel(NamedTuple):
     evidence: tuple[ExportMark, ...]
     scale: str | None
     raw_label: str | None
+    declared: Literal["missed", "complete"] | None = None
+    """What was declared beside any label: a claim that the judge missed, or a complete answer."""
 
     @property
     def is_counted(self) -> bool:

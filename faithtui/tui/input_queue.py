@@ -7,7 +7,7 @@ key waits until all that the key before it brought about is done, a change of sc
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from functools import wraps
 from inspect import isawaitable
@@ -159,7 +159,7 @@ class InputQueue:
             self._is_followed = self._is_painted = False
             self._schedule_turn()
 
-    def drop_typed_ahead(self, keys: Collection[str], kept: Collection[str] = ()) -> int:
+    def drop_typed_ahead(self, keys: Collection[str], kept: Collection[str] = ()) -> Sequence[str]:
         """Forget these keys where they were typed ahead, up to the first other one.
 
         Args:
@@ -167,15 +167,15 @@ class InputQueue:
             kept: Keys between them that are not.
 
         Returns:
-            How many were forgotten.
+            Those that were forgotten, in the order typed.
         """
         first: list[events.Event] = []
-        dropped = 0
+        dropped: list[str] = []
         while self._inputs:
             event = self._inputs.popleft()
             key = event.key if isinstance(event, events.Key) else None
-            if key in keys:
-                dropped += 1
+            if key is not None and key in keys:
+                dropped.append(key)
                 continue
             first.append(event)
             if key not in kept:

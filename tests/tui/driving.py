@@ -87,9 +87,9 @@ def _event_of(key: str) -> events.Key:
 
 
 async def reviewing(pilot: Pilot[None]) -> ReviewScreen:
-    """Go to the first conversation of the run."""
+    """Go to the first conversation of the run, as `v` of the list of runs does."""
     await opened(pilot)
-    await press(pilot, "enter", "enter")
+    await press(pilot, "v")
     assert isinstance(pilot.app.screen, ReviewScreen)
     return pilot.app.screen
 

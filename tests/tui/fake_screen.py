@@ -71,9 +71,9 @@ class FakeNavigation(InputQueue):
     def hold_keys_for(self, worker: Any, *, can_give_up: bool) -> None:
         self.held.add(worker)
 
-    def drop_typed_ahead(self, keys: Any, kept: Any = ()) -> int:
+    def drop_typed_ahead(self, keys: Any, kept: Any = ()) -> list[str]:
         self.dropped |= set(keys)
-        return 0
+        return sorted(keys)
 
 
 class FakeApp:

@@ -189,9 +189,9 @@ def make_queue(app: QuietApp, *keys: str) -> InputQueue:
 
 def test_keys_typed_ahead_are_dropped_up_to_another_one() -> None:
     queue = make_queue(QuietApp(), "y", "2", "n", "j", "y")
-    assert queue.drop_typed_ahead({"y", "n"}, {"2"}) == 2
-    assert queue.drop_typed_ahead({"y"}) == 0, "2 was kept, and stands first"
-    assert queue.drop_typed_ahead({"2", "j", "y"}) == 3
+    assert queue.drop_typed_ahead({"y", "n"}, {"2"}) == ["y", "n"]
+    assert queue.drop_typed_ahead({"y"}) == [], "2 was kept, and stands first"
+    assert queue.drop_typed_ahead({"2", "j", "y"}) == ["2", "j", "y"]
 
 
 @pytest.mark.parametrize("is_saving", [True, False])

@@ -23,7 +23,8 @@ async def test_a_message_does_not_outlast_a_way_to_another_screen(app: FaithApp)
 
 async def test_q_goes_back_the_way_one_came_and_no_further(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        await reviewing(pilot)
+        await opened(pilot)
+        await press(pilot, "enter", "enter")
         passed = [app.screen_switcher.current]
         for _ in range(2):
             await press(pilot, "q")

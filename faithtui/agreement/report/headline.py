@@ -4,7 +4,13 @@ from collections.abc import Sequence
 
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.missing_figures import explain_missing_kappa
-from faithtui.agreement.report.model import Coverage, Detection, LevelReport
+from faithtui.agreement.report.model import (
+    AgreementReport,
+    Coverage,
+    Detection,
+    LevelReport,
+)
+from faithtui.agreement.report.settings import ReportLevel
 from faithtui.domain.estimates import Estimate
 
 _FEW = 10
@@ -45,6 +51,38 @@ def format_headline(report: LevelReport, passing: Sequence[str], judge: str = ""
         errors = f"T{errors[1:]}"
     rates = _describe_judge_and_corrected_rates(report, "It" if errors else judge)
     return f"{errors}{rates}{_describe_agreement(report)}"
+
+
+def describe_judge_as_annotator(report: AgreementReport, level: ReportLevel) -> str:
+    """Say whether the judge may stand in for an annotator: only if it is shown to agree as well.
+
+    That is shown where the lower limit of its kappa with human labels is at least the alpha of the
+    annotators among themselves, on labels that were drawn at random or are all there are.
+
+    Returns:
+        A sentence; "" without a label to compare.
+    """
+    found, humans = report.get_level(level), report.get_human_agreement_at_level(level)
+    if not found.agreement.n:
+        return ""
+    kappa = found.cohen_kappa
+    not_yet = "The judge may not replace an annotator yet: "
+    if found.design.kind in (DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
+        return f"{not_yet}the labels are no random sample. "
+    if humans is None or humans.krippendorff_alpha.value is None:
+        return f"{not_yet}how well annotators agree with each other is not known. "
+    alpha = humans.krippendorff_alpha.value
+    if kappa.value is None or kappa.ci_low is None:
+        return f"{not_yet}its kappa has no interval. "
+    if kappa.ci_low < alpha:
+        return (
+            f"{not_yet}its kappa may be {kappa.ci_low:.2f}, and annotators reach {alpha:.2f} with "
+            "each other. "
+        )
+    return (
+        "The judge agrees with annotators at least as well as they do with each other "
+        f"(alpha {alpha:.2f}). "
+    )
 
 
 def _describe_errors(report: LevelReport, passing: Sequence[str], judge: str) -> str:

@@ -159,6 +159,12 @@ LABEL_FIELDS: Final = (
     FlatColumn("marks", "marks", "marked evidence: `document`, `start`, `end`, `text` of each"),
     FlatColumn("scale", "text", "scale of a label that came with the data"),
     FlatColumn("raw_label", "text", "its word there"),
+    FlatColumn(
+        "declared",
+        "text",
+        "`missed`: the judge did not extract this claim; `complete`: all claims of the answer are "
+        "known; else none",
+    ),
 )
 """What is told of one label."""
 
@@ -323,6 +329,7 @@ def _make_label_cells(label: ExportLabel) -> Row:
         [each._asdict() for each in label.evidence],
         label.scale,
         label.raw_label,
+        label.declared,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from faithtui.domain.annotations import HumanVerdict
-from faithtui.domain.ids import ClaimId
+from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.run_export import ExportLabel, ExportMark, make_stable_uuid
 from faithtui.store.annotations.label_replay import read_events, replay_verdicts
 from faithtui.store.schema.tables import claim, document, human_label
@@ -15,9 +15,10 @@ from faithtui.store.schema.tables import claim, document, human_label
 class ExportLabelReader:
     """Reads what annotators stand by on conversations."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, run: RunId) -> None:
         """Look whether there is any label."""
         self._connection = connection
+        self._run = run
         self._has_labels = connection.execute(select(human_label.c.id).limit(1)).first() is not None
 
     def read_labels(
@@ -53,7 +54,7 @@ class ExportLabelReader:
         )
         texts = self._read_marked_texts(said)
         return said, {
-            claim_id: [_make_export_label(each, events, texts) for each in people]
+            claim_id: [_make_export_label(each, events, texts, self._run) for each in people]
             for claim_id, people in said.items()
         }
 
@@ -74,7 +75,7 @@ class ExportLabelReader:
 
 
 def _make_export_label(
-    found: HumanVerdict, events: Mapping[int, Any], texts: Mapping[str, str]
+    found: HumanVerdict, events: Mapping[int, Any], texts: Mapping[str, str], run: RunId
 ) -> ExportLabel:
     act = found.event
     uid, at, guideline, stratum, probability = (
@@ -107,6 +108,7 @@ def _make_export_label(
         ),
         None if act is None else act.scale,
         None if act is None else act.raw_label,
+        "missed" if run in found.missed_in else "complete" if run in found.complete_in else None,
     )
 
 

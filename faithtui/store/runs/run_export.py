@@ -301,7 +301,7 @@ class _PartReader:
         self._rule = rule
         self._sample = sample_id
         self._steps = steps
-        self._labels = ExportLabelReader(connection)
+        self._labels = ExportLabelReader(connection, run_id)
 
     def read_conversations_in_range(self, first: int, last: int) -> Iterator[ExportConversation]:
         """Read the conversations with the numbers `first` to `last`."""

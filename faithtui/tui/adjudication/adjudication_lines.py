@@ -13,7 +13,7 @@ from faithtui.agreement.report.rater_comparison import (
     order_opinions_anonymously,
 )
 from faithtui.domain.annotations import REASON_CODES, HumanVerdict
-from faithtui.domain.estimates import Estimate
+from faithtui.domain.estimates import Estimate, Reason
 from faithtui.domain.ids import RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.store.annotations.raters import ClaimRow, RaterRecords
@@ -116,10 +116,21 @@ def format_rater_agreement_lines(
 def _format_rater_agreement_line(
     name: str, look: str, figures: RaterFigures, width: int, *, found: bool = True
 ) -> Line:
-    return make_line(
+    start = (
         Piece(f" {fit_text(name, width)}", look),
         Piece(f"{fmt.format_count(figures.n):>{_COUNT}}  ", ""),
-        Piece(fit_text(_format_value_with_interval(figures.kappa), _KAPPA - 1) + " ", "strong"),
+    )
+    kappa = figures.kappa
+    if kappa.n >= LEAST_CLAIMS and kappa.value is None and kappa.reason is not None:
+        why = (
+            "none: they agree on all, or use one label"
+            if kappa.reason is Reason.NO_VARIATION
+            else fmt.describe_missing_reason(kappa.reason)
+        )
+        return make_line(*start, Piece(why, "quiet"))
+    return make_line(
+        *start,
+        Piece(fit_text(_format_value_with_interval(kappa), _KAPPA - 1) + " ", "strong"),
         Piece(fit_text(_format_number_or_too_few(figures.ac1), _AC1)),
         Piece(_format_number_or_too_few(figures.recall) if found else ""),
     )

@@ -12,7 +12,11 @@ from faithtui.agreement.labelled_units import (
     decide_answer_by_majority,
     list_most_voted_labels,
 )
-from faithtui.agreement.report.headline import choose_unfaithful_detection, format_headline
+from faithtui.agreement.report.headline import (
+    choose_unfaithful_detection,
+    describe_judge_as_annotator,
+    format_headline,
+)
 from faithtui.agreement.report.missing_figures import (
     explain_missing_class_figure,
     explain_missing_kappa,
@@ -411,8 +415,9 @@ def format_headline_and_warning_lines(
     report: AgreementReport, level: ReportLevel, width: int
 ) -> list[Line]:
     """Draw the headline and the warnings, most severe first."""
+    headline = format_headline(report.get_level(level), report.passing)
     lines = wrap(
-        [escape_line(format_headline(report.get_level(level), report.passing), "strong")],
+        [escape_line(f"{describe_judge_as_annotator(report, level)}{headline}", "strong")],
         width - 1,
         first=PAD,
     )
@@ -484,8 +489,9 @@ def format_disagreement_lines(
             Piece(fmt.get_label_letter(each.human, labels), "human strong"),
             Piece("  "),
         )
-        key = escape_line(each.key, "quiet", limit=24)
         text = escape_line(each.text, limit=400)
+        # The whole id where the text leaves the room.
+        key = escape_line(each.key, "quiet", limit=max(24, min(60, width - len(text.text) - 20)))
         lines += wrap(
             [text, Piece(f"  {key.text} turn {each.turn + 1}", "quiet")],
             width - 1,

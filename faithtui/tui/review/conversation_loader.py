@@ -3,6 +3,7 @@
 Each reading says what was hidden when it was made, and is shown only if that still holds.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from faithtui.store.records import FreshVerdict, ItemRow, ReviewView
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.metric_view import get_metric_spec
 from faithtui.tui.review import position
-from faithtui.tui.review.labels.verdict_keys import VERDICT
+from faithtui.tui.review.labels.verdict_keys import VERDICT, list_typed_keys
 from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition
@@ -203,24 +204,23 @@ class ConversationLoader(Controller["ReviewScreen"]):
             find_nearest_open_conversation, store, self.session.reviewer, queue, here, direction
         )
         if item is None:
-            words = "after" if direction > 0 else "before"
-            unit = self.screen.unit_word
-            self.show_message(
-                *self.screen.writer.take_last_saved_message(),
-                Piece(f"no {unit} without a verdict {words} this one in the run", "warn"),
-            )
+            words, unit = "after" if direction > 0 else "before", self.screen.unit_word
+            text = f"no {unit} without a verdict {words} this one in the run"
             item = here
-            if after_verdict:
-                # Verdicts typed ahead were for a claim that there is not.
-                bindings = self.screen.active_bindings.items()
-                verdicts = {key for key, each in bindings if each.binding.group is VERDICT}
-                self.input_queue.drop_typed_ahead(verdicts)
+            if after_verdict and (dropped := self._drop_verdicts_typed_ahead()):
+                text += f"; typed ahead and not saved: {list_typed_keys(dropped)}"
+            self.show_message(*self.screen.writer.take_last_saved_message(), Piece(text, "warn"))
         self.session.choose_conversation(item)
         edge = 0 if item == here else direction
         self.screen.call_later(
             self.show_loaded_if_still_wanted,
             await self.read_in_thread(self.read_conversation, item, None, edge),
         )
+
+    def _drop_verdicts_typed_ahead(self) -> Sequence[str]:
+        """Drop verdicts that were typed for a claim that there is not, and give their keys."""
+        keys = self.screen.active_bindings.items()
+        return self.input_queue.drop_typed_ahead({k for k, v in keys if v.binding.group is VERDICT})
 
     def read_conversation(
         self, item: ItemId, claim: ClaimId | None, edge: int

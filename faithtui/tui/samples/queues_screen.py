@@ -190,9 +190,8 @@ class QueuesScreen(FaithScreen):
         sequences = None
         if row is not None and known is not None and known.sample == row.id:
             strata, progress, sequences = known.strata, known.progress, known.sequences
-        title = "Queue" if row is None else f"Queue {row.id}"
         self.query_one("#detail", Pane).show(
-            lambda width: queue_detail_lines(row, strata, progress, width, sequences), title=title
+            lambda width: queue_detail_lines(row, strata, progress, width, sequences)
         )
         if row is None:
             self.show_message()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
-from faithtui.domain.annotations import Action, Event, MarkedPassage
+from faithtui.domain.annotations import Action, Event, LabelMark, MarkedPassage
 from faithtui.domain.conversation import Document, Rating
 from faithtui.domain.ids import ItemId, RunId, SampleId
 from faithtui.domain.run_export import ExportConversation
@@ -237,3 +237,26 @@ def test_parts_hold_everything_once_and_no_more_than_they_may(sizes: Sequence[in
     for part in held:
         assert 1 <= len(part) <= 200
         assert len(part) == 1 or sum(size for _, size in part) <= 16_000_000
+
+
+def test_a_missed_claim_and_a_complete_answer_say_so_without_a_label(
+    store: Store, run: RunId
+) -> None:
+    (item,) = store.runs.list_item_ids(run)
+    missed = store.missed_claims.find_or_add_missed_claim(item, 1, "The fee is nothing.")
+    answer = store.missed_claims.find_or_add_answer_claim(item, 1)
+    for claim, mark in ((missed, LabelMark.MISSED), (answer, LabelMark.COMPLETE)):
+        store.reviews.append_label_events_as_one_step(
+            [Event(None, claim, "ann", Action.MARKED, mark=mark, run=run)]
+        )
+    conversation = only(store, run)
+    said = {
+        (claim.kind, claim.turn): [(each.label, each.declared) for each in claim.labels]
+        for claim in conversation.claims
+        if claim.labels
+    }
+    assert said == {
+        ("claim", 1): [(None, "missed")],
+        ("answer", 1): [(None, "complete")],
+        ("answer", 3): [("no", None)],
+    }

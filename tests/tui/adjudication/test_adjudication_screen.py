@@ -2,15 +2,27 @@
 
 import unicodedata
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
-from faithtui.agreement.report.rater_comparison import ComparisonFilter
+from faithtui.agreement.report.rater_comparison import (
+    ComparisonFilter,
+    PairRow,
+    RaterComparison,
+    RaterFigures,
+)
 from faithtui.domain.annotations import Action
+from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
 from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.store.annotations.raters import RaterRecords
 from faithtui.store.store import Store
+from faithtui.tui.adjudication.adjudication_lines import format_rater_agreement_lines
 from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
 from faithtui.tui.app import FaithApp
+from faithtui.tui.metric_view import get_metric_spec
 from faithtui.tui.review.guideline.guideline_dialog import GuidelineDialog
 from faithtui.tui.screen.dialogs import GoDialog
+from tests.tui.building import SPEC
 from tests.tui.driving import calm, opened, press, screen_text, text_of, type_ahead
 from tests.tui.test_hostile import ALL
 
@@ -42,6 +54,14 @@ async def test_the_table_names_raters_and_says_when_there_is_too_little(
         assert "bo / zoe" in table
         assert "bo vs the others" in table
         assert "too few" in table
+
+
+def test_a_figure_that_cannot_be_computed_says_why() -> None:
+    none = Estimate(None, EstimateStatus.WITHHELD, 20, 5, Reason.NO_VARIATION)
+    raters = RaterComparison((), (), (PairRow("bo", "zoe", RaterFigures(none, none, none)),))
+    nobody = cast(RaterRecords, SimpleNamespace(runs=()))
+    lines = format_rater_agreement_lines(nobody, raters, get_metric_spec(SPEC), 80)
+    assert lines[-1].text.endswith("20  none: they agree on all, or use one label")
 
 
 async def test_the_list_can_be_another(differing: Path, app: FaithApp) -> None:

@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import DesignKind, LabelDesign
+from faithtui.agreement.report.headline import describe_judge_as_annotator
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings
@@ -211,6 +212,26 @@ def test_parts_fit_their_width_and_hold_no_control(width: int) -> None:
     for each in drawn:
         assert count_cells_of_pieces(each.pieces) <= width
         assert "\x1b" not in each.text
+
+
+def test_the_first_sentence_says_whether_the_judge_may_replace_an_annotator() -> None:
+    report = made()
+    assert "may be " in describe_judge_as_annotator(report, ReportLevel.CLAIMS)
+    rows = [claim(i, "yes", "yes") for i in range(20)]
+    chosen = agreement_report(
+        readings(rows, design=LabelDesign(DesignKind.CONVENIENCE, 20)), FAITHFULNESS, RULE
+    )
+    lines = words(draw.format_headline_and_warning_lines(chosen, ReportLevel.CLAIMS, 200))
+    assert lines.lstrip().startswith(
+        "The judge may not replace an annotator yet: the labels are no random sample."
+    )
+    alone = agreement_report(readings(rows), FAITHFULNESS, RULE)
+    assert "is not known" in describe_judge_as_annotator(alone, ReportLevel.CLAIMS)
+    humans = report.humans
+    assert humans is not None
+    other = replace(humans, krippendorff_alpha=replace(humans.krippendorff_alpha, value=-1.0))
+    better = replace(report, humans=other)
+    assert "at least as well" in describe_judge_as_annotator(better, ReportLevel.CLAIMS)
 
 
 def test_what_to_do_next_follows_from_the_figures() -> None:
@@ -433,6 +454,10 @@ def test_a_long_list_is_drawn_as_far_as_anybody_reads_and_says_how_to_find_the_r
         told = f"… and {more:,} more; the list of conversations finds them by is:disagreement"
         assert (told in words(lines)) == (more > 0)
     assert ("CSV has them all" in words(draw.format_cell_unit_lines(units, "", 78))) == (more > 0)
+    long = [listed[0]._replace(key="conversation-" * 3)]
+    for width, is_whole in ((78, True), (50, False)):
+        found = words(draw.format_disagreement_lines(long, FAITHFULNESS, "", width))
+        assert ("conversation-" * 3 in found) is is_whole
 
 
 async def test_while_figures_are_computed_that_is_said(

@@ -186,3 +186,5 @@ async def test_where_no_claim_is_left_only_verdicts_after_a_verdict_are_dropped(
     screen.give("no")
     await screen.settle()
     assert screen.input_queue.dropped == {"y"}
+    assert "no claim without a verdict" in screen.message
+    assert screen.message.endswith("typed ahead and not saved: y")

@@ -184,6 +184,8 @@ async def test_drawing_more_of_a_sample(app: FaithApp) -> None:
         await press(pilot, "enter")
         assert rows_of(app)[0].size == 4
         assert "0/4" in screen_text(app)
+        title = str(app.screen.query_one("#detail").border_title).strip()
+        assert title == "Queue", "its id is no number in the list"
 
 
 async def test_a_spot_check_asks_first_and_begins_at_once(app: FaithApp) -> None:

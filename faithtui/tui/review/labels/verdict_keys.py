@@ -3,9 +3,11 @@
 The holder of the panes has them, not the screen: lines for notes and filters lie outside of it.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from textual.binding import Binding, BindingType
+from textual.keys import format_key
 
 from faithtui.domain.annotations import REASON_CODES
 
@@ -109,3 +111,12 @@ VERDICT_BINDINGS: Final[list[BindingType]] = [
         for number, code in enumerate(REASON_CODES, start=1)
     ),
 ]
+
+
+def list_typed_keys(keys: Sequence[str]) -> str:
+    """Name keys in the order typed, by what stands on them; of many the first eight."""
+    shown = " ".join(format_key(each) for each in keys[:_MAX_KEYS])
+    return shown if len(keys) <= _MAX_KEYS else f"{shown} and {len(keys) - _MAX_KEYS} more"
+
+
+_MAX_KEYS = 8

@@ -9,6 +9,7 @@ from faithtui.domain.annotations import REASON_CODES, Action, LabelMark
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ClaimView
 from faithtui.tui.review.claim_list import ClaimList
+from faithtui.tui.review.labels.verdict_keys import list_typed_keys
 from faithtui.tui.review.lines.verdict import VERDICT_IDS, list_verdict_choices
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, make_chosen_row_callback
@@ -55,6 +56,8 @@ class Verdicts(Controller["ReviewScreen"]):
         """The verdict given last, while one has not moved elsewhere since."""
         self.verdict_to_repeat: LastVerdict | None = None
         """The verdict given last."""
+        self.was_given_in_bulk = False
+        """Whether the verdict given last is that of a range, while one has not moved since."""
         self.pending_flags: dict[ClaimId, bool] = {}
         """Flags that the conversation was not read with yet: the key again means the other one."""
 
@@ -71,6 +74,7 @@ class Verdicts(Controller["ReviewScreen"]):
 
     def _save_and_advance(self, claim: ClaimView, verdict: str, code: str | None) -> None:
         self.screen.writer.save_verdict(claim, verdict, code)
+        self.was_given_in_bulk = False
         self.last_verdict = self.verdict_to_repeat = LastVerdict(
             claim.id, claim.number, verdict, code
         )
@@ -94,8 +98,10 @@ class Verdicts(Controller["ReviewScreen"]):
         for key, each in self.screen.active_bindings.items():
             if each.binding.action.startswith(_VERDICT_ACTIONS):
                 keys[each.binding.action.startswith(_ABOUT_LAST_VERDICT)].add(key)
-        if self.input_queue.drop_typed_ahead(keys[False], keys[True]):
-            self.refuse("verdicts typed before their claims were drawn: nothing was saved")
+        if dropped := self.input_queue.drop_typed_ahead(keys[False], keys[True]):
+            typed = list_typed_keys(dropped)
+            words = "verdicts typed before their claims were drawn: nothing was saved"
+            self.refuse(f"{words} ({typed})")
 
     def action_explain_ignored_verdict_key(self) -> None:
         """Tell why a verdict key did nothing."""
@@ -201,7 +207,11 @@ class Verdicts(Controller["ReviewScreen"]):
         mine = claim.mine
         if mine is not None and mine.verdict is not None:
             return LastVerdict(claim.id, claim.number, mine.verdict, mine.code, mine.unsure)
-        self.refuse("reason codes and low confidence belong to a label of yours: give one first")
+        what = "reason codes and low confidence belong to"
+        if self.was_given_in_bulk:
+            self.refuse(f"{what} one label, and the last ones were given in bulk: choose a claim")
+        else:
+            self.refuse(f"{what} a label of yours: give one first")
         return None
 
     def _open_reason_code_list(self, claim: ClaimView) -> None:
@@ -282,6 +292,7 @@ class Verdicts(Controller["ReviewScreen"]):
     def forget_last_verdict(self) -> None:
         """Let codes be about the chosen claim again: one moved, or the last verdict is none."""
         self.last_verdict = None
+        self.was_given_in_bulk = False
 
     def forget_pending_flag(self, claim: ClaimId) -> None:
         """Take the flag of a claim as the store has it."""

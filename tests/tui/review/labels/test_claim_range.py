@@ -30,6 +30,12 @@ async def test_one_verdict_for_a_range_is_one_step(app: FaithApp, store_path: Pa
         assert "claim 4/" in title(app), "the first claim after the range"
         actions = [claim.mine and claim.mine.action for claim in stored(store_path).claims]
         assert actions == [Action.BULK] * 3 + [None] * 2
+        for key in ("c", "2"):
+            await press(pilot, key)
+            assert "the last ones were given in bulk: choose a claim" in status(app)
+        await press(pilot, "j", "2")
+        assert "give one first" in status(app), "one has moved"
+        await press(pilot, "k")
         await press(pilot, "u")
         assert "3 verdicts given at once" in status(app)
         assert all(claim.mine is None for claim in stored(store_path).claims)
