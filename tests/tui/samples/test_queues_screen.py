@@ -88,6 +88,8 @@ async def test_the_form_says_what_will_be_drawn_before_it_is(
         assert isinstance(app.screen, DrawSampleScreen)
         frame = len(app.session.store.samples.read_frame(app.session.run or RunId(1)))
         assert f"{frame} of {frame} claims" in text_of(app, "preview")
+        if size[1] >= 40:
+            assert app.screen.query_one("#preview").max_scroll_y == 0
         app.screen.query_one("#size", Input).value = "3"
         await calm(pilot)
         told = text_of(app, "preview")
