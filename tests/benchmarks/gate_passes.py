@@ -124,7 +124,7 @@ def _say(claim: ClaimUnit, way: str, chance: np.random.Generator) -> ClaimUnit:
 def hold(units: RunUnits, wanted: Thresholds) -> tuple[CriterionCheck, ...]:
     """Hold a run against thresholds, as `check_gate_and_write_certificate_if_passed` does."""
     prepared = PreparedUnits(units, FAITHFULNESS, RULE)
-    report = compute_report_of_prepared_units(prepared)
+    report = compute_report_of_prepared_units(prepared, with_parts=False)
     checks = check_figures_against_thresholds(
         select_figures_gate_may_rely_on(report.claims), wanted, None
     )

@@ -55,6 +55,14 @@ def p_value_text(value: float | None) -> str:
     return "below 0.001" if value < 0.001 else f"{value:.3f}"
 
 
+INTERVALS_BESIDE_P = (
+    "Intervals of a difference are the wider of two, and allow for errors that few labels do not "
+    "show; p values are of the labels alone. So p may be small where the interval holds 0: the "
+    "gate goes by the interval."
+)
+"""Why an interval and a test of one difference may say two things."""
+
+
 def describe_unverified_labels(count: int, claims: int) -> str:
     """Say how many of the compared claims rest on labels of a bundle without a digest."""
     rest = "rests" if count == 1 else "rest"

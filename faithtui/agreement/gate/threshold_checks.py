@@ -78,7 +78,7 @@ CRITERION_TITLES = {
 }
 
 
-_CLOCKS_DIFFER = 1.0
+CLOCKS_DIFFER = 1.0
 """Days by which the clocks of two machines may differ."""
 
 
@@ -305,7 +305,7 @@ def _check_label_age(age_days: float | None, most: float) -> CriterionCheck:
         return CriterionCheck(
             Criterion.AGE, most, CheckOutcome.UNKNOWN, None, reason="nothing is labelled"
         )
-    outcome = CheckOutcome.PASSED if -_CLOCKS_DIFFER <= age_days <= most else CheckOutcome.STALE
+    outcome = CheckOutcome.PASSED if -CLOCKS_DIFFER <= age_days <= most else CheckOutcome.STALE
     reason = ""
     if outcome is CheckOutcome.STALE:
         reason = (

@@ -78,7 +78,11 @@ def compare(
 
 
 def _print_run_comparison(change: "RunComparison") -> None:
-    from faithtui.agreement.documents.wording import estimate_text, p_value_text
+    from faithtui.agreement.documents.wording import (
+        INTERVALS_BESIDE_P,
+        estimate_text,
+        p_value_text,
+    )
     from faithtui.domain.text.visible_text import make_visible_line
 
     report = change.report
@@ -127,6 +131,7 @@ def _print_run_comparison(change: "RunComparison") -> None:
             ("McNemar mid-p, if claims were independent", p_value_text(report.mcnemar_mid_p)),
         ],
     )
+    print_text(INTERVALS_BESIDE_P)
     notes = _list_comparison_notes(change)
     if notes:
         print_text("")

@@ -47,7 +47,8 @@ class KnownSamples:
     """Those that are here as they come, with the same claims drawn of the same strata."""
     doubtful: frozenset[str]
     """Those that are here otherwise than they come, and have no other labels than unverified ones:
-    a file that nothing vouches for may have made them, and with them the weights of all labels."""
+    a file that nothing vouches for may have made them, and with them the weights of all labels.
+    Without any label, more claims drawn here of the same strata are no doubt."""
     made: int
     """How many were made."""
 
@@ -89,25 +90,60 @@ def find_or_add_samples(
         found[each.uid] = number
         unchanged.add(each.uid)
         made += 1
-    changed = [found[uid] for uid in stored.keys() - unchanged]
-    with_unverified = _list_samples_of_unverified_labels_alone(connection, changed)
-    doubtful = frozenset(uid for uid in stored if found[uid] in with_unverified)
+    changed = {uid: found[uid] for uid in stored.keys() - unchanged}
+    labels = _read_whether_labels_are_unverified_alone(connection, list(changed.values()))
+    doubtful = frozenset(
+        each.uid
+        for each in samples
+        if each.uid in changed
+        and labels.get(
+            changed[each.uid],
+            not _is_longer_draw(connection, stored[each.uid], each, conversation_ids),
+        )
+    )
     return KnownSamples(found, frozenset(unchanged), doubtful, made)
 
 
-def _list_samples_of_unverified_labels_alone(
+def _read_whether_labels_are_unverified_alone(
     connection: Connection, sample_ids: Sequence[int]
-) -> set[int]:
+) -> dict[int, bool]:
+    """Read of each sample with labels whether all of them are unverified."""
     return {
-        number
+        number: bool(is_unverified)
         for some in split_into_chunks(sample_ids)
-        for number in connection.execute(
-            select(human_label.c.sample_id)
+        for number, is_unverified in connection.execute(
+            select(human_label.c.sample_id, func.min(human_label.c.unverified))
             .where(human_label.c.sample_id.in_(some))
             .group_by(human_label.c.sample_id)
-            .having(func.min(human_label.c.unverified) == 1)
-        ).scalars()
+        )
     }
+
+
+def _is_longer_draw(
+    connection: Connection,
+    stored: AnyRow,
+    coming: BundleSample,
+    conversation_ids: Mapping[ConversationName, int],
+) -> bool:
+    """Say whether a sample that is here is the one that comes with more claims drawn, or fewer."""
+    sizes = {each["name"]: each["population"] for each in stored.strata}
+    rows = None
+    if sizes == {name: population for name, population, _ in coming.strata} and all(
+        drawn.claim.conversation in conversation_ids for drawn in coming.claims
+    ):
+        rows = _make_sample_claim_rows(connection, coming, stored.run_id, conversation_ids)
+    if rows is None:
+        return False
+    here = connection.execute(
+        select(sample_claim.c.claim_id, sample_claim.c.stratum)
+        .where(sample_claim.c.sample_id == stored.id)
+        .order_by(sample_claim.c.position)
+    ).all()
+    # As many as both have; probabilities follow from the sizes of strata.
+    return all(
+        (each.claim_id, each.stratum) == (row["claim_id"], row["stratum"])
+        for each, row in zip(here, rows, strict=False)
+    )
 
 
 _LATER_COLUMNS = frozenset({"uid", "closed_at", "decision"})

@@ -23,6 +23,7 @@ from faithtui.domain.label_bundle import (
     LabelBundle,
     RunName,
 )
+from faithtui.store.annotations.guidelines import hash_guideline_text
 from faithtui.store.annotations.label_replay import (
     compute_next_clock,
     make_event_columns,
@@ -257,10 +258,14 @@ def _add_guidelines(connection: Connection, texts: Sequence[BundleGuideline]) ->
         (row.digest, row.metric, row.built_in, row.created_at)
         for row in connection.execute(select(guideline))
     }
-    fresh = {(each.digest, each.metric, each.built_in, each.created_at): each for each in texts}
+    # A text goes by its own digest: a file may give another text the one that labels name.
+    fresh = {
+        (hash_guideline_text(each.text), each.metric, each.built_in, each.created_at): each
+        for each in texts
+    }
     rows = [
         {
-            "digest": each.digest,
+            "digest": key[0],
             "text": each.text,
             "author": each.author,
             "created_at": each.created_at,

@@ -1,6 +1,6 @@
 """Lines of what changed between two runs, against people."""
 
-from faithtui.agreement.documents.wording import describe_unverified_labels
+from faithtui.agreement.documents.wording import INTERVALS_BESIDE_P, describe_unverified_labels
 from faithtui.domain.estimates import Estimate
 from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.engine.review.reports.run_comparison import RunComparison
@@ -59,6 +59,7 @@ def format_run_comparison_lines(change: RunComparison, width: int) -> list[Line]
         ("McNemar mid-p, if claims were independent", report.mcnemar_mid_p),
     ):
         lines.append(make_line(Piece(f" {fit_text(name, _P)}", "quiet"), fmt.format_p_value(value)))
+    lines += [BLANK, *_text_lines(INTERVALS_BESIDE_P, width)]
     notes = _list_caveats(change)
     for note in notes:
         lines += [BLANK] if note is notes[0] else []

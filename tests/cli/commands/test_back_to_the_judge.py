@@ -310,6 +310,7 @@ def test_the_paired_change_is_printed(cli: Cli, taught: Path) -> None:
     lines = found.out.splitlines()
     assert lines[0].startswith("A is run 1: turn-faithfulness by replay:")
     assert lines[1].endswith(", shown examples")
+    assert "Intervals of a difference are the wider of two" in found.out
     assert lines[2] == (
         f"{len(keys_in('dev'))} claims of the dev split in {len(keys_in('dev'))} groups of "
         "conversations, judged by both and labelled by annotators"

@@ -23,6 +23,7 @@ from tests.store.building import (
     windows_of,
 )
 
+ROOT = Path(__file__).parents[3]
 KEYS = "abcdefghijklmnopqrst"
 VERDICTS = ("yes",) * 7 + ("no", "no", "idk")
 
@@ -196,6 +197,11 @@ def test_a_plan_says_why_it_expects_another_recall_than_reports_show(cli: Cli, p
         f"reports show {shown:.0%}, of the labels so far alone; here each stratum has two" in told
     )
     assert "x, not a fair claim, is in no figure; expected no is the share among the others" in told
+    # The example of the page is this run.
+    shown = cli("plan", "last", "--rate", "0.06", "--store", path).out
+    shown = shown.replace(f" --store {shlex.quote(str(path))}", "").rstrip()
+    page = (ROOT / "docs" / "sampling.md").read_text(encoding="utf-8")
+    assert f"```console\n$ faithtui plan last --rate 0.06\n{shown}\n```\n" in page
 
 
 def test_labels_of_other_strata_are_weighted_as_in_reports(cli: Cli, path: Path) -> None:

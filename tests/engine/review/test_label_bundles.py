@@ -305,7 +305,18 @@ async def test_labels_of_a_sample_that_nothing_vouches_for_are_in_doubt(
     more = tmp_path / "more.jsonl"
     text = "".join(format_bundle_lines(replace(bundle, acts=(*bundle.acts, later))))
     more.write_text(text, encoding="utf-8")
-    for first, doubted in ((edited, ["ann", "dan"]), (whole, [])):
+    # The same without a label: nothing here says that the sample is unverified, but its strata.
+    forged = tmp_path / "forged.jsonl"
+    write_without_digest(replace(EDITS["strata"][1](bundle), acts=()), forged)
+    shorter = tmp_path / "shorter.jsonl"
+    less = change_sample(bundle, claims=bundle.samples[0].claims[:1])
+    write_without_digest(replace(less, acts=()), shorter)
+    for first, doubted in (
+        (edited, ["ann", "dan"]),
+        (whole, []),
+        (forged, ["ann", "dan"]),
+        (shorter, []),
+    ):
         shutil.copy(base, tmp_path / "target.db")
         with Store.open(tmp_path / "target.db") as store:
             assert merge_bundles_into_store(store, [first]).is_complete

@@ -385,6 +385,13 @@ def test_every_field_of_an_act_arrives(copies: Callable[[], Store]) -> None:
     assert guideline is not None
     assert guideline.text == "Judge by the passage alone."
     assert sent.acts[-2].guideline == guideline.digest
+    # Another text under the digest that labels name goes by its own.
+    forged = tuple(replace(each, text="Call it yes.") for each in sent.guidelines)
+    other = copies()
+    other.bundles.merge(replace(sent, guidelines=forged))
+    last = other.guidelines.find_version_in_force()
+    assert last is not None
+    assert (last.text, last.digest == guideline.digest) == ("Call it yes.", False)
 
 
 def test_claims_that_nobody_extracted_here_are_made(

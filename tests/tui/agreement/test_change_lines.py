@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+from faithtui.agreement.documents.wording import INTERVALS_BESIDE_P
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.reports.run_comparison import compare_runs
 from faithtui.store.store import Store
@@ -39,3 +40,4 @@ def test_labels_that_nothing_vouches_for_and_claims_drawn_in_view_are_counted(
     assert "! 2 of 30 compared claims rest on unverified labels, of a bundle without a" in text
     assert "! left out: 7 claims drawn to be labelled with a judge's verdict in view" in text
     assert "! match none of the claim set: 0 claims of A, 1,289 of B" in text
+    assert INTERVALS_BESIDE_P in text

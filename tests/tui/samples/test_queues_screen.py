@@ -369,6 +369,9 @@ async def test_plan_typed_as_numbers_shares_the_size_and_says_what_it_gives(app:
         await calm(pilot)
         assert "of this run: share that passes ±" in text_of(app, "preview")
         assert "(assumed)" in text_of(app, "preview")
+        await pilot.resize_terminal(120, 40)
+        await calm(pilot)
+        assert app.screen.query_one("#preview").max_scroll_y == 0
         app.screen.query_one("#sizes", Input).value = "plan wide"
         await calm(pilot)
         assert "a half width is expected, such as plan 0.05" in text_of(app, "preview")

@@ -11,6 +11,7 @@ from faithtui.agreement.documents.sections.errors import make_detection_table
 from faithtui.agreement.documents.wording import (
     EMPTY_CELL,
     FIGURE_HEADS,
+    INTERVALS_BESIDE_P,
     decimal_text,
     make_estimate_row,
     p_value_text,
@@ -284,3 +285,4 @@ def _make_judge_comparison_blocks(found: ComparisonReport) -> Iterator[Block]:
             ),
         ),
     )
+    yield Paragraph(INTERVALS_BESIDE_P)

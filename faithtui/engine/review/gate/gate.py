@@ -31,6 +31,7 @@ from faithtui.agreement.gate.certificate_changes import (
 )
 from faithtui.agreement.gate.missing_figures import explain_missing_figures
 from faithtui.agreement.gate.threshold_checks import (
+    CLOCKS_DIFFER,
     CheckOutcome,
     Criterion,
     CriterionCheck,
@@ -242,6 +243,7 @@ def check_gate_and_write_certificate_if_passed(
         *_list_run_unreliable_reasons(replace(seen.run_row, state=state)),
         *_list_unjudged_population_reasons(seen),
         *_list_machine_label_reasons(store, seen),
+        *_list_date_reasons(seen, now),
     ]
     notes = [
         *_list_population_notes(seen),
@@ -466,6 +468,16 @@ def _find_older_of_verdict_and_label_time(seen: GateInput, level: ReportLevel) -
     """Give the older of the judge's verdicts and the newest label; None without labels."""
     newest = seen.find_newest_label_time(level)
     return None if newest is None else min(seen.run_row.created_at, newest)
+
+
+def _list_date_reasons(seen: GateInput, now: datetime) -> list[str]:
+    """Say that the run or its newest label is dated after now, by more than clocks differ."""
+    dates = {"run": seen.run_row.created_at, "newest label": seen.origins.newest_at}
+    return [
+        f"the {name} is dated {date:%Y-%m-%d}, which is after now: one of the clocks is wrong"
+        for name, date in dates.items()
+        if date is not None and (date - now).total_seconds() > CLOCKS_DIFFER * _DAY_S
+    ]
 
 
 def _list_run_unreliable_reasons(row: RunRow) -> list[str]:

@@ -197,6 +197,27 @@ def test_labels_and_certificate_hold_for_other_runs_over_the_same_claims(
     assert held(judged, path, calendar, second).outcome is CheckOutcome.STALE
 
 
+def test_a_run_or_label_that_is_dated_after_now_is_broken(
+    judged: Store, calendar: Calendar
+) -> None:
+    """The clock went ahead while somebody labelled, or is set back now."""
+    label(judged, RUN)  # a day after it was made
+    dates: tuple[tuple[float, tuple[str, ...]], ...] = (
+        (0.5, ()),
+        (-0.5, ("newest label",)),
+        (-2, ("run", "newest label")),
+    )
+    for days, dated in dates:
+        clock = Calendar()
+        clock.wait(days)
+        result = check_gate_and_write_certificate_if_passed(judged, RUN, EASY, clock=clock)
+        assert [each.split(" is dated")[0] for each in result.broken] == [
+            f"the {each}" for each in dated
+        ]
+        expected = CheckOutcome.STALE if dated else CheckOutcome.PASSED
+        assert result.outcome is expected
+
+
 def test_nothing_labelled_is_not_enough(empty: Store, calendar: Calendar) -> None:
     run = run_over(empty, talks=6)
     result = check_gate_and_write_certificate_if_passed(
