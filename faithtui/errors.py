@@ -128,6 +128,10 @@ class StoreFull(StoreError):
     """The disk is full. What was to be written can be written when there is space."""
 
 
+class StoreDamaged(StoreError):
+    """What is stored is not what was written."""
+
+
 class StoreReadOnly(StoreError):
     """The store is open for reading alone."""
 

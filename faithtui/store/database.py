@@ -37,8 +37,9 @@ from faithtui.store.file.errors import (
 from faithtui.store.file.readers import Readers, connect_to_file, make_engine
 from faithtui.store.file.upgrade import copy_file_and_upgrade_tables, recognise_version
 from faithtui.store.file.writer import Writer
-from faithtui.store.schema.checksums import describe_corrupted_rows
+from faithtui.store.schema.checksums import describe_corrupted_rows, get_driver_connection
 from faithtui.store.schema.identity import find_head_revision
+from faithtui.store.schema.stored_json import describe_damaged_json
 
 T = TypeVar("T")
 
@@ -242,6 +243,7 @@ class Database:
                 damage += connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
                 lost = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
                 changed = list(describe_corrupted_rows(connection))
+                changed += describe_damaged_json(get_driver_connection(connection))
         except StoreError as error:
             return [*_format_damage_lines(damage), str(error)]
         orphans = sorted({(table, row, parent) for table, row, parent, _ in lost})

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.cli.main import app
 from faithtui.domain.ids import RunId
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
@@ -33,33 +32,6 @@ def labelled(judged: Path) -> Path:
             for claim in store.runs.read_conversation_for_review(item, "ann").claims:
                 store.reviews.record_verdict(claim.id, "ann", "no", run=RunId(1), saw_judge=False)
     return judged
-
-
-def snapshot(path: Path) -> bytes:
-    with Store.open(path):
-        pass
-    return path.read_bytes()
-
-
-@pytest.mark.parametrize("words", WRITERS.values(), ids=WRITERS)
-@pytest.mark.parametrize("force", [(), ("--force",)], ids=["", "force"])
-@pytest.mark.parametrize("target", ["itself", "another", "link", "wal"])
-def test_no_command_writes_over_a_store(
-    cli: Cli, labelled: Path, tmp_path: Path, words: tuple[str, ...], force: tuple[str], target: str
-) -> None:
-    before = snapshot(labelled)
-    path = labelled
-    if target == "another":
-        path = Path(shutil.copy(labelled, tmp_path / "labels.jsonl"))
-    elif target == "link":
-        path = tmp_path / "labels.jsonl"
-        path.symlink_to(labelled)
-    elif target == "wal":
-        path = labelled.with_name(labelled.name + "-wal")
-    result = cli(*words, path, *force, "--store", labelled)
-    assert result.code in (3, 7)
-    assert "never overwritten" in result.err
-    assert snapshot(labelled) == before
 
 
 FOLDER_WRITERS = {
@@ -134,23 +106,6 @@ def test_whatever_holds_texts_is_its_owners_alone(cli: Cli, labelled: Path, tmp_
     made = [*out.iterdir(), tmp_path / "labels.jsonl", tmp_path / "bundle.zip"]
     assert {each.stat().st_mode & 0o777 for each in made} == {0o600}
     assert {each.stat().st_mode & 0o777 for each in (out, out.parent)} == {0o700}
-
-
-def test_every_option_that_names_a_file_to_write_is_among_these() -> None:
-    """A new command that writes a file has to be added above."""
-    import typer.main
-
-    found = set()
-    command = typer.main.get_command(app)
-    for name, each in getattr(command, "commands", {}).items():
-        for parameter in each.params:
-            is_file = parameter.metavar in ("FILE", "DIR", "FILE.zip")
-            if is_file and {"-o", "--bundle", "--write-certificate", "--write-batch"} & {
-                *parameter.opts
-            }:
-                found.add(name)
-    # `measure` writes a folder, and refuses a store in its place: tests/cli/commands/measure.
-    assert found == {"export", "gate", "doctor", "report", "measure"}
 
 
 def test_a_report_is_written_whole_or_not_at_all(cli: Cli, judged: Path, tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ def _table_name(kind: type) -> str:
 
 _TYPES = {
     "StoredText": "text",
-    "JSON": "JSON",
+    "StoredJson": "JSON",
     "Integer": "integer",
     "BigInteger": "integer",
     "Float": "number",

@@ -19,7 +19,7 @@ from sqlalchemy import (
     select,
 )
 
-from faithtui.errors import StoreReadOnly
+from faithtui.errors import StoreDamaged, StoreReadOnly
 from faithtui.store.file.errors import (
     has_wal_or_journal,
     is_cannot_open_error,
@@ -28,8 +28,10 @@ from faithtui.store.file.errors import (
     translate_errors,
 )
 from faithtui.store.file.upgrade import recognise_version
+from faithtui.store.schema.checksums import get_driver_connection
 from faithtui.store.schema.identity import find_head_revision
 from faithtui.store.schema.statements import compile_for_driver
+from faithtui.store.schema.stored_json import WAY_OUT, describe_damaged_json
 
 _IDS_PART_LENGTH = 8_000
 """Characters of joined ids that are made texts of their own at a time."""
@@ -75,7 +77,12 @@ class Readers:
             raise make_closed_error(self._path)
         self._reopen_if_changed()
         with translate_errors(self._path), self._engine.connect() as connection:
-            yield connection
+            try:
+                yield connection
+            except StoreDamaged as error:
+                for sentence in describe_damaged_json(get_driver_connection(connection)):
+                    raise StoreDamaged(f"{sentence}; {WAY_OUT}") from error
+                raise
 
     def read_first_row(
         self, statement: Select[Any], values: Mapping[str, object]

@@ -24,6 +24,7 @@ from faithtui.store.file.backups import find_damage, list_database_files, refuse
 from faithtui.store.file.errors import read_schema_version
 from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum
 from faithtui.store.schema.identity import APPLICATION_ID, find_head_revision
+from faithtui.store.schema.stored_json import is_stored_json_sound, list_json_columns
 from faithtui.store.search.word_index import rebuild_index
 
 _ROWS_TRIED_SINGLY: Final = 4_000
@@ -181,7 +182,8 @@ class _TableCopier:
         reader = _ReadableRows(self._source, table, columns)
         for values in reader:
             row = dict(zip(names, values, strict=True))
-            if checked and row["checksum"] != row_checksum(*(row[each] for each in checked)):
+            is_changed = checked and row["checksum"] != row_checksum(*map(row.get, checked))
+            if is_changed or not _is_json_sound(table, row):
                 self._record_left_out_row(table, row, "it is not what was written")
                 continue
             try:
@@ -260,6 +262,11 @@ class _ReadableRows:
             return self._connection.execute(query, (start,)).fetchone() is not None
         except sqlite3.DatabaseError:
             return False
+
+
+def _is_json_sound(table: str, row: Mapping[str, Any]) -> bool:
+    shapes = list_json_columns().get(table, {})
+    return all(is_stored_json_sound(shape, row.get(name)) for name, shape in shapes.items())
 
 
 def _find_table_version(store: Path, connection: sqlite3.Connection) -> str:

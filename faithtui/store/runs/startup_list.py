@@ -50,7 +50,10 @@ def read_startup_runs(path: Path) -> tuple[RunRow, ...] | None:
             rows = raw.execute("SELECT * FROM run ORDER BY id DESC LIMIT ?", (MOST,)).fetchall()
     except sqlite3.Error:
         return None
-    return tuple(run_from_row(_decode_row(row)) for row in rows)
+    try:
+        return tuple(run_from_row(_decode_row(row)) for row in rows)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None  # a damaged row, whatever is wrong with it
 
 
 def _decode_row(row: sqlite3.Row) -> SimpleNamespace:

@@ -112,9 +112,14 @@ def describe_corrupted_rows(
     connection: Connection, tables: Sequence[str] = tuple(CHECKED_COLUMNS)
 ) -> Iterator[str]:
     """Name the rows that are not what was written, one sentence each."""
+    return describe_corrupted_rows_by_driver(get_driver_connection(connection), tables)
+
+
+def get_driver_connection(connection: Connection) -> sqlite3.Connection:
+    """Give the connection of the driver that is under one of SQLAlchemy."""
     raw = connection.connection.driver_connection
     assert isinstance(raw, sqlite3.Connection)
-    return describe_corrupted_rows_by_driver(raw, tables)
+    return raw
 
 
 def describe_corrupted_rows_by_driver(

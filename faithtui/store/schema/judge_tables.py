@@ -9,7 +9,8 @@ from sqlmodel.sql.sqltypes import UTCDateTime
 
 from faithtui.store.schema.checksums import make_checksum_default
 from faithtui.store.schema.column_types import StoredText
-from faithtui.store.schema.metadata import JSON_OR_NULL, StoreTable, get_table
+from faithtui.store.schema.metadata import StoreTable, get_table
+from faithtui.store.schema.stored_json import StoredJson
 
 
 class JudgeCallTable(StoreTable, table=True):
@@ -66,7 +67,7 @@ class JudgeMemoryTable(StoreTable, table=True):
     fingerprint: str = Field(primary_key=True, sa_type=StoredText)
     rung: str | None = Field(sa_type=StoredText)
     """The way of asking for JSON that works."""
-    refused: list[str] | None = Field(sa_type=JSON_OR_NULL)
+    refused: list[str] | None = Field(sa_type=StoredJson(list[str]))
     """Parameters that the model does not take."""
     updated_at: datetime = Field(sa_type=UTCDateTime)
 

@@ -1,6 +1,6 @@
 """What all tables share: the registry they belong to and the names of their constraints."""
 
-from sqlalchemy import JSON, MetaData, Table
+from sqlalchemy import MetaData, Table
 from sqlalchemy.orm import registry
 from sqlmodel import SQLModel
 
@@ -16,8 +16,6 @@ _registry = registry(
         }
     )
 )
-
-JSON_OR_NULL = JSON(none_as_null=True)
 
 
 class StoreTable(SQLModel, registry=_registry):

@@ -21,9 +21,17 @@ from sqlalchemy import (
 from sqlmodel import Field
 from sqlmodel.sql.sqltypes import UTCDateTime
 
+from faithtui.domain.conversation import Image
+from faithtui.domain.scores import ScoreSet, ScoringRule
 from faithtui.store.schema.checksums import make_checksum_default
 from faithtui.store.schema.column_types import StoredText
-from faithtui.store.schema.metadata import JSON_OR_NULL, StoreTable, get_table
+from faithtui.store.schema.metadata import StoreTable, get_table
+from faithtui.store.schema.stored_json import (
+    StoredJson,
+    StoredPopulation,
+    StoredProfile,
+    StoredStratum,
+)
 
 
 class ConversationTable(StoreTable, table=True):
@@ -42,7 +50,7 @@ class ConversationTable(StoreTable, table=True):
     """First characters of the first user message, for lists."""
     turns: int
     """How many it has."""
-    details: dict[str, object] = Field(sa_type=JSON_OR_NULL)
+    details: dict[str, object] = Field(sa_type=StoredJson(dict[str, object]))
     """Its metadata, as imported."""
     imported_at: datetime = Field(sa_type=UTCDateTime)
 
@@ -59,7 +67,7 @@ class TurnTable(StoreTable, table=True):
     content: str = Field(sa_type=StoredText)
     has_context: bool
     """False: nobody knows what was retrieved. True without documents: nothing was."""
-    images: list[dict[str, str | None]] = Field(sa_type=JSON_OR_NULL)
+    images: list[dict[str, str | None]] = Field(sa_type=StoredJson(list[Image]))
     """Its images in order: `sha256`, `media_type` and `url` of each."""
 
 
@@ -92,7 +100,7 @@ class TurnDocumentTable(StoreTable, table=True):
     position: int
     document_id: int = Field(foreign_key="document.id")
     source: str | None = Field(sa_type=StoredText)
-    images: list[dict[str, str | None]] = Field(sa_type=JSON_OR_NULL)
+    images: list[dict[str, str | None]] = Field(sa_type=StoredJson(list[Image]))
     """Its images in order, as those of a turn."""
 
 
@@ -123,8 +131,8 @@ class RunTable(StoreTable, table=True):
     metric_version: str = Field(sa_type=StoredText)
     peer: str = Field(sa_type=StoredText)
     strategy: str = Field(sa_type=StoredText)
-    options: dict[str, object] = Field(sa_type=JSON_OR_NULL)
-    rule: dict[str, object] = Field(sa_type=JSON_OR_NULL)
+    options: dict[str, object] = Field(sa_type=StoredJson(dict[str, object]))
+    rule: dict[str, object] = Field(sa_type=StoredJson(ScoringRule))
     """The scoring rule, so that human labels can be scored without the metric."""
     judge: str = Field(sa_type=StoredText)
     judge_fingerprint: str = Field(sa_type=StoredText)
@@ -133,13 +141,13 @@ class RunTable(StoreTable, table=True):
     prompts_dir: str | None = Field(sa_type=StoredText)
     prompt_set: str | None = Field(sa_type=StoredText)
     """Digest of its prompt texts without examples; none: it was begun before they were kept."""
-    profile: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
+    profile: dict[str, object] | None = Field(sa_type=StoredJson(StoredProfile))
     """Parameters its judge is asked with; none: it was begun before there were any."""
     example_set: str | None = Field(sa_type=StoredText)
     """Digest of the examples its questions show; none: it shows none."""
     claims_from: str = Field(sa_type=StoredText)
     """`extracted` or `imported`."""
-    sources: list[str] = Field(sa_type=JSON_OR_NULL)
+    sources: list[str] = Field(sa_type=StoredJson(list[str]))
     concurrency: int
     state: str = Field(sa_type=StoredText)
     reason: str | None = Field(sa_type=StoredText)
@@ -193,7 +201,7 @@ class RunTable(StoreTable, table=True):
     """The run whose claims it judges, where `claims_from` is `run`."""
     claim_set: int | None
     """The version of a claim set whose claims it judges, where `claims_from` is `set`."""
-    calibration: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
+    calibration: dict[str, object] | None = Field(sa_type=StoredJson(dict[str, object]))
     """How the probabilities of the embedded judge were recalibrated; none: they were not."""
     archived_at: datetime | None = Field(sa_type=UTCDateTime)
     """When it was put away; none: it is listed."""
@@ -258,14 +266,14 @@ class RunItemTable(StoreTable, table=True):
     missing: int = 0
     labelled: int = 0
     overridden: int = 0
-    labels: dict[str, int] = Field(sa_type=JSON_OR_NULL)
+    labels: dict[str, int] = Field(sa_type=StoredJson(dict[str, int]))
     """How many unique claims have each label of the judge."""
     score: float | None
     """The judge's windowed score, for sorting."""
     corrected: float | None
-    scores: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
+    scores: dict[str, object] | None = Field(sa_type=StoredJson(ScoreSet))
     """The judge's three scores; None while pending."""
-    corrected_scores: dict[str, object] | None = Field(sa_type=JSON_OR_NULL)
+    corrected_scores: dict[str, object] | None = Field(sa_type=StoredJson(ScoreSet))
     checked: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """Version of the checks its findings are from; 0: not checked since it was last judged."""
     asked_after: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
@@ -337,15 +345,15 @@ class WindowTable(StoreTable, table=True):
     id: int | None = Field(default=None, primary_key=True)
     run_item_id: int = Field(foreign_key="run_item.id")
     position: int
-    interactions: list[int] = Field(sa_type=JSON_OR_NULL)
-    turns: list[int] = Field(sa_type=JSON_OR_NULL)
+    interactions: list[int] = Field(sa_type=StoredJson(list[int]))
+    turns: list[int] = Field(sa_type=StoredJson(list[int]))
     score: float | None
     score_state: str = Field(sa_type=StoredText)
     score_reason: str | None = Field(sa_type=StoredText)
     reason: str | None = Field(sa_type=StoredText)
     without_context: bool
-    surplus: list[str | None] = Field(sa_type=JSON_OR_NULL)
-    truths: list[int] = Field(sa_type=JSON_OR_NULL)
+    surplus: list[str | None] = Field(sa_type=StoredJson(list[str | None]))
+    truths: list[int] = Field(sa_type=StoredJson(list[int]))
     """Ids of the truths in view, in reading order. A list, because a row for each would be most
     of the file: every window repeats the truths of the ones before."""
     judged_at: datetime = Field(sa_type=UTCDateTime)
@@ -523,7 +531,7 @@ class SampleTable(StoreTable, table=True):
     """Who drew it."""
     design: str = Field(sa_type=StoredText)
     """`simple`, `stratified` or `conversations`."""
-    stratified_by: list[str] = Field(sa_type=JSON_OR_NULL)
+    stratified_by: list[str] = Field(sa_type=StoredJson(list[str]))
     """What the strata are made of."""
     seed: int
     blind: bool
@@ -531,13 +539,13 @@ class SampleTable(StoreTable, table=True):
     """Of the claims, how many are served with the judge's verdict shown."""
     frame: int
     """Claims it was drawn from."""
-    strata: list[dict[str, object]] = Field(sa_type=JSON_OR_NULL)
+    strata: list[dict[str, object]] = Field(sa_type=StoredJson(list[StoredStratum]))
     """`name`, `population` and `drawn` of each."""
     created_at: datetime = Field(sa_type=UTCDateTime)
     closed_at: datetime | None = Field(sa_type=UTCDateTime)
     decision: str | None = Field(sa_type=StoredText)
     """What a spot-check came to."""
-    population: dict[str, object] | None = Field(default=None, sa_type=JSON_OR_NULL)
+    population: dict[str, object] | None = Field(default=None, sa_type=StoredJson(StoredPopulation))
     """Counts of the results folder that it was drawn from, where only drawn conversations are in
     the store; none: it was drawn from its run."""
 
@@ -582,11 +590,11 @@ class ClaimSetTable(StoreTable, table=True):
     """Of the run it was drawn from, in interactions; none: it had no windows."""
     design: str = Field(sa_type=StoredText)
     """As of a sample."""
-    stratified_by: list[str] = Field(sa_type=JSON_OR_NULL)
+    stratified_by: list[str] = Field(sa_type=StoredJson(list[str]))
     seed: int
     frame: int
     """Claims it was drawn from, which are all its claims."""
-    strata: list[dict[str, object]] = Field(sa_type=JSON_OR_NULL)
+    strata: list[dict[str, object]] = Field(sa_type=StoredJson(list[StoredStratum]))
     """`name`, `population` and `drawn` of each."""
     sample_uid: str = Field(sa_type=StoredText)
     """Names the sample it was made of."""
@@ -690,7 +698,7 @@ class TestOpeningTable(StoreTable, table=True):
     id: int | None = Field(default=None, primary_key=True)
     command: str = Field(sa_type=StoredText)
     """Which one showed them."""
-    runs: list[int] = Field(sa_type=JSON_OR_NULL)
+    runs: list[int] = Field(sa_type=StoredJson(list[int]))
     """Of which runs."""
     opened_by: str = Field(sa_type=StoredText)
     created_at: datetime = Field(sa_type=UTCDateTime)
@@ -706,7 +714,7 @@ class DeletionTable(StoreTable, table=True):
     """`dataset`, `import`, `person` or `run`."""
     deleted_by: str = Field(sa_type=StoredText)
     """Who did it; `(deleted)` when that annotator was deleted since."""
-    counts: dict[str, int] = Field(sa_type=JSON_OR_NULL)
+    counts: dict[str, int] = Field(sa_type=StoredJson(dict[str, int]))
     """How many rows of each kind went, or were changed."""
     created_at: datetime = Field(sa_type=UTCDateTime)
 
@@ -718,7 +726,7 @@ class ExampleSetTable(StoreTable, table=True):
 
     digest: str = Field(primary_key=True, sa_type=StoredText)
     """Hash of the examples; runs name it."""
-    examples: list[dict[str, object]] = Field(sa_type=JSON_OR_NULL)
+    examples: list[dict[str, object]] = Field(sa_type=StoredJson(list[dict[str, object]]))
     """In order, each as in its file."""
     created_at: datetime = Field(sa_type=UTCDateTime)
 
@@ -733,7 +741,7 @@ class PromptSetTable(StoreTable, table=True):
     metric: str = Field(sa_type=StoredText)
     version: int
     """How questions are put beside the texts: how much of a history is shown."""
-    texts: dict[str, str] = Field(sa_type=JSON_OR_NULL)
+    texts: dict[str, str] = Field(sa_type=StoredJson(dict[str, str]))
     """By step, with their holes and without examples."""
     created_at: datetime = Field(sa_type=UTCDateTime)
 

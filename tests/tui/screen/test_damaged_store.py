@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from faithtui.domain.ids import RunId
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen_catalog import SCREENS
@@ -140,3 +141,26 @@ async def test_a_kappa_that_rests_on_a_changed_verdict_is_not_shown(
         assert "no kappa, as not all of it could be read: the verdict on claim " in shown
         assert "is not what was written" in shown
         assert "`faithtui doctor` names all of them" in shown
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "screens"),
+    [
+        ("run", "rule", ["runs"]),
+        ("run_item", "scores", ["conversations", "review"]),
+        ("window", "turns", ["review"]),
+    ],
+)
+async def test_json_that_was_changed_is_told_with_its_row(
+    app: FaithApp, store_path: Path, table: str, column: str, screens: list[str]
+) -> None:
+    with contextlib.closing(sqlite3.connect(store_path)) as connection, connection:
+        connection.execute(f"UPDATE {table} SET {column} = '17' WHERE rowid = 1")
+    async with app.run_test(size=(150, 45)) as pilot:
+        await until(pilot, lambda: app.session.is_open)
+        app.session.switch_run(RunId(1))
+        for screen in screens:
+            if screen != "runs":
+                await go_to(pilot, screen)
+            sentence = f"not read: row 1 of table {table} is not what was written"
+            await until(pilot, lambda told=sentence: status(app).startswith(told))  # type: ignore[misc]  # bound to this screen

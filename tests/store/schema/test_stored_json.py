@@ -1,0 +1,82 @@
+"""JSON columns refuse what is not what was written, wherever it is read."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import JSON
+
+from faithtui.errors import StoreDamaged
+from faithtui.store.file.salvage import salvage_to_new_store
+from faithtui.store.runs.startup_list import read_startup_runs
+from faithtui.store.schema.metadata import METADATA
+from faithtui.store.schema.stored_json import (
+    StoredJson,
+    is_stored_json_sound,
+    list_json_columns,
+    parse_stored_json,
+)
+from faithtui.store.store import Store
+from tests.tui.building import shop
+
+COLUMNS = [(table, name) for table, names in list_json_columns().items() for name in names]
+BROKEN = '{"a": [1,'
+
+
+def test_no_column_of_json_is_without_a_shape() -> None:
+    columns = [each for table in METADATA.tables.values() for each in table.columns]
+    assert [each for each in columns if isinstance(each.type, JSON)] == []
+    assert len([each for each in columns if isinstance(each.type, StoredJson)]) == len(COLUMNS)
+
+
+@pytest.mark.parametrize(("table", "name"), COLUMNS)
+def test_no_column_takes_what_is_no_json_or_of_another_shape(table: str, name: str) -> None:
+    shape = list_json_columns()[table][name]
+    assert parse_stored_json(shape, None) is None
+    for stored in (BROKEN, "", b"\xff\xfe\x00", "null", "17", '"text"', "[[]]"):
+        with pytest.raises(StoreDamaged, match=r"`faithtui doctor` names its row"):
+            parse_stored_json(shape, stored)
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "value"),
+    [
+        ("run", "rule", '{"passing": 1}'),
+        ("run", "profile", '{"temperature": []}'),
+        ("run_item", "scores", '{"windowed": {}}'),
+        ("turn", "images", '[{"sha256": 1}]'),
+        ("sample", "strata", '[{"name": "all"}]'),
+        ("sample", "population", '{"strata": []}'),
+    ],
+)
+def test_a_record_is_looked_into(table: str, name: str, value: str) -> None:
+    assert not is_stored_json_sound(list_json_columns()[table][name], value)
+
+
+def test_the_row_and_the_way_out_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    run = shop(path)
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute("UPDATE run_item SET scores = ? WHERE id = 2", (BROKEN,))
+    with Store.open(path) as store:
+        sentence = "row 2 of table run_item is not what was written: something changed its scores"
+        assert store.list_damage() == [f"{sentence} later"]
+        with pytest.raises(StoreDamaged, match=rf"^{sentence} later; .*--restore .*--salvage"):
+            store.runs.read_item_rows(store.runs.list_item_ids(run))
+        assert read_startup_runs(path)
+    found = salvage_to_new_store(path, tmp_path / "new.db")
+    assert found.left_out["run_item"] == 1
+    with Store.open(tmp_path / "new.db") as store:
+        assert store.list_damage() == []
+
+
+def test_a_damaged_run_is_left_to_the_store(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    shop(path)
+    for value in (BROKEN, "17", "{}"):
+        with closing(sqlite3.connect(path)) as raw, raw:
+            raw.execute("UPDATE run SET rule = ?", (value,))
+        assert read_startup_runs(path) is None
+        with Store.open(path) as store, pytest.raises(StoreDamaged, match="row 1 of table run "):
+            store.runs.list_runs()
