@@ -109,7 +109,6 @@ THOROUGH = (
     r"agreement/report/test_point_estimates\.py::test_points_are_those_.*-[2-5]\]",
     r"agreement/report/test_ties\.py::test_the_interval_holds_where_two_differ_.*\[0\.3\]",
     r"agreement/statistics/test_seeds\.py::test_what_.*\[import (random|faithtui\.agreement\.st)",
-    r"cli/test_outputs\.py::test_no_command_writes_over_a_store\[(another|link|wal)--",
     r"engine/calls/test_answers_per_question\.py::test_no_q.*\[(empty.*|cut-json|html|null|yes-.+)-openai",
     r"engine/calls/test_answers_per_question\.py::test_no_mixture_.*\[[23]-openai",
     r"cli/test_every_output\.py::test_no_output_.*\[export (langfuse|ragas-rows|deepeval|ex)",

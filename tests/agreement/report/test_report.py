@@ -419,11 +419,14 @@ def test_an_uninformative_judge_is_said_of_the_labels_that_it_is_about(
     passing: tuple[str, ...], wrong: int, said: str
 ) -> None:
     """Where `idk` fails too, the headline may say that the judge finds unfaithful claims."""
-    claims = {("yes", "yes"): 60, ("idk", "idk"): 20, ("no", "idk"): 20, ("no", "yes"): 5}
-    found = report(
-        many(claims | ({("yes", "no"): wrong} if wrong else {})),
-        rule=replace(LIVE, passing=passing),
-    )
+    counts: dict[tuple[str | None, str | None], int] = {
+        ("yes", "yes"): 60,
+        ("idk", "idk"): 20,
+        ("no", "idk"): 20,
+        ("no", "yes"): 5,
+        ("yes", "no"): wrong,
+    }
+    found = report(many(counts), rule=replace(LIVE, passing=passing))
     (about,) = [each.message for each in found.warnings if each.code == "uninformative_judge"]
     assert about == said
 
