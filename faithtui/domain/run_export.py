@@ -76,7 +76,7 @@ class ExportLabel(NamedTuple):
 
     @property
     def is_counted(self) -> bool:
-        """Whether it enters agreement figures."""
+        """Whether it is a verdict of its own, not given in bulk or accepted unread."""
         return self.label is not None and self.action in COUNTED_ACTIONS
 
 

@@ -144,7 +144,12 @@ LABEL_FIELDS: Final = (
     FlatColumn(
         "action", "text", "how it was given: `blind`, `agreed`, `overridden`, `imported`, …"
     ),
-    FlatColumn("counted", "flag", "whether it enters agreement figures"),
+    FlatColumn(
+        "counted",
+        "flag",
+        "whether it is a verdict of its own, not given in bulk or accepted unread; figures of a "
+        "blind sample take those of them that did not see the judge (`saw_judge`)",
+    ),
     FlatColumn("note", "text", "the annotator's note"),
     FlatColumn("code", "text", "reason code: the stage that failed"),
     FlatColumn("at", "time", "when it was given"),

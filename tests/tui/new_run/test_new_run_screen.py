@@ -340,6 +340,7 @@ async def test_while_it_counts_nothing_is_said_of_the_form_before_and_nothing_mo
         form.query_one("#options", Input).value = ""
         await until(pilot, lambda: "counting …" in screen_text(app))
         assert "not counted" not in text_of(app, "outlook"), "that was another form"
+        await calm(pilot)
         before = form.query_one("#fields").region
         form.action_start()
         await until(pilot, lambda: "counting what it would cost …" in screen_text(app))
@@ -465,7 +466,7 @@ async def test_a_judge_is_tried_and_its_answer_time_model_and_price_are_said(
             await press(pilot, "ctrl+t")
             await until(pilot, lambda: "works: answers by schema in" in said_of_test(app))
             said = said_of_test(app)
-            assert " ms and tells what a text says" in said
+            assert " ms and judges the three claims of this test right" in said
             assert "2 answers, " in said
             assert "no cost" in said
             assert "served by " in said

@@ -41,7 +41,7 @@ async def test_a_filter_that_is_given_up_leaves_no_count_behind(app: FaithApp) -
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
         await press(pilot, "slash", *"sale")
-        assert "2 claims found here" in status(app)
+        await until(pilot, lambda: "2 claims found here" in status(app))
         await press(pilot, "escape")
         assert "found here" not in status(app)
 

@@ -77,8 +77,7 @@ class ClaimRange(Controller["ReviewScreen"]):
 
     def _save_range(self, chosen: tuple[ClaimView, ...], verdict: str, words: str) -> None:
         self.clear_range()
-        self.screen.verdicts.forget_last_verdict()
-        self.screen.verdicts.was_given_in_bulk = True
+        self.screen.verdicts.forget_last_verdict(in_bulk=True)
         self.screen.writer.save_bulk_verdict(chosen, verdict, words)
         self.screen.draw_at_position(replace(self.screen.review_position, claim=chosen[-1].id))
         self.screen.moves.go_on_after_verdict(chosen[-1].id)

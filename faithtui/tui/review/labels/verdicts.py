@@ -289,10 +289,14 @@ class Verdicts(Controller["ReviewScreen"]):
         if self.verdict_to_repeat is not None and self.verdict_to_repeat.claim == found.claim:
             self.verdict_to_repeat = changed
 
-    def forget_last_verdict(self) -> None:
-        """Let codes be about the chosen claim again: one moved, or the last verdict is none."""
+    def forget_last_verdict(self, *, in_bulk: bool = False) -> None:
+        """Let codes be about the chosen claim again: one moved, or the last verdict is none.
+
+        Args:
+            in_bulk: Whether it is none because a range was given one.
+        """
         self.last_verdict = None
-        self.was_given_in_bulk = False
+        self.was_given_in_bulk = in_bulk
 
     def forget_pending_flag(self, claim: ClaimId) -> None:
         """Take the flag of a claim as the store has it."""
