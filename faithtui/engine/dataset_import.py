@@ -487,7 +487,10 @@ class _ImportPass:
                     without_interaction=count.without_interaction + len(unanswered),
                     without_passages=count.without_passages
                     + sum(
-                        not any(turn.retrieval_context for turn in batch.conversations[key].turns)
+                        all(
+                            turn.retrieval_context is None
+                            for turn in batch.conversations[key].turns
+                        )
                         for key in kept.difference(unanswered)
                     ),
                 )

@@ -369,6 +369,10 @@ def test_a_report_that_cannot_be_written_is_an_export_error(
     assert result.code == 7
     assert cli("report", "1", "-f", "pdf", "--store", judged).code == 2
     assert cli("report", "1", "-f", "md,csv", "--store", judged).code == 2
+    alone, twice = (
+        cli("report", "1", "-f", each, "--store", judged) for each in ("md", "md,markdown")
+    )
+    assert twice.out.splitlines()[0] == alone.out.splitlines()[0]
 
 
 @pytest.mark.parametrize(

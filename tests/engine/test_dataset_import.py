@@ -82,7 +82,7 @@ def test_good_lines_are_stored_as_they_were_read(store: Store) -> None:
                 new=9,
                 new_ratings=7,
                 without_interaction=1,
-                without_passages=3,
+                without_passages=2,
                 format="faithtui",
                 reason="`turns` with role and content",
                 unknown_keys={"language": 1},

@@ -62,6 +62,8 @@ def test_a_file_of_ours_that_is_no_import_names_its_command(
 ) -> None:
     path = write(tmp_path / "own.jsonl", {"type": kind, "version": 1})
     assert refusal(path).endswith(f"`{command}`")
+    other = write(tmp_path / "other.jsonl", {"type": [kind], "version": 1})
+    assert "in no format that is known" in refusal(other)
 
 
 def camel(key: str) -> str:

@@ -10,7 +10,7 @@ from faithtui.agreement.report.model import (
     Detection,
     LevelReport,
 )
-from faithtui.agreement.report.settings import ReportLevel
+from faithtui.agreement.report.settings import ReportLevel, Severity
 from faithtui.domain.estimates import Estimate
 
 _FEW = 10
@@ -56,14 +56,15 @@ def format_headline(report: LevelReport, passing: Sequence[str], judge: str = ""
 def describe_judge_as_annotator(report: AgreementReport, level: ReportLevel) -> str:
     """Say whether the judge may stand in for an annotator: only if it is shown to agree as well.
 
-    That is shown where the lower limit of its kappa with human labels is at least the alpha of the
-    annotators among themselves, on labels that were drawn at random or are all there are.
+    That is shown where the lower limit of its kappa with the label that most annotators gave is at
+    least the upper limit of the annotators' alpha among themselves, on labels that were drawn at
+    random or are all there are, and no warning of the level forbids to rely on them.
 
     Returns:
-        A sentence; "" without a label to compare.
+        A sentence; "" without a label to compare, and without intervals, as right after a label.
     """
     found, humans = report.get_level(level), report.get_human_agreement_at_level(level)
-    if not found.agreement.n:
+    if not found.agreement.n or found.percent_agreement.ci_low is None:
         return ""
     kappa = found.cohen_kappa
     not_yet = "The judge may not replace an annotator yet: "
@@ -71,17 +72,24 @@ def describe_judge_as_annotator(report: AgreementReport, level: ReportLevel) -> 
         return f"{not_yet}the labels are no random sample. "
     if humans is None or humans.krippendorff_alpha.value is None:
         return f"{not_yet}how well annotators agree with each other is not known. "
-    alpha = humans.krippendorff_alpha.value
+    alpha = humans.krippendorff_alpha
+    if alpha.ci_low is None or alpha.ci_high is None or alpha.ci_low <= 0:
+        return f"{not_yet}annotators are not shown to agree with each other. "
     if kappa.value is None or kappa.ci_low is None:
-        return f"{not_yet}its kappa has no interval. "
-    if kappa.ci_low < alpha:
+        return f"{not_yet}its kappa with annotators is not known. "
+    if kappa.ci_low < alpha.ci_high:
         return (
-            f"{not_yet}its kappa may be {kappa.ci_low:.2f}, and annotators reach {alpha:.2f} with "
-            "each other. "
+            f"{not_yet}its kappa may be as low as {kappa.ci_low:.2f}, and the alpha of annotators "
+            f"with each other as high as {alpha.ci_high:.2f}. "
         )
+    if any(
+        each.severity is Severity.BLOCKING and each.level in (None, level)
+        for each in report.warnings
+    ):
+        return f"{not_yet}see the warnings. "
     return (
-        "The judge agrees with annotators at least as well as they do with each other "
-        f"(alpha {alpha:.2f}). "
+        "The judge agrees with the majority of annotators at least as well as they do with each "
+        f"other (alpha {alpha.value:.2f}). "
     )
 
 

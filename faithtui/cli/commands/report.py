@@ -274,4 +274,4 @@ def _read_formats(text: str) -> "tuple[Format, ...]":
             raise ConfigError(f"there is no format `{name}`; known: {names}{meant}")
     if not chosen:
         raise ConfigError(f"no format is named; known: {names}")
-    return tuple(known[name] for name in dict.fromkeys(chosen))
+    return tuple(dict.fromkeys(known[name] for name in chosen))

@@ -136,7 +136,7 @@ def _format_sample_keys(sample: Sample) -> str:
     return shown + (f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else "")
 
 
-_WAYS_OF_OWN_FILES: Final[Mapping[object, str]] = {
+_WAYS_OF_OWN_FILES: Final[Mapping[str, str]] = {
     label_bundles.FORMAT: "holds labels without their conversations: take them in with `faithtui "
     "merge FILE`",
     claim_sets.FORMAT: "is a claim set: take it in with `faithtui claim-set import FILE`",
@@ -147,9 +147,9 @@ _WAYS_OF_OWN_FILES: Final[Mapping[object, str]] = {
 
 
 def _describe_unknown_format(sample: Sample) -> str:
-    own = _WAYS_OF_OWN_FILES.get(sample.records[0].get("type")) if sample.records else None
-    if own is not None:
-        return own
+    kind = sample.records[0].get("type") if sample.records else None
+    if isinstance(kind, str) and kind in _WAYS_OF_OWN_FILES:
+        return _WAYS_OF_OWN_FILES[kind]
     keys = list(dict.fromkeys(key for record in sample.records for key in record))
     hints = [
         f"`--map {name}={key}`" for key in keys if (name := suggest_key(key)) not in (None, key)

@@ -6,6 +6,10 @@ from collections.abc import Iterator
 
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.population_text import describe_population, describe_unmeasured_results
+from faithtui.agreement.report.headline import (
+    choose_unfaithful_detection,
+    format_number_with_noun,
+)
 from faithtui.agreement.report.model import (
     AgreementReport,
     Breakdown,
@@ -424,13 +428,12 @@ def _list_next_steps(report: AgreementReport) -> Iterator[str]:
             minutes = needed * sorted(pace)[len(pace) // 2] / 60
             words += f", about {minutes:.0f} min at your pace"
         yield words + "."
-    few = claims.strict
+    few = choose_unfaithful_detection(claims, report.passing)
     may_draw = claims.coverage.unreviewed and claims.design.kind is not DesignKind.STRATIFIED
     if claims.agreement.n and few.tp + few.fn < 10 and may_draw:
-        yield (
-            f"{few.tp + few.fn} unfaithful {units} are labelled: draw by the judge's verdict to "
-            "find more of them."
-        )
+        one, many = (f"unfaithful {each}" for each in claims.unit)
+        number = format_number_with_noun(few.tp + few.fn, one, many)
+        yield f"Only {number} with a label: draw by the judge's verdict to find more of them."
     if report.anchoring is not None:
         gap = report.anchoring.difference
         if gap.ci_low is not None and gap.ci_low > 0:

@@ -216,7 +216,26 @@ def test_parts_fit_their_width_and_hold_no_control(width: int) -> None:
 
 def test_the_first_sentence_says_whether_the_judge_may_replace_an_annotator() -> None:
     report = made()
-    assert "may be " in describe_judge_as_annotator(report, ReportLevel.CLAIMS)
+    humans = report.humans
+    assert humans is not None
+    percent = report.claims.percent_agreement
+    assert percent.ci_low is not None
+    points = replace(percent, ci_low=None, ci_high=None, level=None, method=None)
+    kappa = replace(percent, ci_low=0.4)
+
+    def say(low: float | None, high: float | None, percent: Estimate) -> str:
+        alpha = points if low is None else replace(kappa, ci_low=low, ci_high=high)
+        found = replace(report.claims.agreement, cohen_kappa=kappa, percent=percent)
+        claims = replace(report.claims, agreement=found)
+        known = replace(humans, krippendorff_alpha=alpha)
+        changed = replace(report, humans=known, claims=claims, warnings=())
+        return describe_judge_as_annotator(changed, ReportLevel.CLAIMS)
+
+    assert "as low as 0.40" in say(0.1, 0.45, percent)
+    assert "not shown to agree" in say(-0.1, 0.3, percent)
+    assert "not shown to agree" in say(None, None, percent)
+    assert "at least as well" in say(0.1, 0.3, percent)
+    assert say(0.1, 0.3, points) == "", "intervals come a moment after a label"
     rows = [claim(i, "yes", "yes") for i in range(20)]
     chosen = agreement_report(
         readings(rows, design=LabelDesign(DesignKind.CONVENIENCE, 20)), FAITHFULNESS, RULE
@@ -227,11 +246,6 @@ def test_the_first_sentence_says_whether_the_judge_may_replace_an_annotator() ->
     )
     alone = agreement_report(readings(rows), FAITHFULNESS, RULE)
     assert "is not known" in describe_judge_as_annotator(alone, ReportLevel.CLAIMS)
-    humans = report.humans
-    assert humans is not None
-    other = replace(humans, krippendorff_alpha=replace(humans.krippendorff_alpha, value=-1.0))
-    better = replace(report, humans=other)
-    assert "at least as well" in describe_judge_as_annotator(better, ReportLevel.CLAIMS)
 
 
 def test_what_to_do_next_follows_from_the_figures() -> None:

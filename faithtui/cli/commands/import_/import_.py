@@ -1,5 +1,6 @@
 """`faithtui import`: files of conversations."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -271,7 +272,7 @@ def _format_run(run: "ImportedRun") -> list[str]:
 def _format_missing_passages(found: "FileImport") -> str:
     """Say that nothing can be judged by passages, and how to name the key that holds them."""
     keys = [key.rpartition(".")[2] for key in (*found.unknown_keys, *found.dropped_keys)]
-    key = keys[0] if len(keys) == 1 else "KEY"
+    key = shlex.quote(keys[0]) if len(keys) == 1 else "KEY"
     return (
         "  no answer has passages, without which metrics skip it; where a key holds them: "
         f"--map retrieval_context={key}"

@@ -91,7 +91,7 @@ def wrap_with_name_before(name: str, text: str) -> list[str]:
 def format_claim_lines(served: ServedClaim) -> list[str]:
     """Say all that a verdict needs."""
     view, claim, unit = served.view, served.claim, served.spec.units[0]
-    mode = "judge shown" if served.shown else "blind"
+    mode = "judge shown" if served.shown else "judge hidden" if claim.seen else "blind"
     lines = [f"{unit} {served.number} of {served.of}, {mode}"]
     if served.is_for_influence:
         lines += wrap_with_name_before("judge shown", _WHY_SHOWN)

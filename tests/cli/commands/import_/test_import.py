@@ -99,6 +99,11 @@ def test_a_file_without_passages_says_how_to_name_the_key_that_holds_them(
     words = "no answer has passages, without which metrics skip it; where a key holds them: "
     assert f"{words}--map retrieval_context=docs_found\n" in cli("import", file).out
     assert words not in cli("import", file, "--map", "retrieval_context=docs_found").out
+    # Retrieval that found nothing is judged.
+    file.write_text(json.dumps({**row, "retrieved_contexts": []}), encoding="utf-8")
+    assert words not in cli("import", file).out
+    file.write_text(json.dumps({**row, "my docs": ["It opens."]}), encoding="utf-8")
+    assert "--map retrieval_context='my docs'\n" in cli("import", file).out
     # One conversation with passages is enough: others may have needed none.
     lines = [{**row, "retrieved_contexts": ["It opens."]}, {**row, "user_input": "Who?"}]
     file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
