@@ -1,6 +1,6 @@
 """Drawn queues of other stores: found here by their `uid`, or made where all they serve is here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +48,7 @@ class KnownSamples:
     doubtful: frozenset[str]
     """Those that are here otherwise than they come, and have no other labels than unverified ones:
     a file that nothing vouches for may have made them, and with them the weights of all labels.
-    Without any label, more claims drawn here of the same strata are no doubt."""
+    Without any label, the same sample with more claims drawn, here or there, is no doubt."""
     made: int
     """How many were made."""
 
@@ -98,7 +98,7 @@ def find_or_add_samples(
         if each.uid in changed
         and labels.get(
             changed[each.uid],
-            not _is_longer_draw(connection, stored[each.uid], each, conversation_ids),
+            not _is_longer_draw(connection, stored[each.uid], each, runs, conversation_ids),
         )
     )
     return KnownSamples(found, frozenset(unchanged), doubtful, made)
@@ -123,27 +123,67 @@ def _is_longer_draw(
     connection: Connection,
     stored: AnyRow,
     coming: BundleSample,
+    runs: Mapping[RunName, int],
     conversation_ids: Mapping[ConversationName, int],
 ) -> bool:
-    """Say whether a sample that is here is the one that comes with more claims drawn, or fewer."""
-    sizes = {each["name"]: each["population"] for each in stored.strata}
-    rows = None
-    if sizes == {name: population for name, population, _ in coming.strata} and all(
-        drawn.claim.conversation in conversation_ids for drawn in coming.claims
+    """Say whether a sample that is here is the one that comes with more claims drawn, or fewer.
+
+    Copies of a store draw more with the same seed: that continues what was drawn of each stratum,
+    and strata take turns in another order.
+    """
+    run_id = runs.get(coming.run)
+    if run_id is None or any(
+        drawn.claim.conversation not in conversation_ids for drawn in coming.claims
     ):
-        rows = _make_sample_claim_rows(connection, coming, stored.run_id, conversation_ids)
+        return False
+    columns = _sample_columns(coming, run_id)
+    if not _has_columns(stored, columns, {*_LATER_COLUMNS, "strata"}):
+        return False
+    sizes = {each["name"]: each["population"] for each in stored.strata}
+    if sizes != {name: population for name, population, _ in coming.strata}:
+        return False
+    rows = _make_sample_claim_rows(connection, coming, run_id, conversation_ids)
     if rows is None:
         return False
-    here = connection.execute(
-        select(sample_claim.c.claim_id, sample_claim.c.stratum)
-        .where(sample_claim.c.sample_id == stored.id)
-        .order_by(sample_claim.c.position)
-    ).all()
+    fields = ("claim_id", "stratum", "shown")
+    here = [
+        tuple(row)
+        for row in connection.execute(
+            select(*(sample_claim.c[name] for name in fields))
+            .where(sample_claim.c.sample_id == stored.id)
+            .order_by(sample_claim.c.position)
+        )
+    ]
+    return _continues_each_stratum(here, [tuple(row[name] for name in fields) for row in rows])
+
+
+def _continues_each_stratum(
+    here: Sequence[tuple[Any, ...]], coming: Sequence[tuple[Any, ...]]
+) -> bool:
+    """Say whether one of two draws begins as the other in each stratum, and they share claims.
+
+    A claim is its id, its stratum and whether the judge is shown.
+    """
+    there = {each[0]: each for each in coming}
+    shared = [each for each in here if each[0] in there]
     # As many as both have; probabilities follow from the sizes of strata.
-    return all(
-        (each.claim_id, each.stratum) == (row["claim_id"], row["stratum"])
-        for each, row in zip(here, rows, strict=False)
+    return (
+        bool(shared)
+        and all(each == there[each[0]] for each in shared)
+        and all(
+            one == other
+            for name in {each[1] for each in here}
+            for one, other in zip(
+                (each for each in here if each[1] == name),
+                (each for each in coming if each[1] == name),
+                strict=False,
+            )
+        )
     )
+
+
+def _has_columns(stored: AnyRow, columns: Mapping[str, Any], besides: Collection[str]) -> bool:
+    return all(columns[name] == getattr(stored, name) for name in columns.keys() - besides)
 
 
 _LATER_COLUMNS = frozenset({"uid", "closed_at", "decision"})
@@ -164,7 +204,7 @@ def _is_stored_sample(
     ):
         return False
     columns = _sample_columns(coming, run_id)
-    if any(columns[name] != getattr(stored, name) for name in columns.keys() - _LATER_COLUMNS):
+    if not _has_columns(stored, columns, _LATER_COLUMNS):
         return False
     fields = ("position", "claim_id", "run_item_id", "stratum", "probability", "shown")
     drawn = [

@@ -323,3 +323,72 @@ async def test_labels_of_a_sample_that_nothing_vouches_for_are_in_doubt(
             assert merge_bundles_into_store(store, [more]).is_complete
             acts = store.bundles.make_label_bundle().acts
             assert sorted(each.reviewer for each in acts if each.unverified) == doubted
+
+
+FORGED: dict[str, dict[str, Any]] = {
+    "design": {"design": "simple"},
+    "frame": {"frame": 900},
+    "kind": {"kind": "spot-check"},
+    "stratified_by": {"stratified_by": ("turn",)},
+    "seed": {"seed": 77},
+    "claims": {"claims": ()},
+}
+
+
+@pytest.mark.parametrize("forgery", [*FORGED, "run", "stratum"])
+async def test_a_forged_sample_without_a_label_leaves_labels_that_come_later_in_doubt(
+    sampled: tuple[Path, Path], tmp_path: Path, forgery: str
+) -> None:
+    base, whole = sampled
+    bundle = read_bundle(whole).bundle
+    drawn = bundle.samples[0]
+    fields = FORGED.get(forgery, {})
+    if forgery == "run":
+        fields = {"run": next(each.run for each in bundle.acts if each.run != drawn.run)}
+    elif forgery == "stratum":
+        # In a stratum of which the true sample has nothing, so that no order contradicts it.
+        strata = (*drawn.strata, ("other", 5, 0))
+        bundle = change_sample(bundle, strata=strata)
+        fields = {"claims": (replace(drawn.claims[0], stratum="other"),)}
+    true = tmp_path / "true.jsonl"
+    true.write_text("".join(format_bundle_lines(bundle)), encoding="utf-8")
+    forged = write_without_digest(
+        replace(change_sample(bundle, **fields), acts=()), tmp_path / "forged.jsonl"
+    )
+    shutil.copy(base, tmp_path / "target.db")
+    with Store.open(tmp_path / "target.db") as store:
+        assert merge_bundles_into_store(store, [forged]).is_complete
+        assert len(store.samples.list_samples("ann")) == 1
+        assert merge_bundles_into_store(store, [true]).is_complete
+        acts = store.bundles.make_label_bundle().acts
+    assert [each.reviewer for each in acts if each.unverified] == ["ann"]
+
+
+async def test_labels_of_a_stratified_sample_that_both_copies_extended_are_not_in_doubt(
+    tmp_path: Path,
+) -> None:
+    base = tmp_path / "base.db"
+    with store_with(base, [conversation("a", 12)]) as store:
+        run = planned(store)
+        await runner.execute_run(store, run, lambda event: None)
+        plan = SamplePlan(SamplingDesign.STRATIFIED, 3, 4)
+        drawn = make_sample_draw(store.samples.read_frame(run, ("turn",)), plan)
+        sample = store.samples.save_draw_as_sample(
+            run, "ann", drawn, plan, name="s", stratified_by=("turn",)
+        ).id
+    shutil.copy(base, tmp_path / "ann.db")
+    with Store.open(tmp_path / "ann.db") as store:
+        store.samples.draw_more_claims(sample, "ann", 6)
+        theirs = store.samples.list_claims_in_served_order(sample, "ann")
+        for each in theirs[:5]:
+            store.reviews.record_verdict(
+                each.claim, "ann", "no", run=run, saw_judge=False, sample=sample
+            )
+        write_bundle_file(store, tmp_path / "ann.jsonl", force=False)
+    with Store.open(base) as store:
+        store.samples.draw_more_claims(sample, "bo", 3)
+        mine = store.samples.list_claims_in_served_order(sample, "bo")
+        # Strata take turns in another order: neither is the beginning of the other.
+        assert [each.claim for each in mine] != [each.claim for each in theirs[: len(mine)]]
+        assert merge_bundles_into_store(store, [tmp_path / "ann.jsonl"]).merged.unverified == 0
+        assert list_unverified(store) == [False] * 5
