@@ -66,7 +66,7 @@ def test_the_row_and_the_way_out_are_named(tmp_path: Path) -> None:
             store.runs.read_item_rows(store.runs.list_item_ids(run))
         assert read_startup_runs(path)
     found = salvage_to_new_store(path, tmp_path / "new.db")
-    assert found.left_out["run_item"] == 1
+    assert (found.left_out, found.replaced) == ({}, {"run_item": 1})
     with Store.open(tmp_path / "new.db") as store:
         assert store.list_damage() == []
 
