@@ -9,6 +9,7 @@ import json
 import os
 import sqlite3
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -35,6 +36,10 @@ _BLOCK: Final = 2**12
 """Bytes that are given up where a disk cannot read: a sector of it, and no more than a page."""
 _WORDS_SINCE: Final = "0004"
 """Revision from which on words are indexed; an older store gets its index when it is upgraded."""
+_STAND_INS: Final = (None, "{}", "[]")
+"""What may take the place of damaged JSON; the first that the column can hold."""
+_IRREPLACEABLE: Final = ("strata",)
+"""Columns of JSON where an empty value would be read as another sample."""
 
 Values = tuple[Any, ...]
 
@@ -47,6 +52,8 @@ class SalvageResult:
     """By table: rows in the new store."""
     left_out: Mapping[str, int]
     """By table: rows that could be read and are not in it."""
+    replaced: Mapping[str, int]
+    """By table: damaged JSON values that are empty in the new store; their rows are in it."""
     file: Path | None
     """Where those stand, one a line; None when there are none."""
     damaged: tuple[str, ...]
@@ -57,7 +64,9 @@ def salvage_to_new_store(store: Path, new: Path) -> SalvageResult:
     """Take over what can be read of a damaged store.
 
     A row that is not what was written (see `checksums`), or that refers to a lost one, does not go
-    into the new store but into a file of JSON lines beside it, `NEW.left-out.jsonl`.
+    into the new store but into a file of JSON lines beside it, `NEW.left-out.jsonl`. Where one JSON
+    value is damaged the row goes into both, in the new store with an empty value: without the row,
+    labels and verdicts that refer to it would be lost.
 
     Args:
         store: The damaged store; it is not touched.
@@ -97,11 +106,14 @@ def salvage_to_new_store(store: Path, new: Path) -> SalvageResult:
         if taking.left_out:
             lines = (json.dumps(each, default=repr) + "\n" for each in taking.left_out)
             write_text(beside, lines, force=False)
-    left_out: dict[str, int] = {}
-    for each in taking.left_out:
-        left_out[each["table"]] = left_out.get(each["table"], 0) + 1
+    replaced = Counter(each["table"] for each in taking.left_out if "column" in each)
+    left_out = Counter(each["table"] for each in taking.left_out) - replaced
     return SalvageResult(
-        taking.rows, left_out, beside if taking.left_out else None, tuple(taking.damaged)
+        rows=taking.rows,
+        left_out=dict(left_out),
+        replaced=dict(replaced),
+        file=beside if taking.left_out else None,
+        damaged=tuple(taking.damaged),
     )
 
 
@@ -143,7 +155,7 @@ class _TableCopier:
         self._source = source
         self._target = target
         self.left_out: list[dict[str, Any]] = []
-        """Rows that could be read and are not in the new store, with the reason."""
+        """Rows that could be read and are not in the new store as they were, with the reason."""
         self.damaged: list[str] = []
         self.rows: dict[str, int] = {}
         """Rows of the new store, by table."""
@@ -169,11 +181,12 @@ class _TableCopier:
 
     def _copy_table(self, table: str) -> None:
         there = {name for _, name, *_ in self._source.execute(f"PRAGMA table_info({table})")}
-        names = [
-            name
-            for _, name, *_ in self._target.execute(f"PRAGMA table_info({table})")
+        nullable = {
+            name: not is_required
+            for _, name, _, is_required, *_ in self._target.execute(f"PRAGMA table_info({table})")
             if name in there
-        ]
+        }
+        names = list(nullable)
         if not names:
             return
         checked = CHECKED_COLUMNS[table] if "checksum" in names and table in CHECKED_COLUMNS else ()
@@ -183,13 +196,21 @@ class _TableCopier:
         for values in reader:
             row = dict(zip(names, values, strict=True))
             is_changed = checked and row["checksum"] != row_checksum(*map(row.get, checked))
-            if is_changed or not _is_json_sound(table, row):
+            stand_ins = None if is_changed else _find_stand_ins(table, row, nullable)
+            if stand_ins is None:
                 self._record_left_out_row(table, row, "it is not what was written")
                 continue
             try:
-                self._target.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks})", values)
+                self._target.execute(
+                    f"INSERT INTO {table} ({columns}) VALUES ({marks})",
+                    tuple({**row, **stand_ins}.values()),
+                )
             except sqlite3.IntegrityError as error:
                 self._record_left_out_row(table, row, str(error))
+                continue
+            for column, value in stand_ins.items():
+                why = f"its {column} is not what was written: {value or 'NULL'} is in its place"
+                self._record_left_out_row(table, row, why, {"column": column})
         if reader.is_damaged:
             self.damaged.append(table)
 
@@ -206,8 +227,10 @@ class _TableCopier:
                 self._target.execute(f"DELETE FROM {table} WHERE rowid = ?", (row_id,))
         return bool(found)
 
-    def _record_left_out_row(self, table: str, row: Mapping[str, Any], why: str) -> None:
-        self.left_out.append({"table": table, "why": why, "row": dict(row)})
+    def _record_left_out_row(
+        self, table: str, row: Mapping[str, Any], why: str, more: Mapping[str, str] | None = None
+    ) -> None:
+        self.left_out.append({"table": table, **(more or {}), "why": why, "row": dict(row)})
 
 
 class _ReadableRows:
@@ -264,9 +287,23 @@ class _ReadableRows:
             return False
 
 
-def _is_json_sound(table: str, row: Mapping[str, Any]) -> bool:
-    shapes = list_json_columns().get(table, {})
-    return all(is_stored_json_sound(shape, row.get(name)) for name, shape in shapes.items())
+def _find_stand_ins(
+    table: str, row: Mapping[str, Any], nullable: Mapping[str, bool]
+) -> dict[str, str | None] | None:
+    """Find an empty value for each damaged JSON value of a row; None where one has none."""
+    found: dict[str, str | None] = {}
+    for name, shape in list_json_columns().get(table, {}).items():
+        if name not in row or is_stored_json_sound(shape, row[name]):
+            continue
+        possible = [
+            each
+            for each in _STAND_INS
+            if (nullable[name] if each is None else is_stored_json_sound(shape, each))
+        ]
+        if not possible or name in _IRREPLACEABLE:
+            return None
+        found[name] = possible[0]
+    return found
 
 
 def _find_table_version(store: Path, connection: sqlite3.Connection) -> str:

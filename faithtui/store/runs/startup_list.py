@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
+from faithtui.errors import FaithtuiError
 from faithtui.store.records import RunRow
 from faithtui.store.runs.run_rows import run_from_row
 from faithtui.store.schema.identity import APPLICATION_ID, find_head_revision
@@ -52,7 +53,7 @@ def read_startup_runs(path: Path) -> tuple[RunRow, ...] | None:
         return None
     try:
         return tuple(run_from_row(_decode_row(row)) for row in rows)
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, FaithtuiError):
         return None  # a damaged row, whatever is wrong with it
 
 

@@ -5,6 +5,7 @@ import io
 import json
 import random
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -202,6 +203,41 @@ def test_rows_that_refer_to_lost_ones_are_kept_beside(damaged: Path, tmp_path: P
         for each in rows
         if each["table"] == "human_label"
     )
+
+
+DAMAGED_JSON = [
+    ("run", "sources", "[]"),
+    ("run", "options", "{}"),
+    ("run", "profile", "NULL"),
+    ("run", "calibration", "NULL"),
+    ("conversation", "details", "{}"),
+    ("turn", "images", "[]"),
+    ("run_item", "labels", "{}"),
+    ("run_item", "scores", "NULL"),
+    ("window", "turns", "[]"),
+]
+
+
+def test_damaged_json_is_emptied_and_what_refers_to_its_row_stays(
+    damaged: Path, tmp_path: Path
+) -> None:
+    sound = salvage_to_new_store(damaged, tmp_path / "sound.db")
+    with closing(sqlite3.connect(damaged)) as raw, raw:
+        for table, column, _ in DAMAGED_JSON:
+            raw.execute(f"UPDATE {table} SET {column} = '{{\"a\": [1,' WHERE rowid = 1")
+    found = salvage_to_new_store(damaged, tmp_path / "new.db")
+    assert (found.rows, found.left_out) == (sound.rows, {})
+    assert sum(found.replaced.values()) == len(DAMAGED_JSON)
+    rows = left_out(found)
+    assert sorted((each["table"], each["column"], each["why"]) for each in rows) == sorted(
+        (table, column, f"its {column} is not what was written: {empty} is in its place")
+        for table, column, empty in DAMAGED_JSON
+    )
+    assert {each["row"].get("id", 1) for each in rows} == {1}  # type: ignore[attr-defined]  # a row
+    assert len(notes(tmp_path / "new.db")) == LABELS
+    with Store.open(tmp_path / "new.db") as store:
+        assert store.runs.read_run(RunId(1)).spec.sources == ()
+        store.runs.read_item_rows(store.runs.list_item_ids(RunId(1)))
 
 
 def test_a_store_without_a_first_page_says_so(damaged: Path, tmp_path: Path) -> None:

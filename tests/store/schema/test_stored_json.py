@@ -66,17 +66,24 @@ def test_the_row_and_the_way_out_are_named(tmp_path: Path) -> None:
             store.runs.read_item_rows(store.runs.list_item_ids(run))
         assert read_startup_runs(path)
     found = salvage_to_new_store(path, tmp_path / "new.db")
-    assert found.left_out["run_item"] == 1
+    assert (found.left_out, found.replaced) == ({}, {"run_item": 1})
     with Store.open(tmp_path / "new.db") as store:
         assert store.list_damage() == []
 
 
-def test_a_damaged_run_is_left_to_the_store(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        *(("rule", each) for each in (BROKEN, "17", "{}")),
+        *(("profile", each) for each in (BROKEN, '{"temperature": 99}', '{"warmth": 1}')),
+        *((each, BROKEN) for each in ("options", "sources", "calibration")),
+    ],
+)
+def test_a_damaged_run_is_left_to_the_store(tmp_path: Path, column: str, value: str) -> None:
     path = tmp_path / "s.db"
     shop(path)
-    for value in (BROKEN, "17", "{}"):
-        with closing(sqlite3.connect(path)) as raw, raw:
-            raw.execute("UPDATE run SET rule = ?", (value,))
-        assert read_startup_runs(path) is None
-        with Store.open(path) as store, pytest.raises(StoreDamaged, match="row 1 of table run "):
-            store.runs.list_runs()
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute(f"UPDATE run SET {column} = ?", (value,))
+    assert read_startup_runs(path) is None
+    with Store.open(path) as store, pytest.raises(StoreDamaged, match="row 1 of table run "):
+        store.runs.list_runs()
