@@ -40,6 +40,8 @@ _STAND_INS: Final = (None, "{}", "[]")
 """What may take the place of damaged JSON; the first that the column can hold."""
 _IRREPLACEABLE: Final = ("strata",)
 """Columns of JSON where an empty value would be read as another sample."""
+_DETACHABLE: Final = {"run": ("run_id",), "sample": ("sample_id", "stratum", "probability")}
+"""By table: columns of a label that tell where it was given; a label is of its claim."""
 
 Values = tuple[Any, ...]
 
@@ -216,6 +218,7 @@ class _TableCopier:
 
     def _remove_orphans_and_tell_if_any(self) -> bool:
         """Take out rows that refer to rows that are not there; more may be left without theirs."""
+        self._detach_labels_from_lost_rows()
         found = self._target.execute("PRAGMA foreign_key_check").fetchall()
         for table, row_id, parent, _ in dict.fromkeys(found):
             query = self._target.execute(f"SELECT * FROM {table} WHERE rowid = ?", (row_id,))
@@ -226,6 +229,15 @@ class _TableCopier:
                 self._record_left_out_row(table, row, f"what it refers to in {parent} is lost")
                 self._target.execute(f"DELETE FROM {table} WHERE rowid = ?", (row_id,))
         return bool(found)
+
+    def _detach_labels_from_lost_rows(self) -> None:
+        """Keep labels of a lost run or sample, as deleting a run or a sample does."""
+        for parent, columns in _DETACHABLE.items():
+            emptied = ", ".join(f"{each} = NULL" for each in columns)
+            self._target.execute(
+                f"UPDATE human_label SET {emptied} WHERE {columns[0]} IS NOT NULL"
+                f" AND {columns[0]} NOT IN (SELECT id FROM {parent})"
+            )
 
     def _record_left_out_row(
         self, table: str, row: Mapping[str, Any], why: str, more: Mapping[str, str] | None = None

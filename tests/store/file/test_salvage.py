@@ -240,6 +240,15 @@ def test_damaged_json_is_emptied_and_what_refers_to_its_row_stays(
         store.runs.read_item_rows(store.runs.list_item_ids(RunId(1)))
 
 
+def test_labels_outlast_a_run_whose_rule_is_damaged(damaged: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(damaged)) as raw, raw:
+        raw.execute("UPDATE run SET rule = '{'")
+    found = salvage_to_new_store(damaged, tmp_path / "new.db")
+    assert found.left_out["run"] == 1
+    assert "human_label" not in found.left_out
+    assert len(notes(tmp_path / "new.db")) == LABELS
+
+
 def test_a_store_without_a_first_page_says_so(damaged: Path, tmp_path: Path) -> None:
     destroy(damaged, 1)
     with pytest.raises(StoreError, match=r"list of tables is damaged.*backup --restore"):
