@@ -67,6 +67,7 @@ def test_what_no_file_should_hold_is_told(tmp_path: Path, raw: bytes, says: str)
         assert says in str(error.value)
 
 
+@pytest.mark.thorough
 def test_any_text_as_a_value_is_taken_or_refused_with_its_place(tmp_path: Path) -> None:
     file = tmp_path / "x.toml"
     values = [json.dumps(text) for text in ALL]

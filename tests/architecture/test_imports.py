@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HEAVY = (
     *("textual", "rich", "sqlmodel", "sqlalchemy", "alembic", "pydantic", "openai", "anthropic"),
     "numpy",
@@ -69,6 +71,7 @@ def test_domain_and_metrics_load_no_database_and_no_provider() -> None:
     assert loaded_after(code) - {"pydantic", "numpy"} == set()
 
 
+@pytest.mark.thorough
 def test_what_reads_labels_and_runs_judges_loads_no_numpy() -> None:
     """These take values of the agreement layer, and compute no figure."""
     modules = (

@@ -125,6 +125,7 @@ def test_a_dash_is_stdout(cli: Cli, judged: Path, tmp_path: Path) -> None:
     assert (dashed.code, dashed.out) == (0, plain.out)
 
 
+@pytest.mark.thorough
 def test_an_open_pipe_is_written_to_by_its_name(judged: Path) -> None:
     words = ["--store", str(judged), "export", "labels", "-o", "/dev/stdout"]
     done = subprocess.run(

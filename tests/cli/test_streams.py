@@ -233,6 +233,7 @@ def test_a_run_whose_events_nobody_takes_loses_no_answer(
         assert (row.state, row.done) == (RunState.DONE, talks)
 
 
+@pytest.mark.thorough
 def test_a_reader_that_takes_one_line_gets_it(home: Path) -> None:
     words = " ".join(command(home / "s.db", ["show", "1", "--json"]))
     shown = subprocess.run(
@@ -246,6 +247,7 @@ def test_a_reader_that_takes_one_line_gets_it(home: Path) -> None:
     assert shown.stderr == ""
 
 
+@pytest.mark.thorough
 def test_labels_given_before_the_reader_went_stay_and_no_other_is_given(home: Path) -> None:
     """The answer is there before its receipt, so it is kept whether the receipt arrives or not."""
     own = home / "labelled"
@@ -314,6 +316,7 @@ def test_a_closed_stdin_is_an_empty_one(home: Path, line: str, code: int, said: 
     assert none.returncode == code
 
 
+@pytest.mark.thorough
 def test_no_file_takes_the_number_of_a_closed_stream(home: Path) -> None:
     """Else what is printed would be written into the store."""
     own = home / "all-closed"

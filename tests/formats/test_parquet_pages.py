@@ -507,6 +507,7 @@ def test_rows_that_the_footer_does_not_count_are_counted(
     assert rows <= 1000 + path.stat().st_size < 10_000
 
 
+@pytest.mark.thorough
 def test_a_row_that_is_too_large_is_refused_alone(tmp_path: Path) -> None:
     """Neither one text of 25 MB nor a list of 40 MB is held, and what comes after it is read."""
     path = tmp_path / "x.parquet"

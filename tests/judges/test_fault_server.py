@@ -61,6 +61,7 @@ def server() -> Iterator[FaultServer]:
         yield running
 
 
+@pytest.mark.thorough
 async def test_faults_come_at_their_rate_and_do_not_depend_on_time() -> None:
     kinds = []
     for _ in range(2):
@@ -199,6 +200,7 @@ async def test_batches_are_answered_with_the_same_words(server: FaultServer) -> 
     assert server.kinds == {"ok": 6}
 
 
+@pytest.mark.thorough
 async def test_hundreds_of_connections_are_held_at_once(server: FaultServer) -> None:
     server.config.waits_for = 256
     results = await ask_all(server.url, 256)

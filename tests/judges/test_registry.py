@@ -362,6 +362,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("program", [FRESH, FRESH_OPENAI])
 def test_an_sdk_is_loaded_only_when_its_judge_is_opened(program: str) -> None:
     ended = subprocess.run(

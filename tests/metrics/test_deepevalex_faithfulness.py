@@ -311,6 +311,7 @@ async def test_truths_and_claims_cost_nothing_after_turn_faithfulness() -> None:
     assert {"truths", "claims"} <= stored
 
 
+@pytest.mark.thorough
 @given(case=cases())
 @settings(deadline=None, max_examples=30)
 async def test_whatever_the_conversation_truths_and_claims_are_shared(case: Json) -> None:

@@ -271,6 +271,7 @@ async def test_the_context_window_is_the_option_or_the_judges_or_ours(
     assert len(judge.requests) == calls
 
 
+@pytest.mark.thorough
 @given(st.integers(1100, 6000), st.integers(1, 400))
 @settings(deadline=None, max_examples=25)
 async def test_every_question_and_its_reply_fit_the_window(window: int, output: int) -> None:

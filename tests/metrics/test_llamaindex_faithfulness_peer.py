@@ -100,6 +100,7 @@ def as_the_peer_reads(replies: Sequence[Said], chunks: int) -> tuple[bool, str, 
     return feedback.lower().find("yes") >= 0, feedback, kinds
 
 
+@pytest.mark.thorough
 @given(st.lists(REPLIES, max_size=8), st.integers(1, 4))
 @settings(deadline=None, max_examples=30)
 async def test_random_replies_are_read_as_the_peer_reads_them(

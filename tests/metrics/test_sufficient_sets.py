@@ -86,6 +86,7 @@ def by_the_rule(rule: Json, in_view: set[str]) -> str:
     return str(rule["else"])
 
 
+@pytest.mark.thorough
 @given(conversations())
 def test_both_strategies_say_what_the_judge_says_of_each_window(
     drawn: tuple[Json, int, int],

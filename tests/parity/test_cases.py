@@ -119,6 +119,7 @@ def test_own_cases_pass_under_evidence_unless_they_script_a_window(path: Path) -
     assert skipped < 15
 
 
+@pytest.mark.thorough
 @given(cases())
 @settings(deadline=None)
 def test_both_strategies_and_the_reference_agree_on_any_conversation(case: Json) -> None:
@@ -126,6 +127,7 @@ def test_both_strategies_and_the_reference_agree_on_any_conversation(case: Json)
     assert differences(case, "window") == []
 
 
+@pytest.mark.thorough
 @given(cases(faults=True))
 @settings(deadline=None)
 def test_they_agree_on_which_failing_questions_lose_a_conversation(case: Json) -> None:
@@ -139,6 +141,7 @@ def test_any_scripted_reply_is_read_as_the_peer_reads_it(case: Json) -> None:
     assert differences(case, "window") == []
 
 
+@pytest.mark.thorough
 @given(relevancy_cases())
 @settings(deadline=None)
 def test_both_strategies_and_the_reference_agree_on_any_context(case: Json) -> None:
@@ -146,6 +149,7 @@ def test_both_strategies_and_the_reference_agree_on_any_context(case: Json) -> N
     assert differences(case, "window") == []
 
 
+@pytest.mark.thorough
 @given(relevancy_cases(faults=True))
 @settings(deadline=None)
 def test_they_agree_on_which_failing_questions_lose_a_context(case: Json) -> None:
@@ -153,6 +157,7 @@ def test_they_agree_on_which_failing_questions_lose_a_context(case: Json) -> Non
     assert differences(case, "window") == []
 
 
+@pytest.mark.thorough
 @given(scripted_relevancy_cases())
 @settings(deadline=None)
 def test_any_scripted_statement_is_read_as_the_peer_reads_it(case: Json) -> None:
@@ -178,6 +183,7 @@ def test_any_answer_is_judged_as_deepevalex_judges_it(case: Json) -> None:
     assert differences(case, "window") == []
 
 
+@pytest.mark.thorough
 def test_the_command_line_counts_differences_and_unknown_metrics_as_failed(tmp_path: Path) -> None:
     right, wrong, foreign = (dict(case) for case in cases_of(RECORDED)[:3])
     wrong["expected"] = {**wrong["expected"], "score": 0.123}

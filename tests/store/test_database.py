@@ -401,6 +401,7 @@ def test_three_processes_make_and_fill_the_same_store_at_once(path: Path) -> Non
         assert store.list_damage() == []
 
 
+@pytest.mark.thorough
 def test_opening_a_current_file_does_not_import_alembic(path: Path) -> None:
     Store.open(path).close()
     code = (

@@ -40,6 +40,7 @@ def test_a_directory_that_cannot_be_written_costs_nothing(tmp_path: Path) -> Non
     BookmarkFile(tmp_path / "places", tmp_path / "a.db", "ann").write_bookmark_if_changed(PLACE)
 
 
+@pytest.mark.thorough
 @given(st.text())
 def test_any_file_is_read(text: str) -> None:
     assert isinstance(Bookmark.from_json(text), Bookmark)

@@ -52,6 +52,7 @@ def test_closing_the_terminal_ends_the_app_and_keeps_every_label(
     assert told - given(judged) == Counter(), "something was called saved and is not there"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
 def test_a_signal_ends_the_app_and_gives_the_terminal_back(
     judged: Path, environment: Mapping[str, str], number: signal.Signals

@@ -54,6 +54,7 @@ def test_every_window_is_closed_by_the_input_queue() -> None:
     assert all(issubclass(each, ModalWindow | CommandWindow) for each in modal)
 
 
+@pytest.mark.thorough
 async def test_keys_of_one_read_reach_what_the_keys_before_them_led_to(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
@@ -104,6 +105,7 @@ async def test_a_window_takes_those_above_it_along(app: FaithApp) -> None:
         assert windows(app) == []
 
 
+@pytest.mark.thorough
 async def test_a_screen_that_comes_by_itself_replaces_the_screen_and_not_a_window(
     app: FaithApp,
 ) -> None:
@@ -244,6 +246,7 @@ async def test_a_run_that_begins_shows_itself_before_the_next_key(
         assert isinstance(app.screen, ProgressScreen)
 
 
+@pytest.mark.thorough
 async def test_two_enters_in_one_read_save_one_setting(store_path: Path, tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text("concurrency = 4\n", "utf-8")

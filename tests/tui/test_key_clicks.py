@@ -82,6 +82,7 @@ async def click_words(pilot: Pilot[None], words: str, into: int = 0) -> None:
     await calm(pilot)
 
 
+@pytest.mark.thorough
 async def test_every_hint_of_the_footer_can_be_clicked(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
@@ -137,6 +138,7 @@ async def test_a_reason_code_is_chosen_by_clicks(app: FaithApp, into: int) -> No
         assert "claim 1: code retrieval" in status(app)
 
 
+@pytest.mark.thorough
 async def test_a_reason_code_is_chosen_in_its_list_by_its_own_key(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
@@ -154,6 +156,7 @@ async def test_the_list_of_codes_is_refused_before_a_verdict(app: FaithApp) -> N
         assert "give one first" in status(app)
 
 
+@pytest.mark.thorough
 async def test_a_part_of_agreement_is_chosen_by_clicks(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)

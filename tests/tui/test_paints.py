@@ -165,6 +165,7 @@ def test_an_app_that_was_left_is_let_go(store_path: Path) -> None:
     assert left() is None
 
 
+@pytest.mark.thorough
 async def test_no_line_is_painted_in_a_pane_that_it_was_not_made_for(
     app: FaithApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from tests.tui.driving import opened, press, reviewing, status
 SIZE = (120, 40)
 
 
+@pytest.mark.thorough
 async def test_a_message_does_not_outlast_a_way_to_another_screen(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
@@ -43,6 +44,7 @@ async def test_screens_of_single_claims_stay_closed_while_blind(app: FaithApp, n
         assert f"{name} would show judge's verdicts" in status(app)
 
 
+@pytest.mark.thorough
 async def test_a_closed_screen_is_passed_over_on_the_way_back(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)

@@ -99,6 +99,7 @@ async def test_help_explains_the_keys_of_the_screen(app: FaithApp) -> None:
         assert app.screen.query_one(Panes).zoomed_id is None
 
 
+@pytest.mark.thorough
 async def test_the_list_of_conversations_moves_sorts_and_says_why(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
@@ -172,6 +173,7 @@ async def test_no_figure_on_the_agreement_screen_lacks_its_n(
                 assert re.search(r"n=\d", rest[:60]), (name, rest)
 
 
+@pytest.mark.thorough
 async def test_matrix_keys_stay_inside(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
@@ -185,6 +187,7 @@ async def test_matrix_keys_stay_inside(app: FaithApp) -> None:
         assert screen.matrix.cell == (0, 0)
 
 
+@pytest.mark.thorough
 async def test_the_report_is_exported(app: FaithApp, store_path: Path, tmp_path: Path) -> None:
     labelled(store_path)
     async with app.run_test(size=SIZE) as pilot:
@@ -242,6 +245,7 @@ async def test_a_run_is_started_and_goes_on_while_one_reviews(
         assert newest.spec.options["window_size"] == 2
 
 
+@pytest.mark.thorough
 async def test_the_form_begins_with_the_newest_runs_options(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
@@ -255,6 +259,7 @@ async def test_the_form_begins_with_the_newest_runs_options(app: FaithApp) -> No
     assert "penalize_ambiguous_claims=true" in value.split()
 
 
+@pytest.mark.thorough
 async def test_the_form_says_what_is_wrong_takes_choices_and_closes(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
@@ -334,6 +339,7 @@ class SlowRun:
         pass
 
 
+@pytest.mark.thorough
 async def test_cancelling_asks_first(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
@@ -429,6 +435,7 @@ async def test_conversations_without_a_run_can_be_judged(
         assert "1 conversation, 3 human labels" in text_of(app, "sources")
 
 
+@pytest.mark.thorough
 async def test_every_footer_fits_and_ends_with_help(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)

@@ -138,11 +138,13 @@ def test_suspect_run(snap_compare: SnapCompare, steady: FaithApp, size: tuple[in
     assert snap_compare(steady, terminal_size=size, run_before=after())
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("made_up")
 def test_suspect_conversations(snap_compare: SnapCompare, steady: FaithApp) -> None:
     assert snap_compare(steady, terminal_size=(120, 40), run_before=after("enter"))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("made_up")
 def test_suspect_review(snap_compare: SnapCompare, steady: FaithApp) -> None:
     assert snap_compare(steady, terminal_size=(80, 24), run_before=after("enter", "enter"))
@@ -257,6 +259,7 @@ def test_review_of_whole_answers(
     assert snap_compare(metrics, terminal_size=size, run_before=run)
 
 
+@pytest.mark.thorough
 def test_images(snap_compare: SnapCompare, metrics: FaithApp) -> None:
     run = after("enter", "enter", "o")
     assert snap_compare(metrics, terminal_size=(80, 24), run_before=run)
@@ -272,6 +275,7 @@ def test_empty(
     assert snap_compare(app, terminal_size=(80, 24), run_before=after("g", letter))
 
 
+@pytest.mark.thorough
 def test_light(snap_compare: SnapCompare, steady: FaithApp) -> None:
     steady.theme = "faithtui-light"
     run = after("enter", "enter", "j", "j")
@@ -308,6 +312,7 @@ def test_adjudicate(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int
     assert snap_compare(steady, terminal_size=size, run_before=run)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("theme", ["high-contrast", "colour-blind"])
 def test_themes(snap_compare: SnapCompare, steady: FaithApp, theme: str) -> None:
     steady.theme = next(name for name in steady.available_themes if theme in name)

@@ -187,6 +187,7 @@ async def test_leaving_while_help_is_being_opened_is_no_crash(app: FaithApp) -> 
     assert app.return_code == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [(20, 5), (40, 12), (60, 18), (100, 30), (160, 50), (250, 80)])
 async def test_every_screen_stands_any_size(app: FaithApp, size: tuple[int, int]) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
@@ -199,6 +200,7 @@ async def test_every_screen_stands_any_size(app: FaithApp, size: tuple[int, int]
             await pilot.resize_terminal(80, 24)
 
 
+@pytest.mark.thorough
 async def test_every_theme_has_our_colours(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         app.theme = "ansi-dark"
@@ -288,6 +290,7 @@ def content(path: Path) -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.thorough
 async def test_a_store_that_can_only_be_read_is_shown_and_nothing_is_said_to_be_saved(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,6 +114,7 @@ def given(store: Path) -> Counter[tuple[int, str]]:
     return Counter((numbers[claim], verdict) for claim, verdict in acts)
 
 
+@pytest.mark.thorough
 def test_pasted_escape_characters_give_no_verdict_and_a_note_keeps_them_in_order(
     judged: Path, environment: Mapping[str, str]
 ) -> None:
@@ -175,6 +176,7 @@ def test_kill_9_while_labelling_loses_no_label_that_was_called_saved(
         leave(terminal)
 
 
+@pytest.mark.thorough
 def test_a_label_that_cannot_be_written_is_not_called_saved_and_the_reason_is_told(
     judged: Path, environment: Mapping[str, str]
 ) -> None:
@@ -499,6 +501,7 @@ def test_no_size_crashes_any_screen(judged: Path, environment: Mapping[str, str]
 COLOURED = re.compile(r"\x1b\[[0-9;]*\b(?:38|48);2;(\d+);(\d+);(\d+)")
 
 
+@pytest.mark.thorough
 def test_no_colour_reaches_a_terminal_that_wants_none(
     judged: Path, environment: Mapping[str, str]
 ) -> None:

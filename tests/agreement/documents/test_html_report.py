@@ -176,6 +176,7 @@ def test_any_report_makes_a_sound_page_and_the_same_one_again(found: AgreementRe
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
 def test_a_browser_draws_the_page_without_complaint(tmp_path: Path) -> None:
     page = tmp_path / "report.html"

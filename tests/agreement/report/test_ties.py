@@ -145,6 +145,7 @@ def test_differences_widen_the_rate_of_claims_that_one_annotator_labelled() -> N
     assert few.rate.corrected_this_run.ci_low == pytest.approx(0.91), "nine say too little"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shared", [0.3, 1])
 def test_the_interval_holds_where_two_differ_on_two_of_five(shared: float) -> None:
     """Both err on 28 %, which moves a share of .98 by .26."""

@@ -248,6 +248,7 @@ def test_alpha_of_few_units_stays_in_its_range() -> None:
         assert -1 <= found.ci_low < found.ci_high <= 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "setting",
     [
@@ -311,6 +312,7 @@ def test_many_strata_are_computed_in_parts(monkeypatch: pytest.MonkeyPatch) -> N
     assert in_parts.ci_high == pytest.approx(at_once.ci_high, abs=1e-9)
 
 
+@pytest.mark.thorough
 def test_rare_errors_in_ten_groups_leave_a_high_recall_possible() -> None:
     """Labels given beforehand add misses that nobody saw: 6 of 54 recalls ended below the truth."""
     found = simulate(Setting("simple", 0.02, 300, 10), 60)

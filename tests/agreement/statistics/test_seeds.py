@@ -47,6 +47,7 @@ def test_equal_seeds_give_equal_results() -> None:
     assert results() == results()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "before",
     [

@@ -207,6 +207,7 @@ def test_a_threshold_takes_forty_labels_of_equal_weight() -> None:
     assert [count(each, 0.5).helps_enough_to_offer for each in (78, 80)] == [False, True]
 
 
+@pytest.mark.thorough
 def test_labels_cost_at_most_two_points_of_balanced_accuracy() -> None:
     """Draws of 20 and of 50 labels per source of the development rows.
 

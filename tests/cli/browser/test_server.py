@@ -56,6 +56,7 @@ async def test_a_page_holds_nothing_from_elsewhere() -> None:
         assert (server.statics_path / "fonts" / name).is_file()
 
 
+@pytest.mark.thorough
 async def test_the_app_is_shown_and_a_second_page_ends_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -200,6 +200,7 @@ def test_which_examples_are_exported_can_be_chosen(cli: Cli, project: Path) -> N
     )
 
 
+@pytest.mark.thorough
 def test_words_of_several_people_are_put_together(cli: Cli, project: Path) -> None:
     with Store.open(project) as store:
         label(store, RunId(1), reviewers=("bo", "cy"), saw_judge=True, note="Seen.", code="truth")

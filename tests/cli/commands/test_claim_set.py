@@ -109,6 +109,7 @@ def test_a_trend_is_a_table_json_and_a_picture(cli: Cli, labelled: Path, tmp_pat
     assert (missing.code, "there is no claim set x" in missing.err) == (4, True)
 
 
+@pytest.mark.thorough
 def test_trend_and_compare_name_labels_that_nothing_vouches_for(cli: Cli, tmp_path: Path) -> None:
     path = doubted_set(tmp_path)
     said = "2 of 30 compared claims rest on unverified labels, of a bundle without a digest"
@@ -126,6 +127,7 @@ def test_trend_and_compare_name_labels_that_nothing_vouches_for(cli: Cli, tmp_pa
     assert cli("compare", "1", "2", "--json", "--store", path).json["unverified"] == 2
 
 
+@pytest.mark.thorough
 def test_compare_counts_claims_that_match_none_of_the_set(cli: Cli, tmp_path: Path) -> None:
     path = doubted_set(tmp_path)
     with Store.open(path) as store:
@@ -136,6 +138,7 @@ def test_compare_counts_claims_that_match_none_of_the_set(cli: Cli, tmp_path: Pa
     assert (found["a_beyond_claim_set"], found["b_beyond_claim_set"]) == (0, 12)
 
 
+@pytest.mark.thorough
 def test_a_trend_has_no_figures_of_a_run_that_passed_drawn_claims_over(
     cli: Cli, tmp_path: Path
 ) -> None:

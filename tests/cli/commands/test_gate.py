@@ -421,6 +421,7 @@ def test_a_certificate_keeps_how_labels_were_counted(
     assert (other.code, "leave out --blind-only" in other.err) == (3, True)
 
 
+@pytest.mark.thorough
 def test_whoever_reads_a_report_has_seen_the_judge_where_it_shows_it(
     cli: Cli, project: Path, tmp_path: Path
 ) -> None:

@@ -122,6 +122,7 @@ async def test_f35_what_nobody_knows_the_price_of_is_not_free(
     assert {call.reply.cost_nusd for call in calls} == {None}
 
 
+@pytest.mark.thorough
 @providers
 async def test_f36_what_many_conversations_share_is_asked_once(
     tmp_path: Path, server: FaultServer, provider: str
@@ -153,6 +154,7 @@ async def test_f36_what_many_conversations_share_is_asked_once(
     assert max(server.billed.values()) == 1
 
 
+@pytest.mark.thorough
 @providers
 async def test_f36_the_same_pair_a_hundred_times_is_one_question(
     tmp_path: Path, server: FaultServer, provider: str

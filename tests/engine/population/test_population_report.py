@@ -108,6 +108,7 @@ def test_before_any_label_the_judge_s_share_is_that_of_the_population(
     assert report.claims.rate.corrected_this_run.value is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("design", ["simple", "uncertainty", "conversations"])
 def test_all_drawn_claims_labelled_are_a_sample_and_no_census(
     store: Store, results: str, design: str

@@ -167,6 +167,7 @@ def test_equal_seeds_draw_the_same_however_the_results_are_cut(
         assert set(list_drawn(third, last)) != set(list_drawn(store, row))
 
 
+@pytest.mark.thorough
 def test_a_second_draw_adds_to_the_first(store: Store, results: str) -> None:
     first = draw_and_store_population_sample(
         store, results, PopulationRequest(size=10, design=PopulationDesign.SIMPLE), "ann"

@@ -64,6 +64,7 @@ def same_context(number: int) -> Conversation:
     )
 
 
+@pytest.mark.thorough
 def test_it_counts_every_question_that_the_run_then_asks(tmp_path: Path) -> None:
     for metric in METRICS:
         path = tmp_path / f"{metric.spec.key}.db"

@@ -331,6 +331,7 @@ async def test_labels_weigh_what_they_stand_for_in_a_sample(tmp_path: Path) -> N
     assert found.left_out == {LeftOut.OUTSIDE_SAMPLE: 1}
 
 
+@pytest.mark.thorough
 async def test_labels_drawn_to_be_given_in_view_are_left_out(tmp_path: Path) -> None:
     with store_with(tmp_path / "audited.db", [talk(number) for number in range(40)]) as store:
         run = await judged(store)

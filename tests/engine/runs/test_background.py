@@ -75,6 +75,7 @@ def test_an_unreachable_judge_fails_conversations_and_not_the_app(store: Store) 
         BackgroundRun.start(store, order)
 
 
+@pytest.mark.thorough
 def test_the_time_to_go_does_not_grow_while_a_run_is_paused(store: Store) -> None:
     seconds = [100.0]
     with willing_server(latency_s=0.05) as server:

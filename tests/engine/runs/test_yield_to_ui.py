@@ -121,6 +121,7 @@ def test_a_run_waits_for_its_turn(tmp_path: Path, judge: str) -> None:
     assert clock.slept == [0.08]
 
 
+@pytest.mark.thorough
 def test_a_run_rests_and_ends_all_the_same(tmp_path: Path) -> None:
     talks = [conversation(f"c{n}", 2) for n in range(3)]
     with store_with(tmp_path / "s.db", talks) as store, willing_server(0.01) as server:

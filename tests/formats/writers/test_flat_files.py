@@ -63,6 +63,7 @@ def test_no_escaped_cell_is_a_formula_and_each_is_found_again(text: str) -> None
     assert restore_formula(cell) == text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("columns", "make_rows"), TABLES)
 @given(talks=st.lists(conversations, max_size=2))
 def test_json_lines_lose_nothing(
@@ -80,6 +81,7 @@ def test_json_lines_lose_nothing(
     assert texts_of == found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("columns", "make_rows"), TABLES)
 @given(talks=st.lists(conversations, max_size=2))
 def test_csv_loses_only_whether_a_text_is_empty_or_missing(

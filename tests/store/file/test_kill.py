@@ -91,6 +91,7 @@ def test_a_kill_just_before_any_commit_leaves_a_consistent_store(
             assert (item.scores is not None) is (item.state is ItemState.DONE)
 
 
+@pytest.mark.thorough
 def test_without_a_kill_all_of_it_is_done(store: Store, path: Path) -> None:
     store.close()
     process = subprocess.run(

@@ -73,6 +73,7 @@ def test_processes_that_open_one_new_store_at_once_all_get_it(tmp_path: Path) ->
             assert store.list_damage() == []
 
 
+@pytest.mark.thorough
 def test_what_takes_long_to_import_is_there_before_others_have_to_wait(tmp_path: Path) -> None:
     command = [sys.executable, "-c", IMPORT_UNDER_WATCH, str(tmp_path / "s.db")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

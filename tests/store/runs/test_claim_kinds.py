@@ -310,6 +310,7 @@ def test_an_answer_that_was_skipped_has_no_score(store: Store) -> None:
 words = st.sampled_from(["yes", "no", "idk", "x", "1", "0", "borderline", "maybe"])
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(0, 2), words), max_size=5))
 def test_what_people_say_is_the_same_in_lists_review_and_readings(

@@ -276,6 +276,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.thorough
 def test_hostile_words_never_fail(shop: tuple[Store, RunId, list[ItemId]]) -> None:
     store, run, _ = shop
     for text, form in product(HOSTILE, ("%s", '"%s"', "-%s", "source:%s", "reviewer:%s")):

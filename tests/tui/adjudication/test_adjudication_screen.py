@@ -5,6 +5,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
+import pytest
+
 from faithtui.agreement.report.rater_comparison import (
     ComparisonFilter,
     PairRow,
@@ -64,6 +66,7 @@ def test_a_figure_that_cannot_be_computed_says_why() -> None:
     assert lines[-1].text.endswith("20  none: they agree on all, or use one label")
 
 
+@pytest.mark.thorough
 async def test_the_list_can_be_another(differing: Path, app: FaithApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot)

@@ -43,6 +43,7 @@ async def test_names_and_judges_are_nowhere_until_it_is_settled(
         assert "hidden until you decide" not in words_of(app, "decide")
 
 
+@pytest.mark.thorough
 async def test_enter_opens_a_settled_claim_in_review_and_no_other(
     differing: Path, app: FaithApp
 ) -> None:

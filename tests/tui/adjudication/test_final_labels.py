@@ -21,6 +21,7 @@ from tests.tui.driving import calm, opened, press, status, title, type_ahead, un
 from tests.tui.review.reviewing import acts
 
 
+@pytest.mark.thorough
 async def test_what_people_differ_on_is_settled_key_by_key(differing: Path, app: FaithApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot)
@@ -61,6 +62,7 @@ async def test_later_flags_and_goes_on(differing: Path, app: FaithApp) -> None:
         assert not next(iter(screen.listed_entries.values())).flagged
 
 
+@pytest.mark.thorough
 async def test_undo_goes_back_to_the_claim_and_redo_too(differing: Path, app: FaithApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot)
@@ -78,6 +80,7 @@ async def test_undo_goes_back_to_the_claim_and_redo_too(differing: Path, app: Fa
         assert "nothing to be undone" in status(app)
 
 
+@pytest.mark.thorough
 async def test_keys_typed_ahead_are_about_the_claims_that_come(
     differing: Path, app: FaithApp
 ) -> None:
@@ -94,6 +97,7 @@ async def test_keys_typed_ahead_are_about_the_claims_that_come(
         assert [each.verdict for each in finals if each is not None] == ["yes", "no", "x"]
 
 
+@pytest.mark.thorough
 async def test_a_verdict_typed_after_an_undo_is_about_the_claim_it_goes_back_to(
     differing: Path, app: FaithApp
 ) -> None:
@@ -143,6 +147,7 @@ async def test_keys_typed_after_an_undo_wait_also_for_a_reading_that_takes_its_p
         assert screen.listed_entries[claims[1]].final is None
 
 
+@pytest.mark.thorough
 async def test_deciding_again_goes_on_and_a_note_alone_does_not(
     differing: Path, app: FaithApp
 ) -> None:
@@ -162,6 +167,7 @@ async def test_deciding_again_goes_on_and_a_note_alone_does_not(
         assert screen.claims.cursor == 0
 
 
+@pytest.mark.thorough
 async def test_a_final_label_says_whether_its_giver_knew_the_judge(
     differing: Path, app: FaithApp
 ) -> None:

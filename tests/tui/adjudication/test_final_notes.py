@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from textual.widgets import Input
 
 from faithtui.domain.annotations import Action
@@ -51,6 +52,7 @@ async def test_a_note_left_by_tab_is_kept_for_the_claim_it_was_opened_for(
         assert screen.reader.selection is not None
 
 
+@pytest.mark.thorough
 async def test_a_note_without_a_final_label_outlives_the_app(
     differing: Path, tmp_path: Path
 ) -> None:

@@ -147,6 +147,7 @@ async def test_each_part_is_one_key_away_and_the_same_key_gives_it_back(
         assert panes.zoomed_id is None
 
 
+@pytest.mark.thorough
 async def test_unsure_is_switched_without_labelling_again(app: FaithApp, store_path: Path) -> None:
     labelled(store_path)
     async with app.run_test(size=(120, 40)) as pilot:

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import cast
 
+import pytest
+
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement
@@ -21,6 +23,7 @@ from tests.tui.fake_screen import FakeScreen
 from tests.tui.test_screens import SIZE, labelled
 
 
+@pytest.mark.thorough
 async def test_a_cell_of_the_matrix_lists_its_claims_and_opens_one(
     app: FaithApp, store_path: Path
 ) -> None:

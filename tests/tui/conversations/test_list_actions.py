@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.store.records import ItemRow
 from faithtui.tui.app import FaithApp
@@ -24,6 +26,7 @@ async def test_q_reviews_the_claims_of_the_marked_conversations_alone(app: Faith
         assert not queue.reveals_judge
 
 
+@pytest.mark.thorough
 async def test_q_goes_on_at_the_first_claim_without_a_label(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await listed(pilot, app)
@@ -46,6 +49,7 @@ async def test_q_goes_on_at_the_first_claim_without_a_label(app: FaithApp) -> No
         assert len(cursor.answered_claims) == 1
 
 
+@pytest.mark.thorough
 async def test_a_conversation_outside_the_queue_leaves_it_and_can_be_blind(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await listed(pilot, app)
@@ -67,6 +71,7 @@ async def test_a_conversation_outside_the_queue_leaves_it_and_can_be_blind(app: 
         assert "hidden until you answer" in status(app)
 
 
+@pytest.mark.thorough
 async def test_a_conversation_opens_at_the_claim_that_the_filter_found(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await listed(pilot, app)

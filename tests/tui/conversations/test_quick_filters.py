@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 
 from faithtui.domain.ids import RunId
@@ -62,6 +63,7 @@ async def test_a_filter_finds_whole_answers_on_which_annotators_and_judge_differ
         assert "[5" not in narrow, "no part of a hint is drawn"
 
 
+@pytest.mark.thorough
 async def test_filters_are_counted_anew_when_something_changes_while_they_rest(
     app: FaithApp, store_path: Path
 ) -> None:
@@ -123,6 +125,7 @@ async def test_terms_complete_as_one_types_and_are_listed(app: FaithApp) -> None
         assert screen.state.filter == "is:unlabelled"
 
 
+@pytest.mark.thorough
 async def test_annotators_judges_and_data_sets_that_are_known_are_offered(
     app: FaithApp, store_path: Path
 ) -> None:

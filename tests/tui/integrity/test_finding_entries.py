@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
+import pytest
+
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.findings import FindingKind
 from faithtui.store.store import Store
@@ -19,6 +21,7 @@ from tests.tui.fake_screen import FakeScreen
 from tests.tui.integrity.test_integrity_screen import looking
 
 
+@pytest.mark.thorough
 async def test_enter_reviews_exactly_the_claims_of_a_kind(
     broken: Path, make_app: Callable[[Path], FaithApp]
 ) -> None:
@@ -37,6 +40,7 @@ async def test_enter_reviews_exactly_the_claims_of_a_kind(
         assert app.screen.claim.id == entry[1]
 
 
+@pytest.mark.thorough
 async def test_suspicious_first_is_a_convenience_order(
     broken: Path, make_app: Callable[[Path], FaithApp]
 ) -> None:
@@ -53,6 +57,7 @@ async def test_suspicious_first_is_a_convenience_order(
             assert store.findings.list_suspicious_claims(queue.run) == queue.entries
 
 
+@pytest.mark.thorough
 async def test_entries_lead_to_their_conversation(app: FaithApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await looking(pilot)
@@ -67,6 +72,7 @@ async def test_entries_lead_to_their_conversation(app: FaithApp) -> None:
         assert app.session.claim_queue is None
 
 
+@pytest.mark.thorough
 async def test_entries_of_claims_begin_the_queue_there(
     broken: Path, make_app: Callable[[Path], FaithApp]
 ) -> None:

@@ -93,6 +93,7 @@ async def test_blind_work_asks_before_it_shows_anything(
         assert "claims without a verdict" not in screen_text(app)
 
 
+@pytest.mark.thorough
 async def test_a_clean_run_and_an_empty_store_have_words_of_their_own(
     store_path: Path, tmp_path: Path, make_app: Callable[[Path], FaithApp]
 ) -> None:

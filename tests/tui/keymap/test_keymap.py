@@ -325,6 +325,7 @@ def test_a_random_key_map_loads_without_clash_or_names_both(
                     assert taken.setdefault(key, name) == name
 
 
+@pytest.mark.thorough
 def test_the_panes_of_every_screen_are_known_to_the_check(app: FaithApp) -> None:
     """What the check derives from the code covers what is on the screens."""
 
@@ -349,6 +350,7 @@ def with_keys(store_path: Path) -> Callable[[Preset], FaithApp]:
     return make
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("preset", PRESETS)
 async def test_every_key_that_types_something_is_typed_into_a_note_and_the_footer_says_so(
     with_keys: Callable[[Preset], FaithApp], preset: Preset, store_path: Path
@@ -383,6 +385,7 @@ async def test_every_key_that_types_something_is_typed_into_a_note_and_the_foote
         assert acts.fetchone() == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("preset", "keys"),
     [("default", "ynx"), ("vim", "ynx"), ("digits", "124"), ("left-hand", "dfa")],

@@ -76,6 +76,7 @@ def test_every_metric_has_a_conversation_to_be_shown_with() -> None:
     assert set(JUDGED) == set(KEYS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("key", KEYS)
 async def test_panes_columns_and_agreement_speak_of_the_metrics_units_and_labels(
     boots_app: FaithApp, key: str
@@ -116,6 +117,7 @@ async def test_panes_columns_and_agreement_speak_of_the_metrics_units_and_labels
         assert matrix[1].split("│")[0].split()[1:] == list(spec.labels.names)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("key", KEYS)
 async def test_each_label_has_a_key_and_nothing_else_has(
     boots_app: FaithApp, boots_path: Path, key: str
@@ -141,6 +143,7 @@ async def test_each_label_has_a_key_and_nothing_else_has(
             assert f"{SPECS[key].units[0]} 1 = {label.upper()} {word.meaning}" in status(boots_app)
 
 
+@pytest.mark.thorough
 async def test_a_word_said_under_one_metric_is_understood_under_another(
     boots_app: FaithApp,
 ) -> None:
@@ -161,6 +164,7 @@ async def test_a_word_said_under_one_metric_is_understood_under_another(
         assert chosen[:2] == ["[n]", " cannot be inferred"]
 
 
+@pytest.mark.thorough
 async def test_a_word_without_a_meaning_here_is_told_and_counts_as_nothing(
     boots_app: FaithApp,
 ) -> None:
@@ -196,6 +200,7 @@ async def test_other_peoples_words_are_translated_too(
         assert "dan `maybe`, a word of another metric" in told
 
 
+@pytest.mark.thorough
 async def test_statements_stand_below_their_passage_and_beside_the_messages_they_serve(
     boots_app: FaithApp,
 ) -> None:
@@ -261,6 +266,7 @@ async def test_a_whole_answer_is_one_line_in_the_list_and_in_full_beside_it(
         assert "NO. Eyes open." in text_of(boots_app, "text")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("key", KEYS)
 async def test_context_of_a_user_turn_is_shown_as_not_used(boots_app: FaithApp, key: str) -> None:
     words = f"not used: this metric reads {SPECS[key].context_from}"
@@ -294,6 +300,7 @@ async def test_an_answer_without_context_says_where_there_is_some(
         assert "context on user turn 1, not used: this metric reads" in words
 
 
+@pytest.mark.thorough
 async def test_an_empty_cell_of_the_matrix_says_so_in_the_metrics_words(
     boots_app: FaithApp,
 ) -> None:
@@ -331,6 +338,7 @@ async def test_an_empty_list_says_the_metrics_own_words(
         assert SPECS[key].nothing_judged in words
 
 
+@pytest.mark.thorough
 async def test_a_metric_of_a_newer_version_is_shown_by_what_was_stored(
     tmp_path: Path, make_app: Callable[[Path], FaithApp]
 ) -> None:

@@ -51,6 +51,7 @@ def app(judged_boots: Path, tmp_path: Path, make_app: Callable[[Path], FaithApp]
     return make_app(Path(shutil.copy(judged_boots, tmp_path)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", SIZES)
 async def test_m_puts_every_metric_side_by_side(app: FaithApp, size: tuple[int, int]) -> None:
     async with app.run_test(size=size) as pilot:
@@ -85,6 +86,7 @@ async def test_m_puts_every_metric_side_by_side(app: FaithApp, size: tuple[int, 
         assert "1.00 → 0.00 with overrides · 1 supported" in told
 
 
+@pytest.mark.thorough
 async def test_enter_reviews_the_answer_of_the_cell_and_m_and_q_lead_back(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
@@ -229,6 +231,7 @@ def test_the_chosen_cell_is_always_among_those_drawn(
     assert sizes == {width}
 
 
+@pytest.mark.thorough
 async def test_headings_stay_while_answers_scroll(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)

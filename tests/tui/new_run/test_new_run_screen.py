@@ -67,6 +67,7 @@ async def test_every_metric_is_offered_by_its_title(app: FaithApp) -> None:
         assert "provider:model" in screen_text(app)
 
 
+@pytest.mark.thorough
 async def test_options_go_to_the_metrics_that_have_them(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         form = await form_of(pilot)
@@ -121,6 +122,7 @@ async def test_imported_claims_are_refused_before_anything_begins(
     assert len(rows(store_path)) == 1
 
 
+@pytest.mark.thorough
 async def test_a_run_as_the_peer_with_a_budget(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         form = await form_of(pilot)
@@ -297,6 +299,7 @@ async def test_a_form_that_cannot_be_carried_out_says_why_nothing_is_counted(
             line.value = before
 
 
+@pytest.mark.thorough
 async def test_a_preview_of_a_form_that_was_changed_meanwhile_is_not_shown(app: FaithApp) -> None:
     counted: list[str] = []
     may_answer = asyncio.Event()
@@ -320,6 +323,7 @@ async def test_a_preview_of_a_form_that_was_changed_meanwhile_is_not_shown(app: 
         assert "of openai:a" not in text_of(app, "outlook")
 
 
+@pytest.mark.thorough
 async def test_while_it_counts_nothing_is_said_of_the_form_before_and_nothing_moves(
     app: FaithApp,
 ) -> None:
@@ -349,6 +353,7 @@ async def test_while_it_counts_nothing_is_said_of_the_form_before_and_nothing_mo
         await until(pilot, lambda: form not in app.screen_stack)
 
 
+@pytest.mark.thorough
 async def test_what_is_dear_or_has_no_known_price_asks_once(app: FaithApp) -> None:
     started: list[str] = []
 
@@ -377,6 +382,7 @@ def judge_rows(app: FaithApp) -> list[str]:
     return [line.strip() for line in text_of(app, "judges").splitlines()]
 
 
+@pytest.mark.thorough
 async def test_judges_are_offered_with_what_is_known_of_each(app: FaithApp) -> None:
     app.session.environ = {"OPENAI_API_KEY": "sk-nobody"}
     async with app.run_test(size=(120, 40)) as pilot:
@@ -394,6 +400,7 @@ async def test_judges_are_offered_with_what_is_known_of_each(app: FaithApp) -> N
             assert [row for row in judge_rows(app) if row.startswith("(x)")] == marked
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 @pytest.mark.parametrize("by_mouse", [False, True], ids=["keys", "mouse"])
 async def test_a_judge_is_chosen_by_key_and_by_click(
@@ -419,6 +426,7 @@ async def test_a_judge_is_chosen_by_key_and_by_click(
         assert (request.judge, request.base_url) == ("offline", None)
 
 
+@pytest.mark.thorough
 async def test_servers_that_are_found_later_join_the_list_and_the_cursor_stays(
     app: FaithApp,
 ) -> None:
@@ -451,6 +459,7 @@ def said_of_test(app: FaithApp) -> str:
     return " ".join(words.split())
 
 
+@pytest.mark.thorough
 async def test_a_judge_is_tried_and_its_answer_time_model_and_price_are_said(
     app: FaithApp,
 ) -> None:
@@ -476,6 +485,7 @@ async def test_a_judge_is_tried_and_its_answer_time_model_and_price_are_said(
             assert "judge not tested" in said_of_test(app)
 
 
+@pytest.mark.thorough
 async def test_what_is_wrong_with_a_judge_is_said_in_words(app: FaithApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         form = await form_of(pilot)
@@ -487,6 +497,7 @@ async def test_what_is_wrong_with_a_judge_is_said_in_words(app: FaithApp) -> Non
         assert app.screen is form
 
 
+@pytest.mark.thorough
 async def test_a_try_that_takes_long_holds_up_nothing_and_escape_cancels_it(app: FaithApp) -> None:
     with fake_server() as server:
         server.script.append(Answer(hang=True))
@@ -510,6 +521,7 @@ async def test_a_try_that_takes_long_holds_up_nothing_and_escape_cancels_it(app:
 # Options
 
 
+@pytest.mark.thorough
 async def test_options_stand_in_words_and_are_changed_by_a_key(app: FaithApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         form = await form_of(pilot)
@@ -548,6 +560,7 @@ async def test_an_option_of_one_of_several_metrics_says_whose_it_is(app: FaithAp
         assert pane.row_at_cursor is not None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40), (200, 60)])
 async def test_preview_and_keys_are_seen_at_every_size(
     app: FaithApp, size: tuple[int, int]
@@ -564,6 +577,7 @@ async def test_preview_and_keys_are_seen_at_every_size(
             await press(pilot, "tab")
 
 
+@pytest.mark.thorough
 async def test_the_field_one_types_in_stays_in_view_when_the_preview_takes_room(
     app: FaithApp,
 ) -> None:
@@ -594,6 +608,7 @@ async def test_no_state_of_a_judge_is_cut_at_80_columns(app: FaithApp) -> None:
         assert "…" not in text_of(app, "judges")
 
 
+@pytest.mark.thorough
 async def test_help_explains_the_field_not_a_pane_of_another_screen(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         form = await form_of(pilot)

@@ -120,6 +120,7 @@ async def test_another_attempt_begins_with_a_clean_word_and_its_own_clock(app: F
         await until(pilot, lambda: "conv-0112" not in text_of(app, "events"))
 
 
+@pytest.mark.thorough
 async def test_why_something_failed_is_not_quoted_while_blind(
     app: FaithApp, store_path: Path
 ) -> None:
@@ -157,6 +158,7 @@ async def test_a_run_that_goes_on_elsewhere_is_no_longer_told_from_here(
         await until(pilot, lambda: "4 / 4" in text_of(app, "totals"))
 
 
+@pytest.mark.thorough
 async def test_a_run_whose_process_was_killed_is_interrupted_and_goes_on(
     app: FaithApp, store_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -69,6 +70,7 @@ async def test_workers_become_more_and_fewer_within_their_bounds(app: FaithApp) 
         assert run.control.max_in_flight == 256
 
 
+@pytest.mark.thorough
 async def test_the_first_cancel_asks_and_waits_and_the_second_ends_at_once(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         run = StagedRun()
@@ -156,6 +158,7 @@ async def test_a_budget_below_what_is_spent_is_refused(app: FaithApp) -> None:
         assert app.screen is screen
 
 
+@pytest.mark.thorough
 async def test_dollars_are_refused_for_a_judge_whose_price_nobody_knows(
     app: FaithApp, store_path: Path
 ) -> None:

@@ -21,6 +21,7 @@ from tests.tui.driving import calm, opened, press, reviewing, screen_text, statu
 from tests.tui.replies.test_replies_screen import GOOD, asked
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("replied")
 async def test_replies_are_read_from_the_lists_too(app: FaithApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
@@ -104,6 +105,7 @@ async def test_replies_are_refused_as_long_as_a_claim_is_hidden(app: FaithApp) -
         assert isinstance(app.screen, RepliesScreen), "four are answered and one is revealed"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("state", [ItemState.PENDING, ItemState.FAILED])
 async def test_replies_of_what_is_not_judged_to_its_end_are_refused_while_blind(
     app: FaithApp, store_path: Path, state: ItemState

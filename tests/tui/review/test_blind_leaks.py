@@ -231,6 +231,7 @@ async def test_the_conversation_beside_the_list_is_stripped(canaries: FaithApp) 
         assert leaks(canaries) == []
 
 
+@pytest.mark.thorough
 async def test_a_filter_by_the_judge_from_before_finds_nothing_while_blind(
     canaries: FaithApp,
 ) -> None:

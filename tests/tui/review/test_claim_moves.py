@@ -21,6 +21,7 @@ from tests.tui.review.fake_review_screen import FakeReviewScreen
 from tests.tui.review.reviewing import SIZE, stored
 
 
+@pytest.mark.thorough
 async def test_windows_limit_the_claims(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
@@ -45,6 +46,7 @@ async def test_the_title_of_the_claims_is_never_cut(app: FaithApp, width: int) -
         assert f" {title} " in screen_text(app), title
 
 
+@pytest.mark.thorough
 async def test_the_last_claim_of_a_window_leads_to_the_next_window(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
@@ -54,6 +56,7 @@ async def test_the_last_claim_of_a_window_leads_to_the_next_window(app: FaithApp
         assert screen.claim.number == 3
 
 
+@pytest.mark.thorough
 async def test_keys_move_through_the_claims(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
@@ -74,6 +77,7 @@ async def test_keys_move_through_the_claims(app: FaithApp) -> None:
         assert number() == 1
 
 
+@pytest.mark.thorough
 async def test_next_unlabelled_crosses_conversations_both_ways(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
@@ -86,6 +90,7 @@ async def test_next_unlabelled_crosses_conversations_both_ways(app: FaithApp) ->
         assert screen.claim.number == 5
 
 
+@pytest.mark.thorough
 async def test_labels_of_others_are_neither_shown_as_ones_own_nor_counted(
     app: FaithApp, store_path: Path
 ) -> None:

@@ -90,6 +90,7 @@ async def test_findings_in_the_list_of_a_kind_are_known(path: Path, app: FaithAp
         assert knowing(path) == [False, False, True]
 
 
+@pytest.mark.thorough
 async def test_findings_that_stay_hidden_are_not_known(path: Path, app: FaithApp) -> None:
     found_wrong(path, items(path)[0])
     async with app.run_test(size=(200, 60)) as pilot:

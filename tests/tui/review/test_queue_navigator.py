@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from faithtui.domain.ids import SampleId
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
@@ -237,6 +239,7 @@ async def test_labels_given_after_leaving_belong_to_no_sample(session: Session) 
     assert screen.writer.find_sample_of_claim(screen.claim) is None
 
 
+@pytest.mark.thorough
 async def test_the_frame_of_the_claims_counts_what_the_title_counts(app: FaithApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await reviewing(pilot)

@@ -42,6 +42,7 @@ async def test_a_note_goes_to_the_claim_it_was_opened_on(app: FaithApp, store_pa
     assert notes[:2] == ["abc", None]
 
 
+@pytest.mark.thorough
 async def test_a_code_after_an_undo_is_refused(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
@@ -72,6 +73,7 @@ async def reviewing_two_claims(
     return screen, entries
 
 
+@pytest.mark.thorough
 async def test_an_answer_that_is_lost_is_asked_again_and_ends_no_queue(
     app: FaithApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +93,7 @@ async def test_an_answer_that_is_lost_is_asked_again_and_ends_no_queue(
         assert isinstance(app.screen, QueueEndDialog)
 
 
+@pytest.mark.thorough
 async def test_undo_at_the_end_of_a_queue_takes_the_last_verdict_back(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen, entries = await reviewing_two_claims(pilot, app)
@@ -107,6 +110,7 @@ def acts_of(app: FaithApp) -> list[tuple[str, str | None, str | None, str | None
     return acts(app.session.store_path)
 
 
+@pytest.mark.thorough
 async def test_an_undo_in_a_convenience_queue_reopens_only_what_was_taken_back(
     app: FaithApp,
 ) -> None:
@@ -273,6 +277,7 @@ async def test_a_key_after_the_one_that_shows_the_judge_is_about_what_is_shown(
     assert acts(store_path) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("keys", "actions"), [("fBv", ["marked"]), ("fBy", ["marked", "agreed"])])
 async def test_a_key_after_hiding_waits_for_what_is_being_saved(
     app: FaithApp, store_path: Path, keys: str, actions: list[str]
@@ -292,6 +297,7 @@ async def test_a_key_after_hiding_waits_for_what_is_being_saved(
     assert [each[0] for each in acts(store_path)] == actions
 
 
+@pytest.mark.thorough
 async def test_a_flag_typed_again_before_it_was_read_back_is_taken_off(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -364,6 +370,7 @@ def test_a_lost_or_withdrawn_answer_opens_a_walk_again() -> None:
     assert (walk.answered_claims, walk.skipped_claims) == (set(), set())
 
 
+@pytest.mark.thorough
 async def test_verdicts_typed_before_a_conversation_is_drawn_are_refused_aloud(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ from tests.tui.driving import (
 from tests.tui.review.reviewing import SIZE, focused
 
 
+@pytest.mark.thorough
 async def test_z_gives_a_pane_the_room_and_keeps_the_verdict(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         screen = await reviewing(pilot)
@@ -36,6 +37,7 @@ async def test_z_gives_a_pane_the_room_and_keeps_the_verdict(app: FaithApp) -> N
         assert screen.panes.claims.display
 
 
+@pytest.mark.thorough
 async def test_tab_goes_through_the_panes_and_back(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
@@ -49,6 +51,7 @@ async def test_tab_goes_through_the_panes_and_back(app: FaithApp) -> None:
         assert app.focused is not screen.panes.claims
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 @pytest.mark.parametrize("blind", [False, True])
 async def test_question_answer_and_claim_are_on_the_screen_for_every_claim(
@@ -94,6 +97,7 @@ async def test_scrolling_an_answer_keeps_its_question(app: FaithApp) -> None:
         assert pane.get_line_and_style_at(0)[0] is first
 
 
+@pytest.mark.thorough
 async def test_the_agreement_screen_counts_a_verdict_at_once(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)

@@ -1,5 +1,7 @@
 """`/` in a conversation: what is found stands out, and `N` and `P` walk through it."""
 
+import pytest
+
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.labels.note_line import NoteLine
 from faithtui.tui.samples.queue import ClaimQueue, QueuePosition
@@ -15,6 +17,7 @@ from tests.tui.review.fake_review_screen import FakeReviewScreen
 from tests.tui.review.reviewing import SIZE, acts, blinded
 
 
+@pytest.mark.thorough
 async def test_find_lets_claims_stand_out_and_n_walks_through_them(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
@@ -37,6 +40,7 @@ async def test_find_lets_claims_stand_out_and_n_walks_through_them(app: FaithApp
     assert acts(app.session.store_path) == []
 
 
+@pytest.mark.thorough
 async def test_a_filter_that_is_given_up_leaves_no_count_behind(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
@@ -46,6 +50,7 @@ async def test_a_filter_that_is_given_up_leaves_no_count_behind(app: FaithApp) -
         assert "found here" not in status(app)
 
 
+@pytest.mark.thorough
 async def test_a_filter_that_cannot_be_read_says_so(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
@@ -58,6 +63,7 @@ async def test_a_filter_that_cannot_be_read_says_so(app: FaithApp) -> None:
     assert acts(app.session.store_path) == []
 
 
+@pytest.mark.thorough
 async def test_while_blind_nothing_is_found_by_the_judges_word(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await blinded(pilot, app.session.store_path)
@@ -69,6 +75,7 @@ async def test_while_blind_nothing_is_found_by_the_judges_word(app: FaithApp) ->
         assert not screen.search.found_claims
 
 
+@pytest.mark.thorough
 async def test_terms_are_listed_and_completed_as_one_types(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
@@ -86,6 +93,7 @@ async def test_terms_are_listed_and_completed_as_one_types(app: FaithApp) -> Non
         assert "is:unlabelled" in status(app)
 
 
+@pytest.mark.thorough
 async def test_what_is_typed_stands_above_status_and_keys(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)

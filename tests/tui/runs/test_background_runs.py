@@ -24,6 +24,7 @@ from tests.tui.new_run.test_new_run_screen import SIZE, form_of, ordered, rows
 from tests.tui.staging import ON, StagedRun
 
 
+@pytest.mark.thorough
 async def test_one_run_per_metric_one_after_the_other(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,6 +56,7 @@ async def test_one_run_per_metric_one_after_the_other(
     ]
 
 
+@pytest.mark.thorough
 async def test_a_late_reading_of_the_run_before_does_not_call_the_screen_back(
     app: FaithApp,
 ) -> None:
@@ -78,6 +80,7 @@ async def test_a_late_reading_of_the_run_before_does_not_call_the_screen_back(
         assert app.session.run == 3
 
 
+@pytest.mark.thorough
 async def test_a_late_reading_of_the_list_does_not_choose_its_run(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await form_of(pilot)
@@ -131,6 +134,7 @@ class CancelledRun:
         pass
 
 
+@pytest.mark.thorough
 async def test_runs_that_wait_stay_planned_when_one_is_cancelled(
     app: FaithApp, store_path: Path
 ) -> None:

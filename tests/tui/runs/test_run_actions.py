@@ -84,6 +84,7 @@ async def test_archiving_is_taken_back_and_done_again(
         assert "nothing was archived here" in status(app)
 
 
+@pytest.mark.thorough
 async def test_archived_runs_are_found_by_the_filter_and_brought_back(
     make_app: Callable[[Path], FaithApp], three: Path
 ) -> None:
@@ -103,6 +104,7 @@ async def test_archived_runs_are_found_by_the_filter_and_brought_back(
         assert store.runs.find_newest_run_id() == 3
 
 
+@pytest.mark.thorough
 async def test_only_what_failed_is_asked_again(
     make_app: Callable[[Path], FaithApp], three: Path
 ) -> None:

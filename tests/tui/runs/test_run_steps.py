@@ -276,6 +276,7 @@ async def test_a_wide_screen_lists_the_lowest_scores_and_a_click_reviews_one(app
         assert app.session.item == items[1]
 
 
+@pytest.mark.thorough
 async def test_scores_are_hidden_on_a_wide_screen_while_one_works_blind(app: FaithApp) -> None:
     async with app.run_test(size=(200, 60)) as pilot:
         await opened(pilot)

@@ -120,6 +120,7 @@ async def test_drawing_and_working_through_from_the_first_open_claim(app: FaithA
         assert app.screen.review_position.claim == entries[1].claim
 
 
+@pytest.mark.thorough
 async def test_stratified_numbers_are_given_per_stratum(app: FaithApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await at_queues(pilot)
@@ -145,6 +146,7 @@ async def test_stratified_numbers_are_given_per_stratum(app: FaithApp) -> None:
         assert "1.00" in text_of(app, "detail")
 
 
+@pytest.mark.thorough
 async def test_what_strata_are_made_of_is_said_in_full_at_80_columns(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await at_queues(pilot)
@@ -155,6 +157,7 @@ async def test_what_strata_are_made_of_is_said_in_full_at_80_columns(app: FaithA
         assert "…" not in text_of(app, "strata")
 
 
+@pytest.mark.thorough
 async def test_what_cannot_be_drawn_is_said_in_the_form(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await at_queues(pilot)
@@ -188,6 +191,7 @@ async def test_drawing_more_of_a_sample(app: FaithApp) -> None:
         assert title == "Queue", "its id is no number in the list"
 
 
+@pytest.mark.thorough
 async def test_a_spot_check_asks_first_and_begins_at_once(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await at_queues(pilot)
@@ -202,6 +206,7 @@ async def test_a_spot_check_asks_first_and_begins_at_once(app: FaithApp) -> None
         assert isinstance(app.screen, ReviewScreen)
 
 
+@pytest.mark.thorough
 async def test_repeats_without_own_labels_say_why_not(app: FaithApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await at_queues(pilot)
@@ -360,6 +365,7 @@ async def test_the_end_of_a_queue_leads_on(app: FaithApp, samples: list[SampleRo
     assert answers == ["queues", None]
 
 
+@pytest.mark.thorough
 async def test_plan_typed_as_numbers_shares_the_size_and_says_what_it_gives(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await at_queues(pilot)
@@ -422,6 +428,7 @@ def test_a_queue_says_what_holds_however_often_one_looks() -> None:
     assert sample_lines.describe_confidence_sequences(found) == words
 
 
+@pytest.mark.thorough
 async def test_a_focused_list_to_unfold_is_told_from_the_others(app: FaithApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from textual import events
 
 from faithtui.domain.annotations import Action
@@ -34,6 +35,7 @@ def listed(app: FaithApp) -> list[str]:
     return [row.key for row in rows if row is not None]
 
 
+@pytest.mark.thorough
 async def test_the_list_follows_what_is_typed(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
@@ -51,6 +53,7 @@ async def test_the_list_follows_what_is_typed(app: FaithApp) -> None:
         await until(pilot, lambda: len(listed(app)) == 4)
 
 
+@pytest.mark.thorough
 async def test_a_term_that_cannot_be_used_is_told(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
@@ -60,6 +63,7 @@ async def test_a_term_that_cannot_be_used_is_told(app: FaithApp) -> None:
         await until(pilot, lambda: "Nothing found" in screen_text(app))
 
 
+@pytest.mark.thorough
 async def test_what_was_found_is_reviewed_as_a_queue(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
@@ -89,6 +93,7 @@ async def test_blind_lists_show_nothing_of_the_judge(app: FaithApp) -> None:
         assert len(listed(app)) == 4
 
 
+@pytest.mark.thorough
 async def test_views_are_saved_taken_deleted_and_brought_back(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
@@ -118,6 +123,7 @@ async def test_runs_are_filtered_and_sorted(app: FaithApp) -> None:
         assert "by metric" in status(app)
 
 
+@pytest.mark.thorough
 async def test_the_next_start_goes_on_where_one_stopped(store_path: Path, tmp_path: Path) -> None:
     def made() -> FaithApp:
         marks = BookmarkFile(tmp_path / "places", store_path, "ann")
@@ -181,6 +187,7 @@ def test_words_are_marked() -> None:
     assert highlight_matches(Piece("A", ""), Filter()) == [Piece("A", "")]
 
 
+@pytest.mark.thorough
 async def test_a_paste_that_is_too_long_is_cut_with_a_sentence(app: FaithApp) -> None:
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await reviewing(pilot)
@@ -193,6 +200,7 @@ async def test_a_paste_that_is_too_long_is_cut_with_a_sentence(app: FaithApp) ->
         assert "5 of the 2,005 pasted ones fit" in " ".join(n.message for n in app._notifications)
 
 
+@pytest.mark.thorough
 async def test_the_footer_names_the_key_that_opens_where_there_is_something_to_open(
     app: FaithApp,
 ) -> None:

@@ -43,6 +43,7 @@ async def test_every_pane_and_every_row_that_is_seen_gets_letters(app: FaithApp)
         assert len(places) >= len(panes) + len(screen.panes.claims.lines) // 2
 
 
+@pytest.mark.thorough
 async def test_typing_letters_goes_to_every_target(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
@@ -108,6 +109,7 @@ async def test_the_palette_has_every_action_in_words_with_its_key(app: FaithApp,
             assert f"go to {other}  (g {entry.letter})" in titles
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("key", ["colon", "ctrl+p"])
 async def test_both_keys_open_the_same_palette(app: FaithApp, key: str) -> None:
     async with app.run_test(size=SIZE) as pilot:

@@ -1,5 +1,6 @@
 """Rows are marked by their ids, so neither a filter nor an order loses them."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,6 +56,7 @@ async def listed(pilot: object, app: FaithApp) -> ConversationsScreen:
     return app.screen
 
 
+@pytest.mark.thorough
 async def test_space_marks_and_goes_on_and_m_marks_up_to_here(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await listed(pilot, app)
@@ -71,6 +73,7 @@ async def test_space_marks_and_goes_on_and_m_marks_up_to_here(app: FaithApp) -> 
         assert "marked" not in screen_text(app)
 
 
+@pytest.mark.thorough
 async def test_marks_outlive_filter_order_and_a_way_elsewhere(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await listed(pilot, app)

@@ -15,6 +15,7 @@ from tests.tui.fake_screen import FakeScreen
 from tests.tui.settings.test_settings_screen import SIZE, Make, at
 
 
+@pytest.mark.thorough
 async def test_storage_says_what_the_store_is_and_checks_it(make: Make, store_path: Path) -> None:
     app = make()
     async with app.run_test(size=SIZE) as pilot:

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import cast
 
+import pytest
+
 from faithtui.config import PRESETS, load_settings_with_origins
 from faithtui.tui.app import FaithApp
 from faithtui.tui.messages import SettingsChanged
@@ -15,6 +17,7 @@ from tests.tui.fake_screen import FakeScreen
 from tests.tui.settings.test_settings_screen import SIZE, Make, at, content, own_keys
 
 
+@pytest.mark.thorough
 async def test_a_typed_value_is_checked_and_written_and_the_comment_stays(
     make: Make, file: Path
 ) -> None:
@@ -79,6 +82,7 @@ async def test_what_is_chosen_counts_at_once(make: Make) -> None:
         assert screen.focused is not focused
 
 
+@pytest.mark.thorough
 async def test_a_preset_that_clashes_with_ones_own_keys_is_not_written(
     make: Make, file: Path
 ) -> None:

@@ -47,6 +47,7 @@ async def test_every_setting_stands_in_one_section_with_its_origin(make: Make) -
         assert head.split()[3:] == ["4", "file"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (200, 60)])
 async def test_every_section_stands_at_every_size(make: Make, size: tuple[int, int]) -> None:
     app = make()

@@ -44,6 +44,7 @@ def test_the_setting_goes_before_the_encoding(
     assert wants_ascii(chosen, environment) is wanted
 
 
+@pytest.mark.thorough
 async def test_no_screen_draws_anything_but_ascii(store_path: Path) -> None:
     app = FaithApp(store_path, reviewer="ann", now=lambda: NOON, ascii=True)
     async with app.run_test(size=(120, 40)) as pilot:

@@ -21,6 +21,7 @@ TEXTS = st.text(alphabet=st.sampled_from("ab c\n見語é—"), max_size=60)
 ANY = st.text(max_size=60)
 
 
+@pytest.mark.thorough
 @given(st.lists(ANY, max_size=4), st.integers(2, 40))
 def test_no_line_is_wider_than_asked(texts: list[str], width: int) -> None:
     lines = wrap([Piece(make_visible(text)) for text in texts], width)

@@ -106,6 +106,7 @@ def test_a_bad_file_and_no_file_are_named(cli: Cli, tmp_path: Path) -> None:
     assert "give either FILE.jsonl or --run RUN" in cli("judge", "probe", bad, "--run", "1").err
 
 
+@pytest.mark.thorough
 def test_labelled_claims_of_a_run_are_probed(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "labelled.db"
     with store_with(path, [talk(number) for number in range(15)]) as store:

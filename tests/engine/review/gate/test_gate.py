@@ -1243,6 +1243,7 @@ def run_over_rated_answers(store: Store) -> RunId:
     return run
 
 
+@pytest.mark.thorough
 def test_conversations_that_failed_are_asked_about(empty: Store, calendar: Calendar) -> None:
     """A judge may fail where it is hard; one in fifty is less than what makes a run broken."""
     run = run_over(empty, talks=50)

@@ -148,6 +148,7 @@ def test_another_judge_of_the_same_claims_is_weighted_as_they_were_drawn(
         compute_run_agreement(store, second, ReportSettings(sample=SampleId(9)))
 
 
+@pytest.mark.thorough
 def test_claims_that_could_not_be_drawn_may_all_pass_or_all_fail(store: Store, run: RunId) -> None:
     """A judge that words claims otherwise has no surer share than these leave it."""
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, size=40))
@@ -216,6 +217,7 @@ def test_a_sample_that_is_not_there_is_refused_where_all_is_labelled(
         compute_run_agreement(store, run, ReportSettings(sample=SampleId(999)))
 
 
+@pytest.mark.thorough
 def test_two_runs_are_compared_with_the_figures_of_the_report(store: Store, run: RunId) -> None:
     sizes = {"judge yes": 20, "judge no": 10, "judge idk": 5}
     row = sampled(store, run, SamplePlan(SamplingDesign.STRATIFIED, 7, sizes=sizes), "verdict")

@@ -159,6 +159,7 @@ def test_only_runs_over_the_set_are_in_its_trend(store: Store, claim_set: ClaimS
     store.runs.restore([RunId(3)])
 
 
+@pytest.mark.thorough
 def test_a_run_of_some_of_what_was_drawn_has_no_figures_of_the_set(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.db") as store:
         claim_set, drawn_keys = set_of_conversations(store)
@@ -452,6 +453,7 @@ def test_a_gate_on_change_lets_no_worse_judge_pass(store: Store) -> None:
     assert checked(store, 1, max_drop=drop - 0.001, **point)[0] is CheckOutcome.BELOW
 
 
+@pytest.mark.thorough
 def test_a_gate_on_change_holds_runs_of_drawn_claims_against_each_other(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.db") as store:
         first = done(store)

@@ -43,6 +43,7 @@ async def test_t_shows_the_conversation_from_its_panes(app: FaithApp) -> None:
         assert app.screen is screen
 
 
+@pytest.mark.thorough
 async def test_the_same_claim_in_other_windows_can_be_visited(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)

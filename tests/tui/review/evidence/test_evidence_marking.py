@@ -22,6 +22,7 @@ def marked(path: Path) -> list[str]:
     return [texts[each.document][each.start : each.end] for each in marks]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 async def test_words_are_marked_shown_and_taken_back(
     app: FaithApp, store_path: Path, size: tuple[int, int]
@@ -59,6 +60,7 @@ async def test_words_are_marked_shown_and_taken_back(
         assert {act.action for act in kept} == {Action.EVIDENCE, Action.WITHDRAWN}
 
 
+@pytest.mark.thorough
 async def test_another_passage_is_marked_too(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         screen = await reviewing(pilot)
@@ -72,6 +74,7 @@ async def test_another_passage_is_marked_too(app: FaithApp, store_path: Path) ->
         assert len({each.document for each in mine.evidence}) == 2
 
 
+@pytest.mark.thorough
 async def test_a_verdict_keeps_the_marks(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await reviewing(pilot)
@@ -82,6 +85,7 @@ async def test_a_verdict_keeps_the_marks(app: FaithApp, store_path: Path) -> Non
         assert (mine.verdict, len(mine.evidence)) == ("yes", 1)
 
 
+@pytest.mark.thorough
 async def test_verdict_keys_do_nothing_while_words_are_marked(
     app: FaithApp, store_path: Path
 ) -> None:

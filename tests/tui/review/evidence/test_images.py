@@ -62,6 +62,7 @@ def check_gone(path: Path) -> None:
     assert not path.parent.exists(), "it goes when the app does"
 
 
+@pytest.mark.thorough
 async def test_o_writes_a_private_file_and_opens_it(app: FaithApp) -> None:
     viewer = app.session.open_outside = Viewer()
     async with app.run_test(size=(120, 40)) as pilot:
@@ -82,6 +83,7 @@ async def test_o_writes_a_private_file_and_opens_it(app: FaithApp) -> None:
     check_gone(Path(viewer.opened[0]))
 
 
+@pytest.mark.thorough
 async def test_an_address_is_opened_only_on_the_key(app: FaithApp) -> None:
     viewer = app.session.open_outside = Viewer()
     async with app.run_test(size=(120, 40)) as pilot:
@@ -104,6 +106,7 @@ async def test_the_evidence_pane_offers_the_images_of_its_passage(app: FaithApp)
         await until(pilot, lambda: viewer.opened == [ADDRESS])
 
 
+@pytest.mark.thorough
 async def test_the_list_of_conversations_opens_images_too(app: FaithApp) -> None:
     app.session.open_outside = Viewer()
     async with app.run_test(size=(120, 40)) as pilot:

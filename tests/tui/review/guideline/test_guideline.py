@@ -128,6 +128,7 @@ def _taken(path: Path) -> str:
 SIZE = (120, 40)
 
 
+@pytest.mark.thorough
 async def test_the_default_stands_beside_a_claim_while_the_judge_is_hidden(
     app: FaithApp, write: Callable[[str], None]
 ) -> None:

@@ -45,6 +45,7 @@ async def test_one_verdict_for_a_range_is_one_step(app: FaithApp, store_path: Pa
     assert [each.mine is not None for each in stored(store_path).claims] == [True] * 3 + [False] * 2
 
 
+@pytest.mark.thorough
 async def test_a_long_range_asks_first(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,6 +63,7 @@ async def test_a_long_range_asks_first(
     assert [each[0] for each in acts(store_path)] == ["bulk"] * 5
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("moves", "asks"), [(1, False), (2, True)])
 async def test_only_a_range_of_more_than_so_many_claims_asks(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int, asks: bool

@@ -33,6 +33,7 @@ async def test_scores_change_with_the_verdict(app: FaithApp) -> None:
         assert "1.00→0.50" in text_of(app, "windows")
 
 
+@pytest.mark.thorough
 async def test_the_last_verdict_leads_to_the_next_conversation_with_work(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)

@@ -61,6 +61,7 @@ async def test_claims_are_added_and_the_answer_is_complete(
         assert {act.action for act in acts} == {Action.MARKED, Action.WITHDRAWN, Action.RESTORED}
 
 
+@pytest.mark.thorough
 async def test_what_is_listed_or_says_nothing_is_refused(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         screen = await reviewing(pilot)
@@ -81,6 +82,7 @@ async def test_what_is_listed_or_says_nothing_is_refused(app: FaithApp, store_pa
         assert missed(store_path) == []
 
 
+@pytest.mark.thorough
 async def test_the_claim_added_last_is_removed_in_the_window(
     app: FaithApp, store_path: Path
 ) -> None:
@@ -113,6 +115,7 @@ async def test_what_cannot_be_saved_is_not_opened(
             assert "not saved: this store can only be read" in status(app)
 
 
+@pytest.mark.thorough
 async def test_complete_can_be_taken_back_in_the_window(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         screen = await reviewing(pilot)
@@ -126,6 +129,7 @@ async def test_complete_can_be_taken_back_in_the_window(app: FaithApp, store_pat
         assert (known.missed, known.is_complete) == ((), False)
 
 
+@pytest.mark.thorough
 async def test_a_claim_that_is_being_typed_is_added_when_the_line_or_the_app_is_left(
     app: FaithApp, store_path: Path
 ) -> None:
@@ -138,6 +142,7 @@ async def test_a_claim_that_is_being_typed_is_added_when_the_line_or_the_app_is_
     assert missed(store_path) == ["It rains", "It snows"]
 
 
+@pytest.mark.thorough
 async def test_quitting_says_once_that_a_typed_claim_cannot_be_added(
     app: FaithApp, store_path: Path
 ) -> None:
@@ -152,6 +157,7 @@ async def test_quitting_says_once_that_a_typed_claim_cannot_be_added(
     assert missed(store_path) == []
 
 
+@pytest.mark.thorough
 async def test_a_paste_of_several_lines_is_one_claim(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await reviewing(pilot)

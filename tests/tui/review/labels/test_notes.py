@@ -78,6 +78,7 @@ async def test_an_editor_that_fails_changes_nothing(
     assert acts(store_path) == []
 
 
+@pytest.mark.thorough
 async def test_a_note_is_typed_without_giving_verdicts(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await reviewing(pilot)
@@ -102,6 +103,7 @@ async def test_a_note_is_typed_without_giving_verdicts(app: FaithApp, store_path
     assert stored(store_path).claims[0].mine is None, "an emptied note is removed"
 
 
+@pytest.mark.thorough
 async def test_a_note_takes_any_paste(app: FaithApp, store_path: Path) -> None:
     text = "\n".join(f"line {number}: " + "x" * 90 for number in range(60))
     async with app.run_test(size=SIZE) as pilot:
@@ -179,6 +181,7 @@ def notes(path: Path) -> list[str | None]:
     return [claim.mine.note if claim.mine else None for claim in stored(path).claims]
 
 
+@pytest.mark.thorough
 async def test_a_note_left_by_tab_is_saved_on_the_claim_it_was_opened_for(
     app: FaithApp, store_path: Path
 ) -> None:
@@ -197,6 +200,7 @@ async def test_a_note_left_by_tab_is_saved_on_the_claim_it_was_opened_for(
         assert notes(store_path)[:2] == ["fee", None]
 
 
+@pytest.mark.thorough
 async def test_a_note_left_as_it_was_is_not_saved_again(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)

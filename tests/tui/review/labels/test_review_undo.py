@@ -42,6 +42,7 @@ async def test_undo_and_redo_have_no_limit_and_survive_a_restart(
         assert "nothing to be redone" in status(again)
 
 
+@pytest.mark.thorough
 async def test_undo_goes_to_the_conversation_of_the_act(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)

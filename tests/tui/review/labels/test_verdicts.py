@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import cast
 
+import pytest
+
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId
 from faithtui.tui.app import FaithApp
@@ -19,6 +21,7 @@ from tests.tui.review.fake_review_screen import FakeReviewScreen
 from tests.tui.review.reviewing import SIZE, acts, said, stored
 
 
+@pytest.mark.thorough
 async def test_a_digit_codes_the_verdict_given_last_or_after_moving_the_chosen_one(
     app: FaithApp, store_path: Path
 ) -> None:
