@@ -31,7 +31,11 @@ from faithtui.store.file.upgrade import recognise_version
 from faithtui.store.schema.checksums import get_driver_connection
 from faithtui.store.schema.identity import find_head_revision
 from faithtui.store.schema.statements import compile_for_driver
-from faithtui.store.schema.stored_json import WAY_OUT, describe_damaged_json
+from faithtui.store.schema.stored_json import (
+    WAY_OUT,
+    DamagedJson,
+    describe_rows_of_damaged_json,
+)
 
 _IDS_PART_LENGTH = 8_000
 """Characters of joined ids that are made texts of their own at a time."""
@@ -79,10 +83,12 @@ class Readers:
         with translate_errors(self._path), self._engine.connect() as connection:
             try:
                 yield connection
-            except StoreDamaged as error:
-                for sentence in describe_damaged_json(get_driver_connection(connection)):
-                    raise StoreDamaged(f"{sentence}; {WAY_OUT}") from error
-                raise
+            except DamagedJson as error:
+                raw = get_driver_connection(connection)
+                sentence = describe_rows_of_damaged_json(raw, error)
+                if sentence is None:
+                    raise
+                raise StoreDamaged(f"{sentence}; {WAY_OUT}") from error
 
     def read_first_row(
         self, statement: Select[Any], values: Mapping[str, object]

@@ -81,8 +81,13 @@ def score_set_from_json(stored: Mapping[str, Any]) -> ScoreSet:
 
 
 def _score_from_json(stored: Mapping[str, Any]) -> Score:
-    left_out = {name: stored.get(name, 0) for name in _LEFT_OUT}
-    return Score(stored["value"], ScoreState(stored["state"]), stored["reason"], **left_out)
+    return Score(
+        stored["value"],
+        ScoreState(stored["state"]),
+        stored["reason"],
+        stored.get("undefined", 0),
+        stored.get("skipped", 0),
+    )
 
 
 def images_to_json(images: tuple[Image, ...]) -> list[dict[str, str | None]]:

@@ -6,19 +6,27 @@ read, in a sentence; else it would come up as a bug wherever somebody uses it.
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
-from pydantic import AfterValidator, TypeAdapter
+from pydantic import AfterValidator, TypeAdapter, ValidationError
 from sqlalchemy import JSON, Dialect
 from sqlalchemy.sql.operators import OperatorType
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
+from faithtui.domain.conversation import Image
 from faithtui.domain.judging.judge_profile import JudgeProfile
+from faithtui.domain.scores import ScoreSet, ScoringRule
 from faithtui.errors import FaithtuiError, StoreDamaged
 from faithtui.store.schema.checksums import MOST_NAMED
+from faithtui.store.schema.column_types import replace_unstorable_in_json
+from faithtui.store.schema.json_columns import (
+    images_from_json,
+    score_set_from_json,
+    scoring_rule_from_json,
+)
 from faithtui.store.schema.metadata import METADATA
 
 
@@ -40,10 +48,40 @@ def _read_population(stored: dict[str, Any]) -> object:
 StoredPopulation: TypeAlias = Annotated[dict[str, Any], AfterValidator(_read_population)]
 StoredProfile: TypeAlias = Annotated[dict[str, Any], AfterValidator(JudgeProfile.from_json)]
 
+_RECORD_READERS: Final[Mapping[Any, Callable[[Any], object]]] = {
+    ScoringRule: scoring_rule_from_json,
+    ScoreSet: score_set_from_json,
+    list[Image]: images_from_json,
+    list[StoredStratum]: tuple,
+}
+"""Shapes that are records, and what reads them from JSON."""
+
 WAY_OUT = (
     "go back to a copy with `faithtui backup --restore COPY`, or take over what can be read with "
     "`faithtui doctor --salvage NEW`"
 )
+
+
+_NOT_OF_THE_SHAPE: Final = (
+    *(ValueError, TypeError, LookupError, AttributeError, RecursionError),
+    FaithtuiError,
+)
+"""What pydantic and readers raise about a value of another shape."""
+
+
+class DamagedJson(StoreDamaged):
+    """A value of a JSON column is not what was written.
+
+    Attributes:
+        stored: The value as it stands in the file.
+    """
+
+    def __init__(self, stored: str | bytes) -> None:
+        self.stored = stored
+        super().__init__(
+            "a value in the store is not what was written: something changed it later; "
+            f"`faithtui doctor` names its row; {WAY_OUT}"
+        )
 
 
 class StoredJson(TypeDecorator[Any]):
@@ -77,24 +115,40 @@ def parse_stored_json(shape: Any, stored: str | bytes | None) -> Any:
     """Parse what a JSON column holds.
 
     Raises:
-        StoreDamaged: It is no JSON, or of another shape.
+        DamagedJson: It is no JSON, or of another shape.
     """
     if stored is None:
         return None
     try:
         value = json.loads(stored)
-        _make_validator(shape)(value)
-    except (ValueError, TypeError, FaithtuiError) as error:
-        raise StoreDamaged(
-            "a value in the store is not what was written: something changed it later; "
-            f"`faithtui doctor` names its row; {WAY_OUT}"
-        ) from error
+        _check_shape(shape, stored, value)
+    except _NOT_OF_THE_SHAPE as error:
+        raise DamagedJson(stored) from error
     return value
 
 
+def _check_shape(shape: Any, stored: str | bytes, value: Any) -> None:
+    """Refuse a value that is not of the shape, or that its reader cannot read; numbers are strict.
+
+    Raises:
+        ValueError: As all of `_NOT_OF_THE_SHAPE`.
+    """
+    adapter = _make_type_adapter(shape)
+    if shape not in _RECORD_READERS:
+        adapter.validate_python(value, strict=True)
+        return
+    try:
+        # From the text: there a list may be a tuple and an object a record, however strict.
+        adapter.validate_json(stored, strict=True)
+    except ValidationError:
+        # Half a character may stand in JSON, but pydantic does not read it.
+        adapter.validate_json(json.dumps(replace_unstorable_in_json(value)), strict=True)
+    _RECORD_READERS[shape](value)
+
+
 @cache
-def _make_validator(shape: Any) -> Callable[[object], object]:
-    return TypeAdapter(shape).validate_python
+def _make_type_adapter(shape: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(shape)
 
 
 @cache
@@ -123,6 +177,31 @@ def describe_damaged_json(raw: sqlite3.Connection) -> Iterator[str]:
                 )
             if len(damaged) > MOST_NAMED:
                 yield f"the same is true of {len(damaged) - MOST_NAMED} more rows of {table}"
+
+
+def describe_rows_of_damaged_json(raw: sqlite3.Connection, damaged: DamagedJson) -> str | None:
+    """Name the row that a damaged value was read from; None where it stands in none any more.
+
+    Where several rows hold the same damaged value, one of them is named and the others counted.
+    """
+    found = [
+        (table, column, row)
+        for table, columns in list_json_columns().items()
+        for column, shape in columns.items()
+        if not is_stored_json_sound(shape, damaged.stored)
+        for (row,) in raw.execute(
+            f'SELECT rowid FROM "{table}" WHERE CAST("{column}" AS BLOB) = CAST(? AS BLOB)',
+            (damaged.stored,),
+        )
+    ]
+    if not found:
+        return None
+    table, column, row = found[0]
+    others = f" (and {len(found) - 1} more have the same value)" if found[1:] else ""
+    return (
+        f"row {row} of table {table} is not what was written: something changed its "
+        f"{column} later{others}"
+    )
 
 
 def _list_damaged_rows(raw: sqlite3.Connection, table: str, column: str, shape: Any) -> list[int]:

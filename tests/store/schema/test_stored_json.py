@@ -1,5 +1,6 @@
 """JSON columns refuse what is not what was written, wherever it is read."""
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -22,6 +23,10 @@ from tests.tui.building import shop
 
 COLUMNS = [(table, name) for table, names in list_json_columns().items() for name in names]
 BROKEN = '{"a": [1,'
+SCORES = ("windowed", "per_interaction", "pooled")
+WITHOUT_STATE = {"value": 0.5, "reason": None}
+WITH_HALF_A_CHARACTER = {"value": None, "state": "failed", "reason": "\ud800"}
+NOT_A_NUMBER = {"value": float("nan"), "state": "scored", "reason": None}
 
 
 def test_no_column_of_json_is_without_a_shape() -> None:
@@ -43,15 +48,58 @@ def test_no_column_takes_what_is_no_json_or_of_another_shape(table: str, name: s
     ("table", "name", "value"),
     [
         ("run", "rule", '{"passing": 1}'),
+        ("run", "rule", '{"passing": ["yes"], "when_empty": null, "labels": ["yes"]}'),
+        ("run", "rule", '{"passing": ["yes"], "when_empty": null, "mood": 1}'),
+        ("run", "rule", '{"passing": ["yes"], "when_empty": "1"}'),
+        ("run", "profile", '{"extra_headers": 5}'),
         ("run", "profile", '{"temperature": []}'),
         ("run_item", "scores", '{"windowed": {}}'),
+        ("run_item", "scores", json.dumps({name: WITHOUT_STATE for name in SCORES})),
+        ("run_item", "labels", '{"yes": "1"}'),
+        ("window", "turns", '["1"]'),
+        ("window", "turns", "[1.0]"),
+        ("window", "turns", "[true]"),
         ("turn", "images", '[{"sha256": 1}]'),
+        ("turn", "images", '[{"sha256": "a", "media_type": "b", "size": 1}]'),
         ("sample", "strata", '[{"name": "all"}]'),
+        ("sample", "strata", '[{"name": "all", "population": "3", "drawn": 1}]'),
+        ("conversation", "details", '{"a": ' + "[" * 99_999 + "]" * 99_999 + "}"),
         ("sample", "population", '{"strata": []}'),
     ],
 )
 def test_a_record_is_looked_into(table: str, name: str, value: str) -> None:
     assert not is_stored_json_sound(list_json_columns()[table][name], value)
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "value"),
+    [
+        # Written before rules named their labels.
+        ("run", "rule", '{"passing": ["yes"], "when_empty": 1, "threshold": 0.5, "strict": false}'),
+        (
+            "conversation",
+            "details",
+            '{"a": NaN, "b": "\\ud800", "c": ' + "[" * 400 + "]" * 400 + "}",
+        ),
+        ("run_item", "scores", json.dumps({name: WITH_HALF_A_CHARACTER for name in SCORES})),
+        ("run_item", "scores", json.dumps({name: NOT_A_NUMBER for name in SCORES})),
+    ],
+)
+def test_what_earlier_versions_wrote_is_read(table: str, name: str, value: str) -> None:
+    parse_stored_json(list_json_columns()[table][name], value)
+
+
+def test_the_row_that_was_read_is_named_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    run = shop(path)
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute("UPDATE conversation SET details = '[]'")
+        raw.execute("UPDATE run_item SET scores = ? WHERE id > 1", (BROKEN,))
+    with Store.open(path) as store:
+        others = len(store.runs.list_item_ids(run)) - 2
+        with pytest.raises(StoreDamaged, match=r"^row 2 of table run_item .* its scores") as caught:
+            store.runs.read_item_rows(store.runs.list_item_ids(run))
+        assert f"(and {others} more have the same value)" in str(caught.value)
 
 
 def test_the_row_and_the_way_out_are_named(tmp_path: Path) -> None:
