@@ -62,6 +62,9 @@ LONGEST_BACKOFF_S = 30.0
 LONGEST_WAIT_S = 120.0
 """A provider that wants us to wait longer stops the run: no person waits without being told."""
 
+_LONGEST_WAIT_TOLD_S = 366 * 86_400.0
+"""A longer one is a mistake of the server; as a number it would be read as one of ours."""
+
 OUTAGE_FAILURES = 10
 """Failures in a row, over all questions, that are not the fault of one question."""
 
@@ -419,12 +422,22 @@ def _compute_backoff(tries: int) -> float:
 
 
 def _make_must_wait_error(error: JudgeRateLimited, wait_s: float) -> JudgeMustWait:
-    minutes = max(1, round(wait_s / 60))
+    if wait_s > _LONGEST_WAIT_TOLD_S:
+        advice = "for more than a year; choose another judge, or ask its provider"
+    else:
+        advice = f"for {_format_wait(wait_s)}; ask again then"
     return JudgeMustWait(
-        f"{error}. It asks to be left alone for {minutes} min; ask again then",
-        retry_after_s=wait_s,
-        status=error.status,
+        f"{error}. It asks to be left alone {advice}", retry_after_s=wait_s, status=error.status
     )
+
+
+def _format_wait(wait_s: float) -> str:
+    """Write a long wait in the unit that makes it a small number."""
+    minutes = max(1, round(wait_s / 60))
+    if minutes <= 120:
+        return f"{minutes} min"
+    hours = round(minutes / 60)
+    return f"{hours} hours" if hours <= 72 else f"{round(hours / 24)} days"
 
 
 def _is_json_format_failure(error: JudgeReplyInvalid) -> bool:

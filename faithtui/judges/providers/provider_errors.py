@@ -7,8 +7,8 @@ server that imitates one. No key survives in a message.
 import json
 import re
 from collections.abc import Iterator, Mapping
+from urllib.parse import urljoin, urlsplit
 
-from faithtui.domain.judging.image_addresses import format_address_without_secrets
 from faithtui.errors import (
     JudgeAuthFailed,
     JudgeError,
@@ -182,18 +182,30 @@ def _choose_error(
     if status == 409 or status >= 500:
         return JudgeUnavailable(what, status=status)
     if 300 <= status < 400:
-        target = format_address_without_secrets(
-            _to_printable_line_without_key(headers.get("location", ""), key)
-        )
-        return JudgeRequestRejected(
-            f"{what}. It redirects to {target or 'nowhere'}: use that URL", status=status
-        )
+        advice = _describe_redirect(headers.get("location", ""), endpoint, key)
+        return JudgeRequestRejected(f"{what}. {advice}", status=status)
     if status == 413 and not with_images:
         return _make_too_long_error(what, status)
     advice = "Check the model name and the base URL"
     if with_images:
         advice += ", and that this judge takes images, and ones of this kind and size"
     return JudgeRequestRejected(f"{what}. {advice}", status=status)
+
+
+def _describe_redirect(location: str, endpoint: Endpoint, key: Secret) -> str:
+    """Say where a server redirects to, and whether that is an address to use."""
+    line = _to_printable_line_without_key(location, key)
+    try:
+        target = urlsplit(urljoin(f"{endpoint.base_url}/", line))
+    except ValueError:
+        target = urlsplit("")
+    if target.scheme not in ("http", "https") or not target.netloc:
+        return "It redirects to no address that can be used: check the base URL"
+    host = target.netloc.rpartition("@")[2]
+    path = target.path.partition(";")[0]  # parameters may hold a secret
+    return (
+        f"It redirects to {target.scheme}://{host}{path}: if you trust it, use that as the base URL"
+    )
 
 
 def _is_output_format_refused(rung: OutputFormat | None, status: int, about: str) -> bool:

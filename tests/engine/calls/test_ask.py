@@ -1,5 +1,6 @@
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -502,6 +503,21 @@ async def test_a_provider_that_wants_us_to_wait_too_long_stops_the_run(
         assert stopped.value.retry_after_s == wait_s
         assert "ask again then" in str(stopped.value)
         assert "resume" not in str(stopped.value)
+
+
+@pytest.mark.parametrize(
+    ("wait_s", "sentence"),
+    [
+        (3_600.0, "for 60 min; ask again then"),
+        (86_400.0, "for 24 hours; ask again then"),
+        (2_592_000.0, "for 30 days; ask again then"),
+        (1e11, "for more than a year; choose another judge, or ask its provider"),
+    ],
+)
+async def test_a_long_wait_is_told_in_a_unit_that_people_use(wait_s: float, sentence: str) -> None:
+    collector = Desk(JudgeRateLimited("tomorrow", retry_after_s=wait_s), JudgeAuthFailed("end"))
+    with pytest.raises(JudgeMustWait, match=re.escape(sentence)):
+        await collector.ask(question())
 
 
 async def test_a_judge_that_never_answered_stops_the_run() -> None:
