@@ -74,10 +74,8 @@ def find_or_add_samples(
     }
     made = 0
     for each in fresh:
-        run_id = runs.get(each.run)
-        if run_id is None or any(
-            drawn.claim.conversation not in conversation_ids for drawn in each.claims
-        ):
+        run_id = _find_run_with_conversations(each, runs, conversation_ids)
+        if run_id is None:
             continue
         rows = _make_sample_claim_rows(connection, each, run_id, conversation_ids)
         if rows is None:
@@ -102,6 +100,17 @@ def find_or_add_samples(
         )
     )
     return KnownSamples(found, frozenset(unchanged), doubtful, made)
+
+
+def _find_run_with_conversations(
+    coming: BundleSample,
+    runs: Mapping[RunName, int],
+    conversation_ids: Mapping[ConversationName, int],
+) -> int | None:
+    """Find the run of a sample; None when it, or a conversation of the sample, is not here."""
+    if any(drawn.claim.conversation not in conversation_ids for drawn in coming.claims):
+        return None
+    return runs.get(coming.run)
 
 
 def _read_whether_labels_are_unverified_alone(
@@ -131,10 +140,8 @@ def _is_longer_draw(
     Copies of a store draw more with the same seed: that continues what was drawn of each stratum,
     and strata take turns in another order.
     """
-    run_id = runs.get(coming.run)
-    if run_id is None or any(
-        drawn.claim.conversation not in conversation_ids for drawn in coming.claims
-    ):
+    run_id = _find_run_with_conversations(coming, runs, conversation_ids)
+    if run_id is None:
         return False
     columns = _sample_columns(coming, run_id)
     if not _has_columns(stored, columns, {*_LATER_COLUMNS, "strata"}):
@@ -198,10 +205,8 @@ def _is_stored_sample(
     conversation_ids: Mapping[ConversationName, int],
 ) -> bool:
     """Say whether a sample that is here was drawn as the one that comes."""
-    run_id = runs.get(coming.run)
-    if run_id is None or any(
-        drawn.claim.conversation not in conversation_ids for drawn in coming.claims
-    ):
+    run_id = _find_run_with_conversations(coming, runs, conversation_ids)
+    if run_id is None:
         return False
     columns = _sample_columns(coming, run_id)
     if not _has_columns(stored, columns, _LATER_COLUMNS):
