@@ -39,6 +39,16 @@ class StoredStratum:
     drawn: int
 
 
+@dataclass(frozen=True, slots=True)
+class StoredCalibration:
+    """How the embedded judge of a run was recalibrated, as it is stored."""
+
+    labels: int
+    slope: float = 1.0
+    intercept: float = 0.0
+    threshold: float = 0.5
+
+
 def _read_population(stored: dict[str, Any]) -> object:
     from faithtui.agreement.population import Population  # brings numpy
 
@@ -53,6 +63,7 @@ _RECORD_READERS: Final[Mapping[Any, Callable[[Any], object]]] = {
     ScoreSet: score_set_from_json,
     list[Image]: images_from_json,
     list[StoredStratum]: tuple,
+    StoredCalibration: dict,
 }
 """Shapes that are records, and what reads them from JSON."""
 

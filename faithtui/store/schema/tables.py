@@ -27,6 +27,7 @@ from faithtui.store.schema.checksums import make_checksum_default
 from faithtui.store.schema.column_types import StoredText
 from faithtui.store.schema.metadata import StoreTable, get_table
 from faithtui.store.schema.stored_json import (
+    StoredCalibration,
     StoredJson,
     StoredPopulation,
     StoredProfile,
@@ -201,7 +202,7 @@ class RunTable(StoreTable, table=True):
     """The run whose claims it judges, where `claims_from` is `run`."""
     claim_set: int | None
     """The version of a claim set whose claims it judges, where `claims_from` is `set`."""
-    calibration: dict[str, object] | None = Field(sa_type=StoredJson(dict[str, object]))
+    calibration: dict[str, object] | None = Field(sa_type=StoredJson(StoredCalibration))
     """How the probabilities of the embedded judge were recalibrated; none: they were not."""
     archived_at: datetime | None = Field(sa_type=UTCDateTime)
     """When it was put away; none: it is listed."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.errors import StoreError
@@ -247,6 +248,26 @@ def test_labels_outlast_a_run_whose_rule_is_damaged(damaged: Path, tmp_path: Pat
     assert found.left_out["run"] == 1
     assert "human_label" not in found.left_out
     assert len(notes(tmp_path / "new.db")) == LABELS
+
+
+def test_labels_outlast_a_sample_whose_strata_are_damaged(damaged: Path, tmp_path: Path) -> None:
+    with Store.open(damaged) as store:
+        plan = SamplePlan(SamplingDesign.SIMPLE, seed=1, size=2)
+        drawn = make_sample_draw(store.samples.read_frame(RunId(1)), plan)
+        sample = store.samples.save_draw_as_sample(RunId(1), "bea", drawn, plan, name="s")
+        for each in drawn.claims:
+            store.reviews.record_verdict(
+                each.unit.claim, "bea", "no", run=RunId(1), saw_judge=False, sample=sample.id
+            )
+    with closing(sqlite3.connect(damaged)) as raw, raw:
+        raw.execute("""UPDATE sample SET strata = '[{"name": "", "population": "9"}]'""")
+    found = salvage_to_new_store(damaged, tmp_path / "new.db")
+    assert found.left_out == {"sample": 1, "sample_claim": 2}
+    with Store.open(tmp_path / "new.db") as store:
+        assert store.list_damage() == []
+        assert store.samples.list_samples("bea") == ()
+        acts = [each for each in store.bundles.make_label_bundle().acts if each.reviewer == "bea"]
+        assert [(each.verdict, each.sample) for each in acts] == [("no", None)] * 2
 
 
 def test_a_store_without_a_first_page_says_so(damaged: Path, tmp_path: Path) -> None:
