@@ -2,6 +2,9 @@
 
 import re
 from pathlib import Path
+from typing import get_args
+
+from faithtui.engine.runs.events import RunEvent
 
 TESTS = Path(__file__).parents[1]
 PAGE = TESTS.parent / "docs" / "faults.md"
@@ -12,3 +15,8 @@ def test_every_test_that_the_faults_page_names_is_there() -> None:
     paths = [path.as_posix() for path in TESTS.rglob("test_*.py")]
     assert len(names) > 25
     assert [name for name in sorted(names) if not any(p.endswith(f"/{name}") for p in paths)] == []
+
+
+def test_every_event_of_a_run_is_named_where_scripts_are_explained() -> None:
+    page = (PAGE.parent / "runs.md").read_text(encoding="utf-8")
+    assert [each.__name__ for each in get_args(RunEvent) if f"`{each.__name__}`" not in page] == []

@@ -29,7 +29,8 @@ class RunProgress:
     """Replies received in this process."""
     calls_again: int = 0
     """Of `calls`, those that had to be made because earlier answers could not be used, left
-    verdicts out, contradicted themselves or did not decide a claim."""
+    verdicts out, contradicted themselves or did not decide a claim; those in batches not
+    counted."""
     calls_stored: int = 0
     """Questions answered from the store in this process."""
     in_flight: int = 0

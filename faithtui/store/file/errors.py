@@ -17,7 +17,7 @@ from urllib.parse import quote
 from sqlalchemy.exc import DBAPIError
 
 from faithtui.domain.text.visible_text import make_visible_line
-from faithtui.errors import StoreBusy, StoreError, StoreFull
+from faithtui.errors import StoreBusy, StoreDamaged, StoreError, StoreFull
 
 T = TypeVar("T")
 
@@ -47,6 +47,15 @@ _SENTENCES = {
     ),
 }
 
+_NOT_UTF_8 = re.compile(r"Could not decode to UTF-8 column '(\w+)'")
+"""What the driver says of a text, without a code."""
+
+_CHANGED_TEXT = (
+    "a text in a column {column} of {path} is not what was written: something changed it later, "
+    "and it is no UTF-8 any more; go back to a copy with `faithtui backup --restore COPY`, or take "
+    "over what can be read with `faithtui doctor --salvage NEW`"
+)
+
 _KINDS = {sqlite3.SQLITE_FULL: StoreFull, sqlite3.SQLITE_BUSY: StoreBusy}
 """Faults that pass by themselves or with some help, so that whoever writes may wait."""
 
@@ -72,6 +81,8 @@ def translate_errors(path: Path) -> Iterator[None]:
         if not isinstance(cause, sqlite3.Error):
             raise
         sentence = _SENTENCES.get(_get_primary_code(cause))
+        if sentence is None and (named := _NOT_UTF_8.match(str(cause))):
+            raise StoreDamaged(_CHANGED_TEXT.format(path=path, column=named[1])) from error
         if sentence is None:
             raise
         kind = _KINDS.get(_get_primary_code(cause), StoreError)

@@ -105,6 +105,20 @@ def test_the_row_that_was_read_is_named_and_no_other(tmp_path: Path) -> None:
         assert f"(and {others} more have the same value)" in str(caught.value)
 
 
+@pytest.mark.parametrize(("table", "column"), [("run", "rule"), ("run", "judge")])
+def test_a_text_that_is_no_utf_8_is_refused_in_a_sentence(
+    tmp_path: Path, table: str, column: str
+) -> None:
+    path = tmp_path / "s.db"
+    shop(path)
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute(f"UPDATE {table} SET {column} = CAST(x'ff41' AS TEXT)")
+    assert read_startup_runs(path) is None
+    told = rf"column {column} of .* no UTF-8 .*--salvage"
+    with Store.open(path) as store, pytest.raises(StoreDamaged, match=told):
+        store.runs.list_runs()
+
+
 def test_the_row_and_the_way_out_are_named(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     run = shop(path)
