@@ -327,6 +327,13 @@ class Reviews:
         with self._database.open_reader() as connection:
             return read_newest_event_id(connection)
 
+    def find_verdict_before_event(self, act: LabelEvent) -> str | None:
+        """Find the label that a reviewer stood by on a claim before an act; None for none."""
+        own = (claim.c.id == act.claim) & (human_label.c.reviewer == act.reviewer)
+        with self._database.open_reader() as connection:
+            said = replay_verdicts(read_events(connection, own & (human_label.c.id < act.id)))
+        return next((each.verdict for each in said.get(act.claim, ())), None)
+
     def list_claims_labelled_after_event(
         self, reviewer: str, claims: Sequence[ClaimId], act: LabelId
     ) -> set[ClaimId]:

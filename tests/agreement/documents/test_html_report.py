@@ -18,7 +18,9 @@ from faithtui.agreement.documents.files import (
     report_html,
     report_markdown,
 )
+from faithtui.agreement.report.headline import describe_judge_as_annotator
 from faithtui.agreement.report.model import AgreementReport
+from faithtui.agreement.report.settings import ReportLevel
 from faithtui.domain.text.visible_text import make_visible
 from tests.agreement.documents.building import (
     HEADER,
@@ -143,7 +145,9 @@ def test_the_page_goes_in_the_order_of_its_contents() -> None:
     first = next(tree.iter("header"))
     lead = first.find("p[@class='lead']")
     assert lead is not None
-    assert lead.text == rich().headline
+    as_annotator = describe_judge_as_annotator(rich(), ReportLevel.CLAIMS)
+    assert as_annotator.startswith("The judge may not replace an annotator yet: ")
+    assert lead.text == f"{as_annotator}{rich().headline}"
 
 
 def test_the_plots_of_the_json_are_in_the_page() -> None:

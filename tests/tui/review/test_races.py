@@ -242,6 +242,29 @@ async def test_verdicts_after_an_undo_wait_for_the_claim_that_it_goes_back_to(
     assert verdicts[:3] == ["yes", "no", None]
 
 
+async def test_a_verdict_over_one_of_another_window_says_what_it_replaced(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        assert screen.claim is not None
+        assert screen.view is not None
+        claim, run = screen.claim.id, screen.view.run.id
+        # It comes between the drawing of the claim and the key.
+        monkeypatch.setattr(app.store_watcher, "reload_screens_if_store_changed", lambda: None)
+        with Store.open(store_path) as other:
+            other.reviews.record_verdict(
+                claim, app.session.reviewer, "no", run=run, saw_judge=False
+            )
+        await press(pilot, "y")
+        assert "replaced NO contradicted of another window, u brings it back" in status(app)
+        await press(pilot, "u")
+        assert screen.claim.mine is not None
+        assert screen.claim.mine.verdict == "no"
+        await press(pilot, "y")
+        assert "another window" not in status(app), "it was in view"
+
+
 @pytest.mark.parametrize(("keys", "marks"), [("ff", 2), ("fff", 3), ("ffff", 4)])
 async def test_a_flag_typed_again_before_it_is_saved_is_taken_off(
     app: FaithApp, store_path: Path, keys: str, marks: int

@@ -23,7 +23,10 @@ from faithtui.agreement.documents.wording import (
     share_text,
 )
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.headline import format_number_with_noun
+from faithtui.agreement.report.headline import (
+    describe_judge_as_annotator,
+    format_number_with_noun,
+)
 from faithtui.agreement.report.model import AgreementReport, Coverage, LevelReport
 
 
@@ -33,7 +36,8 @@ def make_opening_blocks(report: AgreementReport, header: ReportHeader) -> Iterat
     yield Heading(f"Agreement of run {header.run}", 1)
     asked = f" ({header.judge_parameters})" if header.judge_parameters else ""
     yield Paragraph(f"Judge {header.judge}{asked}, metric {header.metric}, over {sources}.")
-    yield Paragraph(report.headline, lead=True)
+    as_annotator = describe_judge_as_annotator(report, report.primary_level_report.level)
+    yield Paragraph(f"{as_annotator}{report.headline}", lead=True)
     if report.warnings:
         titles = {each.level: level_unit_plural(each).capitalize() for each in report.level_reports}
         yield Heading("Before you use the figures")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from faithtui.domain.annotations import Action, Event, LabelMark
 from faithtui.domain.ids import ClaimId, SampleId
 from faithtui.domain.text.visible_text import make_visible_line
+from faithtui.errors import StoreError
 from faithtui.store.records import ClaimView
 from faithtui.tui.review import position
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -39,6 +40,8 @@ class LabelWriter(Controller["ReviewScreen"]):
         """Verdicts on their way."""
         self._claims_before: dict[ClaimId, ClaimView] = {}
         """Their claims as they were before, for those that cannot be saved."""
+        self._labels_shown: dict[ClaimId, set[str | None]] = {}
+        """Labels that the reviewer gave or saw here on claims that got a verdict here."""
         self._unsaved: list[str] = []
         """Acts in words that could not be saved since something is on its way."""
         self.in_flight = 0
@@ -175,6 +178,8 @@ class LabelWriter(Controller["ReviewScreen"]):
 
     def _remember_pending_verdict(self, claims: Sequence[ClaimView], verdict: str) -> None:
         for claim in claims:
+            shown = self._labels_shown.setdefault(claim.id, set())
+            shown |= {verdict, None if claim.mine is None else claim.mine.verdict}
             self.pending_verdicts[claim.id] = verdict
             self._claims_before.setdefault(claim.id, claim)
 
@@ -210,16 +215,37 @@ class LabelWriter(Controller["ReviewScreen"]):
     ) -> None:
         """Wait for the disk and say so."""
         try:
-            await asyncio.wrap_future(future)
+            saved = await asyncio.wrap_future(future)
         except Exception:
             self.screen.call_later(self._roll_back_failed_save, claims, words)
             raise  # The app says what happened.
-        self.screen.call_later(self._show_saved_and_reload, words, conversation)
+        replaced = await self._describe_replaced_label(saved)
+        self.screen.call_later(self._show_saved_and_reload, words, conversation, replaced)
 
-    def _show_saved_and_reload(self, words: str, conversation: str) -> None:
+    async def _describe_replaced_label(self, saved: object) -> tuple[Piece, ...]:
+        """Say which label of another process a verdict replaced; () for none that was not seen."""
+        if not isinstance(saved, Event) or saved.verdict is None:
+            return ()
+        reviews = self.session.store.reviews
+        try:
+            found = await self.read_in_thread(reviews.find_verdict_before_event, saved)
+        except StoreError:
+            return ()  # the verdict is saved all the same
+        if found is None or found in self._labels_shown.get(saved.claim, ()):
+            return ()
+        state = self.screen.review_state
+        label = fmt.describe_label(found, state.label_set) if state else found
+        key = self.keys("review.undo")
+        words = f"replaced {label} of another window, {key} brings it back"
+        return (Piece(words, "warn"), Piece(" · "))
+
+    def _show_saved_and_reload(
+        self, words: str, conversation: str, replaced: tuple[Piece, ...] = ()
+    ) -> None:
         """Say that an act is safe, and show what it did to the scores."""
         moment = fmt.format_time(self.session.now())
         told: tuple[Piece, ...] = (Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
+        told = (*replaced, *told)
         if conversation != self._name_conversation():
             told = (*told, Piece(f" in {conversation}"))
         self._just_saved = (*told, Piece(" · ")) if self._is_leaving else ()
