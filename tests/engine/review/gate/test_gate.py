@@ -216,6 +216,26 @@ def test_a_run_or_label_that_is_dated_after_now_is_broken(
         ]
         expected = CheckOutcome.STALE if dated else CheckOutcome.PASSED
         assert result.outcome is expected
+        # An age says so of both, once.
+        aged = check_gate_and_write_certificate_if_passed(
+            judged, RUN, replace(EASY, age_days=30), clock=clock
+        )
+        assert aged.outcome is expected
+        assert aged.broken == (() if len(dated) == 2 else result.broken)
+        ages = [each.reason for each in aged.checks if each.criterion is Criterion.AGE]
+        assert ["after now" in each for each in ages] == [len(dated) == 2]
+
+
+def test_the_date_of_a_label_on_a_whole_answer_does_not_touch_figures_of_claims(
+    judged: Store, calendar: Calendar
+) -> None:
+    label(judged, RUN)
+    clock = Calendar()
+    clock.wait(1.5)
+    calendar.wait(30)
+    imported(judged, talk("t0", answers=1, ratings=[Rating(1, "bo", "yes-no", "no")]))
+    result = check_gate_and_write_certificate_if_passed(judged, RUN, EASY, clock=clock)
+    assert result.broken == ()
 
 
 def test_nothing_labelled_is_not_enough(empty: Store, calendar: Calendar) -> None:
