@@ -41,6 +41,7 @@ from faithtui.engine.review.reports.agreement_report import compute_run_agreemen
 from faithtui.engine.review.samples.claim_sets import export_claim_set, import_claim_set
 from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.judges.providers.endpoints import parse_endpoint
+from faithtui.store.deletion_records import DeletionKind
 from faithtui.store.records import ItemCheckResult, ItemState, RunSpec, RunState
 from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum
 from faithtui.store.store import Store
@@ -1232,6 +1233,36 @@ def test_labels_that_were_deleted_are_asked_about_for_answers_too(
         check_gate_and_write_certificate_if_passed(empty, run, accepting, clock=calendar).outcome
         is CheckOutcome.PASSED
     )
+
+
+@pytest.mark.parametrize("kind", [DeletionKind.RUN, DeletionKind.DATASET])
+def test_labels_by_whoever_may_have_seen_the_judge_before_a_deletion_are_asked_about(
+    empty: Store, calendar: Calendar, kind: DeletionKind
+) -> None:
+    """Who had goes with it: the same file may be judged again, and was perhaps imported again."""
+    order = GateRequest(kappa=0.2)
+    early = run_over(empty, name="e") if kind is DeletionKind.DATASET else None
+    seen = run_over(empty, talks=2)
+    items = empty.runs.list_item_ids(seen)
+    empty.exposures.record_many(items, "ann")
+    if kind is DeletionKind.RUN:
+        empty.deletions.delete_run(seen, "ann")
+    else:
+        talks = [each.conversation for each in empty.runs.read_item_rows(items)]
+        empty.deletions.delete_conversations(kind, talks, "ann")
+    if early is not None:
+        # What was here all the time remembers who saw it.
+        label(empty, early)
+        kept = check_gate_and_write_certificate_if_passed(empty, early, order, clock=calendar)
+        assert kept.outcome is CheckOutcome.PASSED
+    run = run_over(empty)
+    label(empty, run)
+    result = check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar)
+    assert result.outcome is CheckOutcome.UNDECIDED
+    assert "--accept exposures_deleted" in result.checks[1].reason
+    accepting = replace(order, accept=("exposures_deleted",))
+    passed = check_gate_and_write_certificate_if_passed(empty, run, accepting, clock=calendar)
+    assert passed.outcome is CheckOutcome.PASSED
 
 
 def run_over_rated_answers(store: Store) -> RunId:
