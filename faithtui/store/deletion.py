@@ -40,6 +40,7 @@ from faithtui.store.calls.workers import WORKER_COLUMNS
 from faithtui.store.database import Database
 from faithtui.store.deletion_records import (
     DELETED_PERSON,
+    EXPOSURES,
     DeletionGuard,
     DeletionKind,
     DeletionResult,
@@ -100,7 +101,7 @@ ITEM_TABLES: tuple[tuple[Table, str], ...] = (
     (sufficient_set, "evidence"),
     (finding, "findings"),
     (fresh_verdict, "verdicts asked for again"),
-    (exposure, "notes of who saw a judge's verdicts"),
+    (exposure, EXPOSURES),
     (sample_claim, "places in samples"),
     (verdict, "verdicts"),
     (window, "windows"),
@@ -617,7 +618,7 @@ def _delete_person(connection: Connection, counts: Counter[str], name: str) -> N
     claims = _read_ids(connection, human_label.c.claim_id, mine)
     counts["labels"] += _delete_rows(connection, human_label, mine)
     seen = _delete_rows(connection, exposure, exposure.c.reviewer == name)
-    counts["notes of who saw a judge's verdicts"] += seen
+    counts[EXPOSURES] += seen
     repeats = _read_ids(
         connection,
         sample.c.id,

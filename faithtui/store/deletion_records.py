@@ -40,6 +40,9 @@ class DeletionResult:
     """Why bytes of it may still be in the files, in a sentence; None: they are not."""
 
 
+EXPOSURES = "notes of who saw a judge's verdicts"
+"""What those are called among the counts."""
+
 DELETED_PERSON = "(deleted)"
 """Stands where a deleted person's name stood beside something that others need."""
 

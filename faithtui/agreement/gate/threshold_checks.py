@@ -311,7 +311,7 @@ def _check_label_age(age_days: float | None, most: float) -> CriterionCheck:
         reason = (
             "too old"
             if age_days > most
-            else "labels are dated after now: one of the clocks is wrong"
+            else "run and labels are dated after now: one of the clocks is wrong"
         )
     return CriterionCheck(Criterion.AGE, most, outcome, age_days, reason=reason)
 

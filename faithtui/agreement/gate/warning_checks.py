@@ -52,6 +52,7 @@ ASKED_WARNINGS: Mapping[str, tuple[Criterion, ...]] = {
     "other_samples": _OF_LABELS,
     "drawing_unknown": _OF_LABELS,
     "labels_deleted": _OF_LABELS,
+    "exposures_deleted": _OF_LABELS,
     # What one of two runs did not judge is `unpaired_claims` for a change.
     "other_conversations": _FIGURES,
     "changed_labels": _OF_LABELS,

@@ -30,6 +30,12 @@ delete = make_command_group(
     "The app only archives.\n\nExample: faithtui delete run 3",
 )
 
+_EXPOSURES_FORGOTTEN = (
+    "with it goes who had seen the judge's verdicts: labels that are given blind later, of a "
+    "conversation that was seen, are stored as blind. faithtui gate asks about such labels "
+    "(--accept exposures_deleted)"
+)
+
 YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask; required without a terminal.")]
 
 
@@ -142,6 +148,7 @@ def _confirm_delete_and_choose_exit_code(
 ) -> int:
     """Delete something; 0, 1 when the answer is no, 4 when bytes of it may be left."""
     from faithtui.config import load_settings
+    from faithtui.store.deletion_records import EXPOSURES, DeletionKind
 
     settings = load_settings()
     with open_store(options.store, settings) as opened:
@@ -160,6 +167,8 @@ def _confirm_delete_and_choose_exit_code(
     else:
         print_text(f"deleted {deletion.title}")
     print_to_stderr(_describe_what_deletion_leaves(opened.path, deletion.kind))
+    if counts.get(EXPOSURES) and deletion.kind is not DeletionKind.PERSON:
+        print_to_stderr(_EXPOSURES_FORGOTTEN)
     if done.remains is not None:
         print_to_stderr(done.remains)
         return StoreError.exit_code

@@ -115,6 +115,37 @@ class Provenance:
                 found[ClaimId(number)].add(word)
         return found
 
+    def list_claims_labelled_blind_after_deletion(
+        self, claims: Collection[ClaimId], at: datetime, *, in_later_imports: bool
+    ) -> set[ClaimId]:
+        """List the claims that somebody labelled blind when who had seen the judge was deleted.
+
+        Args:
+            claims: Of which.
+            at: When it was, UTC.
+            in_later_imports: Conversations were deleted, so ask about those imported since; else a
+                run was, and ask about those that were here.
+        """
+        is_asked = (
+            conversation.c.imported_at >= at
+            if in_later_imports
+            else conversation.c.imported_at < at
+        )
+        with self._database.open_reader() as connection:
+            found = connection.execute(
+                select(human_label.c.claim_id)
+                .distinct()
+                .join(claim, claim.c.id == human_label.c.claim_id)
+                .join(conversation, conversation.c.id == claim.c.conversation_id)
+                .where(
+                    make_in_condition(human_label.c.claim_id, claims),
+                    human_label.c.action == Action.BLIND.value,
+                    human_label.c.created_at >= at,
+                    is_asked,
+                )
+            )
+            return {ClaimId(each) for each in found.scalars()}
+
     def list_claims_imported_after_judging(self, claims: Collection[ClaimId]) -> set[ClaimId]:
         """List the claims with a label that came with data after a run had judged them."""
         judged_before = (

@@ -1,18 +1,30 @@
 """Drawn queues of other stores: found here by their `uid`, or made where all they serve is here."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import isclose
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
+from faithtui.agreement.sampling.draw import CONVERSATIONS, SampleKind, SamplingDesign
+from faithtui.domain.ids import RunId
 from faithtui.domain.judging.judge_profile import hide_fingerprint_secrets
 from faithtui.domain.label_bundle import BundleSample, ConversationName, RunName
 from faithtui.store.bundles.foreign_claims import make_claim_key, read_stored_claims
+from faithtui.store.samples.sampling_frames import STRATA, read_frame
 from faithtui.store.schema.column_types import replace_unstorable_in_json
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
-from faithtui.store.schema.tables import human_label, run, run_item, sample, sample_claim
+from faithtui.store.schema.tables import (
+    human_label,
+    run,
+    run_item,
+    sample,
+    sample_claim,
+    verdict,
+)
 
 
 def read_run_ids_by_name(connection: Connection) -> dict[RunName, int]:
@@ -57,8 +69,18 @@ def find_or_add_samples(
     connection: Connection,
     samples: Sequence[BundleSample],
     conversation_ids: Mapping[ConversationName, int],
+    labelled: Collection[str],
 ) -> KnownSamples:
-    """Find or make samples; one whose run or claims are not all here cannot be served here."""
+    """Find or make samples; one whose run or claims are not all here cannot be served here.
+
+    Args:
+        connection: Where to write.
+        samples: Those of a bundle.
+        conversation_ids: Its conversations that are here.
+        labelled: `uid` of the samples that acts of the bundle name. Nothing vouches for another
+            one, whose strata are the weights of labels that are given here, so it is made only
+            where it can have been drawn from its run as it is here.
+    """
     stored: dict[str, AnyRow] = {}
     for some in split_into_chunks([each.uid for each in samples]):
         for row in connection.execute(select(sample).where(sample.c.uid.in_(some))):
@@ -79,6 +101,8 @@ def find_or_add_samples(
             continue
         rows = _make_sample_claim_rows(connection, each, run_id, conversation_ids)
         if rows is None:
+            continue
+        if each.uid not in labelled and not _fits_frame(connection, each, run_id, rows):
             continue
         number = insert_returning_id(
             connection, insert(sample).values(**_sample_columns(each, run_id))
@@ -229,7 +253,7 @@ def _make_sample_claim_rows(
     run_id: int,
     conversation_ids: Mapping[ConversationName, int],
 ) -> list[dict[str, Any]] | None:
-    """Make the rows of a sample's claims; None when one of them is not in the run here."""
+    """Make the rows of a sample's claims; None when the run here did not judge one of them."""
     conversations = sorted({conversation_ids[each.claim.conversation] for each in sample.claims})
     claims = read_stored_claims(connection, conversations)
     items: dict[int, int] = {}
@@ -240,11 +264,19 @@ def _make_sample_claim_rows(
             )
         ):
             items[row.conversation_id] = row.id
+    judged: set[tuple[int, int]] = set()
+    for some in split_into_chunks(list(items.values())):
+        found = connection.execute(
+            select(verdict.c.run_item_id, verdict.c.claim_id)
+            .where(verdict.c.run_item_id.in_(some))
+            .distinct()
+        )
+        judged |= {(row.run_item_id, row.claim_id) for row in found}
     rows: list[dict[str, Any]] = []
     for position, each in enumerate(sample.claims):
         here = claims.get(make_claim_key(each.claim, conversation_ids))
         item = items.get(conversation_ids[each.claim.conversation])
-        if here is None or item is None:
+        if here is None or item is None or (item, here[0]) not in judged:
             return None
         rows.append(
             {
@@ -257,6 +289,39 @@ def _make_sample_claim_rows(
             }
         )
     return rows
+
+
+def _fits_frame(
+    connection: Connection, sample: BundleSample, run_id: int, rows: Sequence[Mapping[str, Any]]
+) -> bool:
+    """Say whether a sample can have been drawn from its run: its sizes, strata and weights.
+
+    What a sample of a population was drawn from is not here.
+    """
+    if sample.kind == SampleKind.REPEAT.value:
+        return True
+    if sample.population is not None or not set(sample.stratified_by) <= set(STRATA):
+        return False
+    frame = read_frame(connection, RunId(run_id), sample.stratified_by, sample.created_at)
+    if sample.design == SamplingDesign.CONVERSATIONS.value:
+        sizes = {CONVERSATIONS: frame.conversation_count}
+        drawn = {CONVERSATIONS: len({each["run_item_id"] for each in rows})}
+        strata = {each["claim_id"]: CONVERSATIONS for each in rows}
+    else:
+        sizes = dict(frame.claim_counts_by_stratum)
+        drawn = Counter(each["stratum"] for each in rows)
+        strata = {each.claim: each.stratum for each in frame}
+    counts = {name: count for name, _, count in sample.strata}
+    return (
+        sample.frame == len(frame)
+        and sizes == {name: population for name, population, _ in sample.strata}
+        and all(counts[name] == drawn.get(name, 0) for name in counts)
+        and all(
+            each["stratum"] == strata.get(each["claim_id"])
+            and isclose(each["probability"], counts[each["stratum"]] / sizes[each["stratum"]])
+            for each in rows
+        )
+    )
 
 
 def _sample_columns(sample: BundleSample, run_id: int) -> dict[str, Any]:

@@ -144,8 +144,11 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         )
         ids |= found
         count.new_claims += made
+    labelled = {act.sample for act in bundle.acts if act.sample is not None}
     known = database.run_in_write_transaction(
-        lambda connection: find_or_add_samples(connection, bundle.samples, conversation_ids),
+        lambda connection: find_or_add_samples(
+            connection, bundle.samples, conversation_ids, labelled
+        ),
         durable=True,
     )
     for some in _group_conversations_into_batches(acts):

@@ -150,7 +150,7 @@ def test_a_clock_that_was_set_back_makes_nothing_young() -> None:
     behind = only(FOUND, wanted, -400.0)
     assert (behind.outcome, behind.reason) == (
         CheckOutcome.STALE,
-        "labels are dated after now: one of the clocks is wrong",
+        "run and labels are dated after now: one of the clocks is wrong",
     )
 
 

@@ -100,6 +100,7 @@ def test_a_data_set_goes_and_everything_else_goes_on(
     assert found.out.startswith("deleted ")
     assert "takes along: conversations: 2, " in found.err
     assert "it comes back with a later import of the file" in found.err
+    assert "--accept exposures_deleted" not in found.err
     assert CANARY.encode() not in store.read_bytes()
     doctor = cli("doctor", "--offline", "--store", store)
     assert "1 conversation, schema" in doctor.out
@@ -138,7 +139,11 @@ def test_a_merge_brings_labels_back_and_that_is_said(cli: Cli, store: Path, tmp_
 
 
 def test_a_run_goes_and_labels_stay(cli: Cli, store: Path) -> None:
-    assert cli("delete", "run", "last", "--yes", "--store", store).code == 0
+    with Store.open(store) as opened:
+        opened.exposures.record_many(opened.runs.list_item_ids(RunId(1)), "ann")
+    deleted = cli("delete", "run", "last", "--yes", "--store", store)
+    assert deleted.code == 0
+    assert "--accept exposures_deleted" in deleted.err
     assert cli("runs", "--json", "--store", store).json == []
     bundle = cli("export", "labels", "--store", store).out
     acts = [json.loads(line) for line in bundle.splitlines()]

@@ -13,10 +13,11 @@ import pytest
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action, MarkedPassage
-from faithtui.domain.label_bundle import LabelBundle
+from faithtui.domain.label_bundle import BundleClaim, BundleEvent, LabelBundle
 from faithtui.engine.review.label_bundles import merge_bundles_into_store, write_bundle_file
 from faithtui.engine.runs import runner
 from faithtui.formats.label_bundles import format_bundle_lines, read_bundle
+from faithtui.store.schema.column_types import hash_normalised_claim
 from faithtui.store.store import Store
 from tests.engine.building import conversation, planned, store_with
 
@@ -305,7 +306,7 @@ async def test_labels_of_a_sample_that_nothing_vouches_for_are_in_doubt(
     more = tmp_path / "more.jsonl"
     text = "".join(format_bundle_lines(replace(bundle, acts=(*bundle.acts, later))))
     more.write_text(text, encoding="utf-8")
-    # The same without a label: nothing here says that the sample is unverified, but its strata.
+    # The same without a label: nothing would say that the sample is unverified, so it is not made.
     forged = tmp_path / "forged.jsonl"
     write_without_digest(replace(EDITS["strata"][1](bundle), acts=()), forged)
     shorter = tmp_path / "shorter.jsonl"
@@ -314,7 +315,7 @@ async def test_labels_of_a_sample_that_nothing_vouches_for_are_in_doubt(
     for first, doubted in (
         (edited, ["ann", "dan"]),
         (whole, []),
-        (forged, ["ann", "dan"]),
+        (forged, []),
         (shorter, []),
     ):
         shutil.copy(base, tmp_path / "target.db")
@@ -335,7 +336,11 @@ FORGED: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("forgery", [*FORGED, "run", "stratum"])
+CANNOT_BE_DRAWN = ("frame", "stratified_by", "claims", "stratum", "invented")
+"""Forgeries that contradict the run that they name."""
+
+
+@pytest.mark.parametrize("forgery", [*FORGED, "run", "stratum", "invented"])
 async def test_a_forged_sample_without_a_label_leaves_labels_that_come_later_in_doubt(
     sampled: tuple[Path, Path], tmp_path: Path, forgery: str
 ) -> None:
@@ -350,18 +355,57 @@ async def test_a_forged_sample_without_a_label_leaves_labels_that_come_later_in_
         strata = (*drawn.strata, ("other", 5, 0))
         bundle = change_sample(bundle, strata=strata)
         fields = {"claims": (replace(drawn.claims[0], stratum="other"),)}
+    elif forgery == "invented":
+        # Beyond those that are shared: a claim that somebody named, and no run judged.
+        text = "Nobody said this."
+        name = replace(drawn.claims[0].claim, digest=hash_normalised_claim(text))
+        fields = {"claims": (*drawn.claims, replace(drawn.claims[0], claim=name))}
     true = tmp_path / "true.jsonl"
     true.write_text("".join(format_bundle_lines(bundle)), encoding="utf-8")
+    acts: tuple[BundleEvent, ...] = ()
+    if forgery == "invented":
+        said = bundle.acts[0]._replace(id="e" * 32, reviewer="eve", claim=name)
+        acts = (said._replace(sample=drawn.uid, run=drawn.run),)
+        bundle = replace(bundle, claims={**bundle.claims, name: BundleClaim(text, None, False)})
     forged = write_without_digest(
-        replace(change_sample(bundle, **fields), acts=()), tmp_path / "forged.jsonl"
+        replace(change_sample(bundle, **fields), acts=acts), tmp_path / "forged.jsonl"
     )
     shutil.copy(base, tmp_path / "target.db")
     with Store.open(tmp_path / "target.db") as store:
         assert merge_bundles_into_store(store, [forged]).is_complete
-        assert len(store.samples.list_samples("ann")) == 1
+        is_made = forgery not in CANNOT_BE_DRAWN
+        assert len(store.samples.list_samples("ann")) == is_made
         assert merge_bundles_into_store(store, [true]).is_complete
-        acts = store.bundles.make_label_bundle().acts
-    assert [each.reviewer for each in acts if each.unverified] == ["ann"]
+        assert len(store.samples.list_samples("ann")) == 1
+        made = store.bundles.make_label_bundle()
+    doubted = [each.reviewer for each in made.acts if each.unverified]
+    assert doubted == (["ann"] if is_made else ["eve"] if acts else [])
+    if not is_made:
+        assert made.samples == read_bundle(true).bundle.samples
+
+
+@pytest.mark.parametrize("design", SamplingDesign)
+async def test_a_sample_without_labels_is_made_where_its_run_can_have_given_it(
+    tmp_path: Path, design: SamplingDesign
+) -> None:
+    base = tmp_path / "base.db"
+    with store_with(base, [conversation("a", 5), conversation("b", 5)]) as store:
+        run = planned(store)
+        await runner.execute_run(store, run, lambda event: None)
+    shutil.copy(base, tmp_path / "ann.db")
+    strata = ("verdict", "turn") if design is SamplingDesign.STRATIFIED else ()
+    with Store.open(tmp_path / "ann.db") as store:
+        plan = SamplePlan(design, 3, 1 if design is SamplingDesign.CONVERSATIONS else 4)
+        drawn = make_sample_draw(store.samples.read_frame(run, strata), plan)
+        row = store.samples.save_draw_as_sample(
+            run, "ann", drawn, plan, name="s", stratified_by=strata
+        )
+        claim = store.samples.list_claims_in_served_order(row.id, "ann")[0].claim
+        store.reviews.record_verdict(claim, "ann", "no", run=run, saw_judge=False, sample=row.id)
+        bundle = store.bundles.make_label_bundle()
+    empty = write_without_digest(replace(bundle, acts=()), tmp_path / "empty.jsonl")
+    with Store.open(base) as store:
+        assert merge_bundles_into_store(store, [empty]).merged.new_samples == 1
 
 
 async def test_labels_of_a_stratified_sample_that_both_copies_extended_are_not_in_doubt(

@@ -81,6 +81,7 @@ MANY_FAILED = 0.05
 """Share of a run's conversations that may have failed: the rest no longer stands for the run."""
 
 _DAY_S = 86_400
+_DATED = ("run", "newest label")
 
 _CLIPPED = (
     "corrected by the certified accuracy the score would lie beyond 0 or 1, so it is shown as the "
@@ -237,14 +238,18 @@ def check_gate_and_write_certificate_if_passed(
         order.level or (certificate.measured.level if certificate else None)
     )
     found = select_figures_gate_may_rely_on(level, among_labelled=thresholds.among_labelled)
-    evidence_at = _find_older_of_verdict_and_label_time(seen, level.level)
+    newest_label_at = seen.find_newest_label_time(level.level)
+    evidence_at = None if newest_label_at is None else min(seen.run_row.created_at, newest_label_at)
     state = read_run_marking_interrupted(store, seen.run_row.id).state
     broken = [
         *_list_run_unreliable_reasons(replace(seen.run_row, state=state)),
         *_list_unjudged_population_reasons(seen),
         *_list_machine_label_reasons(store, seen),
-        *_list_date_reasons(seen, now),
     ]
+    dates = _list_date_reasons(seen.run_row, newest_label_at, now)
+    if thresholds.age_days is None or certificate is not None or len(dates) < len(_DATED):
+        # With both dated after now the age says so.
+        broken += dates
     notes = [
         *_list_population_notes(seen),
         *_list_integrity_notes(seen.run_row),
@@ -464,18 +469,11 @@ def _choose_settings(order: GateRequest, certificate: Certificate | None) -> Rep
     )
 
 
-def _find_older_of_verdict_and_label_time(seen: GateInput, level: ReportLevel) -> datetime | None:
-    """Give the older of the judge's verdicts and the newest label; None without labels."""
-    newest = seen.find_newest_label_time(level)
-    return None if newest is None else min(seen.run_row.created_at, newest)
-
-
-def _list_date_reasons(seen: GateInput, now: datetime) -> list[str]:
+def _list_date_reasons(row: RunRow, newest_label_at: datetime | None, now: datetime) -> list[str]:
     """Say that the run or its newest label is dated after now, by more than clocks differ."""
-    dates = {"run": seen.run_row.created_at, "newest label": seen.origins.newest_at}
     return [
         f"the {name} is dated {date:%Y-%m-%d}, which is after now: one of the clocks is wrong"
-        for name, date in dates.items()
+        for name, date in zip(_DATED, (row.created_at, newest_label_at), strict=True)
         if date is not None and (date - now).total_seconds() > CLOCKS_DIFFER * _DAY_S
     ]
 

@@ -15,7 +15,8 @@ from faithtui.agreement.labelled_units import ClaimUnit, LabelState, RunUnits
 from faithtui.agreement.report.settings import ReportLevel, ReportWarning, Severity
 from faithtui.agreement.report.units import RANDOM_DESIGNS
 from faithtui.domain.annotations import Action
-from faithtui.domain.ids import SampleId
+from faithtui.domain.ids import ClaimId, SampleId
+from faithtui.store.deletion_records import EXPOSURES, DeletionKind
 from faithtui.store.records import RunRow
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
@@ -60,6 +61,11 @@ _DELETED = (
     "{gone:,} label events were deleted since the run was made (lastly on {at:%Y-%m-%d} "
     "by {by}), alone or with conversations: what is left need not be like what was labelled."
 )
+_EXPOSURES_DELETED = (
+    "the labels of {many:,} of the {of:,} labelled claims in the figures were given blind after a "
+    "deletion (lastly on {at:%Y-%m-%d} by {by}) took along who had seen the judge's verdicts: "
+    "nothing says whether those who gave them had."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +98,7 @@ def list_label_selection_warnings(
     counted = _list_counted_claims(readings)
     found = [
         *_list_deletion_warnings(store, run),
+        *_list_deleted_exposure_warnings(store, counted),
         *_list_changed_label_warnings(store, run, counted),
         *_list_imported_label_warnings(store, counted),
         *_list_chosen_conversation_warnings(store, run, readings, counted),
@@ -139,6 +146,32 @@ def _list_deletion_warnings(store: Store, run: RunRow) -> list[ReportWarning]:
     gone = sum(each.counts["labels"] for each in rows)
     message = _DELETED.format(gone=gone, at=rows[-1].created_at, by=rows[-1].deleted_by)
     return [ReportWarning("labels_deleted", Severity.CAUTION, message, None)]
+
+
+def _list_deleted_exposure_warnings(
+    store: Store, counted: Sequence[ClaimUnit]
+) -> list[ReportWarning]:
+    """Warn of blind labels of conversations or runs that a store had before, and forgot.
+
+    Who saw what of them went too. What they were is not known, so all that may be the same are
+    asked about. A deleted annotator is not: another name hides as much.
+    """
+    claims, found = [each.claim for each in counted], set[ClaimId]()
+    rows = [
+        each
+        for each in store.deletions.list_deletions()
+        if each.counts.get(EXPOSURES) and each.kind is not DeletionKind.PERSON
+    ]
+    for row in rows:
+        found |= store.provenance.list_claims_labelled_blind_after_deletion(
+            claims, row.created_at, in_later_imports=row.kind is not DeletionKind.RUN
+        )
+    if len(found) <= MANY_KNOWN * len(counted):
+        return []
+    message = _EXPOSURES_DELETED.format(
+        many=len(found), of=len(counted), at=rows[-1].created_at, by=rows[-1].deleted_by
+    )
+    return [_make_warning("exposures_deleted", message)]
 
 
 def _list_counted_claims(readings: RunUnits) -> list[ClaimUnit]:

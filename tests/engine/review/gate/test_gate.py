@@ -41,6 +41,7 @@ from faithtui.engine.review.reports.agreement_report import compute_run_agreemen
 from faithtui.engine.review.samples.claim_sets import export_claim_set, import_claim_set
 from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.judges.providers.endpoints import parse_endpoint
+from faithtui.store.deletion_records import DeletionKind
 from faithtui.store.records import ItemCheckResult, ItemState, RunSpec, RunState
 from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum
 from faithtui.store.store import Store
@@ -216,6 +217,26 @@ def test_a_run_or_label_that_is_dated_after_now_is_broken(
         ]
         expected = CheckOutcome.STALE if dated else CheckOutcome.PASSED
         assert result.outcome is expected
+        # An age says so of both, once.
+        aged = check_gate_and_write_certificate_if_passed(
+            judged, RUN, replace(EASY, age_days=30), clock=clock
+        )
+        assert aged.outcome is expected
+        assert aged.broken == (() if len(dated) == 2 else result.broken)
+        ages = [each.reason for each in aged.checks if each.criterion is Criterion.AGE]
+        assert ["after now" in each for each in ages] == [len(dated) == 2]
+
+
+def test_the_date_of_a_label_on_a_whole_answer_does_not_touch_figures_of_claims(
+    judged: Store, calendar: Calendar
+) -> None:
+    label(judged, RUN)
+    clock = Calendar()
+    clock.wait(1.5)
+    calendar.wait(30)
+    imported(judged, talk("t0", answers=1, ratings=[Rating(1, "bo", "yes-no", "no")]))
+    result = check_gate_and_write_certificate_if_passed(judged, RUN, EASY, clock=clock)
+    assert result.broken == ()
 
 
 def test_nothing_labelled_is_not_enough(empty: Store, calendar: Calendar) -> None:
@@ -1212,6 +1233,36 @@ def test_labels_that_were_deleted_are_asked_about_for_answers_too(
         check_gate_and_write_certificate_if_passed(empty, run, accepting, clock=calendar).outcome
         is CheckOutcome.PASSED
     )
+
+
+@pytest.mark.parametrize("kind", [DeletionKind.RUN, DeletionKind.DATASET])
+def test_labels_by_whoever_may_have_seen_the_judge_before_a_deletion_are_asked_about(
+    empty: Store, calendar: Calendar, kind: DeletionKind
+) -> None:
+    """Who had goes with it: the same file may be judged again, and was perhaps imported again."""
+    order = GateRequest(kappa=0.2)
+    early = run_over(empty, name="e") if kind is DeletionKind.DATASET else None
+    seen = run_over(empty, talks=2)
+    items = empty.runs.list_item_ids(seen)
+    empty.exposures.record_many(items, "ann")
+    if kind is DeletionKind.RUN:
+        empty.deletions.delete_run(seen, "ann")
+    else:
+        talks = [each.conversation for each in empty.runs.read_item_rows(items)]
+        empty.deletions.delete_conversations(kind, talks, "ann")
+    if early is not None:
+        # What was here all the time remembers who saw it.
+        label(empty, early)
+        kept = check_gate_and_write_certificate_if_passed(empty, early, order, clock=calendar)
+        assert kept.outcome is CheckOutcome.PASSED
+    run = run_over(empty)
+    label(empty, run)
+    result = check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar)
+    assert result.outcome is CheckOutcome.UNDECIDED
+    assert "--accept exposures_deleted" in result.checks[1].reason
+    accepting = replace(order, accept=("exposures_deleted",))
+    passed = check_gate_and_write_certificate_if_passed(empty, run, accepting, clock=calendar)
+    assert passed.outcome is CheckOutcome.PASSED
 
 
 def run_over_rated_answers(store: Store) -> RunId:
