@@ -117,7 +117,7 @@ def test_last_passes_over_a_run_without_verdicts_and_the_gate_refuses_it(
         note = f"note: run {empty} has no verdict; `last` is run 2\n"
         for words in (("report",), ("export", "claims"), ("plan", "last"), ("export", "ragas")):
             assert cli(*words, "--store", project).err.startswith(note)
-        with pytest.raises(ConfigError, match=rf"`last` is run {empty} \(pending\), which has no"):
+        with pytest.raises(ConfigError, match=rf"`last` is run {empty} \(planned\), which has no"):
             check_run_against_thresholds(store, "last", GateRequest(labels=1))
         refused = cli("gate", "last", *PASSING, "--store", project)
         assert (refused.code, refused.out) == (BROKEN, "")
@@ -125,9 +125,7 @@ def test_last_passes_over_a_run_without_verdicts_and_the_gate_refuses_it(
         # One that is archived is never the last.
         store.runs.archive([RunId(1), RunId(2)])
         refused = cli("report", "last", "--store", project)
-        assert (
-            f"no run has a verdict yet, so `last` is none of run {empty} (pending)" in refused.err
-        )
+        assert f"yet, so `last` is none of run {empty} (planned)" in refused.err
         store.runs.archive([empty])
         assert cli("plan", "--store", project).err.startswith(note)
 
