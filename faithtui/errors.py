@@ -214,6 +214,9 @@ class JudgeTimeout(JudgeError):
 class JudgeUnavailable(JudgeError):
     """The connection failed, or the provider answered with a server error."""
 
+    nothing_listens: bool = False
+    """Whether the connection was refused: no program has the port."""
+
 
 class JudgeRequestRejected(JudgeError):
     """The provider refuses this request; the same request would be refused again."""

@@ -5,6 +5,7 @@ from typing import Final
 
 from faithtui.cli.output import plural
 from faithtui.domain.judging.error_sentences import is_failure_permanent
+from faithtui.domain.label_sets import Polarity
 from faithtui.domain.scores import format_parts_left_out_of_mean
 from faithtui.errors import JudgeError
 from faithtui.metrics.registry import find_metric
@@ -109,6 +110,28 @@ def format_claim_counts(row: RunRow, labels: Mapping[str, LabelCount]) -> str:
     words = f"{row.claims:,} {one if row.claims == 1 else many}"
     given = [f"{labels[name].claims:,} {name}" for name in spec.labels.names if name in labels]
     return f"{words}: {', '.join(given)}" if given else words
+
+
+def format_pass_of_unsure_claims(row: RunRow, labels: Mapping[str, LabelCount]) -> str | None:
+    """Say that claims the judge was unsure of pass, and how to change it; None: there is none.
+
+    Args:
+        row: The run.
+        labels: Its claims by the judge's label.
+    """
+    unsure = [
+        each.name
+        for each in find_metric(row.spec.metric).spec.labels.labels
+        if each.polarity is Polarity.UNSURE
+        and each.name in labels
+        and each.name in row.spec.rule.passing
+    ]
+    if not unsure:
+        return None
+    words = f"{' and '.join(unsure)} counts as a pass in the score"
+    if "penalize_ambiguous_claims" not in row.spec.options:
+        return words
+    return f"{words}; as a fail: --option penalize_ambiguous_claims=true"
 
 
 def format_mean_score_phrases(row: RunRow) -> list[str]:

@@ -70,12 +70,24 @@ ClaimSetOption = Annotated[
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Replace an existing file; never a store.")
 ]
+RUN_WITH_VERDICTS = "A run's number, or `last`: the newest with verdicts."
+GatedRunArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN", help="A run's number, or `last`: the newest, refused without verdicts."
+    ),
+]
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="A run's number, or `last`.")]
 ReadRunArgument = Annotated[
     str,
     typer.Argument(metavar="[RUN]", help="A run's number, or `last`. [last]", show_default=False),
 ]
 """Of commands that only read: without it they take the last run."""
+JudgedRunArgument = Annotated[
+    str,
+    typer.Argument(metavar="[RUN]", help=f"{RUN_WITH_VERDICTS} [last]", show_default=False),
+]
+"""Of commands that read what a judge said."""
 
 
 def merge_common_options(

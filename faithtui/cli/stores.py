@@ -141,6 +141,25 @@ def read_run_id(store: "Store", text: str) -> "RunId":
     return store.runs.read_run(RunId(int(text.lstrip("#")))).id
 
 
+def read_id_of_run_with_verdicts(store: "Store", text: str) -> "RunId":
+    """Read a run's number, or `last` for the newest run that has verdicts.
+
+    Raises:
+        ConfigError: Neither, or no run has verdicts.
+        StoreError: There is no run with this number.
+    """
+    from faithtui.cli.output import print_to_stderr
+    from faithtui.engine.runs.last_run import LAST, find_last_run_with_verdicts
+
+    if text != LAST:
+        return read_run_id(store, text)
+    found = find_last_run_with_verdicts(store)
+    newest = store.runs.find_newest_run_id()
+    if newest != found:
+        print_to_stderr(f"note: run {newest} has no verdict; `last` is run {found}")
+    return found
+
+
 def find_id_of_claim_set_option(
     store: "Store", name: str | None, sample: int | None = None
 ) -> "ClaimSetId | None":

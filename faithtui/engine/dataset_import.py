@@ -102,6 +102,8 @@ class FileImport:
     """How often each key came that nobody understood; it was kept."""
     dropped_keys: Mapping[str, int] = field(default_factory=dict)
     """How often each key came that nobody understood and that was not kept."""
+    meant_keys: Mapping[str, str] | None = None
+    """The name that each of these keys may be mapped to; None: the reader does not say."""
     remarks: Mapping[str, int] = field(default_factory=dict)
     """What was left out or taken otherwise, and how often."""
     runs: tuple[ImportedRun, ...] = ()
@@ -235,7 +237,9 @@ def import_files(
 
 
 def _expand_folders_to_files(paths: Sequence[Path]) -> tuple[list[Path], list[InputError]]:
-    """Replace directories by the data files in them; those without one, and pipes, are refused.
+    """Replace directories by the data files in them.
+
+    Those without one are refused, and so are pipes and what is not there.
 
     A pattern that the shell left as it was, because it stood in quotation marks or because the
     shell expands none, means the files and directories that match it. A file that is meant several
@@ -264,6 +268,8 @@ def _expand_folders_to_files(paths: Sequence[Path]) -> tuple[list[Path], list[In
                 )
             for each in inside:
                 take_unless_pipe(each)
+        elif is_named and path != STDIN and not _is_there(path):
+            refused.append(InputError("there is no such file or folder", path=path))
         elif is_named:
             files.setdefault(_resolve_if_possible(path), path)
         else:
@@ -312,6 +318,17 @@ def _call_or_false_on_os_error(kind: Callable[[], bool]) -> bool:
         return kind()
     except OSError:
         return False
+
+
+def _is_there(path: Path) -> bool:
+    """Say whether a file is there; what cannot be looked at is taken for one to read."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):
+        return True
+    return True
 
 
 def _is_pipe(path: Path) -> bool:
@@ -506,6 +523,7 @@ class _ImportPass:
             refused=self._refused - refused_before,
             unknown_keys=dict(dataset.notes.unknown_keys),
             dropped_keys=dict(dataset.notes.dropped_keys),
+            meant_keys=dataset.notes.meant_keys,
             remarks=dict(dataset.notes.remarks),
             unread_labels=tuple(labels.list_labels_without_verdict()),
             runs=judged,

@@ -62,6 +62,10 @@ def test_a_mapped_key_wins_and_what_had_its_name_is_kept() -> None:
     changed = {"question": "mapped", "question (unmapped)": "other", "metadata": {"foo": 1}}
     assert rename_and_lift_keys(given, {"foo": "question"}) == changed
     assert rename_and_lift_keys(dict(reversed(given.items())), {"foo": "question"}) == changed
+    inner: dict[str, object] = {"turns": [{"b": 1, "x": 2, "c": 3}]}
+    renames = {"b": "x", "c": "x"}
+    assert rename_and_lift_keys(inner, renames) == {"turns": [{"x": 1, "x (unmapped)": 2, "c": 3}]}
+    assert rename_and_lift_keys({"b": 1, "c": 3}, renames) == {"x": 1, "c": 3}
 
 
 def test_a_column_or_key_that_is_there_twice_is_refused(tmp_path: Path) -> None:

@@ -21,7 +21,11 @@ from faithtui.cli.shared_options import (
     make_reviewer_option,
     merge_common_options,
 )
-from faithtui.cli.stores import find_id_of_claim_set_option, open_store, read_run_id
+from faithtui.cli.stores import (
+    find_id_of_claim_set_option,
+    open_store,
+    read_id_of_run_with_verdicts,
+)
 
 if TYPE_CHECKING:
     from faithtui.engine.review.reports.run_comparison import RunComparison
@@ -58,7 +62,10 @@ def compare(
     part = parse_split(split)
     with open_store(options.store, settings) as opened:
         opened.refuse_corrupted_rows()
-        runs = read_run_id(opened, first), read_run_id(opened, second)
+        runs = (
+            read_id_of_run_with_verdicts(opened, first),
+            read_id_of_run_with_verdicts(opened, second),
+        )
         for each in runs:
             check_and_save_run_within_time_limit(opened, each)
         change = compare_runs(

@@ -24,8 +24,8 @@ from faithtui.cli.shared_options import (
     ClaimSetOption,
     CommonOptions,
     ForceOption,
+    GatedRunArgument,
     JsonOption,
-    RunArgument,
     SampleOption,
     StoreOption,
     merge_common_options,
@@ -59,7 +59,7 @@ class UsageErrorIsBrokenCommand(TyperCommand):
 
 def gate(
     context: typer.Context,
-    run: RunArgument,
+    run: GatedRunArgument,
     min_kappa: Annotated[
         float | None, typer.Option(metavar="X", help="Minimum of Cohen's kappa, -1 to 1.")
     ] = None,
@@ -216,10 +216,11 @@ def _run_gate_print_checks_and_choose_exit_code(
     from faithtui.agreement.gate.threshold_checks import EXIT_CODES
     from faithtui.engine.integrity.run_checks import check_and_save_run_within_time_limit
     from faithtui.engine.review.gate.gate import check_gate_and_write_certificate_if_passed
+    from faithtui.engine.runs.last_run import LAST, find_last_run_to_gate
 
     with open_store(options.store) as opened:
         opened.refuse_corrupted_rows()
-        number = read_run_id(opened, run)
+        number = find_last_run_to_gate(opened) if run == LAST else read_run_id(opened, run)
         check_and_save_run_within_time_limit(opened, number)
         if against is not None:
             request = replace(request, against=read_run_id(opened, against))

@@ -10,12 +10,12 @@ import typer
 from faithtui.cli.output import Column, plural, print_json, print_table, print_text
 from faithtui.cli.shared_options import (
     JsonOption,
-    ReadRunArgument,
+    JudgedRunArgument,
     StoreOption,
     merge_common_options,
     read_named_numbers,
 )
-from faithtui.cli.stores import open_store, read_run_id
+from faithtui.cli.stores import open_store, read_id_of_run_with_verdicts
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ USUAL_RATE = 0.05
 
 def plan(
     context: typer.Context,
-    run: ReadRunArgument = "last",
+    run: JudgedRunArgument = "last",
     rate: Annotated[
         float | None,
         typer.Option(metavar="WIDTH", help="Half width wanted of the share that passes. [0.05]"),
@@ -96,8 +96,9 @@ def plan(
     shown_share = settings.audit_share if settings.blind else 0.0
     with open_store(options.store, settings) as opened:
         opened.refuse_corrupted_rows()
-        number = read_run_id(opened, run)
+        number = read_id_of_run_with_verdicts(opened, run)
         basis = read_plan_strata(opened, number, strata, shares)
+        row = opened.runs.read_run(number)
     if not basis.strata:
         raise ConfigError(f"run {number} has judged nothing yet, so there is nothing to plan for")
     if recall is not None and any(each.is_flagged is None for each in basis.strata):
@@ -119,9 +120,17 @@ def plan(
         )
     forecast = forecast_plan(basis, found)
     drawn = count_claims_to_draw(found.sizes, basis.strata, shown_share)
+    is_labelled = row.labelled >= row.claims
     command = _format_sample_command(number, strata, drawn, options.store)
     if options.json:
         print_json(_plan_to_json(number, basis, found, drawn, forecast, command, target))
+        return
+    if is_labelled:
+        print_text(
+            f"run {number}: {plural(row.claims, 'claim')}, all labelled, so there is none to draw. "
+            f"Figures about this run have no error of sampling: faithtui report {number}. For a "
+            f"second look: faithtui label {number} --sample repeats"
+        )
         return
     _print_plan(number, stratify, basis, found, forecast, target)
     missed = [

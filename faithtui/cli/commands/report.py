@@ -13,14 +13,18 @@ from faithtui.cli.shared_options import (
     BlindOnlyOption,
     ClaimSetOption,
     JsonOption,
-    ReadRunArgument,
+    JudgedRunArgument,
     SampleOption,
     SplitOption,
     StoreOption,
     merge_common_options,
     read_idk_rule,
 )
-from faithtui.cli.stores import find_id_of_claim_set_option, open_store, read_run_id
+from faithtui.cli.stores import (
+    find_id_of_claim_set_option,
+    open_store,
+    read_id_of_run_with_verdicts,
+)
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -35,7 +39,7 @@ MOST_RESAMPLES = 100_000
 
 def report(
     context: typer.Context,
-    run: ReadRunArgument = "last",
+    run: JudgedRunArgument = "last",
     formats: Annotated[
         str | None,
         typer.Option(
@@ -165,11 +169,11 @@ def report(
     configured = load_settings_with_origins()
     with open_store(options.store, configured.settings) as opened:
         opened.refuse_corrupted_rows()
-        found = read_run_id(opened, run)
+        found = read_id_of_run_with_verdicts(opened, run)
         settings = replace(
             settings, claim_set=find_id_of_claim_set_option(opened, claim_set, sample)
         )
-        other = None if compare is None else read_run_id(opened, compare)
+        other = None if compare is None else read_id_of_run_with_verdicts(opened, compare)
         runs = (found,) if other is None else (found, other)
         opening = record_test_opening(
             opened, part, "report", runs, options.reviewer or configured.settings.reviewer

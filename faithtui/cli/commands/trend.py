@@ -14,7 +14,7 @@ from faithtui.cli.output import (
     print_to_stderr,
 )
 from faithtui.cli.shared_options import ForceOption, JsonOption, StoreOption, merge_common_options
-from faithtui.cli.stores import open_store, read_run_id
+from faithtui.cli.stores import open_store, read_id_of_run_with_verdicts
 
 if TYPE_CHECKING:
     from faithtui.agreement.report.trend_points import Trend, TrendPoint
@@ -56,7 +56,7 @@ def trend(
     with open_store(options.store) as opened:
         opened.refuse_corrupted_rows()
         row = opened.claim_sets.find_version_by_name(name)
-        runs = [read_run_id(opened, each) for each in run or ()]
+        runs = [read_id_of_run_with_verdicts(opened, each) for each in run or ()]
         found = compute_trend(opened, row, runs)
         specs = {each.run: opened.runs.read_run(each.run).spec for each in found.points}
     notes = [

@@ -50,6 +50,9 @@ T = TypeVar("T")
 ATTEMPTS = 5
 """Tries of one request before a passing failure counts as lasting."""
 
+ATTEMPTS_WHERE_NOTHING_LISTENS = 3
+"""Tries of one request while no program has the judge's port and nothing was answered so far."""
+
 REFUSALS = 12
 """Tries of one request that is found too many: the fault is not its own."""
 
@@ -259,7 +262,7 @@ class Sender:
                     asked.count.problem, asked.count.raw = str(error), ""
                 if self._is_closing:
                     raise
-                if missed >= ATTEMPTS:
+                if missed >= self._choose_attempts(error):
                     self._raise_unless_worth_waiting_for_judge(error, waited_s)
                 wait_s = _compute_backoff(missed)
                 failure = error
@@ -272,6 +275,12 @@ class Sender:
     def count_unreadable_answers(self, key: str) -> int:
         """Count none: `answer_question` counts them, and a process before this one is over."""
         return 0
+
+    def _choose_attempts(self, error: JudgeError) -> int:
+        """Choose how often a request is tried; a judge that answered may be starting anew."""
+        nothing_listens = isinstance(error, JudgeUnavailable) and error.nothing_listens
+        never_listened = nothing_listens and not self._was_answered
+        return ATTEMPTS_WHERE_NOTHING_LISTENS if never_listened else ATTEMPTS
 
     def _raise_unless_worth_waiting_for_judge(self, error: JudgeError, waited_s: float) -> None:
         """Decide whether a question that failed as often as it may waits for the judge's return.

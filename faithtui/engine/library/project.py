@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Project:
     """An open store; a context manager that closes it. Made by `open_store`.
 
-    Runs are named by their number, or `"last"`.
+    Runs are named by number, or `"last"`: the newest, with verdicts where those are read.
     """
 
     def __init__(self, store: "Store", settings: "Settings") -> None:
@@ -216,7 +216,7 @@ class Project:
         """
         from faithtui.engine.library.project_claims import list_claims
 
-        return list_claims(self._store, self._find_run_id(run), self.reviewer, blind=blind)
+        return list_claims(self._store, run, self.reviewer, blind=blind)
 
     def label(
         self,
@@ -249,7 +249,7 @@ class Project:
         require_type(claim, int, "claim", "the number of a claim")
         require_type(verdict, str, "verdict", "a label, such as yes")
         who = self.reviewer if reviewer is None else reviewer
-        return label_claim(self._store, self._find_run_id(run), claim, verdict, who, note)
+        return label_claim(self._store, run, claim, verdict, who, note)
 
     def report(self, run: int | str = "last") -> Row:
         """Compare the judge of a run with the human labels: the JSON report as a dictionary."""

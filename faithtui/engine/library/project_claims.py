@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING, Final
 
 from faithtui.domain.annotations import Action
-from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.ids import ClaimId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.limits import REVIEWER
 from faithtui.engine.library.project_rows import Row
+from faithtui.engine.library.project_runs import find_id_of_run_with_verdicts
 from faithtui.engine.review.conversation_json import conversation_view_to_json
 from faithtui.errors import ConfigError, StoreError
 from faithtui.metrics.registry import find_metric
@@ -18,12 +19,13 @@ _BLIND: Final = frozenset(("claim", "number", "turn", "kind", "document", "text"
 """What of a claim says nothing of what anybody thinks of it."""
 
 
-def list_claims(store: "Store", run: RunId, reviewer: str, *, blind: bool) -> list[Row]:
+def list_claims(store: "Store", named: int | str, reviewer: str, *, blind: bool) -> list[Row]:
     """List the claims of a run; see `Project.claims`.
 
     Raises:
         StoreError: A label or verdict is not what was written.
     """
+    run = find_id_of_run_with_verdicts(store, named)
     store.refuse_corrupted_rows_unless_checked_before()
     items = store.runs.list_item_ids(run)
     rows: list[Row] = []
@@ -47,7 +49,7 @@ def list_claims(store: "Store", run: RunId, reviewer: str, *, blind: bool) -> li
 
 
 def label_claim(
-    store: "Store", run: RunId, claim: int, verdict: str, reviewer: str, note: str | None
+    store: "Store", named: int | str, claim: int, verdict: str, reviewer: str, note: str | None
 ) -> Row:
     """Label a claim; see `Project.label`.
 
@@ -55,6 +57,7 @@ def label_claim(
         ConfigError: The metric has no such label, or the name is none.
         StoreError: The run has no such claim.
     """
+    run = find_id_of_run_with_verdicts(store, named)
     labels = find_metric(store.runs.read_run(run).spec.metric).spec.labels.names
     if verdict not in (*labels, NOT_A_CLAIM):
         known = ", ".join((*labels, NOT_A_CLAIM))

@@ -8,7 +8,7 @@ from faithtui.domain.ids import RunId
 from faithtui.domain.text.suggestions import format_known_names
 from faithtui.engine.integrity.run_checks import check_and_save_run_within_time_limit
 from faithtui.engine.library.project_rows import ReportFormat, Row
-from faithtui.engine.library.project_runs import find_run_id
+from faithtui.engine.library.project_runs import find_id_of_run_with_verdicts
 from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate_if_passed
 from faithtui.engine.review.gate.gate_json import gate_to_json
 from faithtui.engine.review.reports.agreement_report import (
@@ -16,6 +16,7 @@ from faithtui.engine.review.reports.agreement_report import (
     iter_report_text,
     write_report_files,
 )
+from faithtui.engine.runs.last_run import LAST, find_last_run_to_gate
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ def write_agreement_report_files(
 
 def check_run_against_thresholds(store: "Store", run: int | str, request: GateRequest) -> Row:
     """Hold a run against thresholds; see `Project.gate`."""
+    if run == LAST and store.runs.find_newest_run_id() is not None:
+        run = find_last_run_to_gate(store)
     return gate_to_json(
         check_gate_and_write_certificate_if_passed(
             store, _find_run_and_check_labels(store, run), request
@@ -55,6 +58,6 @@ def check_run_against_thresholds(store: "Store", run: int | str, request: GateRe
 def _find_run_and_check_labels(store: "Store", run: int | str) -> RunId:
     """Check labels and run for what would make figures wrong, and find the run."""
     store.refuse_corrupted_rows()
-    found = find_run_id(store, run)
+    found = find_id_of_run_with_verdicts(store, run)
     check_and_save_run_within_time_limit(store, found)
     return found

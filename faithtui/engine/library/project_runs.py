@@ -15,6 +15,7 @@ from faithtui.engine.review.conversation_json import run_settings_and_state_to_j
 from faithtui.engine.runs.background import BackgroundRun
 from faithtui.engine.runs.environment import RunEnvironment, make_run_environment
 from faithtui.engine.runs.judge_profiles import choose_profile
+from faithtui.engine.runs.last_run import LAST, find_last_run_with_verdicts
 from faithtui.engine.runs.request import RunRequest
 from faithtui.engine.runs.run_liveness import read_run_marking_interrupted
 from faithtui.errors import ConfigError
@@ -88,6 +89,18 @@ def make_environment(settings: "Settings") -> RunEnvironment:
     )
 
 
+def find_id_of_run_with_verdicts(store: "Store", run: int | str) -> RunId:
+    """Find a run by its number, or the last one that has verdicts.
+
+    Raises:
+        ConfigError: It is neither, or no run has verdicts.
+        StoreError: There is no run with this number.
+    """
+    if run == LAST and store.runs.find_newest_run_id() is not None:
+        return find_last_run_with_verdicts(store)
+    return find_run_id(store, run)
+
+
 def find_run_id(store: "Store", run: int | str) -> RunId:
     """Find a run by its number, or the last one.
 
@@ -95,7 +108,7 @@ def find_run_id(store: "Store", run: int | str) -> RunId:
         ConfigError: It is neither, or there is no run yet.
         StoreError: There is no run with this number.
     """
-    if run == "last":
+    if run == LAST:
         last = store.runs.find_newest_run_id()
         if last is None:
             raise ConfigError("there is no run yet; run() makes one")

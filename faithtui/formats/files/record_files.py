@@ -221,11 +221,7 @@ def rename_and_lift_keys(value: dict[str, object], renames: Mapping[str, str]) -
             # What has the new name of another is kept under a name of its own.
             name = f"{key} (unmapped)" if key in renames.values() else key
             changed[name] = each if key == "metadata" else _rename_keys_recursively(each, renames)
-    changed |= {
-        renames[key]: _rename_keys_recursively(each, renames)
-        for key, each in value.items()
-        if key in renames
-    }
+    _add_renamed_keys(changed, value, renames)
     for path, name in renames.items():
         found = _get_by_path(value, path.split(".")) if "." in path and path not in value else None
         if found is not None:
@@ -244,13 +240,29 @@ def _has_only_renamed_keys(value: object, prefix: str, renames: Mapping[str, str
     )
 
 
+def _add_renamed_keys(
+    changed: dict[str, object], value: Mapping[str, object], renames: Mapping[str, str]
+) -> None:
+    """Add the keys that get a new name; of two with one new name, the second keeps its own."""
+    for key, each in value.items():
+        if key in renames:
+            name = key if renames[key] in changed else renames[key]
+            changed[name] = _rename_keys_recursively(each, renames)
+
+
 def _rename_keys_recursively(value: object, renames: Mapping[str, str]) -> object:
     match value:
         case dict():
-            return {
-                renames.get(key, key): _rename_keys_recursively(each, renames)
+            new_names = {renames[key] for key in value if key in renames}
+            changed = {
+                f"{key} (unmapped)" if key in new_names else key: _rename_keys_recursively(
+                    each, renames
+                )
                 for key, each in value.items()
+                if key not in renames
             }
+            _add_renamed_keys(changed, value, renames)
+            return changed
         case list():
             return [_rename_keys_recursively(each, renames) for each in value]
         case _:

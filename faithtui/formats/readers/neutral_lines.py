@@ -16,6 +16,7 @@ from faithtui.formats.readers.protocol import (
     make_refused_record,
 )
 from faithtui.formats.readers.values.any_spelling import normalise_key_spelling
+from faithtui.formats.readers.values.suggestions import suggest_key
 
 _LINE_KEYS: Final = frozenset(("id", "turns", "metadata", "human_labels", "reference_judges"))
 _TURN_KEYS: Final = frozenset(("role", "content", "retrieval_context", "context", "images"))
@@ -98,13 +99,32 @@ def _respell_known_keys(found: dict[str, object], names: frozenset[str]) -> dict
 
 
 def _count_unknown_keys(found: dict[str, object], notes: ReadNotes) -> None:
-    for key in found.keys() - _LINE_KEYS:
+    for key in _list_unknown_keys(found, _LINE_KEYS, "", notes):
         notes.unknown_keys[key] += 1
     turns = found.get("turns")
     for turn in turns if isinstance(turns, list) else ():
         if isinstance(turn, dict):
-            for key in turn.keys() - _TURN_KEYS:
-                notes.dropped_keys[f"turns[].{key}"] += 1
+            for key in _list_unknown_keys(turn, _TURN_KEYS, "turns[].", notes):
+                notes.dropped_keys[key] += 1
+
+
+def _list_unknown_keys(
+    found: dict[str, object], names: frozenset[str], level: str, notes: ReadNotes
+) -> list[str]:
+    """List the keys of an object that nobody reads, and note which name each may have meant.
+
+    A name that has no place at this level, or that the object has, is not what a key meant.
+    """
+    if found.keys() <= names:
+        return []
+    unknown = [key for key in found if key not in names]
+    if notes.meant_keys is None:
+        notes.meant_keys = {}
+    for key in unknown:
+        meant = suggest_key(key)
+        if meant in names and meant not in found:
+            notes.meant_keys.setdefault(f"{level}{key}", meant)
+    return [f"{level}{key}" for key in unknown]
 
 
 READER = NeutralReader()

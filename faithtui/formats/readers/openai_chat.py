@@ -17,7 +17,7 @@ from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
 from faithtui.formats.readers.values.passages import read_tool_output_as_passages
 
-_MESSAGES: Final = ("messages", "conversation", "conversations", "dialogue", "dialog", "chat")
+MESSAGES: Final = ("messages", "conversation", "conversations", "dialogue", "dialog", "chat")
 _KNOWN: Final = KNOWN | frozenset(
     map(
         normalise_key_spelling,
@@ -30,7 +30,7 @@ _OF_OTHER_TOOLS: Final = ("run_type", "observations", "attributes", "turns", "cl
 def _explain_match(sample: Sample) -> str | None:
     for record in sample.records:
         fields = AnySpelling(record)
-        found = fields.read_first_value(*_MESSAGES)
+        found = fields.read_first_value(*MESSAGES)
         if isinstance(found, str) and sample.is_table:
             found = (
                 parse_list_or_object_cell(found, "messages")
@@ -38,7 +38,7 @@ def _explain_match(sample: Sample) -> str | None:
                 else found
             )
         if looks_like_messages(found) and not has_any_key(record, *_OF_OTHER_TOOLS):
-            return f"`{fields.get_key_spelling(*_MESSAGES)}` is a list of chat messages"
+            return f"`{fields.get_key_spelling(*MESSAGES)}` is a list of chat messages"
     return None
 
 
@@ -46,15 +46,15 @@ def _convert_message_list(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft]:
     messages = parse_list_or_object_cell(
-        fields.read_first_value(*_MESSAGES), fields.get_key_spelling(*_MESSAGES)
+        fields.read_first_value(*MESSAGES), fields.get_key_spelling(*MESSAGES)
     )
     if not isinstance(messages, list):
-        raise fields.make_error(_MESSAGES, messages, "a list of messages")
+        raise fields.make_error(MESSAGES, messages, "a list of messages")
     draft = ConversationDraft(
         key=fields.read_text(*ID, "conversation_id", "thread_id", "session_id")
     )
     MessageReader(draft, collector).add_messages_to_draft(
-        messages, fields.get_key_spelling(*_MESSAGES)
+        messages, fields.get_key_spelling(*MESSAGES)
     )
     choices = fields.read_first_value("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):

@@ -47,6 +47,9 @@ class ReadNotes:
     """Sentences about what was left out or taken otherwise, and how often."""
     dropped_keys: Counter[str] = field(default_factory=Counter)
     """How often each key came that nobody understood and that has no place to be kept in."""
+    meant_keys: dict[str, str] | None = None
+    """The name that each key of these may be mapped to, where the reader knows which names have a
+    place beside it; None: it does not."""
     scores: set[str] = field(default_factory=set)
     """Names of scores whose scale was asked for."""
 

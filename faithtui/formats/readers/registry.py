@@ -5,6 +5,7 @@ question that only the user can answer; none is told with the keys that were see
 """
 
 import logging
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -28,6 +29,8 @@ from faithtui.formats.readers import (
 )
 from faithtui.formats.readers.protocol import FormatReader
 from faithtui.formats.readers.traces import langfuse, langsmith, spans
+from faithtui.formats.readers.values.any_spelling import AnySpelling
+from faithtui.formats.readers.values.messages import describe_message_without_role
 from faithtui.formats.readers.values.suggestions import suggest_key
 
 READERS: Final[tuple[FormatReader, ...]] = (
@@ -150,9 +153,14 @@ def _describe_unknown_format(sample: Sample) -> str:
     kind = sample.records[0].get("type") if sample.records else None
     if isinstance(kind, str) and kind in _WAYS_OF_OWN_FILES:
         return _WAYS_OF_OWN_FILES[kind]
+    missing_role = _describe_message_without_role(sample)
+    if missing_role is not None:
+        return missing_role
     keys = list(dict.fromkeys(key for record in sample.records for key in record))
     hints = [
-        f"`--map {name}={key}`" for key in keys if (name := suggest_key(key)) not in (None, key)
+        f"`--map {name}={shlex.quote(key)}`"
+        for key in keys
+        if (name := suggest_key(key)) not in (None, key)
     ]
     way = f"; try {' '.join(hints[:3])}" if hints else ""
     return (
@@ -161,3 +169,17 @@ def _describe_unknown_format(sample: Sample) -> str:
         "`--map question=… --map answer=… --map contexts=…`, or name the format with "
         f"`--format`{way}"
     )
+
+
+def _describe_message_without_role(sample: Sample) -> str | None:
+    """Name the first message without a role: without one, a chat is in no format."""
+    for number, record in enumerate(sample.records, 1):
+        fields = AnySpelling(record)
+        where = fields.get_key_spelling(*openai_chat.MESSAGES)
+        described = describe_message_without_role(
+            fields.read_first_value(*openai_chat.MESSAGES), where
+        )
+        if described is not None:
+            named = "" if sample.errors else f"record {number}: "
+            return f"{named}{described}"
+    return None

@@ -52,6 +52,11 @@ def explain_unreachable(error: BaseException, endpoint: Endpoint) -> str:
     return f"{_format_cause(cause)}. Check that the server runs and the network is there"
 
 
+def is_connection_refused(error: BaseException) -> bool:
+    """Say whether no program has the port: behind an SDK's error is the system's refusal."""
+    return any(isinstance(each, ConnectionRefusedError) for each in _walk_causes(error))
+
+
 def _format_cause(error: BaseException) -> str:
     return find_provider_message(str(error)) or type(error).__name__
 

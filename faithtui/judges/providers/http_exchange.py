@@ -20,7 +20,7 @@ import httpx2
 from faithtui.errors import JudgeError, JudgeTimeout, JudgeUnavailable
 from faithtui.judges.base import OutputFormat, RateLimits
 from faithtui.judges.deadlines import Deadline, time_out_after
-from faithtui.judges.providers.connection_errors import explain_unreachable
+from faithtui.judges.providers.connection_errors import explain_unreachable, is_connection_refused
 from faithtui.judges.providers.connection_pools import PoolingTransport
 from faithtui.judges.providers.endpoints import Endpoint
 from faithtui.judges.providers.provider_errors import find_provider_message, make_judge_error
@@ -202,6 +202,7 @@ def translate_to_judge_error(
     why = key.redact(explain_unreachable(error, endpoint))
     unavailable = JudgeUnavailable(f"no answer from {endpoint.base_url}: {why}")
     unavailable.provider_message = f"no answer: {why}"
+    unavailable.nothing_listens = is_connection_refused(error)
     return unavailable
 
 

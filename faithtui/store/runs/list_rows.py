@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Select, desc, exists, func, select
+from sqlalchemy import Connection, Select, desc, exists, func, or_, select
 
 from faithtui.domain.annotations import TIE, Action
 from faithtui.domain.ids import ConversationId, ItemId, RunId
@@ -43,6 +43,27 @@ def read_run_rows(
     if runs is not None:
         statement = statement.where(run.c.id.in_(runs))
     return tuple(run_from_row(row) for row in connection.execute(statement))
+
+
+def find_newest_run_id(connection: Connection, *, with_verdicts: bool) -> RunId | None:
+    """Name the newest run, an archived one only where all are; None when there is none.
+
+    Args:
+        connection: The store.
+        with_verdicts: Pass over runs in which no judge gave a verdict.
+    """
+    unarchived = run.c.archived_at.is_(None)
+    statement = select(run.c.id).order_by(unarchived.desc(), run.c.id.desc()).limit(1)
+    if with_verdicts:
+        verdicts = (
+            select(verdict.c.claim_id)
+            .join(run_item, run_item.c.id == verdict.c.run_item_id)
+            .where(run_item.c.run_id == run.c.id)
+        )
+        archived_alone = ~exists().where(unarchived)
+        statement = statement.where(verdicts.exists(), or_(unarchived, archived_alone))
+    found = connection.execute(statement).scalar()
+    return None if found is None else RunId(found)
 
 
 def select_ordered_item_ids(run_id: RunId, order: ItemOrder) -> Select[Any]:

@@ -38,6 +38,7 @@ from faithtui.store.runs.findings import replace_conversation_findings
 from faithtui.store.runs.list_rows import (
     ItemOrder,
     count_own_labels,
+    find_newest_run_id,
     read_item_rows,
     read_item_rows_with_list_marks,
     read_run_rows,
@@ -96,12 +97,10 @@ class Runs:
             "`faithtui runs` lists those there are"
         )
 
-    def find_newest_run_id(self) -> RunId | None:
-        """Name the newest run, an archived one only where all are; None when there is none."""
-        newest_first = select(run.c.id).order_by(run.c.archived_at.is_not(None), run.c.id.desc())
+    def find_newest_run_id(self, *, with_verdicts: bool = False) -> RunId | None:
+        """Name the newest run (that has verdicts), an archived one only where all are archived."""
         with self._database.open_reader() as connection:
-            newest = connection.execute(newest_first.limit(1)).scalar()
-        return None if newest is None else RunId(newest)
+            return find_newest_run_id(connection, with_verdicts=with_verdicts)
 
     def set_state(self, run_id: RunId, state: RunState, reason: str | None = None) -> None:
         """Say where a run stands.

@@ -18,7 +18,9 @@ from faithtui.agreement.gate.threshold_checks import EXIT_CODES, CheckOutcome, C
 from faithtui.cli.commands.gate import BROKEN, run_with_broken_exit_code
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
-from faithtui.errors import StoreError
+from faithtui.engine.library.project_reports import check_run_against_thresholds
+from faithtui.engine.review.gate.gate import GateRequest
+from faithtui.errors import ConfigError, StoreError
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli, Result
@@ -103,6 +105,29 @@ def test_3_when_a_run_is_unfinished(cli: Cli, project: Path) -> None:
     assert result.code == 3
     assert result.out.endswith("result: stale\n")
     assert result.err.startswith("stale or broken: run 1 is not finished")
+
+
+def test_last_passes_over_a_run_without_verdicts_and_the_gate_refuses_it(
+    cli: Cli, project: Path
+) -> None:
+    with Store.open(project) as store:
+        spec = store.runs.read_run(RunId(1)).spec
+        empty = store.runs.create(spec, store.conversations.list_ids()[:1])
+        assert store.runs.find_newest_run_id(with_verdicts=True) == RunId(2)
+        note = f"note: run {empty} has no verdict; `last` is run 2\n"
+        for words in (("report",), ("export", "claims"), ("plan", "last"), ("export", "ragas")):
+            assert cli(*words, "--store", project).err.startswith(note)
+        with pytest.raises(ConfigError, match=rf"`last` is run {empty} \(planned\), which has no"):
+            check_run_against_thresholds(store, "last", GateRequest(labels=1))
+        refused = cli("gate", "last", *PASSING, "--store", project)
+        assert (refused.code, refused.out) == (BROKEN, "")
+        assert "the newest run that has any is run 2: name the run that is meant" in refused.err
+        # One that is archived is never the last.
+        store.runs.archive([RunId(1), RunId(2)])
+        refused = cli("report", "last", "--store", project)
+        assert f"yet, so `last` is none of run {empty} (planned)" in refused.err
+        store.runs.archive([empty])
+        assert cli("plan", "--store", project).err.startswith(note)
 
 
 def test_of_several_failures_the_largest_code_wins(cli: Cli, project: Path) -> None:

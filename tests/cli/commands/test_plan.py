@@ -106,6 +106,23 @@ def test_a_plan_says_which_recall_it_means_where_idk_fails_too(
     assert cli("plan", "last", "--store", broad, "--json").json["recall_with_idk"] == "live"
 
 
+def test_a_run_that_is_labelled_throughout_needs_no_plan(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "one.db"
+    with Store.open(path) as store:
+        each = talk("a", answers=1)
+        run = store.runs.create(SPEC, import_talks(store, [each]))
+        [item] = store.runs.list_item_ids(run)
+        store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", "no")}))
+        first, last = store.runs.read_conversation_for_review(item, "ann").claims
+        store.reviews.record_verdict(first.id, "ann", "yes", run=run, saw_judge=False)
+        assert cli("plan", "--store", path).out.startswith("run 1: ")
+        assert "all labelled" not in cli("plan", "--store", path).out
+        store.reviews.record_verdict(last.id, "ann", "no", run=run, saw_judge=False)
+    out = cli("plan", "--store", path).out
+    assert out.startswith("run 1: 2 claims, all labelled, so there is none to draw. Figures about")
+    assert "faithtui label 1 --sample repeats" in out
+
+
 def test_a_plan_of_few_conversations_says_what_no_label_gives(cli: Cli, tmp_path: Path) -> None:
     """As reports and the gate have no interval of recall or of future conversations there."""
     few = tmp_path / "few.db"

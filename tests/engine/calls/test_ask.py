@@ -21,6 +21,7 @@ from faithtui.engine.calls.reply_cache import (
 )
 from faithtui.engine.calls.send import (
     ATTEMPTS,
+    ATTEMPTS_WHERE_NOTHING_LISTENS,
     LONGEST_WAIT_S,
     OUTAGE_FAILURES,
     REFUSALS,
@@ -525,6 +526,18 @@ async def test_a_judge_that_never_answered_stops_the_run() -> None:
     with pytest.raises(JudgeUnreachable, match="no connection"):
         await collector.ask(question())
     assert len(collector.judge.requests) == ATTEMPTS
+
+
+async def test_a_judge_whose_port_nobody_has_stops_the_run_sooner_unless_it_answered() -> None:
+    refused = JudgeUnavailable("nothing listens")
+    refused.nothing_listens = True
+    collector = Desk(refused)
+    with pytest.raises(JudgeUnreachable, match="Nothing was answered so far"):
+        await collector.ask(question())
+    assert len(collector.judge.requests) == ATTEMPTS_WHERE_NOTHING_LISTENS < ATTEMPTS
+    collector = Desk(GOOD, *[refused] * (ATTEMPTS - 1), GOOD)
+    await collector.ask(question("Before?"))
+    assert await collector.ask(question()) == "fine"
 
 
 async def test_one_question_that_always_fails_does_not_stop_the_run() -> None:

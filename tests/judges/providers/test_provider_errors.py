@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.errors import JudgeAuthFailed, JudgeError, JudgeQuotaExceeded, JudgeRateLimited
+from faithtui.errors import (
+    JudgeAuthFailed,
+    JudgeError,
+    JudgeQuotaExceeded,
+    JudgeRateLimited,
+    JudgeUnavailable,
+)
 from faithtui.judges.base import OutputFormat
 from faithtui.judges.providers.batch_protocol import (
     belongs_to_batch,
@@ -16,6 +22,7 @@ from faithtui.judges.providers.batch_protocol import (
     remove_id_prefix,
 )
 from faithtui.judges.providers.endpoints import parse_endpoint
+from faithtui.judges.providers.http_exchange import translate_to_judge_error
 from faithtui.judges.providers.provider_errors import make_judge_error
 from faithtui.judges.providers.rate_limits import read_rate_limits
 from faithtui.judges.providers.secret import Secret
@@ -137,3 +144,13 @@ def test_where_a_server_redirects_to_is_told_without_a_password(location: str, a
     error = make_judge_error(302, {"location": location}, "", ENDPOINT, Secret(KEY))
     assert advice in str(error)
     assert "hunter" not in str(error)
+
+
+def test_a_refused_connection_is_told_apart_behind_the_errors_of_others() -> None:
+    assert ENDPOINT is not None
+    shown = RuntimeError("Connection error.")
+    shown.__cause__ = ExceptionGroup("all attempts failed", [ConnectionRefusedError(111, "no")])
+    for error, expected in ((shown, True), (ConnectionResetError(), False)):
+        told = translate_to_judge_error(error, ENDPOINT, Secret(KEY))
+        assert isinstance(told, JudgeUnavailable)
+        assert told.nothing_listens is expected

@@ -13,6 +13,7 @@ from faithtui.cli.commands.export.run_export import (
 )
 from faithtui.cli.output import plural, print_file_content, print_file_name, print_to_stderr
 from faithtui.cli.shared_options import (
+    RUN_WITH_VERDICTS,
     CommonOptions,
     ForceOption,
     JsonOption,
@@ -21,7 +22,7 @@ from faithtui.cli.shared_options import (
     StoreOption,
     merge_common_options,
 )
-from faithtui.cli.stores import open_store, read_run_id
+from faithtui.cli.stores import open_store, read_id_of_run_with_verdicts
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def export(
         ),
     ],
     run: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="A run's number, or `last`. [last]")
+        str | None, typer.Argument(metavar="[RUN]", help=f"{RUN_WITH_VERDICTS} [last]")
     ] = None,
     output: Annotated[
         Path | None,
@@ -232,7 +233,7 @@ def _export_bundle(
     from faithtui.engine.review.label_bundles import iter_bundle_lines, write_bundle_file
 
     with open_store(options.store) as opened:
-        chosen = None if run is None else read_run_id(opened, run)
+        chosen = None if run is None else read_id_of_run_with_verdicts(opened, run)
         if target is None:
             print_file_content(iter_bundle_lines(opened, chosen, reviewers))
         else:
@@ -258,7 +259,7 @@ def _export_examples_or_ragas(
         refuse_unwritable_target(target, force=force)
     with open_store(options.store, settings) as opened:
         opened.refuse_corrupted_rows()
-        run = read_run_id(opened, named)
+        run = read_id_of_run_with_verdicts(opened, named)
         if what == "examples":
             parts = _make_example_lines(opened, run, wanted)
         else:

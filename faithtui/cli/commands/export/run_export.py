@@ -14,7 +14,7 @@ from faithtui.cli.output import (
     print_to_stderr,
 )
 from faithtui.cli.shared_options import CommonOptions
-from faithtui.cli.stores import open_store, read_run_id
+from faithtui.cli.stores import open_store, read_id_of_run_with_verdicts
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def write_run_export(options: CommonOptions, order: RunExportOrder) -> Sequence[
         refuse_unwritable_target(order.target, force=order.force)
     with open_store(options.store, settings) as opened:
         opened.refuse_corrupted_rows()
-        run = read_run_id(opened, order.run)
+        run = read_id_of_run_with_verdicts(opened, order.run)
         sample = None if order.sample is None else SampleId(order.sample)
         exporter = RunExporter(opened, RunExportRequest(run, order.split, sample, order.reviewers))
         exporter.read_run()  # refuses a sample that is not there before anything is written

@@ -232,9 +232,9 @@ def _format_file_counts(found: "FileImport") -> list[str]:
     for run in found.runs:
         lines += _format_run(run)
     for key, count in found.unknown_keys.items():
-        lines.append(f"  not understood and kept aside: {_format_unknown_key(key, count)}")
+        lines.append(f"  not understood and kept aside: {_format_unknown_key(found, key, count)}")
     for key, count in found.dropped_keys.items():
-        lines.append(f"  not understood and dropped: {_format_unknown_key(key, count)}")
+        lines.append(f"  not understood and dropped: {_format_unknown_key(found, key, count)}")
     answered = found.new + found.unchanged + found.merged - found.without_interaction
     if found.without_passages == answered > 0:
         lines.append(_format_missing_passages(found))
@@ -271,10 +271,14 @@ def _format_run(run: "ImportedRun") -> list[str]:
 
 def _format_missing_passages(found: "FileImport") -> str:
     """Say that nothing can be judged by passages, and how to name the key that holds them."""
-    keys = [key.rpartition(".")[2] for key in (*found.unknown_keys, *found.dropped_keys)]
-    key = shlex.quote(keys[0]) if len(keys) == 1 else "KEY"
+    keys = [*found.unknown_keys, *found.dropped_keys]
+    key = _quote_key_for_map(keys[0]) if len(keys) == 1 else "KEY"
+    where = "a key"
+    if found.meant_keys is not None:
+        where = "a key of its turn"
+        key = key if found.dropped_keys else "KEY"
     return (
-        "  no answer has passages, without which metrics skip it; where a key holds them: "
+        f"  no answer has passages, without which metrics skip it; where {where} holds them: "
         f"--map retrieval_context={key}"
     )
 
@@ -289,13 +293,21 @@ def _format_unread_labels(unread: "UnreadLabels") -> str:
     )
 
 
-def _format_unknown_key(key: str, count: int) -> str:
+def _format_unknown_key(found: "FileImport", key: str, count: int) -> str:
     from faithtui.formats.readers.values.suggestions import suggest_key
 
-    meant = suggest_key(key)
-    last = key.rpartition(".")[2]
-    hint = f"; if it is `{meant}`: --map {meant}={last}" if meant not in (None, last) else ""
+    meant = suggest_key(key) if found.meant_keys is None else found.meant_keys.get(key)
+    hint = (
+        f"; if it is `{meant}`: --map {meant}={_quote_key_for_map(key)}"
+        if meant not in (None, key)
+        else ""
+    )
     return f"`{key}` ({plural(count, 'time')}){hint}"
+
+
+def _quote_key_for_map(key: str) -> str:
+    """Give a key as `--map` takes it, which means it at any level, quoted for a shell."""
+    return shlex.quote(key.rpartition("[].")[2])
 
 
 def _as_json(result: "ImportResult", strict: bool, dry_run: bool) -> dict[str, object]:

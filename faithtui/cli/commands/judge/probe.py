@@ -96,12 +96,14 @@ def _read_labelled_claims_of_run(run: str, store: Path | None) -> "tuple[Labelle
     Raises:
         ConfigError: There are none.
     """
-    from faithtui.cli.stores import open_store, read_run_id
+    from faithtui.cli.stores import open_store, read_id_of_run_with_verdicts
     from faithtui.domain.probes.labelled_claims import LabelledClaim
     from faithtui.engine.review.examples import ExampleRequest, collect_examples
 
     with open_store(store) as opened:
-        found = collect_examples(opened, read_run_id(opened, run), ExampleRequest(everything=True))
+        found = collect_examples(
+            opened, read_id_of_run_with_verdicts(opened, run), ExampleRequest(everything=True)
+        )
     claims = tuple(
         LabelledClaim(each.claim, each.passages, each.verdict == "yes", each.verdict, each.source)
         for each in found.examples

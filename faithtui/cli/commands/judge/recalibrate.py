@@ -16,7 +16,7 @@ from faithtui.cli.output import (
     print_to_stderr,
 )
 from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_options
-from faithtui.cli.stores import open_store, read_run_id
+from faithtui.cli.stores import open_store, read_id_of_run_with_verdicts
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -87,7 +87,9 @@ def recalibrate(
             _restore_shipped_judge_and_print(opened, as_json=options.json)
             return
         opened.refuse_corrupted_rows()
-        wanted = preview_recalibration(opened, None if run is None else read_run_id(opened, run))
+        wanted = preview_recalibration(
+            opened, None if run is None else read_id_of_run_with_verdicts(opened, run)
+        )
         if not options.json:
             _print_preview(wanted)
         is_applied = changes and (yes or _ask_confirmation())

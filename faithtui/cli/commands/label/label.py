@@ -6,6 +6,7 @@ import typer
 
 from faithtui.cli.shared_options import (
     JsonOption,
+    JudgedRunArgument,
     StoreOption,
     make_reviewer_option,
     merge_common_options,
@@ -14,16 +15,14 @@ from faithtui.cli.shared_options import (
 from faithtui.cli.stores import (
     choose_store_path,
     open_store,
-    read_run_id,
+    read_id_of_run_with_verdicts,
     show_app,
 )
 
 
 def label(
     context: typer.Context,
-    run: Annotated[
-        str, typer.Argument(metavar="[RUN]", help="A run's number, or `last`.", show_default=False)
-    ] = "last",
+    run: JudgedRunArgument = "last",
     plain: Annotated[
         bool,
         typer.Option(
@@ -95,7 +94,9 @@ def label(
     settings = configured.settings
     request = QueueRequest(sample, size, seed, stratify, sizes or None, blind, order)
     with open_store(options.store, settings) as opened:
-        queue = find_or_draw_queue(opened, read_run_id(opened, run), request, settings)
+        queue = find_or_draw_queue(
+            opened, read_id_of_run_with_verdicts(opened, run), request, settings
+        )
         if plain or options.json:
             from faithtui.cli.commands.label.line_session import run_line_session
 

@@ -15,6 +15,7 @@ from faithtui.cli.run_outcome import (
     format_claim_counts,
     format_mean_score_phrases,
     format_missing_verdicts,
+    format_pass_of_unsure_claims,
     format_resume_hint,
 )
 from faithtui.cli.run_progress import ProgressLine, print_event_json
@@ -144,9 +145,10 @@ def execute_run_with_progress_and_choose_exit_code(
     if not as_json:
         skipped = store.run_contents.count_conversations_by_state_reason(run, ItemState.SKIPPED)
         undefined = store.run_contents.count_unscored_conversations_by_reason(run)
-        print_text(
-            format_run_summary(row, skipped, undefined, store.run_contents.count_judge_labels(run))
-        )
+        labels = store.run_contents.count_judge_labels(run)
+        print_text(format_run_summary(row, skipped, undefined, labels))
+        if sentence := format_pass_of_unsure_claims(row, labels):
+            print_text(sentence)
     if sentence := format_resume_hint(
         row, store.run_contents.count_conversations_by_state_reason(run, ItemState.FAILED)
     ):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from faithtui.cli.output import print_to_stderr
-from faithtui.cli.stores import read_run_id
+from faithtui.cli.stores import read_id_of_run_with_verdicts
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.failure_limit import FailureLimit
 from faithtui.domain.text.suggestions import format_suggestion
@@ -109,7 +109,7 @@ def resolve_claims_option(store: Store, requests: Sequence[RunRequest]) -> tuple
             return replace(
                 request, claims=kind, claim_set=store.claim_sets.find_version_by_name(name).id
             )
-        return replace(request, claims=kind, claims_run=read_run_id(store, name))
+        return replace(request, claims=kind, claims_run=read_id_of_run_with_verdicts(store, name))
 
     return tuple(map(replace_claims_option, requests))
 

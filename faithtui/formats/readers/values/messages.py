@@ -70,6 +70,8 @@ _CONTEXT = (
     "documents",
     "passages",
 )
+_ROLE_KEYS: Final = ("role", "type", "speaker", "from", "sender")
+_EXPECTED_ROLE: Final = "expected one of user, assistant, system, developer and tool"
 _TEXT_PARTS = ("text", "inputtext", "outputtext", "refusal")
 
 
@@ -81,9 +83,33 @@ def looks_like_messages(value: object) -> bool:
 def _is_message(value: object) -> bool:
     if not isinstance(value, dict):
         return False
-    fields = AnySpelling(value)
-    role = fields.read_first_value("role", "type", "speaker", "from", "sender")
+    role = AnySpelling(value).read_first_value(*_ROLE_KEYS)
     return isinstance(role, str) and normalise_key_spelling(role) in _ROLES
+
+
+def describe_message_without_role(value: object, where: str) -> str | None:
+    """Say which item of a list of messages has no role that is known, and the way out.
+
+    Args:
+        value: What may be a list of messages.
+        where: Its name in the record.
+
+    Returns:
+        None where it is no list of objects, or all of them have one.
+    """
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        return None
+    for place, each in enumerate(value):
+        if not _is_message(each):
+            found = AnySpelling(each).read_first_value(*_ROLE_KEYS)
+            return f"{where}[{place}].role {_describe_unknown_role(found)}"
+    return None
+
+
+def _describe_unknown_role(role: object) -> str:
+    if role is None:
+        return f"is missing; {_EXPECTED_ROLE}; if another key has it: --map role=KEY"
+    return f"is {describe_json(role)}; {_EXPECTED_ROLE}"
 
 
 @dataclass(slots=True)
@@ -167,11 +193,7 @@ class MessageReader:
             role = role.get("role")
         known = _ROLES.get(normalise_key_spelling(role)) if isinstance(role, str) else None
         if known is None:
-            shown = "is missing" if role is None else f"is {describe_json(role)}"
-            raise ShapeError(
-                f"{fields.where}.role",
-                f"{shown}; expected one of user, assistant, system, developer and tool",
-            )
+            raise ShapeError(f"{fields.where}.role", _describe_unknown_role(role))
         return known
 
     def _add_system_message(self, fields: AnySpelling) -> None:

@@ -1,5 +1,6 @@
 """What a key that nobody understood may have meant."""
 
+from functools import lru_cache
 from typing import Final
 
 from faithtui.domain.text.spelling import find_nearest_word
@@ -62,6 +63,7 @@ _LONG: Final = 8
 """Letters from which a word that is no name here is likely to be meant when it is nearly there."""
 
 
+@lru_cache(maxsize=1024)  # a key comes once a record
 def suggest_key(key: str) -> str | None:
     """Suggest the name that a key may have meant; None when nothing is near."""
     last = key.rpartition(".")[2]

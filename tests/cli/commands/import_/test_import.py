@@ -90,6 +90,48 @@ def test_a_key_nobody_understood_is_named_with_what_it_may_mean(cli: Cli, tmp_pa
     assert "1 p" in mapped.out
 
 
+def test_a_key_gets_no_hint_where_the_name_has_no_place_or_is_there(
+    cli: Cli, tmp_path: Path
+) -> None:
+    path = tmp_path / "chat.jsonl"
+    answer = {"role": "assistant", "content": "a", "my contexts": ["p"], "message": "m"}
+    record = {"turns": [{"role": "user", "content": "q"}, answer], "turn": 3, "contexts": ["p"]}
+    path.write_text(json.dumps(record))
+    out = cli("import", path, "--dry-run").out
+    assert "not understood and kept aside: `turn` (1 time)\n" in out
+    assert "not understood and kept aside: `contexts` (1 time)\n" in out
+    assert "dropped: `turns[].message` (1 time)\n" in out
+    assert "--map retrieval_context='my contexts'\n" in out
+    assert "where a key of its turn holds them: --map retrieval_context=KEY\n" in out
+
+
+def test_messages_without_a_role_are_named_with_the_way_out(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "chat.jsonl"
+    good = {"messages": [{"role": "user", "content": "q"}, {"role": "ai", "content": "a"}]}
+    bad = {"messages": [{"who": "user", "content": "q"}, {"who": "ai", "content": "a"}]}
+    path.write_text(json.dumps(bad))
+    done = cli("import", path, "--dry-run")
+    assert "chat.jsonl: record 1: messages[0].role is missing; expected one of" in done.err
+    assert done.err.endswith("if another key has it: --map role=KEY\n")
+    assert "--map turns=messages" not in done.err
+    assert "1 new" in cli("import", path, "--dry-run", "--map", "role=who").out
+    path.write_text("\n".join(map(json.dumps, (good, bad))))
+    done = cli("import", path, "--dry-run")
+    assert "line 2: messages[0].role: is missing" in done.err
+    assert done.err.endswith("if another key has it: --map role=KEY\n")
+    bad["messages"][1]["role"] = "the\x1b[1mboss"
+    bad["messages"][0]["role"] = "user"
+    path.write_text(json.dumps(bad))
+    assert 'messages[1].role is "the\\u001b[1mboss"; expected' in cli("import", path).err
+
+
+def test_a_path_that_is_not_there_is_an_error_and_no_file(cli: Cli, tmp_path: Path) -> None:
+    done = cli("import", tmp_path / "x.jsonl", tmp_path / "chat.jsonl", "--dry-run")
+    assert "chat.jsonl: there is no such file or folder\n" in done.err
+    assert done.out == "nothing was imported, because of --dry-run\n"
+    assert done.code == 3
+
+
 def test_a_file_without_passages_says_how_to_name_the_key_that_holds_them(
     cli: Cli, tmp_path: Path
 ) -> None:
