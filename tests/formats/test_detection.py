@@ -224,6 +224,19 @@ def test_keys_nobody_understood_are_counted_and_kept(tmp_path: Path) -> None:
     assert found[0].metadata["extra"] == {"zebra": 1}
 
 
+def test_a_misspelt_key_of_a_message_is_counted_where_its_text_is_missing(tmp_path: Path) -> None:
+    messages = [
+        {"role": "user", "content": "q", "likes": 3},
+        {"role": "assistant", "content": None, "tool_calls": [], "likes": 3},
+        {"role": "tool", "contnt": "d", "tool_call_id": "c1"},
+        {"role": "assistant", "contnt": "a"},
+    ]
+    path = write(tmp_path / "x.jsonl", {"messages": messages})
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
+    list(dataset.read(file))
+    assert dict(dataset.notes.unknown_keys) == {"contnt": 2}
+
+
 def test_a_key_of_a_turn_that_is_not_read_is_counted(tmp_path: Path) -> None:
     turns = [
         {"role": "user", "content": "q"},

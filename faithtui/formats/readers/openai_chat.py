@@ -53,12 +53,12 @@ def _convert_message_list(
     draft = ConversationDraft(
         key=fields.read_text(*ID, "conversation_id", "thread_id", "session_id")
     )
-    MessageReader(draft, collector).add_messages_to_draft(
+    MessageReader(draft, collector, options.notes.unknown_keys).add_messages_to_draft(
         messages, fields.get_key_spelling(*MESSAGES)
     )
     choices = fields.read_first_value("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-        MessageReader(draft, collector).add_messages_to_draft(
+        MessageReader(draft, collector, options.notes.unknown_keys).add_messages_to_draft(
             [choices[0].get("message")], "choices[0].message"
         )
     given = fields.read_first_value(*CONTEXTS)

@@ -160,7 +160,7 @@ def make_conversation_draft(
         ShapeError: A part of the row is of another type, or it has neither question nor answer.
     """
     draft = ConversationDraft(key=fields.read_text(*names.identity))
-    reader = MessageReader(draft, collector)
+    reader = MessageReader(draft, collector, options.notes.unknown_keys)
     history = parse_list_or_object_cell(
         fields.read_first_value(*HISTORY), fields.get_key_spelling(*HISTORY)
     )

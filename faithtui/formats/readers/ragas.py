@@ -83,7 +83,9 @@ def _convert_conversation(
     if not isinstance(messages, list):
         raise fields.make_error(("user_input",), messages, "a list of messages")
     draft = ConversationDraft(key=fields.read_text(*_ROW.identity))
-    MessageReader(draft, collector).add_messages_to_draft(messages, "user_input")
+    MessageReader(draft, collector, options.notes.unknown_keys).add_messages_to_draft(
+        messages, "user_input"
+    )
     keep_unread_fields_in_draft(
         draft, fields.get_unread_fields(), _KNOWN, options.notes.unknown_keys
     )

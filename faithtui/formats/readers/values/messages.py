@@ -5,6 +5,7 @@ message is evidence: its passages belong to the answer that follows, with the to
 of the system are no turns and are kept in the metadata.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -70,6 +71,9 @@ _CONTEXT = (
     "documents",
     "passages",
 )
+_CONTENT: Final = ("content", "text", "value", "parts", "message", "output")
+_NOT_SAID: Final = ("tool_calls", "tools_called", "function_call", "arguments", "refusal", "audio")
+"""A message that has one of these needs no text."""
 _ROLE_KEYS: Final = ("role", "type", "speaker", "from", "sender")
 _EXPECTED_ROLE: Final = "expected one of user, assistant, system, developer and tool"
 _TEXT_PARTS = ("text", "inputtext", "outputtext", "refusal")
@@ -118,6 +122,8 @@ class MessageReader:
 
     draft: ConversationDraft
     collector: ImageCollector
+    unknown_keys: Counter[str] = field(default_factory=Counter)
+    """Counts keys of messages without a text: one of them may be its key, misspelt."""
     _waiting: PassageList | None = None
     """What tools gave since the last answer; None: nothing was asked of them."""
     _tools: list[dict[str, object]] = field(default_factory=list)
@@ -147,8 +153,13 @@ class MessageReader:
         if not isinstance(value, dict):
             raise ShapeError(where, f"is {describe_json(value)}; expected a message, an object")
         fields = AnySpelling(value, where)
-        name = self._take_role(fields)
-        match name:
+        turn = self._add_message_of_role(self._take_role(fields), fields)
+        if not fields.has_one_of_keys(*_CONTENT, *_NOT_SAID):
+            self.unknown_keys.update(fields.get_unread_fields().keys())
+        return turn
+
+    def _add_message_of_role(self, role: str, fields: AnySpelling) -> TurnDraft | None:
+        match role:
             case "system":
                 self._add_system_message(fields)
                 return None
