@@ -20,6 +20,7 @@ from faithtui.cli.output_options import (
     ColorOption,
     CommandGroup,
     QuietOption,
+    SectionedHelpGroup,
     VerboseOption,
     apply_output_options,
 )
@@ -27,6 +28,7 @@ from faithtui.cli.shared_options import HELP_OPTIONS, CommonOptions, JsonOption,
 
 app = CommandGroup(
     name="faithtui",
+    cls=SectionedHelpGroup,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     invoke_without_command=True,

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
 from faithtui.cli.output import OutputStyle, get_output_style, set_output_style
 from faithtui.cli.shared_options import HELP_OPTIONS, read_color_mode
@@ -44,7 +45,32 @@ ColorOption = Annotated[
     ),
 ]
 
+_COMMANDS: Final = "Commands"
+"""Title of what names none."""
+
 _OPTIONS: Final = {"quiet": QuietOption, "verbose": VerboseOption, "color": ColorOption}
+
+
+class SectionedHelpGroup(TyperGroup):
+    """Lists commands under the title that each names as `rich_help_panel`.
+
+    Without Rich, as here, Typer lists all of them under one.
+    """
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands section by section, in the order of each section's first command."""
+        sections: dict[str, list[tuple[str, Any]]] = {}
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                title = getattr(command, "rich_help_panel", None) or _COMMANDS
+                sections.setdefault(title, []).append((name, command))
+        room = formatter.width - 6 - max(map(len, self.commands), default=0)
+        for title, commands in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, each.get_short_help_str(room)) for name, each in commands]
+                )
 
 
 class CommandGroup(typer.Typer):

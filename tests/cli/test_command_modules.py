@@ -1,9 +1,11 @@
 """Each command stands in the module that has its name, declared and carried out."""
 
+import re
 from keyword import iskeyword
 
 import pytest
 
+from tests.cli.conftest import Cli
 from tests.docs.test_command_names import COMMANDS
 
 FOLDER = "faithtui.cli.commands."
@@ -24,3 +26,11 @@ def test_a_command_is_in_the_module_of_its_name(words: tuple[str, ...]) -> None:
 
 def test_all_commands_are_looked_at() -> None:
     assert {("run",), ("import",), ("judge", "key", "set"), ("delete", "import")} <= set(SINGLE)
+
+
+def test_the_help_lists_every_command_once_under_its_section(cli: Cli) -> None:
+    out = cli("--help").out
+    titles = ["Options", "Data in", "Judge", "Review", "Figures", "Out", "Store and settings"]
+    assert re.findall(r"^(\S.*):$", out, re.MULTILINE) == titles
+    listed = re.findall(r"^  (\w[\w-]*)  ", out[out.index("Data in:") :], re.MULTILINE)
+    assert sorted(listed) == sorted(words[0] for words in COMMANDS if len(words) == 1)

@@ -69,7 +69,7 @@ def offered(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Offer:
 @pytest.mark.skipif(BASH is None, reason="there is no bash here")
 def test_bash_completes_commands_and_options(tmp_path: Path) -> None:
     assert in_bash(tmp_path, "faithtui re", "faithtui gate --min-re") == [
-        ["restore", "report"],
+        ["report", "restore"],
         ["--min-recall-no"],
     ]
 

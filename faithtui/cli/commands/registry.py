@@ -1,4 +1,6 @@
-"""All commands, in the order of the help."""
+"""All commands, in the order of the help: sections as work goes, commands of commands last."""
+
+from typing import Final
 
 import typer
 
@@ -35,38 +37,45 @@ from faithtui.cli.commands.show.show import show
 from faithtui.cli.commands.split import split
 from faithtui.cli.commands.trend import trend
 
+_IN: Final = "Data in"
+_JUDGE: Final = "Judge"
+_REVIEW: Final = "Review"
+_FIGURES: Final = "Figures"
+_OUT: Final = "Out"
+_STORE: Final = "Store and settings"
+
 
 def add_commands(app: typer.Typer) -> None:
-    """Add every command to the program; the help lists commands of commands last."""
-    app.command()(demo)
-    app.command("import")(import_)
-    app.command()(run)
-    app.command()(measure)
-    app.command()(keys)
-    app.command()(metrics)
-    app.command()(runs)
-    app.command()(archive)
-    app.command()(restore)
-    app.command()(show)
-    app.command()(sample)
-    app.command()(plan)
-    app.command()(label)
-    app.command()(report)
-    app.command()(figures)
-    app.command()(export)
-    app.command()(merge)
-    app.command()(guideline)
-    app.command()(split)
-    app.command()(compare)
-    app.command()(trend)
-    app.command(cls=UsageErrorIsBrokenCommand)(gate)
-    app.command()(check)
-    app.command()(serve)
-    app.command()(doctor)
-    app.command()(backup)
-    app.command("help")(help_)
-    app.add_typer(claim_set)
-    app.add_typer(judge)
-    app.add_typer(prompts)
-    app.add_typer(batch)
-    app.add_typer(delete)
+    """Add every command to the program, under its section of the help, as work goes."""
+    app.command(rich_help_panel=_IN)(demo)
+    app.command("import", rich_help_panel=_IN)(import_)
+    app.command(rich_help_panel=_JUDGE)(run)
+    app.command(rich_help_panel=_JUDGE)(measure)
+    app.command(rich_help_panel=_JUDGE)(runs)
+    app.command(rich_help_panel=_JUDGE)(metrics)
+    app.command(rich_help_panel=_REVIEW)(show)
+    app.command(rich_help_panel=_REVIEW)(check)
+    app.command(rich_help_panel=_REVIEW)(guideline)
+    app.command(rich_help_panel=_REVIEW)(plan)
+    app.command(rich_help_panel=_REVIEW)(sample)
+    app.command(rich_help_panel=_REVIEW)(label)
+    app.command(rich_help_panel=_REVIEW)(merge)
+    app.command(rich_help_panel=_REVIEW)(serve)
+    app.command(rich_help_panel=_FIGURES)(report)
+    app.command(rich_help_panel=_FIGURES)(compare)
+    app.command(rich_help_panel=_FIGURES)(trend)
+    app.command(rich_help_panel=_FIGURES)(figures)
+    app.command(rich_help_panel=_FIGURES, cls=UsageErrorIsBrokenCommand)(gate)
+    app.command(rich_help_panel=_OUT)(export)
+    app.command(rich_help_panel=_OUT)(split)
+    app.command(rich_help_panel=_STORE)(doctor)
+    app.command(rich_help_panel=_STORE)(backup)
+    app.command(rich_help_panel=_STORE)(archive)
+    app.command(rich_help_panel=_STORE)(restore)
+    app.command(rich_help_panel=_STORE)(keys)
+    app.command("help", rich_help_panel=_STORE)(help_)
+    app.add_typer(judge, rich_help_panel=_JUDGE)
+    app.add_typer(prompts, rich_help_panel=_JUDGE)
+    app.add_typer(batch, rich_help_panel=_JUDGE)
+    app.add_typer(claim_set, rich_help_panel=_FIGURES)
+    app.add_typer(delete, rich_help_panel=_STORE)
