@@ -436,6 +436,7 @@ async def test_failed_rows_are_measured_again_and_nothing_is_bought_twice(tmp_pa
     judge = CountingJudge()
     outcome = await measure_into(results, shard, judge, retry_failed=True)
     assert (outcome.is_whole, outcome.failed, outcome.conversations) == (True, 0, 5)
+    assert outcome.conversations_before == 3
     check_equal_but_for_replies(results, tmp_path / "expected")
     replies = read_tables(results)["replies"]
     assert len(judge.asked) == len(replies) - len(before["replies"]) > 0

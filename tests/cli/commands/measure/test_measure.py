@@ -74,6 +74,8 @@ def test_rows_that_failed_end_with_5_and_a_file_of_prose_is_told_too(
     assert "1 failed, with the reason in their rows" in found.out
     assert "shard 0.jsonl: 1 failed, such as InputError: " in found.err
     assert "0.jsonl: line 1: is not JSON" in found.err
+    again = cli("measure", source, "-o", source.parent / "a", "--retry-failed")
+    assert "1 conversation of 1 shard measured now, 1 before; 1 failed" in again.out
     (source / "1.jsonl").write_text("prose\n")
     found = cli("measure", source, "-o", source.parent / "b")
     assert found.code == 5
