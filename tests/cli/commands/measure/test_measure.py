@@ -169,6 +169,7 @@ def test_progress_adds_up_shards_and_a_late_report_counts_for_nothing() -> None:
     line(ShardOutcome("b", is_whole=False, conversations=4, calls=19, cost_usd=0.2))
     now[0] = 20.0
     line.end()
+    line.end()  # nothing is new
     assert out.getvalue().splitlines() == [
         "1 of 4 shards whole from before",
         "1/4 shards · 3 conversations · 0:10 · 10 calls · 60/min · $0.5000",
