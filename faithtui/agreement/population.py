@@ -59,6 +59,9 @@ class Population:
     """Claims by bundle, stratum and label."""
     open_shards: int = 0
     """Shards that were not whole when it was counted, and are no part of it."""
+    groups: int | None = None
+    """Groups of conversations with a claim; a conversation without a group is one. None: nobody
+    counted them."""
 
     @property
     def conversation_count(self) -> int:
@@ -147,6 +150,7 @@ class Population:
             "labels": list(self.labels),
             "stratified_by": list(self.stratified_by),
             "open_shards": self.open_shards,
+            "groups": self.groups,
             "strata": [
                 {"name": each.name, "values": list(each.values), "drawn": each.drawn}
                 for each in self.strata
@@ -172,6 +176,7 @@ class Population:
             counts = tuple(
                 tuple(tuple(map(int, row)) for row in bundle) for bundle in found["counts"]
             )
+            groups = found.get("groups")
             read = cls(
                 results=str(found["results"]),
                 digest=str(found["digest"]),
@@ -183,6 +188,7 @@ class Population:
                 },
                 passed=int(found["passed"]),
                 open_shards=int(found["open_shards"]),
+                groups=None if groups is None else int(groups),
                 labels=labels,
                 stratified_by=tuple(map(str, found["stratified_by"])),
                 strata=strata,
@@ -192,7 +198,7 @@ class Population:
             raise ValueError(f"is no population ({type(error).__name__}: {error})") from error
         shapes = {len(bundle) for bundle in counts}, {len(row) for each in counts for row in each}
         is_counted = shapes == ({len(strata)}, {len(labels)})
-        numbers = (read.judged, read.passed, *read.states.values())
+        numbers = (read.judged, read.passed, read.groups or 0, *read.states.values())
         numbers += tuple(count for bundle in counts for row in bundle for count in row)
         if not is_counted or min(numbers) < 0:
             raise ValueError("is no population: its counts do not fit its strata and labels")

@@ -96,10 +96,13 @@ class PopulationIdentity:
     """Names what was judged, and how."""
     claims: int
     conversations: int
+    """All, as in a report; figures are about those with a claim."""
     failed: int
-    """Conversations that could not be judged."""
+    """Of these, those that could not be judged."""
     strata: tuple[tuple[str, int], ...]
     """Name and claims of each."""
+    judged: int | None = None
+    """Of the conversations, those with a claim, as in a report; None: of an earlier version."""
 
 
 @dataclass(frozen=True, slots=True)

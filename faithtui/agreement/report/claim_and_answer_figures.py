@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from faithtui.agreement.labelled_units import (
     AnswerUnit,
@@ -301,12 +302,15 @@ def estimate_drawable_pass_rate(compared: ComparedClaims, rule: ScoringRule) -> 
 
 def count_labelled_units_by_stratum(
     compared: ComparedClaims, rule: ScoringRule
-) -> tuple[LabelledStratum, ...]:
-    """Count what is labelled of each stratum of the sample, in the order of its design."""
+) -> tuple[tuple[LabelledStratum, ...], npt.NDArray[np.bool_]]:
+    """Count what is labelled of each stratum of the sample, in the order of its design.
+
+    Returns:
+        The strata, and whether a group has a labelled unit of each, shape (strata, groups).
+    """
     units = _make_claim_pass_columns(rule, compared)
-    return _sum_strata_over_groups(
-        _count_units_labels_and_passes(units, compared.design, compared.labels.names)
-    )
+    counts = _count_units_labels_and_passes(units, compared.design, compared.labels.names)
+    return _sum_strata_over_groups(counts), counts[1] > 0
 
 
 def compute_answer_level_report(
@@ -654,7 +658,9 @@ def _estimate_judge_pass_rate(units: PassColumns, design: LabelDesign, level: fl
         return _estimate_known_pass_share(units, units.judge, level)
     hits, sizes = units.population_passes
     found = estimate_share_of_counts(hits, sizes, level)
-    return replace(found, clusters=design.population.judged)
+    population = design.population
+    groups = population.judged if population.groups is None else population.groups
+    return replace(found, clusters=groups)
 
 
 def _regroup_by_conversation(units: PassColumns) -> PassColumns:

@@ -1,6 +1,7 @@
 """What a report says of a population: how much there is, and the share that passes by part."""
 
 from collections.abc import Collection
+from dataclasses import replace
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def _estimate_pass_rate_by_stratum_value(
     if not population.stratified_by or not compared.design.strata:
         return (), 0
     labels = compared.labels.names
-    strata = count_labelled_units_by_stratum(compared, rule)
+    strata, in_groups = count_labelled_units_by_stratum(compared, rule)
     cells = population.count_claims_by_stratum_and_label(labels).sum(axis=2)
     level = compared.settings.level
     found, few = [], 0
@@ -80,6 +81,7 @@ def _estimate_pass_rate_by_stratum_value(
                 few += 1
                 continue
             corrected = widen_run_rate(estimate_run_rate(part, level=level), part, level)
+            corrected = replace(corrected, clusters=int(in_groups[inside].any(axis=0).sum()))
             by_label = cells[inside].sum(axis=0)[:-1]
             found.append(
                 RateSlice(

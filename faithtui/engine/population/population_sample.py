@@ -248,6 +248,7 @@ def _make_population(
         digest=digest,
         states=conversations.states,
         judged=conversations.judged,
+        groups=conversations.groups,
         scores=conversations.scores,
         passed=conversations.passed,
         labels=strata.labels,

@@ -70,6 +70,8 @@ class ConversationCounts:
     states: Mapping[str, int]
     judged: int
     """Those with a claim."""
+    groups: int
+    """Groups of these; a conversation without a group is one."""
     passed: int
     scores: Mapping[str, float | None]
 
@@ -166,15 +168,19 @@ class ResultsScan:
             "SELECT state, count(*) FROM conversations GROUP BY state", {}
         )
         totals = self._database.run_query(
-            "SELECT count(*) FILTER (claims > 0), count(*) FILTER (success), avg(windowed), "
-            "avg(per_interaction), avg(pooled) FROM conversations",
+            "SELECT count(*) FILTER (claims > 0), "
+            "count(*) FILTER (claims > 0 AND conversation_group IS NULL) "
+            "+ count(DISTINCT conversation_group) FILTER (claims > 0), "
+            "count(*) FILTER (success), avg(windowed), avg(per_interaction), avg(pooled) "
+            "FROM conversations",
             {},
         )[0]
         return ConversationCounts(
             dict(sorted(states)),
             int(totals[0]),
             int(totals[1]),
-            dict(zip(("windowed", "per_interaction", "pooled"), totals[2:], strict=True)),
+            int(totals[2]),
+            dict(zip(("windowed", "per_interaction", "pooled"), totals[3:], strict=True)),
         )
 
     def count_claims_by_stratum(self) -> list[StratumCount]:

@@ -87,6 +87,11 @@ class MeasureSummary:
         return sum(each.conversations for each in self.outcomes)
 
     @property
+    def conversations_before(self) -> int:
+        """Of these, that were finished before."""
+        return sum(each.conversations_before for each in self.outcomes)
+
+    @property
     def failed(self) -> int:
         """Of these, that have a reason and no score because something went wrong."""
         return sum(each.failed for each in self.outcomes)

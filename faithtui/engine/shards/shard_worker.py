@@ -74,6 +74,8 @@ class ShardOutcome:
     """All its conversations are measured, and its files are written."""
     conversations: int = 0
     """Finished, by this worker and before."""
+    conversations_before: int = 0
+    """Of these, finished before this worker began."""
     failed: int = 0
     """Of these, that have a reason and no score because something went wrong."""
     first_failure: str | None = None
@@ -202,6 +204,7 @@ class _ShardWork:
         self._journal = journal
         self._images = _ImagesInFlight()
         self._on_progress = on_progress
+        self._finished_before = journal.finished_count
         self._breaker = CircuitBreaker(settings.max_failures, 0)
         self.tally = CallCounts()
         self.waiting = 0
@@ -330,6 +333,7 @@ class _ShardWork:
             shard=self._shard.name,
             is_whole=is_whole,
             conversations=self._journal.finished_count,
+            conversations_before=self._finished_before,
             failed=self._journal.states[ScoreState.FAILED],
             first_failure=self._first_failure,
             incomplete=self._journal.states[ScoreState.INCOMPLETE],

@@ -52,6 +52,14 @@ def check_shares(drawn: Counter[tuple[str, int]], draws: int, share: float) -> N
         assert abs(count / draws - share) <= allowed, claim
 
 
+def test_claims_of_one_conversation_have_random_numbers_of_their_own(scan: ResultsScan) -> None:
+    """Else they would be drawn together, each with the right chance."""
+    scan.set_strata((), 0)
+    populations = count_populations(scan)
+    places = scan.choose_random_claims_per_stratum(populations, populations)
+    assert len({each.number for each in places}) == len(places) == 120
+
+
 @pytest.mark.parametrize(
     "draws", [40, pytest.param(2000, marks=pytest.mark.thorough)], ids=["few", "many"]
 )

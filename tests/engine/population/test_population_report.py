@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -194,7 +195,7 @@ def test_a_report_says_what_it_is_about(store: Store, results: str) -> None:
     found = slices["language", "en"]
     assert found.claims == len(english)
     assert found.judge == pytest.approx(sum(each != "no" for each in english) / len(english))
-    assert found.corrected.n >= 10
+    assert 10 <= found.corrected.clusters <= found.corrected.n
     page = "".join(iter_report_text(store, agreement, "md"))
     assert "of 360 claims in 120 conversations" in page
     assert "in the population" in page
@@ -257,6 +258,20 @@ def test_a_split_of_a_population_has_no_corrected_share(
     assert report.claims.rate.corrected_this_run.value is None
 
 
+def test_the_share_by_the_judge_is_of_the_groups_that_conversations_form(
+    store: Store, tmp_path: Path
+) -> None:
+    made = [
+        replace(each, group=f"g{number // 3}" if number < 9 else None)
+        for number, each in enumerate(make_population(24, failed=2))
+    ]
+    row = draw(store, str(write_results(tmp_path / "all", {"a": made})), size=12)
+    assert row.population is not None
+    assert (row.population.judged, row.population.groups) == (24, 3 + 15)
+    rate = compute_run_agreement(store, row.run).report.claims.rate
+    assert rate.judge_raw.clusters == 18
+
+
 def test_a_gate_and_its_certificate_name_the_population(
     labelled: tuple[Store, SampleRow], results: str, tmp_path: Path
 ) -> None:
@@ -272,6 +287,7 @@ def test_a_gate_and_its_certificate_name_the_population(
     population = certificate.sample.population
     assert population is not None
     assert (population.claims, population.conversations, population.failed) == (360, 124, 4)
+    assert population.judged == 120
     assert dict(population.strata) == {each.name: each.population for each in row.strata}
     again = check_gate_and_write_certificate_if_passed(
         store, row.run, GateRequest(certificate=tmp_path / "certificate.json")

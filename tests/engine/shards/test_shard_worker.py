@@ -133,8 +133,12 @@ async def test_whatever_a_kill_leaves_of_the_journal_nothing_is_bought_twice(
         kept = [json.loads(line) for line, end in zip(lines, ends[1:], strict=True) if end <= cut]
         replies = [each for each in kept if "key" in each]
         judge = CountingJudge()
-        outcome = await measure_into(results, shard, judge)
+        told: list[ShardOutcome] = []
+        outcome = await measure_shard_async(
+            SETTINGS, shard, results, judge=judge, on_progress=told.append
+        )
         assert outcome.is_whole
+        assert len(told) == 2 - sum("done" in each for each in kept), "none is measured twice"
         assert len(judge.asked) + len(replies) == len(expected["replies"]), cut
         assert read_tables(results) == expected, cut
 
@@ -436,6 +440,7 @@ async def test_failed_rows_are_measured_again_and_nothing_is_bought_twice(tmp_pa
     judge = CountingJudge()
     outcome = await measure_into(results, shard, judge, retry_failed=True)
     assert (outcome.is_whole, outcome.failed, outcome.conversations) == (True, 0, 5)
+    assert outcome.conversations_before == 3
     check_equal_but_for_replies(results, tmp_path / "expected")
     replies = read_tables(results)["replies"]
     assert len(judge.asked) == len(replies) - len(before["replies"]) > 0
@@ -516,12 +521,12 @@ async def test_a_kill_while_files_are_replaced_leaves_the_shard_under_way(
     await measure_into(results, shard, break_some(JudgeRefused("no", raw="")))
     real = move_into_place
 
-    def move_but_the_last(new: Path, target: Path, *, force: bool) -> None:
-        if target.parent.name == "conversations":
+    def move_until_claims(new: Path, target: Path, *, force: bool) -> None:
+        if target.parent.name == "claims":  # the file that says the rest is there comes after it
             raise OSError("killed here")
         real(new, target, force=force)
 
-    monkeypatch.setattr("faithtui.engine.shards.table_files.move_into_place", move_but_the_last)
+    monkeypatch.setattr("faithtui.engine.shards.table_files.move_into_place", move_until_claims)
     with pytest.raises(ExportError):
         await measure_into(results, shard, CountingJudge(), retry_failed=True)
     assert list_finished_shards(results) == []

@@ -27,6 +27,7 @@ class ShardProgressLine:
         self._clock = clock
         self._began_at = clock()
         self._drawn_at: float | None = None
+        self._drawn = ""
         self._shards = self._whole_before = 0
         self._latest: dict[str, ShardOutcome] = {}
 
@@ -69,6 +70,9 @@ class ShardProgressLine:
         if is_quiet():
             return
         text = self._format_totals()
+        if text == self._drawn:
+            return
+        self._drawn = text
         self._out.write(f"\r\x1b[K{text}" if self._live else f"{text}\n")
         self._out.flush()
 

@@ -60,6 +60,7 @@ def summary_to_json(summary: MeasureSummary) -> JsonFields:
         "shards": summary.shards,
         "whole": summary.whole,
         "conversations": summary.conversations,
+        "conversations_before": summary.conversations_before,
         "failed": summary.failed,
         "incomplete": summary.incomplete,
         "waiting": summary.waiting,
@@ -72,10 +73,7 @@ def summary_to_json(summary: MeasureSummary) -> JsonFields:
 def _format_totals(summary: MeasureSummary) -> str:
     parts = [
         f"{summary.whole:,} of {plural(summary.shards, 'shard')} whole in {summary.results}",
-        f"{plural(summary.conversations, 'conversation')} of "
-        f"{plural(len(summary.outcomes), 'shard')} measured now"
-        if summary.outcomes
-        else "nothing was left to measure",
+        _format_measured_counts(summary) if summary.outcomes else "nothing was left to measure",
     ]
     if summary.failed:
         parts.append(f"{summary.failed:,} failed, with the reason in their rows")
@@ -85,3 +83,10 @@ def _format_totals(summary: MeasureSummary) -> str:
         cost = "price unknown" if summary.cost_usd is None else f"${summary.cost_usd:.4f}"
         parts.append(f"{plural(summary.calls, 'call')}, {cost}")
     return "; ".join(parts)
+
+
+def _format_measured_counts(summary: MeasureSummary) -> str:
+    before = summary.conversations_before
+    now = plural(summary.conversations - before, "conversation")
+    found = f"{now} of {plural(len(summary.outcomes), 'shard')} measured now"
+    return f"{found}, {before:,} before" if before else found

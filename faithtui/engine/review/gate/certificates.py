@@ -210,6 +210,7 @@ def _make_population_identity(population: Population) -> PopulationIdentity:
         population.conversation_count,
         population.failed_conversation_count,
         tuple((each.name, claims) for each, claims in counts),
+        population.judged,
     )
 
 

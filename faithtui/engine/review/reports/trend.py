@@ -107,7 +107,7 @@ def _make_point(
     )
     if not design.follows_draw:
         known = estimate_fair_claim_count(
-            count_labelled_units_by_stratum(units.compared, units.recoded_rule)
+            count_labelled_units_by_stratum(units.compared, units.recoded_rule)[0]
         )
         # A report speaks of what the run judged, this of the set.
         score = widen_interval_for_unknown_units(

@@ -74,6 +74,8 @@ def test_rows_that_failed_end_with_5_and_a_file_of_prose_is_told_too(
     assert "1 failed, with the reason in their rows" in found.out
     assert "shard 0.jsonl: 1 failed, such as InputError: " in found.err
     assert "0.jsonl: line 1: is not JSON" in found.err
+    again = cli("measure", source, "-o", source.parent / "a", "--retry-failed")
+    assert "1 conversation of 1 shard measured now, 1 before; 1 failed" in again.out
     (source / "1.jsonl").write_text("prose\n")
     found = cli("measure", source, "-o", source.parent / "b")
     assert found.code == 5
@@ -167,6 +169,7 @@ def test_progress_adds_up_shards_and_a_late_report_counts_for_nothing() -> None:
     line(ShardOutcome("b", is_whole=False, conversations=4, calls=19, cost_usd=0.2))
     now[0] = 20.0
     line.end()
+    line.end()  # nothing is new
     assert out.getvalue().splitlines() == [
         "1 of 4 shards whole from before",
         "1/4 shards · 3 conversations · 0:10 · 10 calls · 60/min · $0.5000",
