@@ -6,6 +6,7 @@ import gzip
 import importlib
 import json
 import lzma
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,24 @@ def test_exactly_one_reader_recognises_a_file(path: Path) -> None:
     with RecordFile(path) as file:
         found = [each.name for each in READERS if each.explain_match(file.sample)]
     assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("keys", "way"),
+    [
+        (
+            ("question", "rply", "contexts"),
+            "not the answer; .*: `--map answer=rply`",
+        ),
+        (("question", "contexts"), "not the answer; .*: `--map answer=COLUMN`"),
+        (("notes", "qestion", "answer"), "not the question; .*: `--map question=qestion`"),
+        (("notes", "contexts"), "no format that is known"),
+    ],
+)
+def test_rows_without_a_question_or_an_answer_name_the_missing_part(
+    tmp_path: Path, keys: tuple[str, ...], way: str
+) -> None:
+    assert re.search(way, refusal(write(tmp_path / "x.jsonl", dict.fromkeys(keys, "a text"))))
 
 
 @pytest.mark.parametrize(

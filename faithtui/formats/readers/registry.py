@@ -156,6 +156,9 @@ def _describe_unknown_format(sample: Sample) -> str:
     missing_role = _describe_message_without_role(sample)
     if missing_role is not None:
         return missing_role
+    missing_part = _describe_missing_part_of_rows(sample)
+    if missing_part is not None:
+        return missing_part
     keys = list(dict.fromkeys(key for record in sample.records for key in record))
     hints = [
         f"`--map {name}={shlex.quote(key)}`"
@@ -168,6 +171,36 @@ def _describe_unknown_format(sample: Sample) -> str:
         f"{_format_sample_keys(sample) or 'no keys'}. Say which columns the parts are, "
         "`--map question=… --map answer=… --map contexts=…`, or name the format with "
         f"`--format`{way}"
+    )
+
+
+def _describe_missing_part_of_rows(sample: Sample) -> str | None:
+    """Name the part that rows of question, answer and contexts do not have.
+
+    Returns:
+        None where they have neither question nor answer, or both.
+    """
+    fields = AnySpelling(dict.fromkeys(key for record in sample.records for key in record))
+    found = {
+        "question": fields.has_one_of_keys(*question_rows.QUESTION),
+        "answer": fields.has_one_of_keys(*question_rows.ANSWER),
+    }
+    if len(set(found.values())) == 1:
+        return None
+    there, missing = sorted(found, key=lambda each: not found[each])
+    unread = [
+        key
+        for key in fields.value
+        if not AnySpelling({key: None}).has_one_of_keys(
+            *question_rows.QUESTION, *question_rows.ANSWER, *question_rows.CONTEXTS
+        )
+    ]
+    near = [key for key in unread if suggest_key(key) == missing] or unread[: len(unread) == 1]
+    example = shlex.quote(near[0]) if near else "COLUMN"
+    return (
+        f"is {sample.kind} that has the {there} and not the {missing}; its records have "
+        f"{_format_sample_keys(sample)}. If one of these is the {missing}: "
+        f"`--map {missing}={example}`"
     )
 
 
