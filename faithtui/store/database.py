@@ -40,6 +40,7 @@ from faithtui.store.file.writer import Writer
 from faithtui.store.schema.checksums import describe_corrupted_rows, get_driver_connection
 from faithtui.store.schema.identity import find_head_revision
 from faithtui.store.schema.stored_json import describe_damaged_json
+from faithtui.store.schema.text_encoding import describe_undecodable_texts
 
 T = TypeVar("T")
 
@@ -244,6 +245,7 @@ class Database:
                 lost = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
                 changed = list(describe_corrupted_rows(connection))
                 changed += describe_damaged_json(get_driver_connection(connection))
+                changed += describe_undecodable_texts(get_driver_connection(connection))
         except StoreError as error:
             return [*_format_damage_lines(damage), str(error)]
         orphans = sorted({(table, row, parent) for table, row, parent, _ in lost})

@@ -115,8 +115,12 @@ def test_a_text_that_is_no_utf_8_is_refused_in_a_sentence(
         raw.execute(f"UPDATE {table} SET {column} = CAST(x'ff41' AS TEXT)")
     assert read_startup_runs(path) is None
     told = rf"column {column} of .* no UTF-8 .*--salvage"
-    with Store.open(path) as store, pytest.raises(StoreDamaged, match=told):
-        store.runs.list_runs()
+    with Store.open(path) as store:
+        (sentence,) = store.list_damage()
+        assert sentence.startswith(f"row 1 of table {table} is not what was written")
+        assert f"changed its {column} later" in sentence
+        with pytest.raises(StoreDamaged, match=told):
+            store.runs.list_runs()
 
 
 def test_the_row_and_the_way_out_are_named(tmp_path: Path) -> None:
