@@ -111,9 +111,9 @@ class SettingEditor(Controller["SettingsScreen"]):
     def _edit_in_line(self, name: str, value: str) -> None:
         self.screen.entry.setting = name
         self.screen.show_input_line(self.screen.entry, value)
-        # A value alone does not say what it is: the status line above it does.
+        # A value alone does not say what it is: the status line does.
         self.screen.query_one(StatusLine).display = True
-        self.screen.show_message(Piece(TITLES[name], "strong"), Piece(": new value below", "quiet"))
+        self.screen.show_message(Piece(TITLES[name], "strong"), Piece(": type the new value", "quiet"))
 
     def save_typed_value(self, text: str) -> None:
         """Save what was typed."""
