@@ -113,7 +113,9 @@ class SettingEditor(Controller["SettingsScreen"]):
         self.screen.show_input_line(self.screen.entry, value)
         # A value alone does not say what it is: the status line does.
         self.screen.query_one(StatusLine).display = True
-        self.screen.show_message(Piece(TITLES[name], "strong"), Piece(": type the new value", "quiet"))
+        self.screen.show_message(
+            Piece(TITLES[name], "strong"), Piece(": type the new value", "quiet")
+        )
 
     def save_typed_value(self, text: str) -> None:
         """Save what was typed."""
