@@ -7,7 +7,6 @@ long as it was served in the drawn order. Probabilities of inclusion are kept wi
 Source: Cochran, Sampling Techniques (1977), chapters 2, 5 and 9.
 """
 
-import hashlib
 import random
 from array import array
 from collections import Counter
@@ -178,7 +177,7 @@ class SamplePlan:
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Claims per stratum; strata that are not named get none. {}: `size` in equal parts."""
     shown_share: float = 0.0
-    """Chance of each claim to be served with the judge's word in view, in [0, 1]."""
+    """Share of claims that are served with the judge's verdict in view, in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,8 +308,15 @@ def make_sample_draw(units: Sequence[FrameUnit], plan: SamplePlan) -> SampleDraw
             order = list(
                 _draw_strata_interleaved(frame.group_positions_by_stratum(), strata, plan.seed)
             )
+    shown = {
+        each.name: iterate_whether_judge_is_shown(plan.seed, each.name, plan.shown_share)
+        for each in strata
+    }
     return SampleDraw(
-        tuple(_make_drawn_claim(frame[place], stratum, plan) for stratum, place in order),
+        tuple(
+            ClaimDraw(frame[place], each.name, each.draw_probability, next(shown[each.name]))
+            for each, place in order
+        ),
         strata,
         len(frame),
     )
@@ -350,13 +356,23 @@ def _draw_random_positions(count: int, wanted: int, seed: int, name: str) -> lis
     return chosen
 
 
-def _make_drawn_claim(unit: FrameUnit, stratum: Stratum, plan: SamplePlan) -> ClaimDraw:
-    return ClaimDraw(
-        unit, stratum.name, stratum.draw_probability, _draw_whether_judge_is_shown(unit, plan)
-    )
+def iterate_whether_judge_is_shown(seed: int | None, stratum: str, share: float) -> Iterator[bool]:
+    """Choose, claim by claim of a stratum in drawn order, which ones show the judge.
+
+    Claims go in blocks of five, shuffled inside: one of each five at a share of 0.2. A share whose
+    fifth is no whole number begins at a random remainder, so that each claim has the same chance.
+    The same seed and stratum give the same choice, and a longer draw continues it.
+    """
+    chance = random.Random(f"{seed}:shown:{stratum}")
+    due = chance.random()
+    while True:
+        due += _SHOWN_BLOCK * share
+        count = int(due)
+        due -= count
+        block = [place < count for place in range(_SHOWN_BLOCK)]
+        chance.shuffle(block)
+        yield from block
 
 
-def _draw_whether_judge_is_shown(unit: FrameUnit, plan: SamplePlan) -> bool:
-    """Toss a coin for a claim; the same seed always gives the same side."""
-    digest = hashlib.sha256(f"{plan.seed}:shown:{unit.claim}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") / 2**64 < plan.shown_share
+_SHOWN_BLOCK = 5
+"""Claims of a block: the usual share, 0.2, is one of them."""

@@ -5,7 +5,6 @@ what. A second draw of the same results adds to the first: the same random numbe
 that the larger sample holds the smaller one and no claim comes twice.
 """
 
-import hashlib
 import json
 import random
 from collections import Counter
@@ -14,7 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from faithtui.agreement.population import Population, PopulationStratum
-from faithtui.agreement.sampling.draw import CONVERSATIONS, SamplingDesign, Stratum
+from faithtui.agreement.sampling.draw import (
+    CONVERSATIONS,
+    SamplingDesign,
+    Stratum,
+    iterate_whether_judge_is_shown,
+)
 from faithtui.domain.verdicts import Claim, make_claim_identity_key
 from faithtui.engine.integrity.run_checks import check_and_save_remaining_conversations
 from faithtui.engine.population.population_strata import (
@@ -157,12 +161,18 @@ def _draw_claims(
     population = _make_population(scan, manifest, digest, conversations, strata, sizes)
     mean_size = population.claim_count / max(1, population.judged)
 
+    shown = {
+        name: iterate_whether_judge_is_shown(plan.seed, name, wanted.shown_share)
+        for name in populations
+    }
+
     def make_claim(place: ClaimPlace) -> DrawnClaim:
+        stratum = find_stratum_name(place, strata, design)
         return DrawnClaim(
             (place.source, place.key),
             _find_claim(scan, place, stored[place.source, place.key][1]),
-            find_stratum_name(place, strata, design),
-            _draw_whether_judge_is_shown(place, plan),
+            stratum,
+            next(shown[stratum]),
         )
 
     used = {(each.source, each.key) for each in fresh}
@@ -288,13 +298,6 @@ def _sort_claims_for_review(
     random.Random(f"{plan.seed}:order:{len(turns)}").shuffle(turns)
     queues = {name: iter(each) for name, each in by_stratum.items()}
     return [next(queues[name]) for name in turns]
-
-
-def _draw_whether_judge_is_shown(place: ClaimPlace, plan: PopulationRequest) -> bool:
-    """Toss a coin for a claim; the same seed always gives the same side."""
-    text = "\x1f".join((str(plan.seed), "shown", place.source, place.key, str(place.position)))
-    number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
-    return plan.blind and number < plan.shown_share
 
 
 _Stored = tuple[ParsedConversation, Judgement]

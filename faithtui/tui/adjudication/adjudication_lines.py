@@ -197,6 +197,7 @@ def claim_line(
     most: int,
     labels: LabelSet,
     width: int,
+    here: bool = False,
 ) -> Line:
     """Draw a claim: its words, what each person says, the final word, and the judges' words."""
     mark = Piece("!", "warn") if claim.flagged else Piece("·" if claim.final else " ", "quiet")
@@ -224,7 +225,8 @@ def claim_line(
     room = width - count_cells_of_pieces(right) - 4
     text = fit_text(escape_line(row.text).text, room)
     look = "" if claim.is_undecided else "quiet"
-    return make_line(Piece(" "), mark, Piece(" "), Piece(f"{text} ", look), *right)
+    chosen = Piece(">" if here else " ")
+    return make_line(chosen, mark, Piece(" "), Piece(f"{text} ", look), *right)
 
 
 def _letter_piece(label: str | None, labels: LabelSet) -> Piece:

@@ -266,9 +266,8 @@ class AdjudicateScreen(FaithScreen):
             if not self._drawn_with_judge:
                 self.call_later(self._record_judge_exposure)
             self._drawn_with_judge.append(claim.item)
-        return draw.claim_line(
-            row, claim, self.compared, self._count_opinion_columns_needed(), self.spec.labels, width
-        )
+        columns = self._count_opinion_columns_needed()
+        return draw.claim_line(row, claim, self.compared, columns, self.spec.labels, width, here)
 
     def _record_judge_exposure(self) -> None:
         """Remember whose judge was in view."""

@@ -48,7 +48,7 @@ PARTS = (
     (
         "5",
         "progress",
-        "while labelling",
+        "labels needed",
         "The watched figure over the labels, and how many are needed",
     ),
     (

@@ -49,7 +49,7 @@ class AgreementPanes(Panes):
             Pane(id="people", title="Annotators"),
             Pane(id="scores", title="Scores"),
             Pane(id="calibration", title="Calibration"),
-            Pane(id="progress", title="While labelling"),
+            Pane(id="progress", title="Labels needed"),
             Pane(id="marked", title="Evidence and extraction"),
             Pane(id="warnings", title="Summary and warnings"),
             planner=lambda width, height: layouts.plan_agreement(width, height, self._empty),
@@ -161,7 +161,7 @@ class AgreementPanes(Panes):
                 lambda w: parts.format_labels_needed_lines(
                     report, w, progress.scrollable_content_region.height
                 ),
-                f"While labelling{named}",
+                f"Labels needed{named}",
             ),
             "differences": (
                 lambda w: draw.format_disagreement_lines(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from textual import getters, on, work
@@ -20,6 +21,8 @@ from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, wrap
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
+
+PLAN_WITHOUT_ANSWER = partial(layouts.plan_alone, "metrics")
 
 NOTHING_CHOSEN = " No conversation chosen: {go.conversations}, then {review.metrics}."
 
@@ -53,9 +56,11 @@ class MetricsScreen(FaithScreen):
     answer = getters.query_one("#answer", Pane)
 
     def make_panes(self) -> Panes:
-        """Make the table and the answer below it."""
+        """Make the table and the answer below it, which is shown once there is one."""
         return Panes(
-            CompareTable(), Pane(id="answer", title="Answer"), planner=layouts.plan_metrics
+            CompareTable(),
+            Pane(id="answer", title="Answer"),
+            planner=PLAN_WITHOUT_ANSWER,
         )
 
     def on_mount(self) -> None:
@@ -138,6 +143,10 @@ class MetricsScreen(FaithScreen):
 
     def _draw(self) -> None:
         found = self.compared
+        has_answer = found is not None and found.answer is not None
+        self.query_one(Panes).set_planner(
+            layouts.plan_metrics if has_answer else PLAN_WITHOUT_ANSWER
+        )
         if found is None:
             words = [BLANK, Line((Piece(self.keys.fill_in_keys(NOTHING_CHOSEN), "strong"),))]
             self.table.show(lambda _width: words, title="Metrics compared")

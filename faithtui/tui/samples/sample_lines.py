@@ -104,8 +104,10 @@ def describe_labels_needed(progress: QueueProgress) -> str:
     target = f"{'a share' if progress.planned else 'kappa'} ±{KAPPA_TARGET:.2f}"
     if not progress.needed:
         return f"enough for {target}"
-    planned = f" (expected before {MEASURED_FROM} labels count)" if progress.planned else ""
-    return f"{fmt.format_count(progress.needed)} more for {target}{planned}"
+    if progress.planned:
+        most = fmt.format_count(progress.needed)
+        return f"at most {most} more for {target} (told from your labels after {MEASURED_FROM})"
+    return f"{fmt.format_count(progress.needed)} more for {target}"
 
 
 def queue_header_line(width: int) -> Line:

@@ -176,9 +176,15 @@ class FaithScreen(Screen[None]):
             self.post_message(WorkerFailed(error))
 
     def report_failed_reading(self, error: FaithtuiError) -> None:
-        """Say what could not be read, also on the status line: it is seen with every pane."""
-        self.post_message(WorkerFailed(error))
-        self.show_message(escape_line(f"not read: {error}", "warn", limit=400))
+        """Say what could not be read, also on the status line: it is seen with every pane.
+
+        While the status line says so already, as when another process deletes step by step, no
+        second box is opened.
+        """
+        words = (escape_line(f"not read: {error}", "warn", limit=400),)
+        if self.query_one(StatusLine).left != words:
+            self.post_message(WorkerFailed(error))
+            self.show_message(*words)
 
     def explain_unread_content(self, why: Sequence[Piece]) -> None:
         """Say in place of the content why it was not read; what was read before may stay."""

@@ -28,6 +28,7 @@ from faithtui.tui.settings.setting_lines import (
 from faithtui.tui.theme import theme
 from faithtui.tui.theme.ascii import wants_ascii
 from faithtui.tui.theme.lines import Line, Piece, escape_line, escape_text, make_line
+from faithtui.tui.widgets.bars import StatusLine
 from faithtui.tui.widgets.plain_input import PlainInput
 
 if TYPE_CHECKING:
@@ -110,6 +111,11 @@ class SettingEditor(Controller["SettingsScreen"]):
     def _edit_in_line(self, name: str, value: str) -> None:
         self.screen.entry.setting = name
         self.screen.show_input_line(self.screen.entry, value)
+        # A value alone does not say what it is: the status line does.
+        self.screen.query_one(StatusLine).display = True
+        self.screen.show_message(
+            Piece(TITLES[name], "strong"), Piece(": type the new value", "quiet")
+        )
 
     def save_typed_value(self, text: str) -> None:
         """Save what was typed."""
@@ -118,6 +124,7 @@ class SettingEditor(Controller["SettingsScreen"]):
 
     def stop_typing(self) -> None:
         """Close the line that is typed on."""
+        self.screen.show_message()
         self.screen.close_input_line(self.screen.entry)
         self.screen.values.focus()
 

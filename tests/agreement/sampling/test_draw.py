@@ -15,6 +15,7 @@ from faithtui.agreement.sampling.draw import (
     SamplingFrame,
     allocate_sample_to_strata,
     enlarge_plan,
+    iterate_whether_judge_is_shown,
     make_sample_draw,
     preview_draws_per_stratum,
 )
@@ -247,6 +248,32 @@ def test_the_share_shown_is_the_one_asked_for_whatever_the_stratum(share: float)
     for name in ("no", "yes"):
         shown = sum(each.shown for each in drawn if each.stratum == name)
         assert close(shown, 500, share)
+
+
+@given(DESIGNS, SEEDS, st.integers(1, 60), st.sampled_from([0.0, 0.2, 0.33, 0.5, 1.0]))
+def test_the_share_shown_holds_in_a_stratum_at_any_length(
+    design: SamplingDesign, seed: int, size: int, share: float
+) -> None:
+    drawn = make_sample_draw(
+        of_strata(a=30, b=30), SamplePlan(design, seed, size, shown_share=share)
+    ).claims
+    for name in {each.stratum for each in drawn}:
+        shown = [each.shown for each in drawn if each.stratum == name]
+        for length in range(5, len(shown) + 1, 5):
+            assert abs(sum(shown[:length]) - share * length) < 1
+        rest = len(shown) % 5
+        assert abs(sum(shown) - share * (len(shown) - rest)) < 1 + rest
+
+
+def test_each_claim_is_shown_as_often_as_the_share_says() -> None:
+    for share in (0.2, 0.33):
+        counts = [0] * 8
+        for seed in range(DRAWS):
+            for place, shown in zip(
+                range(8), iterate_whether_judge_is_shown(seed, "", share), strict=False
+            ):
+                counts[place] += shown
+        assert all(close(each, DRAWS, share) for each in counts)
 
 
 def test_who_is_shown_changes_with_the_seed() -> None:

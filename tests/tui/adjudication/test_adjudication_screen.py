@@ -173,6 +173,7 @@ async def test_both_annotators_words_stand_side_by_side_in_full(
         assert "code: retrieval" in text_of(app, "decide")
         assert text_of(app, "decide").count("there.") == 2
         assert "return window is 30 days" in text_of(app, "evidence")
+        assert any("┃>" in line for line in screen_text(app).splitlines()), "the chosen row"
 
 
 async def test_the_table_of_raters_is_one_key_away(app: FaithApp) -> None:

@@ -131,6 +131,7 @@ async def test_without_a_conversation_it_says_how_to_choose_one(
         await opened(pilot)
         await press(pilot, "g", "m")
         assert "No conversation chosen" in screen_text(app)
+        assert not app.screen.query_one("#answer").display, "no empty box"
         await press(pilot, "enter", "right")
         assert app.is_running
 

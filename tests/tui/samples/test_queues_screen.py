@@ -295,8 +295,8 @@ def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_p
     words = sample_lines.queue_status(progress)
     left = row.frame - 1
     assert words == (
-        f"blind sample 1/2 · 11 s a claim · 1 min to go · {left} more for a share ±0.10 "
-        "(expected before 10 labels count)"
+        f"blind sample 1/2 · 11 s a claim · 1 min to go · at most {left} more for a share ±0.10 "
+        "(told from your labels after 10)"
     )
     other_labels_too = SessionFacts(SessionCounts(3, 1.0), progress)
     session = describe_session_progress(other_labels_too, 0, "here", has_timer=True)

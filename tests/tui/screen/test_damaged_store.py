@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 from faithtui.domain.ids import RunId
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
+from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.screen_catalog import SCREENS
 from tests.tui.driving import screen_text, status, text_of, until
 from tests.tui.test_screens import labelled
@@ -83,6 +84,12 @@ async def test_a_screen_that_cannot_be_read_says_why_and_the_way_out(
             assert "eading …" not in shown
             assert "There is no run yet" not in shown
             assert "No run yet" not in shown
+            boxes = len(app.screen.query("Toast"))
+            assert isinstance(app.screen, FaithScreen)
+            app.screen.reload_after_store_change()
+            await until(pilot, lambda: all(each.is_finished for each in app.workers))
+            await pilot.pause()
+            assert len(app.screen.query("Toast")) == boxes, "what is said already needs no box"
 
 
 @pytest.mark.parametrize("table", ["turn", "turn_document", "verdict"])

@@ -42,6 +42,7 @@ async def test_a_typed_value_is_checked_and_written_and_the_comment_stays(
         assert "`concurrency` is not valid; expected a whole number from 1 to 256" in status(app)
         await press(pilot, "e", "9")
         assert "enter save value  esc drop value" in screen_text(app)
+        assert status(app).endswith(": type the new value"), "it says which setting that is"
         await press(pilot, "escape")
         assert "save value" not in screen_text(app)
         assert screen.focused is screen.values

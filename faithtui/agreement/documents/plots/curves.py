@@ -143,7 +143,7 @@ def interval_progress_plot(id: str, found: ProgressReport, name: str) -> Plot | 
     )
     said = f"After {known[-1].labels:,} labels {name} is {last:.2f}; {width}."
     return make_plot(
-        id, f"{name[0].upper()}{name[1:]} while labelling", said, _TOP + _HIGH + 46, *parts
+        id, f"{name[0].upper()}{name[1:]} by number of labels", said, _TOP + _HIGH + 46, *parts
     )
 
 

@@ -109,7 +109,7 @@ def test_from_ten_labels_on_the_width_of_kappa_says_it(store: Store, run: RunId)
 def test_a_report_wants_as_many_labels_as_the_queue_says(store: Store) -> None:
     run = judge_conversations(store, 80)
     row = draw_and_save_run_sample(
-        store, run, PEOPLE, SampleRequest("some", size=70, seed=2, shown_share=0.1)
+        store, run, PEOPLE, SampleRequest("some", size=100, seed=4, shown_share=0.1)
     )
     say(store, row, 3)
     found = read_queue_progress(store, row.id, PEOPLE)
@@ -119,7 +119,7 @@ def test_a_report_wants_as_many_labels_as_the_queue_says(store: Store) -> None:
     assert found.needed == report.progress.labels_still_needed
     assert found.needed is not None
     assert 0 < found.needed < found.row.frame - found.row.answered
-    assert report.claims.agreement.n == 70 - shown
+    assert report.claims.agreement.n == 100 - shown
 
 
 def test_labels_that_cannot_be_compared_are_left_out(store: Store, run: RunId) -> None:
