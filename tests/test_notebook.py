@@ -14,7 +14,7 @@ SETUP = '''
 import asyncio, json, os, signal, threading
 from faithtui import Conversation, Document, Turn, evaluate, measure
 
-def talk(key):
+def make_conversation(key):
     turns = []
     for number in range(2):
         fact = f"Parcel {key}-{number} weighs {number + 1} kilograms."
@@ -46,11 +46,11 @@ class Judge:
         return json.dumps(fill(question.schema))
 
 judge = Judge()
-talks = [talk(key) for key in "abcdef"]
+chats = [make_conversation(key) for key in "abcdef"]
 '''
 
 INTERRUPTED = """
-found = evaluate(talks, judge=judge, concurrency=1)
+found = evaluate(chats, judge=judge, concurrency=1)
 print(json.dumps({
     "interrupted": found.interrupted,
     "measured": len(found),
@@ -61,10 +61,10 @@ print(json.dumps({
 """
 
 LATER = """
-rest = evaluate(talks, judge=judge, replies=found.replies)
+rest = evaluate(chats, judge=judge, replies=found.replies)
 fresh = Judge()
 fresh.stop_at = 0
-evaluate(talks, judge=fresh)
+evaluate(chats, judge=fresh)
 print(json.dumps({
     "complete": rest.is_complete,
     "asked": judge.asked,
@@ -78,7 +78,7 @@ SHOWN = "rest"
 ONE = """
 judge.asked, judge.stop_at = 0, 3
 try:
-    measure(talk("long"), judge=judge, concurrency=1)
+    measure(make_conversation("long"), judge=judge, concurrency=1)
 except KeyboardInterrupt:
     print(json.dumps({"stopped": judge.asked}))
 """

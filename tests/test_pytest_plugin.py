@@ -182,7 +182,7 @@ def test_good(assert_faithful):
 
 
 def test_a_marker_holds_a_run_against_thresholds(run: Run, pytester: pytest.Pytester) -> None:
-    with open_store(pytester.path / "talks.db", reviewer="ann") as store:
+    with open_store(pytester.path / "chats.db", reviewer="ann") as store:
         store.import_rows(TALKS, source="houses")
         store.run()
         for claim in store.claims(blind=True):
@@ -192,22 +192,22 @@ def test_a_marker_holds_a_run_against_thresholds(run: Run, pytester: pytest.Pyte
     found = run("""
 import pytest
 
-@pytest.mark.faithtui_gate("talks.db", min_kappa=0.6, min_labels=1)
+@pytest.mark.faithtui_gate("chats.db", min_kappa=0.6, min_labels=1)
 def test_trusted():
     raise AssertionError("never comes to it")
 
 @pytest.mark.faithtui_gate("none.db", min_kappa=0.6)
 def test_missing(): pass
 
-@pytest.mark.faithtui_gate("talks.db", run=1)
+@pytest.mark.faithtui_gate("chats.db", run=1)
 def test_nothing_asked(): pass
 
-@pytest.mark.faithtui_gate("talks.db", kappa=0.6)
+@pytest.mark.faithtui_gate("chats.db", kappa=0.6)
 def test_misspelt(): pass
 """)
     found.assert_outcomes(failed=4)
     out = found.stdout.str()
-    assert "gate over run 1 of talks.db: " in out
+    assert "gate over run 1 of chats.db: " in out
     assert "kappa: " in out
     assert "wanted 0.6" in out
     assert "never comes to it" not in out
@@ -219,14 +219,14 @@ def test_misspelt(): pass
     assert "During handling" not in out
     assert "nothing is asked" in out
     assert "unexpected keyword argument 'kappa'" in out
-    assert "gate over talks.db: " in out
+    assert "gate over chats.db: " in out
 
 
 def test_a_gate_that_is_met_lets_the_test_run(
     run: Run, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Enough labels for a gate that is met take long to make; what it says is tested elsewhere."""
-    with open_store(pytester.path / "talks.db", reviewer="ann") as store:
+    with open_store(pytester.path / "chats.db", reviewer="ann") as store:
         store.import_rows(TALKS, source="houses")
         store.run()
     passed = {"run": 1, "result": "passed", "criteria": [], "stale_or_broken": []}
@@ -236,12 +236,12 @@ def test_a_gate_that_is_met_lets_the_test_run(
     found = run("""
 import pytest
 
-@pytest.mark.faithtui_gate("talks.db", min_kappa=0.6)
+@pytest.mark.faithtui_gate("chats.db", min_kappa=0.6)
 def test_trusted():
     pass
 """)
     found.assert_outcomes(passed=1)
-    found.stdout.fnmatch_lines(["gate over talks.db: passed (*::test_trusted)"])
+    found.stdout.fnmatch_lines(["gate over chats.db: passed (*::test_trusted)"])
 
 
 def test_who_does_not_use_it_pays_and_sees_nothing(run: Run, pytester: pytest.Pytester) -> None:

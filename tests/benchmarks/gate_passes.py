@@ -41,7 +41,7 @@ from faithtui.store.store import Store
 from tests.benchmarks import coverage
 from tests.benchmarks.coverage import LABELS, RULE, Population, Setting
 from tests.engine.finished_run import JUDGED
-from tests.store.building import assess, import_talks, talk, windows_of
+from tests.store.building import assess, import_conversations, make_conversation, windows_of
 
 HAIR = 1e-9
 WAYS = ("honest", "skips", "copies", "careless")
@@ -214,10 +214,10 @@ def _store_run(store: Store, population: Population) -> RunId:
     by_group: dict[int, list[str]] = {}
     for group, judge in zip(population.groups, population.judge, strict=True):
         by_group.setdefault(group, []).append(LABELS[judge])
-    talks = [talk(f"c{group}", answers=1) for group in by_group]
-    run = store.runs.create(JUDGED, import_talks(store, talks))
+    chats = [make_conversation(f"c{group}", answers=1) for group in by_group]
+    run = store.runs.create(JUDGED, import_conversations(store, chats))
     for item, each, said in zip(
-        store.runs.list_item_ids(run), talks, by_group.values(), strict=True
+        store.runs.list_item_ids(run), chats, by_group.values(), strict=True
     ):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, {1: said}, rule=JUDGED.rule))

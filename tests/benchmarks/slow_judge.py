@@ -53,7 +53,7 @@ def texts(kind: str, name: str, words: int, letters: int) -> str:
     return f"{kind}{name} {' '.join(cycle)}".ljust(letters, "x")[:letters]
 
 
-def talk(key: int, count: int) -> Conversation:
+def make_conversation(key: int, count: int) -> Conversation:
     """A conversation of `count` interactions that shares no text with one of another key.
 
     Sizes are those of the baseline: two documents of 60 words (430 characters), a reply of 40

@@ -134,16 +134,16 @@ def peak_mb(path: Path, *words: str) -> int:
     ids=" ".join,
 )
 def test_memory_does_not_grow_with_the_run(tmp_path: Path, words: tuple[str, ...]) -> None:
-    """`FAITHTUI_EXPORT_TALKS` says how many conversations the large run has."""
-    large = int(os.environ.get("FAITHTUI_EXPORT_TALKS", "20000"))
+    """`FAITHTUI_EXPORT_CONVERSATIONS` says how many conversations the large run has."""
+    large = int(os.environ.get("FAITHTUI_EXPORT_CONVERSATIONS", "20000"))
     peaks = {}
-    for talks in (TALKS, large):
-        path = big_store.build(tmp_path / f"{talks}.db", talks)
-        peaks[talks] = peak_mb(path, *words, "-o", str(tmp_path / f"{talks}.out"))
+    for chats in (TALKS, large):
+        path = big_store.build(tmp_path / f"{chats}.db", chats)
+        peaks[chats] = peak_mb(path, *words, "-o", str(tmp_path / f"{chats}.out"))
         path.unlink()
     table(
         f"peak memory of export {' '.join(words)}",
         ["conversations", "MB"],
-        [[f"{talks:,}", str(peak)] for talks, peak in peaks.items()],
+        [[f"{chats:,}", str(peak)] for chats, peak in peaks.items()],
     )
     assert peaks[large] < MOST_MEMORY * peaks[TALKS]

@@ -1,8 +1,8 @@
 """A long run through every fault that may pass, killed again and again: nothing lost, or bought
 twice, or wrong.
 
-Smaller or larger by the environment: SOAK_TALKS, SOAK_KILLS, SOAK_SHARE (of attempts that fail),
-SOAK_CONCURRENCY, SOAK_PROVIDER, SOAK_SEED.
+Smaller or larger by the environment: SOAK_CONVERSATIONS, SOAK_KILLS, SOAK_SHARE
+(of attempts that fail), SOAK_CONCURRENCY, SOAK_PROVIDER, SOAK_SEED.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from tests.engine.building import conversation, store_with
 from tests.judges.fault_server import Entry, read_ledger
 from tests.judges.faults import FAULTS, PASSING
 
-TALKS = int(os.environ.get("SOAK_TALKS", "2000"))
+TALKS = int(os.environ.get("SOAK_CONVERSATIONS", "2000"))
 KILLS = int(os.environ.get("SOAK_KILLS", "20"))
 SHARE = float(os.environ.get("SOAK_SHARE", "0.2"))
 CONCURRENCY = int(os.environ.get("SOAK_CONCURRENCY", "64"))

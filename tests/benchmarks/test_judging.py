@@ -53,9 +53,9 @@ def test_the_embedded_judge_against_overlap_of_words() -> None:
 def test_the_engine_against_the_time_that_answers_take(tmp_path: Path) -> None:
     rows: list[tuple[str, ...]] = []
     for concurrency, latency_s in ((16, 0.1), (16, 0.4), (64, 0.4)):
-        talks = [conversation(f"c{number}", 3) for number in range(4 * concurrency)]
+        chats = [conversation(f"c{number}", 3) for number in range(4 * concurrency)]
         with (
-            store_with(tmp_path / f"{len(rows)}.db", talks) as store,
+            store_with(tmp_path / f"{len(rows)}.db", chats) as store,
             serving(latency_s) as url,
         ):
             run = planned(store, judge="openai:w", base_url=url, concurrency=concurrency)

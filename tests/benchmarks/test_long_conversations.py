@@ -55,10 +55,10 @@ def long_store(path: Path) -> Path:
                 ]
                 truths.append(Truth(make_sentence(10), text))
             made.append((Conversation("long", f"{length} turns", tuple(turns), "g"), said, truths))
-        store.conversations.import_batch([talk for talk, _, _ in made])
+        store.conversations.import_batch([chat for chat, _, _ in made])
         run = store.runs.create(SPEC, store.conversations.list_ids())
-        for item, (talk, said, truths) in zip(store.runs.list_item_ids(run), made, strict=True):
-            save(store, item, assessments(talk, said, truths))
+        for item, (chat, said, truths) in zip(store.runs.list_item_ids(run), made, strict=True):
+            save(store, item, assessments(chat, said, truths))
         store.runs.set_state(run, RunState.DONE)
     return path
 

@@ -59,7 +59,7 @@ KINDS: Mapping[str, Callable[[int], str]] = {
 def long_store(path: Path) -> Path:
     """Make a conversation of each kind, whose texts are all of that kind."""
     with Store.open(path) as store:
-        talks = [
+        chats = [
             Conversation(
                 "long",
                 name,
@@ -75,10 +75,10 @@ def long_store(path: Path) -> Path:
             )
             for name, text in KINDS.items()
         ]
-        store.conversations.import_batch(talks)
+        store.conversations.import_batch(chats)
         run = store.runs.create(SPEC, store.conversations.list_ids())
-        for item, talk in zip(store.runs.list_item_ids(run), talks, strict=True):
-            text = KINDS[talk.key]
+        for item, chat in zip(store.runs.list_item_ids(run), chats, strict=True):
+            text = KINDS[chat.key]
             said = [
                 Said(
                     2 * number + 1,
@@ -91,7 +91,7 @@ def long_store(path: Path) -> Path:
                 for place in range(CLAIMS)
             ]
             truths = [Truth(text(30 + number), text(20 + number)) for number in range(TURNS)]
-            save(store, item, assessments(talk, said, truths))
+            save(store, item, assessments(chat, said, truths))
             for claim in store.runs.read_conversation_for_review(item, "ann").claims[:2]:
                 store.reviews.append_label_event(
                     claim.id, "ann", Action.NOTED, None, text(60),

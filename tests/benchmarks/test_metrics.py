@@ -27,7 +27,7 @@ from tests.benchmarks.slow_judge import (
     Needs,
     SlowJudge,
     fact_letters,
-    talk,
+    make_conversation,
 )
 
 LATENCY_S = 0.05
@@ -108,12 +108,12 @@ AIMS: Mapping[str, Aims] = {
 each_metric = pytest.mark.parametrize("entry", METRICS, ids=lambda entry: str(entry.spec.key))
 
 
-def talks(metric: Metric[Any], count: int) -> tuple[Conversation, ...]:
+def make_conversations(metric: Metric[Any], count: int) -> tuple[Conversation, ...]:
     """Give one conversation of `count` interactions, or as many of one to a metric of answers."""
-    (_, last) = metric.windows(talk(0, 2))
+    (_, last) = metric.windows(make_conversation(0, 2))
     if len(last.interactions) > 1:
-        return (talk(0, count),)
-    return tuple(talk(key, 1) for key in range(count))
+        return (make_conversation(0, count),)
+    return tuple(make_conversation(key, 1) for key in range(count))
 
 
 async def measured(
@@ -189,7 +189,7 @@ def row(
 def test_a_metric_against_its_peer(entry: MetricEntry) -> None:
     key = entry.spec.key
     metric, peers, aims = build(key, {}), PEERS.get(key, {}), AIMS.get(key, Aims())
-    found = {count: best(metric, talks(metric, count)) for count in COUNTS}
+    found = {count: best(metric, make_conversations(metric, count)) for count in COUNTS}
     table(
         f"{key}, {AT_ONCE} at once, {LATENCY_S * 1000:.0f} ms a call; interactions or answers",
         HEAD,
@@ -213,7 +213,7 @@ def test_a_metric_against_its_peer(entry: MetricEntry) -> None:
 def test_several_conversations_at_once(entry: MetricEntry) -> None:
     key = entry.spec.key
     metric = build(key, {})
-    many = [talk(number, SEVERAL) for number in range(SEVERAL)]
+    many = [make_conversation(number, SEVERAL) for number in range(SEVERAL)]
     cost, _ = best(metric, many, SEVERAL_AT_ONCE)
     table(
         f"{key}, {SEVERAL} conversations of {SEVERAL} interactions, {SEVERAL_AT_ONCE} at once",
@@ -229,12 +229,12 @@ def test_facts_and_claims_as_long_as_in_prose() -> None:
     key = "turn-faithfulness"
     metric = build(key, {})
     for count, peer in PEERS[key].items():
-        short, _ = asyncio.run(measured(metric, SlowJudge(0), [talk(0, count)]))
-        long, _ = asyncio.run(measured(metric, SlowJudge(0, LONG), [talk(0, count)]))
+        short, _ = asyncio.run(measured(metric, SlowJudge(0), [make_conversation(0, count)]))
+        long, _ = asyncio.run(measured(metric, SlowJudge(0, LONG), [make_conversation(0, count)]))
         # The peer shows each of them once in the verdict question of each window that holds it.
         added = sum(
             LONG - letters
-            for window in metric.windows(talk(0, count))
+            for window in metric.windows(make_conversation(0, count))
             for interaction in window.interactions
             for letters in fact_letters(f"0.{interaction}")
         )
@@ -270,7 +270,9 @@ def test_what_claims_that_need_several_truths_cost() -> None:
         "40 % two, 5 turns apart": Needs(joint=40, turns_later=5),
         "40 % two, 5 apart, 15 % in part": Needs(joint=40, partial=15, turns_later=5),
     }.items():
-        cost, counting = asyncio.run(measured(metric, JointJudge(needs), [talk(0, count)]))
+        cost, counting = asyncio.run(
+            measured(metric, JointJudge(needs), [make_conversation(0, count)])
+        )
         again = counting.calls["verdicts-again"]
         assert cost.calls - again <= 3 * count + 1
         rows.append(
@@ -291,7 +293,7 @@ def test_what_claims_that_need_several_truths_cost() -> None:
 
 
 def test_all_metrics_over_one_conversation_share_what_they_ask_alike() -> None:
-    conversation = talk(0, SEVERAL)
+    conversation = make_conversation(0, SEVERAL)
 
     async def asked(metrics: Sequence[Metric[Any]]) -> CountingJudge:
         counting = CountingJudge(SlowJudge(0))
@@ -328,8 +330,8 @@ def test_turn_faithfulness_through_the_real_client() -> None:
     async def through(url: str, count: int) -> Cost:
         async with open_judge("openai:willing", base_url=url) as judge:
             # The first question opens connections and loads what the client loads late.
-            await measured(metric, judge, [talk(1, 1)])
-            cost, _ = await measured(metric, judge, [talk(0, count)])
+            await measured(metric, judge, [make_conversation(1, 1)])
+            cost, _ = await measured(metric, judge, [make_conversation(0, count)])
         return cost
 
     with serving(LATENCY_S) as url:

@@ -61,10 +61,10 @@ def test_the_engine_against_calls_times_latency_over_places(
     tmp_path: Path, concurrency: int
 ) -> None:
     # A run of a few calls per place is mostly its own beginning and end.
-    talks = [conversation(f"c{n}", 1) for n in range(ROUNDS * concurrency // STEPS)]
+    chats = [conversation(f"c{n}", 1) for n in range(ROUNDS * concurrency // STEPS)]
     with (
         provider({"latency_s": LATENCY_S}) as url,
-        store_with(tmp_path / "s.db", talks) as store,
+        store_with(tmp_path / "s.db", chats) as store,
     ):
         calls, took_s, used_s = judged(store, url, concurrency)
     bound_s = calls * LATENCY_S / concurrency
@@ -102,8 +102,8 @@ def test_a_limit_that_nobody_names_is_nearly_used_up(
     tmp_path: Path, limits: dict[str, Any], ideal_per_s: float
 ) -> None:
     ledger = tmp_path / "ledger.jsonl"
-    talks = [conversation(f"c{n}", 1) for n in range(int(30 * ideal_per_s) // STEPS)]
-    with provider(limits, ledger) as url, store_with(tmp_path / "s.db", talks) as store:
+    chats = [conversation(f"c{n}", 1) for n in range(int(30 * ideal_per_s) // STEPS)]
+    with provider(limits, ledger) as url, store_with(tmp_path / "s.db", chats) as store:
         calls, took_s, _ = judged(store, url, 64)
     kinds = [json.loads(line)["kind"] for line in ledger.read_text().splitlines()]
     rejected = kinds.count("capped") / len(kinds)

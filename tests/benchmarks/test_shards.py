@@ -31,13 +31,13 @@ from tests.engine.shards.shard_files import write_lines
 from tests.engine.willing_server import willing_server
 
 DEMO = Path(__file__).parents[2] / "fixtures" / "demo" / "mtrag_model_answers.jsonl"
-DEMO_TALKS = 158
+DEMO_CONVERSATIONS = 158
 ROUNDS = 3
 RAY_SHARDS = 8
-RAY_TALKS = 60
+RAY_CONVERSATIONS = 60
 """Of each shard. Its first answers and its tables take half a second in which nothing is asked."""
 SIDES = ("metric", "metric-slow-gc", "evaluate", "shard")
-TALKS = int(os.environ.get("FAITHTUI_SHARD_TALKS", "20000"))
+TALKS = int(os.environ.get("FAITHTUI_SHARD_CONVERSATIONS", "20000"))
 
 
 class BareRespondent:
@@ -69,13 +69,13 @@ class BareRespondent:
 
 async def measure_bare(shard: Any) -> float:
     """Give the CPU seconds of the metric alone over a shard, read beforehand."""
-    talks = [each.found for each in shard.read(FormatChoice())]
+    chats = [each.found for each in shard.read(FormatChoice())]
     metric = build("turn-faithfulness", {})
     async with open_judge("offline") as judge:
         respondent = BareRespondent(judge)
         began = time.process_time()
-        for talk in talks:
-            await assess_conversation(metric, talk, respondent)
+        for chat in chats:
+            await assess_conversation(metric, chat, respondent)
         return time.process_time() - began
 
 
@@ -88,9 +88,9 @@ async def measure_shard(shard: Any, results: Path) -> float:
 
 async def measure_set(shard: Any) -> float:
     """Give the CPU seconds of `evaluate`, which checks integrity as a shard does."""
-    talks = [each.found for each in shard.read(FormatChoice())]
+    chats = [each.found for each in shard.read(FormatChoice())]
     began = time.process_time()
-    await evaluate_async(talks, concurrency=4)
+    await evaluate_async(chats, concurrency=4)
     return time.process_time() - began
 
 
@@ -110,16 +110,16 @@ def measure_alone(side: str, source: Path, results: Path) -> float:
 
 
 def test_a_shard_costs_little_more_cpu_than_the_library(tmp_path: Path) -> None:
-    talks = DEMO.read_text("utf-8").splitlines(keepends=True)[:DEMO_TALKS]
+    chats = DEMO.read_text("utf-8").splitlines(keepends=True)[:DEMO_CONVERSATIONS]
     source = tmp_path / "demo.jsonl"
-    source.write_text("".join(talks), "utf-8")
+    source.write_text("".join(chats), "utf-8")
     rounds = [
         [measure_alone(side, source, tmp_path / f"{number}") for side in SIDES]
         for number in range(ROUNDS)
     ]
     bare, slow_gc, as_set, whole = (min(each) for each in zip(*rounds, strict=True))
     table(
-        f"{DEMO_TALKS} conversations of the demo, CPU seconds, best of {ROUNDS} in turn",
+        f"{DEMO_CONVERSATIONS} conversations of the demo, CPU seconds, best of {ROUNDS} in turn",
         ("metric", "with slow gc", "evaluate", "shard", "to metric", "to slow gc", "to evaluate"),
         [
             (
@@ -224,8 +224,8 @@ def time_ray(source: Path, results: Path, workers: int) -> float:
 @pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
 def test_two_workers_of_ray_ask_almost_twice_as_much_of_a_slow_judge(tmp_path: Path) -> None:
     for number in range(RAY_SHARDS):
-        talks = [conversation(f"{number}-{n}", 2) for n in range(RAY_TALKS)]
-        write_lines(tmp_path / "s" / f"{number}.jsonl", talks)
+        chats = [conversation(f"{number}-{n}", 2) for n in range(RAY_CONVERSATIONS)]
+        write_lines(tmp_path / "s" / f"{number}.jsonl", chats)
     rounds = [
         (
             time_ray(tmp_path / "s", tmp_path / f"one-{number}", 1),

@@ -15,7 +15,7 @@ from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.benchmarks.conftest import LABELS
 from tests.benchmarks.measuring import best_of, ms, ratio, seconds, table
-from tests.store.building import SPEC, assess, judged, talk, windows_of
+from tests.store.building import SPEC, assess, judged, make_conversation, windows_of
 
 DEMO = Path(__file__).parents[2] / "fixtures" / "demo" / "mtrag_model_answers.jsonl"
 TALKS = 150
@@ -80,8 +80,8 @@ def test_import_against_reading_json(tmp_path: Path) -> None:
 
 def test_a_window_against_as_many_rows_by_plain_sqlite(tmp_path: Path) -> None:
     number = iter(range(1000))
-    talks = [talk(f"c{each}") for each in range(TALKS)]
-    assessments = [[assess(window, LABELS) for window in windows_of(each)] for each in talks]
+    chats = [make_conversation(f"c{each}") for each in range(TALKS)]
+    assessments = [[assess(window, LABELS) for window in windows_of(each)] for each in chats]
     windows = sum(map(len, assessments))
     rows = 0
 
@@ -89,7 +89,7 @@ def test_a_window_against_as_many_rows_by_plain_sqlite(tmp_path: Path) -> None:
         nonlocal rows
         path = tmp_path / f"{next(number)}.db"
         with Store.open(path) as store:
-            store.conversations.import_batch(talks)
+            store.conversations.import_batch(chats)
             run = store.runs.create(SPEC, store.conversations.list_ids())
             items = store.runs.list_item_ids(run)
             before = count_rows(path)
@@ -128,9 +128,9 @@ def test_a_window_against_as_many_rows_by_plain_sqlite(tmp_path: Path) -> None:
 def test_a_label_alone_and_while_a_run_writes(tmp_path: Path) -> None:
     database = Plain(tmp_path / "plain.db", "FULL")
     with Store.open(tmp_path / "s.db") as store:
-        run, item = judged(store, talk("labelled", answers=12), {1: ["yes"] * 30})
+        run, item = judged(store, make_conversation("labelled", answers=12), {1: ["yes"] * 30})
         claims = [claim.id for claim in store.runs.read_conversation_for_review(item, "ann").claims]
-        others = [talk(f"c{number}", answers=4) for number in range(400)]
+        others = [make_conversation(f"c{number}", answers=4) for number in range(400)]
         store.conversations.import_batch(others)
         busy = store.runs.create(SPEC, store.conversations.list_ids()[1:])
         times: dict[str, list[float]] = {"plain sqlite3, one row": [], "alone": [], "busy": []}

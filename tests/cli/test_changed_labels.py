@@ -25,7 +25,7 @@ def test_exports_and_figures_refuse_a_label_that_nobody_gave(
 ) -> None:
     path = tmp_path / "s.db"
     with Store.open(path) as store:
-        label(store, run_over(store, talks=40))
+        label(store, run_over(store, chats=40))
     assert cli(*command, "--store", path).code == 0
     connection = sqlite3.connect(path)
     with connection:

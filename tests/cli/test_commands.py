@@ -297,7 +297,7 @@ def test_show_lists_conversations_and_finds_one_by_id_or_number(cli: Cli, judged
 
 
 def test_show_tells_evidence_that_only_later_windows_have(cli: Cli, tmp_path: Path) -> None:
-    talk = {
+    chat = {
         "id": "late",
         "turns": [
             {"role": "user", "content": "How much does the parcel weigh?"},
@@ -314,7 +314,7 @@ def test_show_tells_evidence_that_only_later_windows_have(cli: Cli, tmp_path: Pa
             },
         ],
     }
-    (tmp_path / "late.jsonl").write_text(json.dumps(talk), encoding="utf-8")
+    (tmp_path / "late.jsonl").write_text(json.dumps(chat), encoding="utf-8")
     store = tmp_path / "late.db"
     cli("import", tmp_path / "late.jsonl", "--store", store)
     cli("run", "--store", store)
@@ -546,7 +546,7 @@ def test_a_run_that_the_store_stops_says_how_to_go_on(
 def test_who_watches_is_told_what_comes_next(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def talk(name: str, *, context: bool = True) -> Path:
+    def make_conversation(name: str, *, context: bool = True) -> Path:
         path = tmp_path / f"{name}.jsonl"
         answer = {"role": "assistant", "content": "Two kilograms."}
         seen = {"retrieval_context": ["2 kg."]} if context else {}
@@ -555,14 +555,19 @@ def test_who_watches_is_told_what_comes_next(
         return path
 
     store = tmp_path / "s.db"
-    told = [cli("import", talk("a"), "--store", store).err, cli("run", "--store", store).err]
+    told = [
+        cli("import", make_conversation("a"), "--store", store).err,
+        cli("run", "--store", store).err,
+    ]
     assert "next:" not in "".join(told), "only people are told, and no pipe"
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert "next: `faithtui run`" in cli("import", talk("b"), "--store", store).err
-    assert "next:" not in cli("import", talk("b"), "--store", store).err, "nothing is new"
+    assert "next: `faithtui run`" in cli("import", make_conversation("b"), "--store", store).err
+    assert "next:" not in cli("import", make_conversation("b"), "--store", store).err, (
+        "nothing is new"
+    )
     assert "next: `faithtui`" in cli("run", "--store", store).err
     bare = tmp_path / "bare.db"
-    cli("import", talk("c", context=False), "--store", bare)
+    cli("import", make_conversation("c", context=False), "--store", bare)
     assert "next:" not in cli("run", "--store", bare).err, "nothing was judged"
     assert "1 conversations" not in cli("doctor", "--store", store).out
 

@@ -64,19 +64,19 @@ def forbidden(text: str) -> set[str]:
 def attacked(path: Path, texts: Sequence[str] = ALL) -> Path:
     """Judge a conversation for each text, which is in every field of it."""
     with Store.open(path) as store:
-        talks = []
+        chats = []
         for number, text in enumerate(texts):
             document = Document(text or " ", text[:200] or None)
             turns = (
                 Turn("user", text),
                 Turn("assistant", f"{text} {number}. {text}", (document,)),
             )
-            talks.append(Conversation(text[:100], f"{text[:100]} {number}", turns, text[:100]))
-        store.conversations.import_batch(talks)
+            chats.append(Conversation(text[:100], f"{text[:100]} {number}", turns, text[:100]))
+        store.conversations.import_batch(chats)
         run = store.runs.create(SPEC, store.conversations.list_ids())
         items = store.runs.list_item_ids(run)
-        for number, (item, talk, text) in enumerate(zip(items, talks, texts, strict=True)):
-            (window,) = cut_sliding_windows(split_into_interactions(talk.turns), 10)
+        for number, (item, chat, text) in enumerate(zip(items, chats, texts, strict=True)):
+            (window,) = cut_sliding_windows(split_into_interactions(chat.turns), 10)
             truth = Truth(text or "empty", text or " ")
             verdict = Verdict(
                 Claim(1, f"{text} {number}"), "no", text[:500], text, None,

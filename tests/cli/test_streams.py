@@ -59,10 +59,10 @@ COMMANDS = [
     "run",
     "run --json",
     "archive 1",
-    "import talks.jsonl",
-    "import talks.jsonl --json",
+    "import make_conversations.jsonl",
+    "import make_conversations.jsonl --json",
     "merge labels.jsonl",
-    "figures talks.jsonl",
+    "figures chats.jsonl",
     "label 1 --plain --order text",
     "label 1 --plain --order text --json",
     "demo --no-app",
@@ -97,7 +97,7 @@ def home_with_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     filled(folder / "s.db", TALKS).close()
     shutil.copy(next(Path("fixtures/demo").glob("*conversations.jsonl")), folder / "all.jsonl")
     lines = (folder / "all.jsonl").read_text().splitlines(keepends=True)
-    (folder / "talks.jsonl").write_text("".join(lines[:2]))
+    (folder / "chats.jsonl").write_text("".join(lines[:2]))
     run_to_its_end(folder, ["run"])
     run_to_its_end(folder, ["label", "1", "--plain", "--order", "text"], "y\ny\nq\n")
     labels = run_to_its_end(folder, ["export", "labels"]).stdout
@@ -133,7 +133,7 @@ def start(folder: Path, words: list[str], way: str, stack: ExitStack) -> Any:
     """Start a command with a store of its own and its streams as the way says."""
     own = folder / way.replace(" ", "-") / str(abs(hash(tuple(words))))
     own.mkdir(parents=True)
-    for name in ("s.db", "talks.jsonl", "labels.jsonl"):
+    for name in ("s.db", "chats.jsonl", "labels.jsonl"):
         shutil.copy(folder / name, own / name)
     streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     streams["stdout"] = subprocess.PIPE
@@ -207,10 +207,10 @@ def server() -> Iterator[FaultServer]:
 def test_a_run_whose_events_nobody_takes_loses_no_answer(
     tmp_path: Path, server: FaultServer, way: str
 ) -> None:
-    for name in ("talks.jsonl", "labels.jsonl"):
+    for name in ("chats.jsonl", "labels.jsonl"):
         (tmp_path / name).touch()
-    talks = 8
-    filled(tmp_path / "s.db", talks).close()
+    chats = 8
+    filled(tmp_path / "s.db", chats).close()
     words = ["run", "--judge", "openai:m", "--base-url", server.url, "--json"]
     words += ["--concurrency", "6", "--option", "include_reason=false"]
     with ExitStack() as stack:
@@ -227,10 +227,10 @@ def test_a_run_whose_events_nobody_takes_loses_no_answer(
     )
     assert again.returncode == 0, again.stderr
     assert set(server.billed.values()) == {1}
-    assert len(server.billed) == talks * STEPS
+    assert len(server.billed) == chats * STEPS
     with Store.open(own / "s.db", create=False) as store:
         (row,) = store.runs.list_runs()
-        assert (row.state, row.done) == (RunState.DONE, talks)
+        assert (row.state, row.done) == (RunState.DONE, chats)
 
 
 @pytest.mark.thorough

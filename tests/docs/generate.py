@@ -76,7 +76,7 @@ done. Where it cannot be written, because a disk is full or stdout is closed, th
 with 7 and a sentence; what it did in the store is done whole. A run waits for the replies in
 flight, and `--resume` resumes it. `faithtui gate` keeps its own codes: its
 answer is the code, which stands when nobody reads the text, and 3 says that it could not be
-written. What is said on stderr is talk, and a command goes on where that is closed or full. A
+written. What is said on stderr is chat, and a command goes on where that is closed or full. A
 closed stdin is an empty one."""
 
 
@@ -86,7 +86,7 @@ def cli_page() -> str:
     parts = [
         "# Commands",
         NOTE,
-        "Data goes to stdout, talk and progress to stderr. `--store`, `--json`, `-q`, `-v` and "
+        "Data goes to stdout, chat and progress to stderr. `--store`, `--json`, `-q`, `-v` and "
         "`--color` may stand before or after a command's name. RUN is a number from "
         "`faithtui runs`, or `last`. Terms are in the [glossary](glossary.md).",
         _help(root, "faithtui", None),

@@ -22,7 +22,7 @@ FILES = {
     "chats.jsonl": "real_formats/openai_chat.jsonl",
     "answers.csv": "real_formats/ragas_single_turn.csv",
     "traces.json": "real_formats/langfuse_traces.json",
-    "talks.jsonl": "demo/mtrag_conversations.jsonl",
+    "conversations.jsonl": "demo/mtrag_conversations.jsonl",
 }
 """Files that the pages name, and what stands for them."""
 

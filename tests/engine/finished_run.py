@@ -10,7 +10,14 @@ from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.store.records import ItemCheckResult, ItemState, RunSpec, RunState
 from faithtui.store.store import Store
-from tests.store.building import FACTS, SPEC, assess, import_talks, talk, windows_of
+from tests.store.building import (
+    FACTS,
+    SPEC,
+    assess,
+    import_conversations,
+    make_conversation,
+    windows_of,
+)
 
 TALKS = 24
 CLAIMS = ("yes", "yes", "no", "no")
@@ -51,17 +58,17 @@ def run_over(
     spec: RunSpec = JUDGED,
     *,
     name: str = "t",
-    talks: int = TALKS,
+    chats: int = TALKS,
     said: Sequence[str | None] = CLAIMS,
     rated: int = 0,
 ) -> RunId:
     """Judge conversations of one answer each, the same in all; the first came with a rating."""
     rating = Rating(1, "ann", "mtrag-faithfulness-1-4", "4")
     them = [
-        talk(f"{name}{number}", answers=1, ratings=[rating] if number < rated else ())
-        for number in range(talks)
+        make_conversation(f"{name}{number}", answers=1, ratings=[rating] if number < rated else ())
+        for number in range(chats)
     ]
-    run = store.runs.create(spec, import_talks(store, them))
+    run = store.runs.create(spec, import_conversations(store, them))
     items = store.runs.list_item_ids(run)
     for item, each in zip(items, them, strict=True):
         for window in windows_of(each):

@@ -20,7 +20,7 @@ from tests.engine.building import CountingJudge, conversation, opened
 TALKS = 24
 
 
-def talks() -> list[Conversation]:
+def make_conversations() -> list[Conversation]:
     """Conversations of one answer each; every second one is wrong by what people say."""
     return [conversation(f"t{number}", 1) for number in range(TALKS)]
 

@@ -18,7 +18,7 @@ from faithtui.engine.imported_runs import _choose_item_state, _judgement_to_dict
 from faithtui.metrics.registry import build, options_to_json
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
-from tests.store.building import SPEC, assess, imported, talk
+from tests.store.building import SPEC, assess, imported, make_conversation
 
 METRIC = "turn-faithfulness"
 WORDS = ("yes", "idk", "no", "idk", "yes", "idk", None)
@@ -46,31 +46,31 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def make_trace_ids(talk: int, turns: Sequence[Turn]) -> dict[str, object]:
+def make_trace_ids(chat: int, turns: Sequence[Turn]) -> dict[str, object]:
     """Name the trace of each answer."""
     return {
-        str(turn): {"trace_id": f"{talk + 1:016x}{turn:016x}"}
+        str(turn): {"trace_id": f"{chat + 1:016x}{turn:016x}"}
         for turn, each in enumerate(turns)
         if each.role == "assistant"
     }
 
 
-def format_langfuse_traces(talks: Sequence[Conversation]) -> str:
+def format_langfuse_traces(chats: Sequence[Conversation]) -> str:
     """Write conversations as Langfuse has them: a trace each answer."""
     return "".join(
         json.dumps(
             {
                 "id": f"{place + 1:016x}{turn:016x}",
                 "timestamp": f"2026-03-02T09:00:{turn:02}Z",
-                "sessionId": talk.key,
-                "input": {"messages": [{"role": "user", "content": talk.turns[turn - 1].content}]},
+                "sessionId": chat.key,
+                "input": {"messages": [{"role": "user", "content": chat.turns[turn - 1].content}]},
                 "output": {"role": "assistant", "content": each.content},
                 "observations": [],
             }
         )
         + "\n"
-        for place, talk in enumerate(talks)
-        for turn, each in enumerate(talk.turns)
+        for place, chat in enumerate(chats)
+        for turn, each in enumerate(chat.turns)
         if each.role == "assistant"
     )
 
@@ -78,10 +78,10 @@ def format_langfuse_traces(talks: Sequence[Conversation]) -> str:
 def save_run(store: Store, options: Mapping[str, object], metric: str = METRIC) -> RunId:
     """Judge conversations whose windows say different things of a claim, or nothing."""
     made = build(metric, options)
-    talks = [talk(f"t{number}", answers=number) for number in (1, 2, 4, 5, 3, 3)]
-    talks = [
+    chats = [make_conversation(f"t{number}", answers=number) for number in (1, 2, 4, 5, 3, 3)]
+    chats = [
         replace(each, key=f"{place}", metadata={"per_turn": make_trace_ids(place, each.turns)})
-        for place, each in enumerate(talks)
+        for place, each in enumerate(chats)
     ]
     spec = replace(
         SPEC,
@@ -95,7 +95,7 @@ def save_run(store: Store, options: Mapping[str, object], metric: str = METRIC) 
     words: Sequence[str | None] = WORDS if made.rule.as_peer else WORDS[:-1]
     names = made.spec.labels.names
     words = words if set(words) <= {*names, None} else names
-    run = store.runs.create(spec, sorted(imported(store, each) for each in talks))
+    run = store.runs.create(spec, sorted(imported(store, each) for each in chats))
     for number, item in enumerate(store.runs.list_item_ids(run)):
         _judge(store, item, made, words, number)
     return run
@@ -185,11 +185,11 @@ def test_scores_beside_traces_give_the_scores_of_the_run(
     run = save_run(store, options)
     exporter = RunExporter(store, RunExportRequest(run))
     scores = "".join(exporter.iter_results_for_other_tool("langfuse"))
-    talks = [
+    chats = [
         store.conversations.get(each.conversation)
         for each in store.runs.read_item_rows(store.runs.list_item_ids(run))
     ]
-    files = {"traces": format_langfuse_traces(talks), "scores": scores}
+    files = {"traces": format_langfuse_traces(chats), "scores": scores}
     paths = [tmp_path / f"{name}.jsonl" for name in files]
     for path, text in zip(paths, files.values(), strict=True):
         path.write_text(text, encoding="utf-8")
@@ -300,8 +300,10 @@ def test_answers_that_were_not_judged_are_not_judged_when_they_come_back(
 ) -> None:
     run = save_run(store, {})
     spec = store.runs.read_run(run).spec
-    talks = [replace(talk("one", answers=1), key=key) for key in ("judged", "not judged")]
-    run = store.runs.create(spec, sorted(imported(store, each) for each in talks))
+    chats = [
+        replace(make_conversation("one", answers=1), key=key) for key in ("judged", "not judged")
+    ]
+    run = store.runs.create(spec, sorted(imported(store, each) for each in chats))
     first, second = store.runs.list_item_ids(run)
     _judge(store, first, build(METRIC, {}), WORDS[:-1], 2)
     store.runs.score_and_finish_item(second, state, "no answer of the judge")

@@ -252,9 +252,9 @@ def test_a_verdict_without_a_word_is_none() -> None:
 
 
 def test_windows_that_are_missing_leave_the_others_where_they_are() -> None:
-    from tests.store.building import talk
+    from tests.store.building import make_conversation
 
-    conversation = talk("c", answers=3)
+    conversation = make_conversation("c", answers=3)
     metric = build("turn-faithfulness", {})
     windows = metric.windows(conversation)
     answers = [turn.content for turn in conversation.turns if turn.role == "assistant"]
@@ -401,22 +401,22 @@ def test_claims_of_an_export_stay_with_their_answer_where_two_are_equal(
 ) -> None:
     """Also where the claims of both answers are of one window."""
     text = "Within two days."
-    talk = make_twins(
+    chat = make_twins(
         make_claim(0, "yes", turn=1, text=text, span=None, window=first_window),
         make_claim(
             1, "no", turn=3, text=text, span=None, window=1, labels=(make_label("ann", "no"),)
         ),
     )
-    run(store, write_claims(tmp_path / "claims.jsonl", talk))
+    run(store, write_claims(tmp_path / "claims.jsonl", chat))
     assert list_verdicts(store) == [(1, "yes", [first_window]), (3, "no", [1])]
     row = store.runs.read_run(RunId(1))
     assert (row.claims, row.labelled) == (2, 1)
 
 
 def test_results_of_answers_go_to_the_window_that_ends_with_theirs() -> None:
-    from tests.store.building import talk
+    from tests.store.building import make_conversation
 
-    conversation = talk("c", answers=3)
+    conversation = make_conversation("c", answers=3)
     windows = build("turn-faithfulness", {}).windows(conversation)
     logged = [
         ImportedWindow("j", (ImportedClaim("Same.", "yes", turn=turn),)) for turn in (5, 1, 5)
@@ -429,9 +429,9 @@ def test_results_of_answers_go_to_the_window_that_ends_with_theirs() -> None:
 
 
 def test_a_window_that_has_not_the_turn_of_its_claim_is_not_taken() -> None:
-    from tests.store.building import talk
+    from tests.store.building import make_conversation
 
-    conversation = talk("c", answers=2)
+    conversation = make_conversation("c", answers=2)
     windows = build("turn-faithfulness", {}).windows(conversation)
     for named in (0, 9):
         said = ImportedWindow("j", (ImportedClaim("Same.", "yes", turn=3),), position=named)
@@ -446,15 +446,15 @@ def test_verdicts_on_answers_keep_their_label_and_judge(
     store: Store, tmp_path: Path, kind: str, label: str, word: str
 ) -> None:
     """The word of an answer's verdict may be a score, or a sentence."""
-    talk = make_conversation(
+    chat = make_conversation(
         make_claim(0, label, kind="answer", text="Within two days.", span=None, word=word)
     )
     of = replace(RUN, judge="imported:faithfulness", model="imported:faithfulness")
     path = tmp_path / "x.jsonl"
     if kind == "claims":
-        text = "".join(format_json_lines(CLAIM_COLUMNS, [make_claim_rows(of, talk)]))
+        text = "".join(format_json_lines(CLAIM_COLUMNS, [make_claim_rows(of, chat)]))
     else:
-        text = "".join(format_ragas_row_lines(of, talk))
+        text = "".join(format_ragas_row_lines(of, chat))
     path.write_text(text)
     made = {each.metric: each for each in run(store, path).files[0].runs}["llamaindex-faithfulness"]
     assert made.judge == "imported:faithfulness"
@@ -464,8 +464,8 @@ def test_verdicts_on_answers_keep_their_label_and_judge(
 
 
 def test_a_claim_keeps_its_label_whatever_its_word(store: Store, tmp_path: Path) -> None:
-    talk = make_conversation(make_claim(0, "no", word="0.1"))
-    run(store, write_claims(tmp_path / "claims.jsonl", talk))
+    chat = make_conversation(make_claim(0, "no", word="0.1"))
+    run(store, write_claims(tmp_path / "claims.jsonl", chat))
     assert list_verdicts(store) == [(1, "no", [0])]
 
 

@@ -104,10 +104,10 @@ def load_samples() -> list[Sample]:
     row = {"id": 1, "question": "q", "answer": "a", "contexts": ["c"], "chat_history": []}
     labels = {"label": "yes", "annotator": "ann", "faithfulness": 0.5, "judge": "j", "note": "n"}
     found.append(Sample("rows", [{**row, **labels}] * 3))
-    talk = make_conversation(make_claim(0, "yes", labels=(make_label("ann", "yes"),)))
-    claims = format_json_lines(CLAIM_COLUMNS, [make_claim_rows(RUN, talk)])
+    chat = make_conversation(make_claim(0, "yes", labels=(make_label("ann", "yes"),)))
+    claims = format_json_lines(CLAIM_COLUMNS, [make_claim_rows(RUN, chat)])
     found.append(Sample("faithtui-claims", [json.loads(each) for each in claims]))
-    written = format_json_lines(LABEL_COLUMNS, [make_label_rows(RUN, talk)])
+    written = format_json_lines(LABEL_COLUMNS, [make_label_rows(RUN, chat)])
     found.append(Sample("faithtui-labels", [json.loads(each) for each in written]))
     return found
 
@@ -190,11 +190,11 @@ def test_all_readers_are_tried() -> None:
 
 
 def load_tables() -> list[tuple[str, str]]:
-    talk = make_conversation(make_claim(0, "yes", labels=(make_label("ann", "yes"),)))
+    chat = make_conversation(make_claim(0, "yes", labels=(make_label("ann", "yes"),)))
     tables = [
         (path.name, path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.csv"))
     ]
-    claims = "".join(format_csv_lines(CLAIM_COLUMNS, [make_claim_rows(RUN, talk)]))
+    claims = "".join(format_csv_lines(CLAIM_COLUMNS, [make_claim_rows(RUN, chat)]))
     rows = "id,question,answer,contexts,chat_history,label,annotator,faithfulness\n" + (
         '1,q,a,"[""c""]",[],yes,ann,0.5\n' * 3
     )

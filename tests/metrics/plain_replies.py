@@ -77,12 +77,12 @@ def exchange(answer: str, *contexts: str, known: bool = True) -> tuple[Turn, Tur
     return Turn("user", "Why?"), Turn("assistant", answer, documents)
 
 
-def talk(*turns: Turn) -> Conversation:
+def make_conversation(*turns: Turn) -> Conversation:
     return Conversation("test", "1", turns, "1")
 
 
 def answer(text: str, *contexts: str, known: bool = True) -> Conversation:
-    return talk(*exchange(text, *contexts, known=known))
+    return make_conversation(*exchange(text, *contexts, known=known))
 
 
 async def no_wait(seconds: float) -> None:

@@ -25,7 +25,7 @@ def statement(text: str, *serves: str, **more: Json) -> Json:
 
 
 def served(count: int) -> dict[str, Json]:
-    """What the judge knows of `talk`: of each document a statement for its own question, one for
+    """What the judge knows of `chat`: of each document a statement for its own question, one for
     the next question, and one for none."""
     return {
         "statements": {

@@ -106,7 +106,7 @@ def exchange(question: str, answer: str, *documents: str) -> tuple[Turn, Turn]:
     )
 
 
-def talk(count: int) -> Conversation:
+def make_conversation(count: int) -> Conversation:
     """Interactions that each retrieve a document of their own."""
     return conversation(
         *(turn for n in range(count) for turn in exchange(f"Q{n}?", f"A{n}.", f"D{n}."))
@@ -114,7 +114,7 @@ def talk(count: int) -> Conversation:
 
 
 def facts(count: int) -> dict[str, Json]:
-    """What the judge knows of `talk`: two truths and two claims each, the second one wrong."""
+    """What the judge knows of `make_conversation`: two truths and claims each, one wrong."""
     return {
         "truths": {f"D{n}.": [f"d{n} one", f"d{n} two"] for n in range(count)},
         "claims": {f"A{n}.": [f"a{n} one", f"a{n} two"] for n in range(count)},

@@ -7,11 +7,11 @@ from faithtui.metrics.questions import HISTORY_MESSAGES
 
 def test_an_answer_holds_no_more_of_what_went_before_than_is_shown() -> None:
     """All earlier messages with each answer would be gigabytes in a long conversation."""
-    talk = Conversation.of(
+    chat = Conversation.of(
         *(Turn(role, f"{role} {n}") for n in range(40) for role in ("user", "assistant"))
     )
     first, *_, last = (
-        read_interaction(talk, window) for window in cut_answer_windows(talk, answers_alone=False)
+        read_interaction(chat, window) for window in cut_answer_windows(chat, answers_alone=False)
     )
     assert first.history == ()
     assert last.history == (

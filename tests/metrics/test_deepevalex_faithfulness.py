@@ -54,9 +54,9 @@ from tests.metrics.scripted import (
     failing,
     judge,
     labels,
+    make_conversation,
     metric,
     states,
-    talk,
 )
 from tests.parity.inputs import conversation_of
 from tests.parity.oracle import OracleJudge
@@ -109,7 +109,7 @@ def listing(*entries: Json) -> Script:
 
 async def test_truths_and_claims_then_verdicts_then_a_reason() -> None:
     ask = ScriptedAsk(facts(1))
-    assessments, conclusion = await judge(deepevalex(), talk(1), ask)
+    assessments, conclusion = await judge(deepevalex(), make_conversation(1), ask)
     (found,) = assessments
     assert labels(assessments) == [["yes", "no"]]
     assert [truth.text for truth in found.truths] == ["d0 one", "d0 two"]
@@ -125,7 +125,7 @@ async def test_what_is_not_mentioned_passes_and_each_answer_counts_once() -> Non
     oracle = facts(2)
     oracle["verdicts"]["a0 one"] = "idk"
     oracle["verdicts"]["a1 two"] = "yes"
-    assessments, conclusion = await judge(deepevalex(), talk(2), ScriptedAsk(oracle))
+    assessments, conclusion = await judge(deepevalex(), make_conversation(2), ScriptedAsk(oracle))
     assert labels(assessments) == [["idk", "no"], ["yes", "yes"]]
     assert conclusion.score.value == 0.75
 
@@ -133,7 +133,7 @@ async def test_what_is_not_mentioned_passes_and_each_answer_counts_once() -> Non
 @pytest.mark.parametrize(("as_peer", "score"), [(False, None), (True, 1.0)])
 async def test_without_claims_only_the_peer_has_a_score(as_peer: bool, score: float | None) -> None:
     ask = ScriptedAsk({"truths": {"D0.": ["t"]}})
-    assessments, conclusion = await judge(deepevalex(as_peer=as_peer), talk(1), ask)
+    assessments, conclusion = await judge(deepevalex(as_peer=as_peer), make_conversation(1), ask)
     assert (labels(assessments), conclusion.score.value) == ([[]], score)
     if not as_peer:
         assert conclusion.score.state is ScoreState.UNDEFINED
@@ -144,7 +144,7 @@ async def test_without_claims_only_the_peer_has_a_score(as_peer: bool, score: fl
 
 async def test_without_truths_nothing_was_compared_and_there_is_no_score() -> None:
     ask = ScriptedAsk({"claims": {"A0.": ["k"]}})
-    assessments, conclusion = await judge(deepevalex(), talk(1), ask)
+    assessments, conclusion = await judge(deepevalex(), make_conversation(1), ask)
     assert labels(assessments) == [["idk"]]
     assert conclusion.score.state is ScoreState.UNDEFINED
     assert conclusion.score.reason == (
@@ -155,7 +155,7 @@ async def test_without_truths_nothing_was_compared_and_there_is_no_score() -> No
 
 async def test_without_truths_a_no_is_still_the_judges() -> None:
     ask = ScriptedAsk({"claims": {"A0.": ["k"]}, "verdicts": {"k": "no"}})
-    assessments, conclusion = await judge(deepevalex(), talk(1), ask)
+    assessments, conclusion = await judge(deepevalex(), make_conversation(1), ask)
     assert (labels(assessments), conclusion.score.value) == ([["no"]], 0.0)
 
 
@@ -166,7 +166,7 @@ async def test_a_contradiction_without_words_is_no_score_without_a_contradiction
         return answer
 
     ask = ScriptedAsk(facts(1), script)
-    await judge(deepevalex(), talk(1), ask)
+    await judge(deepevalex(), make_conversation(1), ask)
     assert ask.tasks(ExplainScore) == [ExplainScore(0.5, ("a0 two (no): no reason given",))]
 
 
@@ -179,7 +179,7 @@ async def test_an_answer_without_fault_is_no_reason_of_a_mean_that_is_lowered() 
     oracle = facts(3)
     oracle["verdicts"]["a1 two"] = "yes"
     oracle["claims"]["A2."] = []
-    _, conclusion = await judge(deepevalex(), talk(3), ScriptedAsk(oracle, script))
+    _, conclusion = await judge(deepevalex(), make_conversation(3), ScriptedAsk(oracle, script))
     assert conclusion.score.value == 0.75
     assert conclusion.reason == "bad; 1 of 3 windows undefined"
 
@@ -188,9 +188,14 @@ async def test_an_answer_without_fault_is_no_reason_of_a_mean_that_is_lowered() 
 async def test_reasons_can_be_left_out(as_peer: bool) -> None:
     ask = ScriptedAsk(facts(1))
     using = deepevalex(include_reason=False, as_peer=as_peer)
-    assessments, conclusion = await judge(using, talk(1), ask)
+    assessments, conclusion = await judge(using, make_conversation(1), ask)
     assert conclusion.reason is None
-    assert using.make_peer_library_results(talk(1), assessments, conclusion, 1)[0]["reason"] is None
+    assert (
+        using.make_peer_library_results(make_conversation(1), assessments, conclusion, 1)[0][
+            "reason"
+        ]
+        is None
+    )
     assert ask.steps == {"truths": 1, "claims": 1, "verdicts": 1}
 
 
@@ -202,7 +207,7 @@ async def test_the_reasons_of_the_answers_are_the_conversations() -> None:
 
     oracle = facts(3)
     oracle["verdicts"]["a1 two"] = "yes"
-    _, conclusion = await judge(deepevalex(), talk(3), ScriptedAsk(oracle, script))
+    _, conclusion = await judge(deepevalex(), make_conversation(3), ScriptedAsk(oracle, script))
     assert conclusion.reason == "bad; good"
 
 
@@ -210,7 +215,7 @@ async def test_claims_that_came_along_are_judged() -> None:
     claims = [Claim(1, "a0 two"), Claim(3, "a1 one")]
     for as_peer in (False, True):
         ask = ScriptedAsk(facts(2))
-        assessments, _ = await judge(deepevalex(as_peer=as_peer), talk(2), ask, claims)
+        assessments, _ = await judge(deepevalex(as_peer=as_peer), make_conversation(2), ask, claims)
         assert labels(assessments) == [["no"], ["yes"]]
         assert [v.claim for found in assessments for v in found.verdicts] == claims
         assert "claims" not in ask.steps
@@ -340,7 +345,7 @@ async def test_a_missing_verdict_is_asked_for_again_and_never_guessed() -> None:
         return answer
 
     ask = ScriptedAsk(facts(1), script)
-    (found,), conclusion = await judge(deepevalex(), talk(1), ask)
+    (found,), conclusion = await judge(deepevalex(), make_conversation(1), ask)
     assert labels([found]) == [[None, "no"]]
     assert found.verdicts[0].word == "Yes, clearly"
     assert (found.score.state, conclusion.score.state) == (ScoreState.INCOMPLETE,) * 2
@@ -457,16 +462,18 @@ async def test_a_failure_has_the_peers_name_and_fails_its_answer_alone(
 
     using = deepevalex()
     ask = ScriptedAsk(facts(2), failing(step, about_the_second, error))
-    assessments, conclusion = await judge(using, talk(2), ask)
+    assessments, conclusion = await judge(using, make_conversation(2), ask)
     assert states(assessments) == [ScoreState.SCORED, ScoreState.FAILED]
     assert assessments[1].score.reason == reason
     kind, message = reason.split(" ")[0].rstrip(":"), reason.split(": ", 1)[1]
-    result = using.make_peer_library_results(talk(2), assessments, conclusion, 1)[1]
+    result = using.make_peer_library_results(make_conversation(2), assessments, conclusion, 1)[1]
     assert result["error"] == {"kind": kind, "message": message, **more}
     assert result["score"] is result["success"] is None
     with pytest.raises(type(error)) as caught:
         await judge(
-            deepevalex(as_peer=True), talk(2), ScriptedAsk(facts(2), failing(step, anything, error))
+            deepevalex(as_peer=True),
+            make_conversation(2),
+            ScriptedAsk(facts(2), failing(step, anything, error)),
         )
     assert str(caught.value) == reason
 
@@ -475,7 +482,7 @@ async def test_a_failure_has_the_peers_name_and_fails_its_answer_alone(
 async def test_a_reply_of_the_wrong_shape_is_named_after_what_was_asked(step: str) -> None:
     wrong = JudgeReplyInvalid("wrong", raw='{"other": 1}')
     ask = ScriptedAsk(facts(1), failing(step, anything, wrong))
-    assessments, _ = await judge(deepevalex(), talk(1), ask)
+    assessments, _ = await judge(deepevalex(), make_conversation(1), ask)
     assert assessments[0].score.reason == f"invalid_{step}_response: wrong"
 
 
@@ -490,23 +497,27 @@ async def test_a_reply_of_the_wrong_shape_is_named_after_what_was_asked(step: st
 )
 async def test_the_peer_reads_nothing_but_json(raw: str, name: str) -> None:
     with pytest.raises(JudgeReplyInvalid, match=f"^{name}: "):
-        await measure_async(talk(1), deepevalex(as_peer=True), Talkative("claims", raw))
+        await measure_async(
+            make_conversation(1), deepevalex(as_peer=True), Talkative("claims", raw)
+        )
 
 
 async def test_json_in_a_fence_is_read_by_default() -> None:
     fenced = '```json\n{"a0": ["a0 one"]}\n```'
-    result = await measure_async(talk(1), deepevalex(), Talkative("claims", fenced))
+    result = await measure_async(make_conversation(1), deepevalex(), Talkative("claims", fenced))
     assert (result.score.value, result.reason) == (1.0, "because")
 
 
 async def test_a_reason_that_cannot_be_had_costs_the_score_under_the_peers_rules_alone() -> None:
     wrong = JudgeReplyInvalid("wrong", raw="{}")
     script = failing("reason", anything, wrong)
-    (found,), conclusion = await judge(deepevalex(), talk(1), ScriptedAsk(facts(1), script))
+    (found,), conclusion = await judge(
+        deepevalex(), make_conversation(1), ScriptedAsk(facts(1), script)
+    )
     assert (found.score.value, conclusion.success) == (0.5, True)
     assert conclusion.reason == "a0 two (no): because"
     with pytest.raises(JudgeReplyInvalid, match="invalid_reason_response: wrong"):
-        await judge(deepevalex(as_peer=True), talk(1), ScriptedAsk(facts(1), script))
+        await judge(deepevalex(as_peer=True), make_conversation(1), ScriptedAsk(facts(1), script))
 
 
 @pytest.mark.parametrize("as_peer", [False, True])
@@ -514,7 +525,9 @@ async def test_a_reason_that_cannot_be_had_costs_the_score_under_the_peers_rules
 async def test_a_refused_key_stops_everything_and_is_named_too(step: str, as_peer: bool) -> None:
     script = failing(step, anything, JudgeAuthFailed("no key", status=401))
     with pytest.raises(JudgeAuthFailed, match=r"api_error \(status 401\): no key"):
-        await judge(deepevalex(as_peer=as_peer), talk(1), ScriptedAsk(facts(1), script))
+        await judge(
+            deepevalex(as_peer=as_peer), make_conversation(1), ScriptedAsk(facts(1), script)
+        )
 
 
 async def test_the_peer_tells_the_failure_of_the_truths_first() -> None:
@@ -527,7 +540,7 @@ async def test_the_peer_tells_the_failure_of_the_truths_first() -> None:
         return answer
 
     with pytest.raises(JudgeRequestRejected):
-        await judge(deepevalex(as_peer=True), talk(1), ScriptedAsk(facts(1), script))
+        await judge(deepevalex(as_peer=True), make_conversation(1), ScriptedAsk(facts(1), script))
 
 
 def test_a_window_that_is_incomplete_has_an_error_without_a_name_of_the_peers() -> None:
@@ -542,8 +555,8 @@ def test_a_window_that_is_incomplete_has_an_error_without_a_name_of_the_peers() 
 
 async def test_the_result_has_the_peers_fields() -> None:
     using = deepevalex(truths_extraction_limit=5, threshold=0.6)
-    assessments, conclusion = await judge(using, talk(1), ScriptedAsk(facts(1)))
-    (result,) = using.make_peer_library_results(talk(1), assessments, conclusion, 1234)
+    assessments, conclusion = await judge(using, make_conversation(1), ScriptedAsk(facts(1)))
+    (result,) = using.make_peer_library_results(make_conversation(1), assessments, conclusion, 1234)
     assert result == {
         "metric": "Faithfulness",
         "score": 0.5,
@@ -581,10 +594,12 @@ async def test_success_is_reaching_the_threshold_and_without_one_the_peer_fails(
     threshold: float | None, as_peer: bool, success: bool | None
 ) -> None:
     using = deepevalex(threshold=threshold, as_peer=as_peer)
-    assessments, conclusion = await judge(using, talk(1), ScriptedAsk(facts(1)))
+    assessments, conclusion = await judge(using, make_conversation(1), ScriptedAsk(facts(1)))
     assert conclusion.success is success
     assert (
-        using.make_peer_library_results(talk(1), assessments, conclusion, 1)[0]["success"]
+        using.make_peer_library_results(make_conversation(1), assessments, conclusion, 1)[0][
+            "success"
+        ]
         is success
     )
 
@@ -634,7 +649,7 @@ def test_options_that_cannot_be_meant_are_refused(options: dict[str, object], me
 
 async def test_the_peer_asks_for_a_reason_even_without_claims() -> None:
     ask = ScriptedAsk({"truths": {"D0.": ["t"]}})
-    _, conclusion = await judge(deepevalex(as_peer=True), talk(1), ask)
+    _, conclusion = await judge(deepevalex(as_peer=True), make_conversation(1), ask)
     assert (conclusion.score.value, conclusion.reason) == (1.0, "because")
     assert ask.steps == {"truths": 1, "claims": 1, "reason": 1}
     assert ask.tasks(ExplainScore) == [ExplainScore(1.0, ())]
@@ -642,7 +657,7 @@ async def test_the_peer_asks_for_a_reason_even_without_claims() -> None:
 
 async def test_the_peer_reads_the_answer_without_its_question() -> None:
     ask = ScriptedAsk(facts(1))
-    await judge(deepevalex(as_peer=True), talk(1), ask)
+    await judge(deepevalex(as_peer=True), make_conversation(1), ask)
     assert ask.tasks(ExtractPooledClaims) == [ExtractPooledClaims(("A0.",), ())]
     assert ask.tasks(ExtractClaims) == []
     assert ask.tasks(JudgeClaimList) == [JudgeClaimList(("a0 one", "a0 two"), ("d0 one", "d0 two"))]
@@ -666,7 +681,7 @@ async def test_the_peer_reads_the_answer_without_its_question() -> None:
 )
 async def test_the_peer_takes_every_other_word_for_idk(word: Json, label: str) -> None:
     ask = ScriptedAsk({"claims": {"A0.": ["k"]}}, listing(word))
-    assessments, conclusion = await judge(deepevalex(as_peer=True), talk(1), ask)
+    assessments, conclusion = await judge(deepevalex(as_peer=True), make_conversation(1), ask)
     assert labels(assessments) == [[label]]
     assert conclusion.score.value == (label != "no")
 
@@ -708,7 +723,7 @@ def test_a_reply_that_is_not_json_as_a_whole_is_refused(text: str) -> None:
 async def test_every_question_of_the_peer_is_read_strictly() -> None:
     assert parse_strict_json(' {"a": [1]} ') == {"a": [1]}
     ask = ScriptedAsk(facts(1))
-    await judge(deepevalex(as_peer=True), talk(1), ask)
+    await judge(deepevalex(as_peer=True), make_conversation(1), ask)
     assert {question.reply.parse for question in ask.questions} == {parse_strict_json}
 
 
@@ -729,7 +744,7 @@ async def test_under_the_peers_rules_the_score_is_the_peers(
     claims: list[str], words: list[Json]
 ) -> None:
     ask = ScriptedAsk({"claims": {"A0.": claims}}, listing(*words))
-    (found,), conclusion = await judge(deepevalex(as_peer=True), talk(1), ask)
+    (found,), conclusion = await judge(deepevalex(as_peer=True), make_conversation(1), ask)
     assert conclusion.score.value == as_elixir(claims, words)
     assert [verdict.claim.text for verdict in found.verdicts] == claims
     assert conclusion.success is (as_elixir(claims, words) >= 0.5)
@@ -751,7 +766,9 @@ async def test_a_missing_verdict_never_passes(choices: list[str]) -> None:
                         answer[key] = {"reason": "", "verdict": "perhaps"}
         return answer
 
-    assessments, conclusion = await judge(deepevalex(), talk(2), ScriptedAsk(facts(2), script))
+    assessments, conclusion = await judge(
+        deepevalex(), make_conversation(2), ScriptedAsk(facts(2), script)
+    )
     for found in assessments:
         known = [verdict.label for verdict in found.verdicts]
         if None in known:
@@ -770,7 +787,7 @@ async def test_a_missing_verdict_never_passes(choices: list[str]) -> None:
 async def test_a_relabelled_claim_moves_its_own_answer_alone(
     count: int, position: int, word: str
 ) -> None:
-    result = await measure_async(talk(count), deepevalex(), PricedJudge(facts(count)))
+    result = await measure_async(make_conversation(count), deepevalex(), PricedJudge(facts(count)))
     claim = result.claims[position % len(result.claims)]
     meaning = {"1": "yes"}.get(word, word)
     scores = []

@@ -113,8 +113,8 @@ async def test_a_judge_sees_examples_exactly_where_it_gives_verdicts(
         examples=[example_for(entry)],
     )
     ask = ScriptedAsk({**ORACLE, "reply_style": "json"})
-    talk = conversation(*exchange("Q?", "A.", "D."), *exchange("R?", "B.", "D.", "E."))
-    await judge(metric, talk, ask)
+    chat = conversation(*exchange("Q?", "A.", "D."), *exchange("R?", "B.", "D.", "E."))
+    await judge(metric, chat, ask)
     asked = {each.step: "How people decided" in each.prompt for each in ask.questions}
     assert any(asked.values())
     extracting = {"truths", "claims", "statements", "reason", "final-reason"}

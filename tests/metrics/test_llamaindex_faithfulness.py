@@ -31,9 +31,9 @@ from tests.metrics.plain_replies import (
     answer,
     exchange,
     judged,
+    make_conversation,
     metric,
     odd_words,
-    talk,
 )
 
 LONG = tuple(odd_words(700, f"w{n}x") for n in range(3))
@@ -55,7 +55,9 @@ async def test_an_answer_that_the_context_backs_scores_one() -> None:
 
 
 async def test_a_conversation_passes_when_all_answers_do() -> None:
-    conversation = talk(*exchange("One.", "A."), *exchange("Two.", "B."), *exchange("3.", "C."))
+    conversation = make_conversation(
+        *exchange("One.", "A."), *exchange("Two.", "B."), *exchange("3.", "C.")
+    )
     assessments, conclusion = await judged(
         metric(), conversation, PlainJudge(["YES", "NO, not at all", "Yes."])
     )
@@ -67,7 +69,7 @@ async def test_a_conversation_passes_when_all_answers_do() -> None:
 
 async def test_several_replies_are_one_answer() -> None:
     judge = PlainJudge(["YES"])
-    conversation = talk(
+    conversation = make_conversation(
         Turn("user", "Why?"),
         Turn("assistant", "First.", (Document("A."),)),
         Turn("assistant", "Second.", (Document("B."),)),
@@ -185,7 +187,7 @@ async def test_any_support_suffices(replies: list[Said]) -> None:
 
 
 async def test_an_answer_of_unknown_context_is_skipped() -> None:
-    conversation = talk(*exchange("A.", "C."), *exchange("B.", known=False))
+    conversation = make_conversation(*exchange("A.", "C."), *exchange("B.", known=False))
     judge = PlainJudge(["YES"])
     assessments, conclusion = await judged(metric(), conversation, judge)
     assert [each.score.state for each in assessments] == [ScoreState.SCORED, ScoreState.SKIPPED]
@@ -199,8 +201,8 @@ async def test_an_answer_of_unknown_context_is_skipped() -> None:
     ("conversation", "reason"),
     [
         (answer("A.", known=False), "no retrieval context"),
-        (talk(Turn("assistant", "Hello.")), "no user turn"),
-        (talk(Turn("user", "Hello?")), "no answered user turn"),
+        (make_conversation(Turn("assistant", "Hello.")), "no user turn"),
+        (make_conversation(Turn("user", "Hello?")), "no answered user turn"),
         (answer("A."), None),
     ],
 )
@@ -211,7 +213,7 @@ def test_a_conversation_without_an_answer_to_judge_is_skipped(
 
 
 async def test_an_answer_alone_is_judged_when_that_is_wanted() -> None:
-    conversation = talk(Turn("assistant", "Hello.", (Document("C."),)))
+    conversation = make_conversation(Turn("assistant", "Hello.", (Document("C."),)))
     ((found,), _) = await judged(metric(answers_alone=True), conversation, PlainJudge(["YES"]))
     assert found.score.value == 1
 
@@ -238,7 +240,7 @@ async def test_an_answer_without_text_has_no_score() -> None:
 
 @pytest.mark.parametrize("said", [DOWN, StopReason.LENGTH, StopReason.REFUSAL])
 async def test_a_failing_judge_fails_the_answer_and_never_scores_zero(said: Said) -> None:
-    conversation = talk(*exchange("A.", "C."), *exchange("B.", "D."))
+    conversation = make_conversation(*exchange("A.", "C."), *exchange("B.", "D."))
     # A cut answer is asked again after what else is asked at the same time.
     judge = PlainJudge([said, "NO", "YES"] if said is DOWN else [said] * 6)
     assessments, conclusion = await judged(metric(), conversation, judge)
@@ -282,7 +284,7 @@ async def test_every_question_and_its_reply_fit_the_window(window: int, output: 
 
 
 async def test_raise_error_raises_instead_of_a_failing_result() -> None:
-    conversation = talk(*exchange("A.", "C."), *exchange("B.", "D."))
+    conversation = make_conversation(*exchange("A.", "C."), *exchange("B.", "D."))
     with pytest.raises(NotFaithful, match="the answer in turn 4 is not supported"):
         await judged(metric(raise_error=True), conversation, PlainJudge(["YES", "NO"]))
     _, conclusion = await judged(
@@ -300,7 +302,9 @@ async def test_claims_are_not_what_it_judges() -> None:
 
 
 async def test_results_have_the_peers_fields() -> None:
-    conversation = talk(*exchange("A.", "C."), *exchange("B."), *exchange("D.", known=False))
+    conversation = make_conversation(
+        *exchange("A.", "C."), *exchange("B."), *exchange("D.", known=False)
+    )
     made = metric()
     assessments, conclusion = await judged(made, conversation, PlainJudge(["**Yes**"]))
     first, second, third = made.make_peer_library_results(conversation, assessments, conclusion, 12)
@@ -339,7 +343,7 @@ async def test_images_go_with_the_chunk_that_shows_their_mark_and_the_answers_wi
     None
 ):
     first, second, own = picture("a"), picture("b"), picture("c")
-    conversation = talk(
+    conversation = make_conversation(
         Turn("user", "Why?"),
         Turn(
             "assistant",
@@ -357,7 +361,7 @@ async def test_images_go_with_the_chunk_that_shows_their_mark_and_the_answers_wi
 
 
 async def test_a_document_of_images_alone_is_shown() -> None:
-    conversation = talk(
+    conversation = make_conversation(
         Turn("user", "Why?"),
         Turn("assistant", "So.", (Document("", images=(picture("a"),)),)),
     )
@@ -369,7 +373,7 @@ async def test_a_document_of_images_alone_is_shown() -> None:
 
 async def test_an_image_whose_mark_was_cut_in_two_goes_with_the_first_chunk() -> None:
     image = picture("a")
-    conversation = talk(
+    conversation = make_conversation(
         Turn("user", "Why?"),
         Turn("assistant", "So.", (Document("One two three.", images=(image,)),)),
     )
@@ -385,7 +389,9 @@ async def test_an_image_whose_mark_was_cut_in_two_goes_with_the_first_chunk() ->
 
 
 async def test_images_are_refused_by_a_judge_that_takes_none() -> None:
-    conversation = talk(Turn("user", "Why?", images=(picture("a"),)), *exchange("A.", "C.")[1:])
+    conversation = make_conversation(
+        Turn("user", "Why?", images=(picture("a"),)), *exchange("A.", "C.")[1:]
+    )
     with pytest.raises(ImagesNotSupported):
         await judged(metric(), conversation, PlainJudge())
 
@@ -436,7 +442,7 @@ async def test_answers_are_judged_at_the_same_time() -> None:
             await asked.wait()
             return reply
 
-    conversation = talk(*exchange("A.", "C."), *exchange("B.", "D."))
+    conversation = make_conversation(*exchange("A.", "C."), *exchange("B.", "D."))
     asker = Asker(Waiting(["YES", "YES"]), MemoryReplyCache(), concurrency=2)
     assessments, _ = await assess_conversation(metric(), conversation, asker.bind_to_item(None))
     assert len(assessments) == 2

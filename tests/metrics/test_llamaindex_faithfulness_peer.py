@@ -24,9 +24,9 @@ from tests.metrics.plain_replies import (
     answer,
     exchange,
     judged,
+    make_conversation,
     metric,
     odd_words,
-    talk,
 )
 
 SWALLOWED = JudgeReplyInvalid("no usable reply", raw="")
@@ -189,14 +189,14 @@ async def test_unknown_contexts_are_missing() -> None:
 
 @pytest.mark.parametrize("turns", [(), (Turn("user", "Why?"),)])
 async def test_without_an_answer_the_response_is_missing(turns: tuple[Turn, ...]) -> None:
-    assert PEER.why_skipped(talk(*turns)) is None
+    assert PEER.why_skipped(make_conversation(*turns)) is None
     with pytest.raises(MissingParameters) as caught:
-        await judged(PEER, talk(*turns), PlainJudge())
+        await judged(PEER, make_conversation(*turns), PlainJudge())
     assert caught.value.names == ("response",)
 
 
 async def test_an_answer_without_a_question_is_judged() -> None:
-    told, _ = await result(talk(Turn("assistant", "A.", (Document("C."),))), ["YES"])
+    told, _ = await result(make_conversation(Turn("assistant", "A.", (Document("C."),))), ["YES"])
     assert (told["passing"], told["query"]) == (True, "")
 
 
@@ -233,7 +233,7 @@ async def test_raise_error_raises_on_any_failing_result(contexts: tuple[str, ...
 
 
 async def test_a_conversation_is_the_mean_of_its_answers() -> None:
-    conversation = talk(*exchange("A.", "C."), *exchange("B.", "D."))
+    conversation = make_conversation(*exchange("A.", "C."), *exchange("B.", "D."))
     _, conclusion = await judged(PEER, conversation, PlainJudge(["YES", "NO"]))
     assert (conclusion.score.value, conclusion.success) == (0.5, False)
 

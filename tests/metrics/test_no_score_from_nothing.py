@@ -20,8 +20,8 @@ from tests.metrics.scripted import (
     exchange,
     facts,
     judge,
+    make_conversation,
     metric,
-    talk,
 )
 
 NO_CLAIMS = "the judge drew no claims from the answer"
@@ -50,11 +50,11 @@ CLAIMS = {"claims": {"A0.": ["k"]}}
         (TURN, WELCOME, {}, ScoreState.UNDEFINED, NO_CLAIMS),
         (TURN, SILENT, {}, ScoreState.UNDEFINED, NO_TEXT),
         (TURN, BARE, CLAIMS, ScoreState.UNDEFINED, NO_DOCUMENT),
-        (TURN, talk(1), CLAIMS, ScoreState.UNDEFINED, NO_TRUTHS),
+        (TURN, make_conversation(1), CLAIMS, ScoreState.UNDEFINED, NO_TRUTHS),
         (EX, WELCOME, {}, ScoreState.UNDEFINED, NO_CLAIMS),
         (EX, SILENT, {}, ScoreState.SKIPPED, "missing_params: actual_output"),
         (EX, BARE, CLAIMS, ScoreState.SKIPPED, "missing_params: retrieval_context"),
-        (EX, talk(1), CLAIMS, ScoreState.UNDEFINED, NO_TRUTHS),
+        (EX, make_conversation(1), CLAIMS, ScoreState.UNDEFINED, NO_TRUTHS),
         (RAGAS, WELCOME, {}, ScoreState.UNDEFINED, NO_STATEMENTS),
         (RAGAS, SILENT, {}, ScoreState.UNDEFINED, NO_TEXT),
         (LLAMA, SILENT, {}, ScoreState.UNDEFINED, NO_TEXT),
@@ -115,7 +115,7 @@ async def test_the_mean_is_over_windows_with_a_score(strategy: str) -> None:
 
 
 async def test_claims_that_were_not_given_are_not_blamed_on_the_judge() -> None:
-    _, conclusion = await judge(metric(), talk(1), ScriptedAsk({}), [])
+    _, conclusion = await judge(metric(), make_conversation(1), ScriptedAsk({}), [])
     assert conclusion.score.reason == "no claims were given for the answer"
 
 
@@ -139,7 +139,7 @@ async def test_no_reason_finds_nothing_wrong_beside_a_score_that_was_lowered(
 ) -> None:
     oracle = facts(1) | {"verdicts": {"a0 one": "idk", "a0 two": "no"}}
     using = metric(strategy=strategy, as_peer=as_peer, penalize_ambiguous_claims=True)
-    _, conclusion = await judge(using, talk(1), ScriptedAsk(oracle, answering(text)))
+    _, conclusion = await judge(using, make_conversation(1), ScriptedAsk(oracle, answering(text)))
     assert (conclusion.score.value, conclusion.success) == (0.0, False)
     assert conclusion.reason is not None
     assert conclusion.reason.startswith("1 claim contradicted; 1 claim not addressed: ")
@@ -161,7 +161,7 @@ async def test_what_the_peer_says_of_a_faultless_window_is_not_said_of_a_lowered
     statements = {"D0.": [{"statement": "s", "relevant_to": ["Q9?"]}], "D1.": []}
     oracle = facts(1) | {"statements": statements, "claims": {"A0.": ["a0 two"], "A1.": ["k"]}}
     using = metric(key, as_peer=True, window_size=1, threshold=0.9)
-    _, conclusion = await judge(using, talk(2), ScriptedAsk(oracle, script))
+    _, conclusion = await judge(using, make_conversation(2), ScriptedAsk(oracle, script))
     assert (conclusion.score.value, conclusion.success) == (0.5, False)
     assert conclusion.reason is not None
     assert conclusion.reason.startswith("1 ")
@@ -171,7 +171,7 @@ async def test_what_the_peer_says_of_a_faultless_window_is_not_said_of_a_lowered
 async def test_no_reason_finds_something_wrong_where_nothing_lowered_the_score() -> None:
     oracle = facts(1) | {"verdicts": {"a0 one": "yes", "a0 two": "yes"}}
     script = answering("One claim contradicts the documents.")
-    _, conclusion = await judge(metric(), talk(1), ScriptedAsk(oracle, script))
+    _, conclusion = await judge(metric(), make_conversation(1), ScriptedAsk(oracle, script))
     assert (conclusion.score.value, conclusion.reason) == (1.0, "nothing lowered the score")
 
 
@@ -186,21 +186,21 @@ async def test_no_reason_finds_something_wrong_where_nothing_lowered_the_score()
 async def test_a_reason_that_says_what_was_wrong_is_kept(text: str) -> None:
     oracle = facts(1) | {"verdicts": {"a0 one": "idk", "a0 two": "yes"}}
     using = metric(penalize_ambiguous_claims=True)
-    _, conclusion = await judge(using, talk(1), ScriptedAsk(oracle, answering(text)))
+    _, conclusion = await judge(using, make_conversation(1), ScriptedAsk(oracle, answering(text)))
     assert (conclusion.score.value, conclusion.reason) == (0.5, text)
 
 
 async def test_the_peers_reason_is_asked_with_all_that_cost_something() -> None:
     oracle = facts(1) | {"verdicts": {"a0 one": "idk", "a0 two": "yes"}}
     ask = ScriptedAsk(oracle)
-    await judge(metric(as_peer=True, penalize_ambiguous_claims=True), talk(1), ask)
+    await judge(metric(as_peer=True, penalize_ambiguous_claims=True), make_conversation(1), ask)
     (task,) = ask.tasks(ExplainScore)
     assert (task.score, len(task.findings)) == (0.5, 1)
 
 
 async def test_a_strict_conversation_says_that_one_is_enough() -> None:
     ask = ScriptedAsk(facts(1), answering("No problem was found."))
-    _, conclusion = await judge(metric(strict_mode=True), talk(1), ask)
+    _, conclusion = await judge(metric(strict_mode=True), make_conversation(1), ask)
     assert (conclusion.score.value, conclusion.success) == (0.0, False)
     (task,) = ask.tasks(ConcludeReasons)
     note = "strict mode: one of these is enough for a score of 0"

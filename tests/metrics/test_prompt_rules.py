@@ -114,8 +114,8 @@ class RuleJudge:
 
 def judge_case(case: Case, *replies: dict[str, Any]) -> tuple[Any, RuleJudge]:
     judge = RuleJudge(case, *replies)
-    talk = single_turn("And?", case.claim, [" ".join(case.truths)])
-    return measure(talk, judge=judge, options={"include_reason": False}), judge
+    chat = single_turn("And?", case.claim, [" ".join(case.truths)])
+    return measure(chat, judge=judge, options={"include_reason": False}), judge
 
 
 each_case = pytest.mark.parametrize("case", CASES, ids=[f"{c.rule}: {c.claim}" for c in CASES])
@@ -227,8 +227,8 @@ def test_a_truth_stands_where_its_quote_does_and_an_invented_quote_is_found() ->
             return json.dumps({"d0": facts})
 
     case = Case("Parts", (), "The yard was founded in 1923.", YES, {})
-    talk = single_turn("And?", case.claim, [document])
-    found = measure(talk, judge=Judge(case, YES), options={"include_reason": False})
+    chat = single_turn("And?", case.claim, [document])
+    found = measure(chat, judge=Judge(case, YES), options={"include_reason": False})
     first, second = found.truths
     assert first.span is not None
     assert document[first.span.start : first.span.end] == "Founded in 1923"
@@ -251,6 +251,6 @@ def test_texts_of_ones_own_without_quotes_are_asked_for_none(tmp_path: Path) -> 
             return json.dumps({"d0": list(case.truths)})
 
     metric = build("turn-faithfulness", {"include_reason": False}, prompts_dir=tmp_path)
-    talk = single_turn("And?", case.claim, [" ".join(case.truths)])
-    found = measure(talk, metric, Judge(case, case.asks))
+    chat = single_turn("And?", case.claim, [" ".join(case.truths)])
+    found = measure(chat, metric, Judge(case, case.asks))
     assert [each.quote for each in found.truths] == [None]

@@ -32,9 +32,9 @@ from tests.metrics.scripted import (
     failing,
     judge,
     labels,
+    make_conversation,
     metric,
     states,
-    talk,
 )
 from tests.parity.oracle import OracleJudge
 
@@ -88,7 +88,7 @@ def listing(*entries: Json) -> Script:
 
 async def test_statements_are_judged_against_the_passages() -> None:
     ask = ScriptedAsk(facts(2))
-    assessments, conclusion = await judge(ragas(), talk(2), ask)
+    assessments, conclusion = await judge(ragas(), make_conversation(2), ask)
     assert labels(assessments) == [["1", "0"], ["1", "0"]]
     assert [found.score.value for found in assessments] == [0.5, 0.5]
     assert (conclusion.score.value, conclusion.success, conclusion.reason) == (0.5, None, None)
@@ -101,14 +101,14 @@ async def test_statements_are_judged_against_the_passages() -> None:
 
 async def test_what_the_passages_do_not_mention_cannot_be_inferred() -> None:
     oracle = {"claims": {"A0.": ["k"]}, "verdicts": {"k": "idk"}}
-    assessments, conclusion = await judge(ragas(), talk(1), ScriptedAsk(oracle))
+    assessments, conclusion = await judge(ragas(), make_conversation(1), ScriptedAsk(oracle))
     assert labels(assessments) == [["0"]]
     assert conclusion.score.value == 0
 
 
 async def test_without_statements_there_is_no_score_and_one_question() -> None:
     ask = ScriptedAsk({})
-    assessments, conclusion = await judge(ragas(), talk(1), ask)
+    assessments, conclusion = await judge(ragas(), make_conversation(1), ask)
     assert states(assessments) == [ScoreState.UNDEFINED]
     assert (conclusion.score.state, conclusion.success) == (ScoreState.UNDEFINED, None)
     assert ask.steps == {"statements": 1}
@@ -116,7 +116,7 @@ async def test_without_statements_there_is_no_score_and_one_question() -> None:
 
 async def test_an_answer_without_a_score_leaves_the_mean_alone() -> None:
     oracle = {**facts(2), "claims": {"A0.": ["a0 one"]}}
-    assessments, conclusion = await judge(ragas(), talk(2), ScriptedAsk(oracle))
+    assessments, conclusion = await judge(ragas(), make_conversation(2), ScriptedAsk(oracle))
     assert states(assessments) == [ScoreState.SCORED, ScoreState.UNDEFINED]
     assert conclusion.score.value == 1
 
@@ -146,7 +146,7 @@ async def test_statements_belong_to_the_reply_they_repeat() -> None:
 async def test_claims_that_came_along_are_judged_in_place_of_statements() -> None:
     claims = [Claim(1, "a0 one"), Claim(3, "a1 two"), Claim(3, "a1 one")]
     ask = ScriptedAsk(facts(2))
-    assessments, _ = await judge(ragas(), talk(2), ask, claims)
+    assessments, _ = await judge(ragas(), make_conversation(2), ask, claims)
     assert [[v.claim for v in found.verdicts] for found in assessments] == [claims[:1], claims[1:]]
     assert labels(assessments) == [["1"], ["0", "1"]]
     assert ask.steps == {"inference": 2}
@@ -189,7 +189,7 @@ async def test_a_missing_verdict_is_asked_for_again(times: int) -> None:
         return answer
 
     ask = ScriptedAsk(facts(1), script)
-    assessments, conclusion = await judge(ragas(), talk(1), ask)
+    assessments, conclusion = await judge(ragas(), make_conversation(1), ask)
     assert labels(assessments) == [["1", "0"]]
     assert conclusion.score.value == 0.5
     asked = [task.statements for task in ask.tasks(InferStatements)]
@@ -198,7 +198,7 @@ async def test_a_missing_verdict_is_asked_for_again(times: int) -> None:
 
 async def test_a_verdict_that_never_comes_leaves_no_score() -> None:
     ask = ScriptedAsk(facts(2), without_entry("s0", 3))
-    assessments, conclusion = await judge(ragas(), talk(1), ask)
+    assessments, conclusion = await judge(ragas(), make_conversation(1), ask)
     assert labels(assessments) == [[None, "0"]]
     assert states(assessments) == [ScoreState.INCOMPLETE]
     assert (conclusion.score.state, conclusion.success) == (ScoreState.INCOMPLETE, None)
@@ -207,7 +207,7 @@ async def test_a_verdict_that_never_comes_leaves_no_score() -> None:
 
 async def test_a_word_that_is_no_verdict_is_kept_and_never_guessed() -> None:
     oracle = {"claims": {"A0.": ["k"]}, "verdicts": {"k": "1, surely"}}
-    (found,), _ = await judge(ragas(), talk(1), ScriptedAsk(oracle))
+    (found,), _ = await judge(ragas(), make_conversation(1), ScriptedAsk(oracle))
     assert (found.verdicts[0].label, found.verdicts[0].word) == (None, "1, surely")
     assert found.score.state is ScoreState.INCOMPLETE
 
@@ -216,7 +216,7 @@ async def test_a_word_that_is_no_verdict_is_kept_and_never_guessed() -> None:
 async def test_numbers_are_as_good_as_words(word: Json, label: str) -> None:
     oracle = {"claims": {"A0.": ["k"]}, "verdicts": {"k": word}}
     ask = ScriptedAsk(oracle)
-    assessments, _ = await judge(ragas(), talk(1), ask)
+    assessments, _ = await judge(ragas(), make_conversation(1), ask)
     assert labels(assessments) == [[label]]
     assert ask.steps["inference"] == 1
 
@@ -224,7 +224,7 @@ async def test_numbers_are_as_good_as_words(word: Json, label: str) -> None:
 @pytest.mark.parametrize("word", [2, True, 1.0, None, "maybe", ["1"]])
 async def test_what_only_the_peer_takes_for_a_verdict_is_none(word: Json) -> None:
     oracle = {"claims": {"A0.": ["k"]}, "verdicts": {"k": word}}
-    assessments, _ = await judge(ragas(), talk(1), ScriptedAsk(oracle))
+    assessments, _ = await judge(ragas(), make_conversation(1), ScriptedAsk(oracle))
     assert labels(assessments) == [[None]]
 
 
@@ -293,12 +293,14 @@ async def test_a_question_that_fails_fails_its_answer_and_under_the_peers_rules_
         return "A1." in repr(task) or "a1 one" in repr(task)
 
     script = failing(step, about_the_second)
-    assessments, conclusion = await judge(ragas(), talk(2), ScriptedAsk(facts(2), script))
+    assessments, conclusion = await judge(
+        ragas(), make_conversation(2), ScriptedAsk(facts(2), script)
+    )
     assert states(assessments) == [ScoreState.SCORED, ScoreState.FAILED]
     assert assessments[1].score.reason == f"JudgeTimeout: {DOWN}"
     assert conclusion.score.state is ScoreState.FAILED
     with pytest.raises(JudgeTimeout):
-        await judge(ragas(as_peer=True), talk(2), ScriptedAsk(facts(2), script))
+        await judge(ragas(as_peer=True), make_conversation(2), ScriptedAsk(facts(2), script))
 
 
 # Options
@@ -325,7 +327,7 @@ async def test_batch_size_is_the_number_of_answers_in_flight(size: int, most: in
             return await super().send(request)
 
     busy = Busy(facts(6))
-    result = await measure_async(talk(6), ragas(batch_size=size), busy, concurrency=64)
+    result = await measure_async(make_conversation(6), ragas(batch_size=size), busy, concurrency=64)
     assert (busy.most_in_flight, len(result.calls)) == (most, 12)
 
 
@@ -349,7 +351,7 @@ def test_llm_names_the_judge(llm: str | None, ref: str | None) -> None:
 
 
 async def test_the_result_in_the_peers_words_is_a_number_or_none() -> None:
-    using, talked = ragas(), talk(2)
+    using, talked = ragas(), make_conversation(2)
     oracle = {**facts(2), "claims": {"A0.": ["a0 one"]}}
     assessments, conclusion = await judge(using, talked, ScriptedAsk(oracle))
     results = using.make_peer_library_results(talked, assessments, conclusion, 12)
@@ -378,7 +380,9 @@ async def test_the_result_in_the_peers_words_is_a_number_or_none() -> None:
 )
 async def test_the_peer_takes_any_integer_but_0_for_1(verdict: Json, label: str) -> None:
     oracle = {"claims": {"A0.": ["k"]}}
-    (found,), _ = await judge(ragas(as_peer=True), talk(1), ScriptedAsk(oracle, listing(verdict)))
+    (found,), _ = await judge(
+        ragas(as_peer=True), make_conversation(1), ScriptedAsk(oracle, listing(verdict))
+    )
     (said,) = found.verdicts
     assert said.label == label
     assert said.word == (verdict if isinstance(verdict, str) else json.dumps(verdict))
@@ -431,7 +435,7 @@ async def test_the_peer_divides_by_the_verdicts_that_came(
     verdicts: Sequence[int], score: float | None
 ) -> None:
     ask = ScriptedAsk(facts(1), listing(*verdicts))
-    assessments, conclusion = await judge(ragas(as_peer=True), talk(1), ask)
+    assessments, conclusion = await judge(ragas(as_peer=True), make_conversation(1), ask)
     assert conclusion.score.value == score
     assert len(assessments[0].verdicts) == 2
     assert ask.steps == {"statements": 1, "inference": 1}
@@ -533,9 +537,9 @@ async def test_half_a_reply_counts_under_the_peers_rules_alone() -> None:
             return await super().send(request)
 
     lame = Lame(facts(1))
-    result = await measure_async(talk(1), ragas(as_peer=True), lame)
+    result = await measure_async(make_conversation(1), ragas(as_peer=True), lame)
     assert [claim.text for claim in result.claims] == ["a0 one", "a0 tw"]
-    result = await measure_async(talk(1), ragas(), lame)
+    result = await measure_async(make_conversation(1), ragas(), lame)
     assert result.score.state is ScoreState.FAILED
 
 
@@ -568,9 +572,9 @@ async def test_under_the_peers_rules_the_score_is_the_peers(
     expected = as_ragas(statements, verdicts)
     if expected == "error":
         with pytest.raises(JudgeReplyInvalid):
-            await judge(ragas(as_peer=True), talk(1), ask)
+            await judge(ragas(as_peer=True), make_conversation(1), ask)
         return
-    (found,), conclusion = await judge(ragas(as_peer=True), talk(1), ask)
+    (found,), conclusion = await judge(ragas(as_peer=True), make_conversation(1), ask)
     assert conclusion.score.value == found.score.value == expected
     assert [verdict.claim.text for verdict in found.verdicts] == statements
 
@@ -590,7 +594,9 @@ async def test_a_missing_verdict_never_passes(choices: list[str]) -> None:
                         answer[key] = {"reason": "", "verdict": "perhaps"}
         return answer
 
-    assessments, conclusion = await judge(ragas(), talk(2), ScriptedAsk(facts(2), script))
+    assessments, conclusion = await judge(
+        ragas(), make_conversation(2), ScriptedAsk(facts(2), script)
+    )
     for found in assessments:
         known = [verdict.label for verdict in found.verdicts]
         if None in known:
@@ -609,7 +615,7 @@ async def test_a_missing_verdict_never_passes(choices: list[str]) -> None:
 async def test_a_relabelled_statement_moves_its_own_answer_alone(
     count: int, position: int, word: str
 ) -> None:
-    result = await measure_async(talk(count), ragas(), PricedJudge(facts(count)))
+    result = await measure_async(make_conversation(count), ragas(), PricedJudge(facts(count)))
     claim = result.claims[position % len(result.claims)]
     moved = result.corrected({claim: word}).windowed.value
     meaning = {"yes": "1", "no": "0", "idk": "0"}.get(word, word)

@@ -22,9 +22,9 @@ from tests.metrics.scripted import (
     honest,
     judge,
     labels,
+    make_conversation,
     metric,
     states,
-    talk,
 )
 
 HERON = "The mascot is a heron."
@@ -107,7 +107,7 @@ def test_both_strategies_say_what_the_judge_says_of_each_window(
         for penalize in (False, True):
             chosen = metric(strategy=strategy, window_size=size, penalize_ambiguous_claims=penalize)
             ask = ScriptedAsk(oracle)
-            assessments, _ = asyncio.run(judge(chosen, talk(count), ask))
+            assessments, _ = asyncio.run(judge(chosen, make_conversation(count), ask))
             assert labels(assessments) == expected
             if strategy == "evidence":
                 assert ask.steps.total() - ask.steps["verdicts-again"] <= 3 * count + 1
@@ -253,7 +253,7 @@ async def test_evidence_that_the_verdict_denies_decides_nothing_elsewhere() -> N
         "claims": {"A0.": ["k"]},
         "verdicts": {"k": {"yes_if_any": ["t"]}},
     }
-    assessments, _ = await judge(metric(), talk(2), ScriptedAsk(oracle, script))
+    assessments, _ = await judge(metric(), make_conversation(2), ScriptedAsk(oracle, script))
     assert labels(assessments) == [["idk"], ["idk"]]
 
 
@@ -300,7 +300,7 @@ async def test_a_claim_that_cannot_be_asked_about_is_asked_once_for_all_its_wind
 
     oracle = HALVES | {"truths": {"D0.": ["half"], "D2.": ["other half"]}}
     ask = ScriptedAsk(oracle, script)
-    assessments, _ = await judge(metric(), talk(9), ask)
+    assessments, _ = await judge(metric(), make_conversation(9), ask)
     assert ask.steps["verdicts-again"] == 1
     assert [each.value for each in states(assessments)] == ["scored"] * 2 + ["failed"] * 7
 
@@ -312,7 +312,7 @@ async def test_halves_in_two_turns_are_a_whole_where_both_are_in_view() -> None:
     """The second half comes two turns later, in a question that does not show the first one."""
     oracle = HALVES | {"truths": {"D0.": ["half"], "D2.": ["other half"]}}
     ask = ScriptedAsk(oracle)
-    assessments, _ = await judge(metric(), talk(4), ask)
+    assessments, _ = await judge(metric(), make_conversation(4), ask)
     assert labels(assessments) == [["idk"], ["idk"], ["yes"], ["yes"]]
     assert ask.steps["verdicts-again"] == 1
     evidence = [
@@ -344,7 +344,9 @@ async def test_a_question_that_fails_costs_only_the_windows_that_need_it() -> No
         return DOWN if question.step == "verdicts-again" else answer
 
     oracle = HALVES | {"truths": {"D0.": ["half"], "D2.": ["other half"]}}
-    assessments, _ = await judge(metric(window_size=3), talk(4), ScriptedAsk(oracle, script))
+    assessments, _ = await judge(
+        metric(window_size=3), make_conversation(4), ScriptedAsk(oracle, script)
+    )
     found = [each.value for each in states(assessments)]
     assert found == ["scored", "scored", "failed", "undefined"]
     assert "did not answer" in (assessments[2].score.reason or "")

@@ -17,8 +17,8 @@ from tests.metrics.scripted import (
     exchange,
     judge,
     labels,
+    make_conversation,
     states,
-    talk,
 )
 from tests.parity.run_cases import Strategy
 
@@ -81,14 +81,14 @@ async def test_strict_is_binary_but_for_the_peers_mean(as_peer: bool, score: flo
         "statements": {"D0.": [statement("s", "Q0?")], "D1.": [statement("t"), statement("u", "*")]}
     }
     using = relevancy(strict_mode=True, as_peer=as_peer, threshold=0.2)
-    _, conclusion = await judge(using, talk(2), ScriptedAsk(oracle))
+    _, conclusion = await judge(using, make_conversation(2), ScriptedAsk(oracle))
     assert conclusion.score.value == score
     assert conclusion.success is False
 
 
 async def test_without_a_threshold_nothing_passes_or_fails() -> None:
     ask = ScriptedAsk(served(1))
-    _, conclusion = await judge(relevancy(threshold=None), talk(1), ask)
+    _, conclusion = await judge(relevancy(threshold=None), make_conversation(1), ask)
     assert conclusion.score.value == 1 / 3
     assert conclusion.success is None
     assert "no threshold was set" in ask.questions[-1].prompt
@@ -97,7 +97,7 @@ async def test_without_a_threshold_nothing_passes_or_fails() -> None:
 async def test_without_reasons_windows_still_say_what_cost_them() -> None:
     oracle = {"statements": {"D0.": [statement("s"), statement("t", "Q0?")]}}
     using = relevancy(include_reason=False)
-    assessments, conclusion = await judge(using, talk(1), ScriptedAsk(oracle))
+    assessments, conclusion = await judge(using, make_conversation(1), ScriptedAsk(oracle))
     assert assessments[0].reason == "s (no): because"
     assert conclusion.reason is None
 
@@ -108,7 +108,7 @@ async def test_empty_windows_of_the_peer_score_1_and_cost_the_final_reason(
 ) -> None:
     ask = ScriptedAsk(served(2))
     using = relevancy(strategy=strategy, window_size=0, as_peer=True)
-    assessments, conclusion = await judge(using, talk(2), ask)
+    assessments, conclusion = await judge(using, make_conversation(2), ask)
     assert [found.score.value for found in assessments] == [1.0, 1.0]
     assert conclusion.score.value == 1.0
     assert ask.steps == {"final-reason": 1}
@@ -118,14 +118,14 @@ async def test_empty_windows_of_the_peer_score_1_and_cost_the_final_reason(
 async def test_given_claims_are_refused(strategy: Strategy) -> None:
     ask = ScriptedAsk(served(1))
     with pytest.raises(MetricError, match="statements of documents"):
-        await judge(relevancy(strategy=strategy), talk(1), ask, [Claim(1, "k")])
+        await judge(relevancy(strategy=strategy), make_conversation(1), ask, [Claim(1, "k")])
     assert ask.questions == []
 
 
 async def test_the_result_is_told_in_the_peers_words() -> None:
     using = relevancy(threshold=0.25)
-    assessments, conclusion = await judge(using, talk(1), ScriptedAsk(served(1)))
-    assert using.make_peer_library_results(talk(1), assessments, conclusion, 5) == (
+    assessments, conclusion = await judge(using, make_conversation(1), ScriptedAsk(served(1)))
+    assert using.make_peer_library_results(make_conversation(1), assessments, conclusion, 5) == (
         {
             "score": 1 / 3,
             "success": True,
@@ -239,7 +239,7 @@ async def test_documents_without_statements_leave_a_window_without_a_score(
     strategy: Strategy,
 ) -> None:
     assessments, conclusion = await judge(
-        relevancy(strategy=strategy), talk(1), ScriptedAsk({"statements": {}})
+        relevancy(strategy=strategy), make_conversation(1), ScriptedAsk({"statements": {}})
     )
     assert labels(assessments) == [[]]
     assert conclusion.score.state is ScoreState.UNDEFINED

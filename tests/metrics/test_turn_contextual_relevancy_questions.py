@@ -28,8 +28,8 @@ from tests.metrics.scripted import (
     exchange,
     judge,
     labels,
+    make_conversation,
     states,
-    talk,
 )
 from tests.parity.run_cases import Strategy
 
@@ -63,7 +63,7 @@ async def test_evidence_asks_once_a_document_and_the_peer_once_a_document_and_wi
     options: dict[str, Any], calls: Callable[[int, int], int], count: int, window_size: int
 ) -> None:
     ask = ScriptedAsk(served(count))
-    await judge(relevancy(**options, window_size=window_size), talk(count), ask)
+    await judge(relevancy(**options, window_size=window_size), make_conversation(count), ask)
     assert len(ask.questions) == calls(count, window_size)
 
 
@@ -80,8 +80,8 @@ async def test_100_interactions_of_2_documents_cost_201_questions() -> None:
 async def test_one_more_interaction_costs_its_own_document_and_those_it_can_meet() -> None:
     short, long = ScriptedAsk(served(5)), ScriptedAsk(served(6))
     using = relevancy(include_reason=False, window_size=3)
-    await judge(using, talk(5), short)
-    await judge(using, talk(6), long)
+    await judge(using, make_conversation(5), short)
+    await judge(using, make_conversation(6), long)
     before = {question.prompt for question in short.questions}
     assert sum(question.prompt not in before for question in long.questions) == 3
 
@@ -135,7 +135,7 @@ async def test_one_question_at_a_time_without_async_mode(strategy: Strategy) -> 
     for async_mode, one in ((False, True), (True, False)):
         ask = SlowAsk(served(4))
         using = relevancy(strategy=strategy, async_mode=async_mode, as_peer=True)
-        await judge(using, talk(4), ask)
+        await judge(using, make_conversation(4), ask)
         assert (ask.most_open == 1) == one
 
 
@@ -144,7 +144,7 @@ async def test_one_question_at_a_time_without_async_mode(strategy: Strategy) -> 
 
 async def test_a_document_meets_the_messages_of_all_windows_that_hold_it() -> None:
     ask = ScriptedAsk(served(5))
-    await judge(relevancy(window_size=2), talk(5), ask)
+    await judge(relevancy(window_size=2), make_conversation(5), ask)
     assert ask.tasks(RelateDocument) == [
         RelateDocument("D0.", ("Q0?", "Q1?")),
         RelateDocument("D1.", ("Q0?", "Q1?", "Q2?")),
@@ -156,7 +156,7 @@ async def test_a_document_meets_the_messages_of_all_windows_that_hold_it() -> No
 
 async def test_the_window_strategy_shows_the_messages_of_one_window() -> None:
     ask = ScriptedAsk(served(3))
-    await judge(relevancy(strategy="window", window_size=2), talk(3), ask)
+    await judge(relevancy(strategy="window", window_size=2), make_conversation(3), ask)
     assert ask.tasks(JudgeDocument) == [
         JudgeDocument("D0.", ("Q0?",)),
         JudgeDocument("D0.", ("Q0?", "Q1?")),
@@ -267,7 +267,7 @@ async def test_the_peers_window_reason_is_shown_both_kinds_of_statements(
     strategy: Strategy,
 ) -> None:
     ask = ScriptedAsk(served(1))
-    await judge(relevancy(strategy=strategy, as_peer=True), talk(1), ask)
+    await judge(relevancy(strategy=strategy, as_peer=True), make_conversation(1), ask)
     assert ask.tasks(ExplainRelevance) == [
         ExplainRelevance(1 / 3, ("Q0?",), ("next 0: because", "none 0: because"), ("own 0",))
     ]
@@ -280,13 +280,13 @@ async def test_the_peers_window_reason_is_shown_both_kinds_of_statements(
 async def test_the_peers_reason_says_when_a_verdict_had_none() -> None:
     oracle = {"statements": {"D0.": [{"statement": "s", "verdict": "no", "reason": None}]}}
     ask = ScriptedAsk(oracle)
-    await judge(relevancy(as_peer=True), talk(1), ask)
+    await judge(relevancy(as_peer=True), make_conversation(1), ask)
     assert ask.tasks(ExplainRelevance)[0].irrelevant == ("s: no reason given",)
 
 
 async def test_the_final_reason_is_shown_score_outcome_and_reasons() -> None:
     ask = ScriptedAsk({"statements": {"D0.": [statement("s"), statement("t", "*")]}})
-    _, conclusion = await judge(relevancy(), talk(1), ask)
+    _, conclusion = await judge(relevancy(), make_conversation(1), ask)
     assert ask.tasks(ConcludeReasons) == [ConcludeReasons(0.5, True, ("s (no): because",))]
     assert "passed" in ask.questions[-1].prompt
     assert "0.50" in ask.questions[-1].prompt
@@ -317,7 +317,7 @@ async def test_missing_verdicts_are_asked_for_again_at_most_twice(
     strategy: Strategy, times: int, word: str | None
 ) -> None:
     ask = ScriptedAsk(served(1), silent(times, "own 0", word=word))
-    assessments, _ = await judge(relevancy(strategy=strategy), talk(1), ask)
+    assessments, _ = await judge(relevancy(strategy=strategy), make_conversation(1), ask)
     assert labels(assessments) == [["yes", "no", "no"]]
     assert ask.steps["verdicts"] == 1 + times
 
@@ -328,7 +328,7 @@ async def test_a_verdict_that_stays_missing_leaves_the_window_incomplete(
     strategy: Strategy, word: str | None
 ) -> None:
     ask = ScriptedAsk(served(1), silent(3, "own 0", word=word))
-    assessments, conclusion = await judge(relevancy(strategy=strategy), talk(1), ask)
+    assessments, conclusion = await judge(relevancy(strategy=strategy), make_conversation(1), ask)
     assert labels(assessments) == [[None, "no", "no"]]
     assert assessments[0].verdicts[0].word == word
     assert states(assessments) == [ScoreState.INCOMPLETE]
@@ -342,7 +342,7 @@ async def test_only_the_missing_statements_are_asked_about_again_and_never_in_th
     strategy: Strategy,
 ) -> None:
     ask = ScriptedAsk(served(1), silent(2, "own 0"))
-    await judge(relevancy(strategy=strategy, include_reason=False), talk(1), ask)
+    await judge(relevancy(strategy=strategy, include_reason=False), make_conversation(1), ask)
     first, again, last = (question.prompt for question in ask.questions)
     assert "every statement" in first
     assert "[s0] own 0\n\n" in again
@@ -375,7 +375,9 @@ async def test_a_statement_that_a_later_question_leaves_out_is_asked_about_again
 async def test_under_the_peers_rules_nothing_is_asked_again(strategy: Strategy) -> None:
     oracle = {"statements": {"D0.": [{"statement": "s", "verdict": "idk"}]}, "reply_style": "json"}
     ask = ScriptedAsk(oracle)
-    assessments, _ = await judge(relevancy(strategy=strategy, as_peer=True), talk(1), ask)
+    assessments, _ = await judge(
+        relevancy(strategy=strategy, as_peer=True), make_conversation(1), ask
+    )
     assert ask.steps == {"verdicts": 1, "final-reason": 1}
     assert labels(assessments) == [[None]]
     assert assessments[0].score.value == 1.0

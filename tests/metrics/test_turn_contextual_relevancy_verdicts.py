@@ -47,8 +47,8 @@ from tests.metrics.scripted import (
     failing,
     judge,
     labels,
+    make_conversation,
     states,
-    talk,
 )
 from tests.parity.run_cases import Strategy
 
@@ -56,7 +56,9 @@ from tests.parity.run_cases import Strategy
 
 
 async def test_a_statement_is_relevant_while_a_message_it_serves_is_in_view() -> None:
-    assessments, _ = await judge(relevancy(window_size=2), talk(3), ScriptedAsk(served(3)))
+    assessments, _ = await judge(
+        relevancy(window_size=2), make_conversation(3), ScriptedAsk(served(3))
+    )
     assert labels(assessments) == [
         ["yes", "no", "no"],
         ["yes", "yes", "no", "yes", "no", "no"],
@@ -111,7 +113,9 @@ async def test_what_a_judge_names_is_read_and_its_verdict_stands(
     entry: Json, label: str | None
 ) -> None:
     oracle = {"statements": {"D0.": [statement("s")]}}
-    assessments, _ = await judge(relevancy(), talk(1), ScriptedAsk(oracle, saying(**entry)))
+    assessments, _ = await judge(
+        relevancy(), make_conversation(1), ScriptedAsk(oracle, saying(**entry))
+    )
     assert labels(assessments) == [[label]]
     assert assessments[0].verdicts[0].word == entry["verdict"]
     assert len(assessments[0].verdicts[0].evidence) <= 1
@@ -133,7 +137,7 @@ async def test_a_verdict_that_its_messages_contradict_is_asked_about_once_more(
         return saying(**(second if question.step == "verdicts-again" else first))(question, answer)
 
     ask = ScriptedAsk({"statements": {"D0.": [statement("s")]}}, script)
-    assessments, _ = await judge(relevancy(), talk(1), ask)
+    assessments, _ = await judge(relevancy(), make_conversation(1), ask)
     assert labels(assessments) == [[label]]
     assert (ask.steps["verdicts"], ask.steps["verdicts-again"]) == (1, 1)
     again = next(each for each in ask.questions if each.step == "verdicts-again")
@@ -144,7 +148,7 @@ async def test_a_verdict_that_its_messages_contradict_is_asked_about_once_more(
 async def test_word_reason_and_confidence_are_kept() -> None:
     oracle = {"statements": {"D0.": [statement("s", "*"), statement("t")]}}
     script = saying(reason=" hm ", confidence=0.25)
-    assessments, _ = await judge(relevancy(), talk(1), ScriptedAsk(oracle, script))
+    assessments, _ = await judge(relevancy(), make_conversation(1), ScriptedAsk(oracle, script))
     assert [(each.word, each.reason, each.confidence) for each in assessments[0].verdicts] == [
         ("yes", "hm", 0.25),
         ("no", "hm", 0.25),
@@ -225,7 +229,9 @@ async def test_statements_are_trimmed_blank_ones_dropped_and_repeats_kept_once(
             ]
         }
     }
-    assessments, _ = await judge(relevancy(strategy=strategy), talk(1), ScriptedAsk(oracle))
+    assessments, _ = await judge(
+        relevancy(strategy=strategy), make_conversation(1), ScriptedAsk(oracle)
+    )
     assert [(each.claim.text, each.label) for each in assessments[0].verdicts] == [
         ("One.", "no"),
         ("TWO.", "yes"),
@@ -236,7 +242,7 @@ async def test_statements_are_trimmed_blank_ones_dropped_and_repeats_kept_once(
 async def test_under_the_peers_rules_statements_are_kept_as_written(strategy: Strategy) -> None:
     oracle = {"statements": {"D0.": [statement(" s "), statement(""), statement(" s ", "*")]}}
     using = relevancy(strategy=strategy, as_peer=True)
-    assessments, _ = await judge(using, talk(1), ScriptedAsk(oracle))
+    assessments, _ = await judge(using, make_conversation(1), ScriptedAsk(oracle))
     assert [(each.claim.text, each.label) for each in assessments[0].verdicts] == [
         (" s ", "no"),
         ("", "no"),
@@ -257,7 +263,9 @@ async def test_a_statement_that_windows_write_differently_is_one_claim() -> None
 
     oracle = {"statements": {each: [statement("It is  so")] for each in ("D0.", "D1.")}}
     assessments, _ = await judge(
-        relevancy(strategy="window", async_mode=False), talk(2), ScriptedAsk(oracle, script)
+        relevancy(strategy="window", async_mode=False),
+        make_conversation(2),
+        ScriptedAsk(oracle, script),
     )
     first, again, other = [each.claim for found in assessments for each in found.verdicts]
     assert first == again
@@ -272,7 +280,9 @@ async def test_a_statement_that_windows_write_differently_is_one_claim() -> None
 async def test_a_failure_fails_only_windows_that_hold_the_document(strategy: str) -> None:
     script = failing("verdicts", lambda task: task.document == "D1.")
     using = relevancy(strategy=strategy, window_size=2)
-    assessments, conclusion = await judge(using, talk(4), ScriptedAsk(served(4), script))
+    assessments, conclusion = await judge(
+        using, make_conversation(4), ScriptedAsk(served(4), script)
+    )
     assert states(assessments) == [
         ScoreState.SCORED,
         ScoreState.FAILED,
@@ -308,7 +318,7 @@ async def test_errors_after_which_nothing_can_succeed_are_let_through(
 ) -> None:
     ask = ScriptedAsk(served(3), failing(step, anything, error))
     with pytest.raises(type(error)) as raised:
-        await judge(relevancy(strategy=strategy, async_mode=async_mode), talk(3), ask)
+        await judge(relevancy(strategy=strategy, async_mode=async_mode), make_conversation(3), ask)
     assert raised.value is error
 
 
@@ -319,13 +329,13 @@ async def test_under_the_peers_rules_one_failure_loses_the_conversation(
 ) -> None:
     ask = ScriptedAsk(served(3), failing(step, anything))
     with pytest.raises(JudgeTimeout):
-        await judge(relevancy(strategy=strategy, as_peer=True), talk(3), ask)
+        await judge(relevancy(strategy=strategy, as_peer=True), make_conversation(3), ask)
 
 
 async def test_a_final_reason_that_cannot_be_had_never_costs_the_score() -> None:
     oracle = {"statements": {f"D{n}.": [statement(f"s{n}")] for n in range(2)}}
     ask = ScriptedAsk(oracle, failing("final-reason", anything))
-    _, conclusion = await judge(relevancy(window_size=1), talk(2), ask)
+    _, conclusion = await judge(relevancy(window_size=1), make_conversation(2), ask)
     assert conclusion.score.value == 0.0
     assert conclusion.reason == ("2 statements not relevant: s0 (no): because; s1 (no): because")
 
@@ -577,10 +587,12 @@ async def test_the_example_worked_out_by_hand() -> None:
         "D1.": [statement("c")],
         "D2.": [statement("d", "Q2?")],
     }
-    assessments, conclusion = await judge(relevancy(), talk(3), ScriptedAsk({"statements": oracle}))
+    assessments, conclusion = await judge(
+        relevancy(), make_conversation(3), ScriptedAsk({"statements": oracle})
+    )
     assert [found.score.value for found in assessments] == [1 / 2, 2 / 3, 3 / 4]
     assert conclusion.success is True
-    windows = judged_windows(talk(3), assessments)
+    windows = judged_windows(make_conversation(3), assessments)
     b, c = (1, "b", "D0."), (3, "c", "D1.")
     reviews: tuple[tuple[dict[Hashable, str], tuple[float, float, float]], ...] = (
         ({}, (0.639, 0.5, 0.5)),

@@ -20,8 +20,8 @@ from tests.metrics.scripted import (
     facts,
     judge,
     labels,
+    make_conversation,
     metric,
-    talk,
 )
 from tests.parity.run_cases import Strategy
 
@@ -46,7 +46,7 @@ async def test_a_limit_keeps_so_many_truths_of_each_document(strategy: Strategy)
 async def test_the_peers_limit_is_one_of_the_window_and_only_asked_for(strategy: Strategy) -> None:
     ask = ScriptedAsk(facts(2))  # ignores the limit
     using = metric(strategy=strategy, truths_extraction_limit=1, as_peer=True)
-    assessments, _ = await judge(using, talk(2), ask)
+    assessments, _ = await judge(using, make_conversation(2), ask)
     assert ask.tasks(ExtractPooledTruths) == [
         ExtractPooledTruths(("D0.",), 1),
         ExtractPooledTruths(("D0.", "D1."), 1),
@@ -61,7 +61,7 @@ async def test_the_peers_limit_is_one_of_the_window_and_only_asked_for(strategy:
 @both
 async def test_without_a_limit_all_truths_are_asked_for(strategy: Strategy) -> None:
     ask = ScriptedAsk(facts(1))
-    await judge(metric(strategy=strategy), talk(1), ask)
+    await judge(metric(strategy=strategy), make_conversation(1), ask)
     assert "all facts" in next(q.prompt for q in ask.questions if q.step == "truths")
 
 
@@ -85,9 +85,9 @@ async def test_a_limit_without_documents_asks_nothing_of_a_window() -> None:
 @both
 async def test_ambiguous_claims_can_be_penalised(strategy: Strategy) -> None:
     oracle = facts(1) | {"verdicts": {"a0 one": "yes", "a0 two": "idk"}}
-    lenient, _ = await judge(metric(strategy=strategy), talk(1), ScriptedAsk(oracle))
+    lenient, _ = await judge(metric(strategy=strategy), make_conversation(1), ScriptedAsk(oracle))
     using = metric(strategy=strategy, penalize_ambiguous_claims=True)
-    hard, conclusion = await judge(using, talk(1), ScriptedAsk(oracle))
+    hard, conclusion = await judge(using, make_conversation(1), ScriptedAsk(oracle))
     assert (lenient[0].score.value, hard[0].score.value) == (1.0, 0.5)
     assert (lenient[0].reason, hard[0].reason) == (None, "a0 two (idk): because")
     assert conclusion.score.value == 0.5
@@ -97,14 +97,14 @@ async def test_ambiguous_claims_can_be_penalised(strategy: Strategy) -> None:
 async def test_strict_is_binary_but_for_the_peers_mean(as_peer: bool, score: float) -> None:
     oracle = facts(2) | {"verdicts": {"a0 one": "yes", "a1 two": "no"}}
     using = metric(strict_mode=True, as_peer=as_peer, threshold=0.2)
-    _, conclusion = await judge(using, talk(2), ScriptedAsk(oracle))
+    _, conclusion = await judge(using, make_conversation(2), ScriptedAsk(oracle))
     assert conclusion.score.value == score
     assert conclusion.success is False
 
 
 async def test_without_a_threshold_nothing_passes_or_fails() -> None:
     ask = ScriptedAsk(facts(1))
-    _, conclusion = await judge(metric(threshold=None), talk(1), ask)
+    _, conclusion = await judge(metric(threshold=None), make_conversation(1), ask)
     assert conclusion.score.value == 0.5
     assert conclusion.success is None
     assert "no threshold was set" in ask.questions[-1].prompt
@@ -112,14 +112,14 @@ async def test_without_a_threshold_nothing_passes_or_fails() -> None:
 
 async def test_a_score_below_the_threshold_fails() -> None:
     ask = ScriptedAsk(facts(1))
-    _, conclusion = await judge(metric(threshold=0.6), talk(1), ask)
+    _, conclusion = await judge(metric(threshold=0.6), make_conversation(1), ask)
     assert conclusion.success is False
     assert "failed" in ask.questions[-1].prompt
 
 
 async def test_without_reasons_windows_still_say_what_cost_them() -> None:
     ask = ScriptedAsk(facts(1))
-    assessments, conclusion = await judge(metric(include_reason=False), talk(1), ask)
+    assessments, conclusion = await judge(metric(include_reason=False), make_conversation(1), ask)
     assert assessments[0].reason == "a0 two (no): because"
     assert conclusion.reason is None
 
@@ -149,7 +149,7 @@ def test_options_out_of_range_are_refused_and_taken_under_the_peers_rules(
 async def test_empty_windows_of_the_peer_score_1(strategy: Strategy) -> None:
     using = metric(strategy=strategy, window_size=0, as_peer=True)
     ask = ScriptedAsk(facts(2))
-    assessments, conclusion = await judge(using, talk(2), ask)
+    assessments, conclusion = await judge(using, make_conversation(2), ask)
     assert labels(assessments) == [[], []]
     assert conclusion.score.value == 1.0
     assert ask.steps == {"truths": 2, "claims": 2, "final-reason": 1}
@@ -160,7 +160,7 @@ async def test_claims_made_up_about_an_empty_window_belong_to_nothing() -> None:
         return {"claims": ["k"]} if question.step == "claims" else answer
 
     using = metric(strategy="window", window_size=0, as_peer=True)
-    assessments, _ = await judge(using, talk(1), ScriptedAsk(facts(1), script))
+    assessments, _ = await judge(using, make_conversation(1), ScriptedAsk(facts(1), script))
     assert labels(assessments) == [[]]
 
 
@@ -341,7 +341,7 @@ async def test_an_answer_that_is_an_image_is_asked_about() -> None:
 async def test_how_to_read_images_is_said_only_where_there_is_one(strategy: Strategy) -> None:
     ask = ScriptedAsk(facts(1), takes_images=True)
     await judge(metric(strategy=strategy), illustrated(), ask)
-    await judge(metric(strategy=strategy), talk(1), ask)
+    await judge(metric(strategy=strategy), make_conversation(1), ask)
     told = [question for question in ask.questions if IMAGE_RULE in question.prompt]
     assert {question.step for question in told} == {"truths"}  # no answer has an image
     assert all(question.images for question in told)

@@ -21,9 +21,9 @@ from tests.metrics.scripted import (
     failing,
     judge,
     labels,
+    make_conversation,
     metric,
     states,
-    talk,
 )
 from tests.parity.run_cases import Strategy
 
@@ -43,7 +43,7 @@ from tests.parity.run_cases import Strategy
 )
 async def test_a_failure_fails_only_windows_that_hold_its_interaction(script: Script) -> None:
     assessments, conclusion = await judge(
-        metric(window_size=2), talk(4), ScriptedAsk(facts(4), script)
+        metric(window_size=2), make_conversation(4), ScriptedAsk(facts(4), script)
     )
     assert states(assessments) == [
         ScoreState.SCORED,
@@ -88,7 +88,9 @@ async def test_a_window_that_does_not_need_a_lost_comparison_does_not_fail() -> 
 async def test_the_window_strategy_fails_the_windows_whose_question_fails() -> None:
     script = failing("verdicts", lambda task: "a1 one" in task.claims)
     assessments, _ = await judge(
-        metric(strategy="window", window_size=2), talk(4), ScriptedAsk(facts(4), script)
+        metric(strategy="window", window_size=2),
+        make_conversation(4),
+        ScriptedAsk(facts(4), script),
     )
     assert states(assessments) == [
         ScoreState.SCORED,
@@ -107,7 +109,7 @@ async def test_errors_after_which_nothing_can_succeed_are_let_through(
 ) -> None:
     ask = ScriptedAsk(facts(3), failing(step, anything, error))
     with pytest.raises(type(error)) as raised:
-        await judge(metric(strategy=strategy, async_mode=async_mode), talk(3), ask)
+        await judge(metric(strategy=strategy, async_mode=async_mode), make_conversation(3), ask)
     assert raised.value is error
 
 
@@ -118,12 +120,12 @@ async def test_under_the_peers_rules_one_failure_loses_the_conversation(
 ) -> None:
     ask = ScriptedAsk(facts(3), failing(step, anything))
     with pytest.raises(JudgeTimeout):
-        await judge(metric(strategy=strategy, as_peer=True), talk(3), ask)
+        await judge(metric(strategy=strategy, as_peer=True), make_conversation(3), ask)
 
 
 async def test_a_final_reason_that_cannot_be_had_never_costs_the_score() -> None:
     ask = ScriptedAsk(facts(2), failing("final-reason", anything))
-    _, conclusion = await judge(metric(window_size=1), talk(2), ask)
+    _, conclusion = await judge(metric(window_size=1), make_conversation(2), ask)
     assert conclusion.score.value == 0.5
     assert conclusion.success is True
     assert conclusion.reason == (
@@ -134,7 +136,7 @@ async def test_a_final_reason_that_cannot_be_had_never_costs_the_score() -> None
 async def test_where_nothing_lowered_the_score_a_reason_that_cannot_be_had_says_so() -> None:
     oracle = facts(1) | {"verdicts": {"a0 one": "yes", "a0 two": "yes"}}
     ask = ScriptedAsk(oracle, failing("final-reason", anything))
-    _, conclusion = await judge(metric(), talk(1), ask)
+    _, conclusion = await judge(metric(), make_conversation(1), ask)
     assert (conclusion.score.value, conclusion.reason) == (1.0, "nothing lowered the score")
 
 
@@ -142,7 +144,9 @@ async def test_a_word_outside_the_schema_loses_the_peers_conversation_when_it_de
     oracle = facts(1) | {"verdicts": {"a0 one": "maybe"}}
     for strategy in get_args(Strategy):
         with pytest.raises((JudgeReplyInvalid, ValueError), match="maybe"):
-            await judge(metric(strategy=strategy, as_peer=True), talk(1), ScriptedAsk(oracle))
+            await judge(
+                metric(strategy=strategy, as_peer=True), make_conversation(1), ScriptedAsk(oracle)
+            )
 
 
 async def test_a_peers_judge_may_have_another_word_once_its_truths_are_out_of_view() -> None:

@@ -28,8 +28,8 @@ from tests.metrics.scripted import (
     facts,
     judge,
     labels,
+    make_conversation,
     metric,
-    talk,
 )
 from tests.parity.run_cases import Strategy
 
@@ -53,7 +53,7 @@ async def test_the_number_of_questions_depends_on_interactions_alone(
     options: dict[str, Any], calls: Callable[[int], int], count: int, window_size: int
 ) -> None:
     ask = ScriptedAsk(facts(count))
-    await judge(metric(**options, window_size=window_size), talk(count), ask)
+    await judge(metric(**options, window_size=window_size), make_conversation(count), ask)
     assert len(ask.questions) == calls(count)
 
 
@@ -68,7 +68,7 @@ async def test_evidence_reads_each_interaction_once_and_compares_neighbours_toge
     for as_peer, include_reason in product((False, True), (False, True)):
         ask = ScriptedAsk(facts(count))
         using = metric(window_size=window_size, as_peer=as_peer, include_reason=include_reason)
-        await judge(using, talk(count), ask)
+        await judge(using, make_conversation(count), ask)
         reasons = include_reason * (1 + as_peer * count)
         assert len(ask.questions) == 2 * count + comparisons + reasons
         assert (ask.steps["truths"], ask.steps["claims"]) == (count, count)
@@ -186,8 +186,8 @@ async def test_blank_documents_and_answers_are_not_asked_about() -> None:
 @pytest.mark.parametrize("count", [1, 5, 6, 12])
 async def test_one_more_interaction_costs_its_own_questions_alone(count: int) -> None:
     short, long = ScriptedAsk(facts(count)), ScriptedAsk(facts(count + 1))
-    await judge(metric(include_reason=False), talk(count), short)
-    await judge(metric(include_reason=False), talk(count + 1), long)
+    await judge(metric(include_reason=False), make_conversation(count), short)
+    await judge(metric(include_reason=False), make_conversation(count + 1), long)
     before = {question.prompt for question in short.questions}
     assert sum(question.prompt not in before for question in long.questions) == 3
 
@@ -208,7 +208,7 @@ async def test_context_of_user_turns_is_ignored(strategy: Strategy) -> None:
 
 async def test_an_answer_is_read_with_the_earlier_turns_of_its_window_as_reference() -> None:
     ask = ScriptedAsk(facts(3))
-    await judge(metric(window_size=2), talk(3), ask)
+    await judge(metric(window_size=2), make_conversation(3), ask)
     assert ask.tasks(ExtractClaims) == [
         ExtractClaims(("A0.",), ("Q0?",)),
         ExtractClaims(("A1.",), ("Q1?",), ("user: Q0?", "assistant: A0.")),
@@ -246,13 +246,13 @@ async def test_what_is_read_is_compared_while_later_answers_are_still_being_read
                 compared.set()
             return await super().__call__(question, window)
 
-    assessments, _ = await judge(metric(window_size=2), talk(3), Waiting(facts(3)))
+    assessments, _ = await judge(metric(window_size=2), make_conversation(3), Waiting(facts(3)))
     assert labels(assessments) == [["yes", "no"] * count for count in (1, 2, 2)]
 
 
 async def test_the_window_strategy_shows_whole_windows() -> None:
     ask = ScriptedAsk(facts(3))
-    await judge(metric(strategy="window", window_size=2), talk(3), ask)
+    await judge(metric(strategy="window", window_size=2), make_conversation(3), ask)
     assert [task.documents for task in ask.tasks(ExtractPooledTruths)] == [
         ("D0.",),
         ("D0.", "D1."),
@@ -269,13 +269,13 @@ async def test_the_peers_window_reason_is_shown_contradictions_alone() -> None:
     oracle = facts(1)
     oracle["claims"]["A0."].append("a0 three")
     ask = ScriptedAsk(oracle)
-    await judge(metric(strategy="window", as_peer=True), talk(1), ask)
+    await judge(metric(strategy="window", as_peer=True), make_conversation(1), ask)
     assert ask.tasks(ExplainScore) == [ExplainScore(2 / 3, ("because",))]
 
 
 async def test_the_final_reason_is_shown_score_outcome_and_reasons() -> None:
     ask = ScriptedAsk(facts(1))
-    _, conclusion = await judge(metric(), talk(1), ask)
+    _, conclusion = await judge(metric(), make_conversation(1), ask)
     assert ask.tasks(ConcludeReasons) == [ConcludeReasons(0.5, True, ("a0 two (no): because",))]
     assert "passed" in ask.questions[-1].prompt
     assert "0.50" in ask.questions[-1].prompt
@@ -284,14 +284,14 @@ async def test_the_final_reason_is_shown_score_outcome_and_reasons() -> None:
 
 async def test_a_claim_that_costs_many_windows_is_noted_once_for_the_final_reason() -> None:
     ask = ScriptedAsk(facts(3))
-    await judge(metric(), talk(3), ask)
+    await judge(metric(), make_conversation(3), ask)
     (task,) = ask.tasks(ConcludeReasons)
     assert task.reasons == tuple(f"a{n} two (no): because" for n in range(3))
 
 
 async def test_a_final_reason_is_asked_from_so_many_notes_at_most() -> None:
     ask = ScriptedAsk(facts(MOST_NOTED + 3))
-    await judge(metric(window_size=1), talk(MOST_NOTED + 3), ask)
+    await judge(metric(window_size=1), make_conversation(MOST_NOTED + 3), ask)
     (task,) = ask.tasks(ConcludeReasons)
     assert task.reasons[-2:] == (f"a{MOST_NOTED - 1} two (no): because", "and 3 more")
 
@@ -300,5 +300,5 @@ async def test_a_final_reason_is_asked_from_so_many_notes_at_most() -> None:
 async def test_one_question_at_a_time_without_async_mode(strategy: Strategy) -> None:
     for async_mode, most in ((False, 1), (True, 2)):
         ask = ScriptedAsk(facts(4))
-        await judge(metric(strategy=strategy, async_mode=async_mode), talk(4), ask)
+        await judge(metric(strategy=strategy, async_mode=async_mode), make_conversation(4), ask)
         assert (ask.most_in_flight == 1) == (most == 1)

@@ -20,9 +20,9 @@ from tests.metrics.scripted import (
     facts,
     judge,
     labels,
+    make_conversation,
     metric,
     states,
-    talk,
 )
 from tests.parity.run_cases import Strategy
 
@@ -82,7 +82,7 @@ async def test_a_reason_about_a_truth_out_of_view_is_not_given() -> None:
         "verdicts": {"k": {"yes_if_any": ["t"], "no_if_any": ["s"]}},
     }
     ask = ScriptedAsk(oracle, script)
-    assessments, _ = await judge(metric(), talk(2), ask)
+    assessments, _ = await judge(metric(), make_conversation(2), ask)
     assert ask.steps["verdicts"] == 1
     first, second = (found.verdicts[0] for found in assessments)
     assert (first.label, first.word, first.confidence) == ("yes", None, None)
@@ -205,7 +205,9 @@ async def test_a_claim_that_one_answer_repeats_stays_with_it() -> None:
 async def test_given_claims_are_judged_and_none_is_extracted(strategy: Strategy) -> None:
     ask = ScriptedAsk(facts(2))
     chosen = [Claim(3, "a1 one"), Claim(1, "a0 two"), Claim(0, "of a question")]
-    assessments, _ = await judge(metric(strategy=strategy, window_size=1), talk(2), ask, chosen)
+    assessments, _ = await judge(
+        metric(strategy=strategy, window_size=1), make_conversation(2), ask, chosen
+    )
     assert "claims" not in ask.steps
     assert labels(assessments)[1] == ["yes"]
     assert "no" in labels(assessments)[0]
@@ -243,7 +245,7 @@ async def test_missing_verdicts_are_asked_for_again_at_most_twice(
     strategy: Strategy, times: int
 ) -> None:
     ask = ScriptedAsk(facts(1), silent(times))
-    assessments, _ = await judge(metric(strategy=strategy), talk(1), ask)
+    assessments, _ = await judge(metric(strategy=strategy), make_conversation(1), ask)
     assert labels(assessments) == [["yes", "no"]]
     assert ask.steps["verdicts"] == 1 + times
 
@@ -254,7 +256,7 @@ async def test_a_verdict_that_stays_missing_leaves_the_window_incomplete(
     strategy: Strategy, word: str | None
 ) -> None:
     ask = ScriptedAsk(facts(1), silent(3, word=word))
-    assessments, conclusion = await judge(metric(strategy=strategy), talk(1), ask)
+    assessments, conclusion = await judge(metric(strategy=strategy), make_conversation(1), ask)
     assert labels(assessments) == [[None, "no"]]
     assert assessments[0].verdicts[0].word == word
     assert states(assessments) == [ScoreState.INCOMPLETE]
@@ -272,14 +274,14 @@ async def test_an_entry_without_a_verdict_is_none(strategy: Strategy) -> None:
 
     oracle = {"truths": {"D0.": ["t"]}, "claims": {"A0.": ["k"]}, "verdicts": {"k": "yes"}}
     ask = ScriptedAsk(oracle, script)
-    assessments, _ = await judge(metric(strategy=strategy), talk(1), ask)
+    assessments, _ = await judge(metric(strategy=strategy), make_conversation(1), ask)
     assert labels(assessments) == [[None]]
     assert ask.steps["verdicts"] == 3
 
 
 async def test_only_the_missing_claims_are_asked_about_again() -> None:
     ask = ScriptedAsk(facts(1), silent(1))
-    await judge(metric(), talk(1), ask)
+    await judge(metric(), make_conversation(1), ask)
     first, again = ask.tasks(FindEvidence)
     assert first.groups[0].claims == ("a0 one", "a0 two")
     assert again.groups[0].claims == ("a0 one",)
@@ -299,7 +301,9 @@ async def test_a_later_comparison_without_answer_leaves_only_its_windows_incompl
                 del answer[f"c{claims.index('a0 two')}"]
         return answer
 
-    assessments, _ = await judge(metric(window_size=2), talk(3), ScriptedAsk(oracle, script))
+    assessments, _ = await judge(
+        metric(window_size=2), make_conversation(3), ScriptedAsk(oracle, script)
+    )
     assert labels(assessments) == [
         ["yes", "no"],
         [None, "no", "yes", "no"],  # a contradiction stands whatever else was not answered
@@ -328,7 +332,7 @@ async def test_under_the_peers_rules_nothing_is_asked_again(strategy: Strategy) 
         return {"verdicts": []} if "verdicts" in answer else {}
 
     ask = ScriptedAsk(facts(1), script)
-    assessments, _ = await judge(metric(strategy=strategy, as_peer=True), talk(1), ask)
+    assessments, _ = await judge(metric(strategy=strategy, as_peer=True), make_conversation(1), ask)
     assert ask.steps["verdicts"] == 1
     assert labels(assessments) == [[None, None]]
     assert assessments[0].score.value == 1.0

@@ -16,8 +16,8 @@ from tests.metrics.scripted import (
     exchange,
     facts,
     judge,
+    make_conversation,
     metric,
-    talk,
 )
 
 ORACLE = facts(4) | served(4)
@@ -37,9 +37,9 @@ everywhere = pytest.mark.parametrize(
 def test_a_metric_needs_no_event_loop(key: str, strategy: str, as_peer: bool) -> None:
     made = metric(key, strategy=strategy, as_peer=as_peer)
     asked: list[Question[Any]] = []
-    found = without_loop.judge(made, talk(4), without_loop.know(ORACLE, asked))
+    found = without_loop.judge(made, make_conversation(4), without_loop.know(ORACLE, asked))
     live = ScriptedAsk(ORACLE)
-    assessments, conclusion = asyncio.run(judge(made, talk(4), live))
+    assessments, conclusion = asyncio.run(judge(made, make_conversation(4), live))
     assert (list(found[0]), found[1]) == (assessments, conclusion)
     assert {each.prompt for each in asked} == {each.prompt for each in live.questions}
     assert len(asked) == len(live.questions)
@@ -55,9 +55,9 @@ def test_a_judge_that_never_answers_fails_windows_or_the_conversation(
     made = metric(key, strategy=strategy, as_peer=as_peer)
     if as_peer:
         with pytest.raises(JudgeError, match=str(DOWN)):
-            without_loop.judge(made, talk(2), answer)
+            without_loop.judge(made, make_conversation(2), answer)
     else:
-        assessments, _ = without_loop.judge(made, talk(2), answer)
+        assessments, _ = without_loop.judge(made, make_conversation(2), answer)
         assert {each.score.state for each in assessments} == {ScoreState.FAILED}
 
 
@@ -69,7 +69,7 @@ def test_every_window_pays_for_its_own_questions() -> None:
         asked.append(request)
         return answer(request)
 
-    without_loop.judge(metric("turn-faithfulness"), talk(4), note)
+    without_loop.judge(metric("turn-faithfulness"), make_conversation(4), note)
     paid = {(each.question.step, each.window) for each in asked}
     assert {("truths", n) for n in range(4)} | {("claims", n) for n in range(4)} <= paid
     assert ("final-reason", None) in paid

@@ -96,8 +96,8 @@ def test_deepeval_gives_the_recorded_score_and_so_does_faithtui(
     metric = metrics.TurnFaithfulnessMetric(
         model=Scripted(), async_mode=False, **(case["options"] or {})
     )
-    talk = test_case.ConversationalTestCase(turns=[test_case.Turn(**each) for each in turns])
-    metric.measure(talk, _show_indicator=False)
+    chat = test_case.ConversationalTestCase(turns=[test_case.Turn(**each) for each in turns])
+    metric.measure(chat, _show_indicator=False)
     assert metric.score == pytest.approx(case["expected"]["score"])
     assert metric.success is case["expected"]["success"]
     assert our_scores(case) == [pytest.approx(metric.score)] * 2

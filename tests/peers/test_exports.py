@@ -23,7 +23,7 @@ from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, LABEL_COLUMNS
 from faithtui.output_files import write_text
 from faithtui.store.records import ItemState
 from faithtui.store.store import Store
-from tests.store.building import FACTS, SPEC, assess, import_talks, windows_of
+from tests.store.building import FACTS, SPEC, assess, import_conversations, windows_of
 
 pytestmark = pytest.mark.thorough
 
@@ -61,7 +61,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         str(place): {"trace_id": trace, "span_id": SPAN, "run_id": _as_uuid(trace)}
         for place, trace in zip((1, 3), TRACES, strict=True)
     }
-    talks = [
+    chats = [
         Conversation(
             "hours",
             "with traces",
@@ -75,10 +75,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         ),
     ]
     with Store.open(tmp_path_factory.mktemp("readers") / "s.db") as opened:
-        ids = import_talks(opened, talks)
+        ids = import_conversations(opened, chats)
         run = opened.runs.create(replace(SPEC, rule=FACTS), ids)
-        for item, talk in zip(opened.runs.list_item_ids(run), talks, strict=True):
-            for window in windows_of(talk):
+        for item, chat in zip(opened.runs.list_item_ids(run), chats, strict=True):
+            for window in windows_of(chat):
                 labels = {1: ("yes", "no"), 3: ("no",)}
                 opened.runs.save_window(item, assess(window, labels, rule=FACTS))
             opened.runs.score_and_finish_item(item, ItemState.DONE, None, "all in all")

@@ -52,7 +52,7 @@ Labels = Mapping[int, Sequence[str | None]]
 """The judge's labels of the claims of each turn, in order."""
 
 
-def talk(
+def make_conversation(
     key: str = "one",
     *,
     answers: int = 2,
@@ -132,23 +132,23 @@ def judged(
     return run, item
 
 
-def import_talks(store: Store, talks: Sequence[Conversation]) -> list[ConversationId]:
+def import_conversations(store: Store, chats: Sequence[Conversation]) -> list[ConversationId]:
     """Import conversations where needed, and say which they are."""
-    store.conversations.import_batch(talks)
+    store.conversations.import_batch(chats)
     found: dict[tuple[str, str], ConversationId] = {}
-    for source in {each.source for each in talks}:
+    for source in {each.source for each in chats}:
         stored = store.conversations.read_content_hashes_by_key(source)
-        keys = {each.key: stored[each.key] for each in talks if each.source == source}
+        keys = {each.key: stored[each.key] for each in chats if each.source == source}
         for key, conversation in store.conversations.map_unchanged_keys_to_ids(
             source, keys
         ).items():
             found[source, key] = conversation
-    return [found[each.source, each.key] for each in talks]
+    return [found[each.source, each.key] for each in chats]
 
 
 def imported(store: Store, conversation: Conversation) -> ConversationId:
     """Import one conversation where needed, and say which it is."""
-    return import_talks(store, [conversation])[0]
+    return import_conversations(store, [conversation])[0]
 
 
 def said(

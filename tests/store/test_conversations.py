@@ -22,7 +22,7 @@ from faithtui.errors import StoreError
 from faithtui.store.records import ImportCounts, SourceRow
 from faithtui.store.search.word_index import rebuild_index
 from faithtui.store.store import Store
-from tests.store.building import judged, talk
+from tests.store.building import judged, make_conversation
 
 RICH = Conversation(
     source="mtrag",
@@ -61,19 +61,19 @@ def only(store: Store) -> ConversationId:
 
 
 def test_equal_beginnings_are_told_by_words_and_documents(store: Store) -> None:
-    whole = talk("one", answers=3)
+    whole = make_conversation("one", answers=3)
     other_answer = (*whole.turns[:3], replace(whole.turns[3], content="Else."), *whole.turns[4:])
     context = (Document("Another fact."),)
     other_context = (*whole.turns[:5], replace(whole.turns[5], retrieval_context=context))
-    talks = [
+    chats = [
         whole,
         replace(whole, key="copy"),
         replace(whole, key="shorter", turns=whole.turns[:2]),
         replace(whole, key="answer", turns=other_answer),
         replace(whole, key="context", turns=other_context),
-        talk("two", answers=3),
+        make_conversation("two", answers=3),
     ]
-    store.conversations.import_batch(talks)
+    store.conversations.import_batch(chats)
     found = {store.conversations.get(each).key: each for each in store.conversations.list_ids()}
     everyone = frozenset(found.values())
     count = store.conversations.count_same_beginnings_by_turn
@@ -136,9 +136,11 @@ def test_every_text_is_kept_but_for_what_no_database_stores(
 
 
 def test_importing_again_changes_nothing(store: Store) -> None:
-    store.conversations.import_batch([RICH, talk()], IMAGES)
+    store.conversations.import_batch([RICH, make_conversation()], IMAGES)
     before = store.read_change_number()
-    assert store.conversations.import_batch([RICH, talk()], IMAGES) == ImportCounts(unchanged=2)
+    assert store.conversations.import_batch([RICH, make_conversation()], IMAGES) == ImportCounts(
+        unchanged=2
+    )
     assert store.conversations.count() == 2
     assert store.read_change_number() == before
     assert store.conversations.get(store.conversations.list_ids()[0]) == RICH
@@ -163,19 +165,21 @@ def test_equal_ratings_are_one(store: Store) -> None:
 def test_other_turns_under_a_stored_identity_are_refused_whole(store: Store) -> None:
     store.conversations.import_batch([RICH], IMAGES)
     other = replace(RICH, turns=RICH.turns[:-1], ratings=(Rating(1, "eve", "begin-3", "Generic"),))
-    assert store.conversations.import_batch([other, talk()]) == ImportCounts(
+    assert store.conversations.import_batch([other, make_conversation()]) == ImportCounts(
         new=1, conflicting=("c1",)
     )
     assert store.conversations.get(store.conversations.list_ids()[0]) == RICH
 
 
 def test_the_same_identity_twice_in_a_batch_is_seen(store: Store) -> None:
-    counts = store.conversations.import_batch([talk("a"), talk("a"), talk("a", answers=1)])
+    counts = store.conversations.import_batch(
+        [make_conversation("a"), make_conversation("a"), make_conversation("a", answers=1)]
+    )
     assert counts == ImportCounts(new=1, unchanged=1, conflicting=("a",))
 
 
 def test_equal_content_under_another_key_of_the_source_is_reported_and_kept(store: Store) -> None:
-    first = talk("a")
+    first = make_conversation("a")
     store.conversations.import_batch([first])
     counts = store.conversations.import_batch(
         [
@@ -189,14 +193,22 @@ def test_equal_content_under_another_key_of_the_source_is_reported_and_kept(stor
 
 
 def test_a_text_retrieved_often_is_stored_once(store: Store) -> None:
-    store.conversations.import_batch([talk(str(number)) for number in range(5)])
+    store.conversations.import_batch([make_conversation(str(number)) for number in range(5)])
     with store._database.open_reader() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM document").scalar() == 2
         assert connection.exec_driver_sql("SELECT count(*) FROM turn_document").scalar() == 10
 
 
 def test_conversations_are_listed_by_source_in_the_order_of_import(store: Store) -> None:
-    store.conversations.import_batch([talk("z", source="two"), talk("b"), RICH, talk("a")], IMAGES)
+    store.conversations.import_batch(
+        [
+            make_conversation("z", source="two"),
+            make_conversation("b"),
+            RICH,
+            make_conversation("a"),
+        ],
+        IMAGES,
+    )
     ids = store.conversations.list_ids()
     assert [store.conversations.get(number).key for number in ids] == ["z", "b", "c1", "a"]
     assert store.conversations.list_ids(("tests",)) == (ids[1], ids[3])
@@ -231,7 +243,7 @@ def test_imported_claims_come_in_the_order_of_the_text_and_once_each(store: Stor
         span(1, " FIRST ", Span(0, 5), "bob"),
         Rating(1, "ann", "begin-3", "Generic"),
     )
-    store.conversations.import_batch([talk(ratings=ratings)])
+    store.conversations.import_batch([make_conversation(ratings=ratings)])
     assert store.conversations.list_imported_claims(only(store)) == (
         Claim(1, "First", Span(0, 5)),
         Claim(1, "Second", Span(10, 16)),
@@ -241,10 +253,10 @@ def test_imported_claims_come_in_the_order_of_the_text_and_once_each(store: Stor
 
 
 def test_a_claim_that_a_judge_drew_first_becomes_an_imported_one(store: Store) -> None:
-    _, item = judged(store, talk(), {1: ["yes", "yes"]})
+    _, item = judged(store, make_conversation(), {1: ["yes", "yes"]})
     assert store.conversations.list_imported_claims(only(store)) == ()
     rating = Rating(1, "ann", "faithbench-span", "Unwanted", "claim 1.1", Span(2, 9))
-    store.conversations.import_batch([talk(ratings=[rating])])
+    store.conversations.import_batch([make_conversation(ratings=[rating])])
     assert store.conversations.list_imported_claims(only(store)) == (
         Claim(1, "Claim 1.1", Span(2, 9)),
     )
@@ -255,7 +267,7 @@ def test_a_claim_that_a_judge_drew_first_becomes_an_imported_one(store: Store) -
 
 
 def test_a_thousand_conversations_are_imported_in_batches(store: Store) -> None:
-    everything = [talk(str(number)) for number in range(1000)]
+    everything = [make_conversation(str(number)) for number in range(1000)]
     for start in range(0, 1000, 100):
         store.conversations.import_batch(everything[start : start + 100])
     assert store.conversations.count() == 1000

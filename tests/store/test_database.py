@@ -23,7 +23,7 @@ from faithtui.errors import StoreBusy, StoreError
 from faithtui.store.records import CallContext, StoredReply
 from faithtui.store.schema.identity import find_head_revision
 from faithtui.store.store import Store
-from tests.store.building import judged, talk
+from tests.store.building import judged, make_conversation
 
 
 def write(store: Store, sql: str) -> None:
@@ -48,7 +48,7 @@ def test_a_new_file_is_a_sound_store_in_wal_mode(store: Store, path: Path) -> No
 
 def test_closing_folds_the_log_in_and_may_be_done_twice(path: Path) -> None:
     store = Store.open(path)
-    judged(store, talk(), {1: ["yes"], 3: ["no"]})
+    judged(store, make_conversation(), {1: ["yes"], 3: ["no"]})
     store.close()
     store.close()
     assert [each.name for each in path.parent.iterdir()] == [path.name]
@@ -71,7 +71,8 @@ def test_closing_finishes_what_is_queued(path: Path) -> None:
     gate = threading.Event()
     store.submit(gate.wait)
     futures = [
-        store.submit(store.conversations.import_batch, [talk(str(number))]) for number in range(20)
+        store.submit(store.conversations.import_batch, [make_conversation(str(number))])
+        for number in range(20)
     ]
     threading.Timer(0.01, gate.set).start()
     store.close()
@@ -190,7 +191,7 @@ def test_urgent_work_goes_before_queued_work(store: Store) -> None:
 
 
 def test_labels_are_urgent_by_themselves(store: Store) -> None:
-    run, item = judged(store, talk(), {1: ["yes"]})
+    run, item = judged(store, make_conversation(), {1: ["yes"]})
     claim = store.runs.read_conversation_for_review(item, "me").claims[0].id
     gate = threading.Event()
     store.submit(gate.wait)
@@ -217,8 +218,8 @@ def test_labels_are_urgent_by_themselves(store: Store) -> None:
 
 def test_a_write_on_the_writer_thread_runs_inline(store: Store) -> None:
     def both() -> int:
-        store.conversations.import_batch([talk("a")])
-        store.conversations.import_batch([talk("b")])
+        store.conversations.import_batch([make_conversation("a")])
+        store.conversations.import_batch([make_conversation("b")])
         return store.conversations.count()
 
     assert store.submit(both).result() == 2
@@ -226,7 +227,9 @@ def test_a_write_on_the_writer_thread_runs_inline(store: Store) -> None:
 
 def test_a_submitted_write_can_be_awaited(store: Store) -> None:
     async def import_one() -> int:
-        counts = await asyncio.wrap_future(store.submit(store.conversations.import_batch, [talk()]))
+        counts = await asyncio.wrap_future(
+            store.submit(store.conversations.import_batch, [make_conversation()])
+        )
         return counts.new
 
     assert asyncio.run(import_one()) == 1
@@ -241,7 +244,7 @@ def test_what_a_submitted_function_raises_reaches_the_one_who_waits(store: Store
 def test_work_cancelled_before_its_turn_is_dropped(store: Store) -> None:
     gate = threading.Event()
     store.submit(gate.wait)
-    dropped = store.submit(store.conversations.import_batch, [talk()])
+    dropped = store.submit(store.conversations.import_batch, [make_conversation()])
     assert dropped.cancel()
     gate.set()
     with pytest.raises(CancelledError):
@@ -285,7 +288,7 @@ def test_durable_writes_wait_for_the_disk_and_others_do_not(
 
 
 def test_the_disk_has_replies_and_labels_when_they_are_called_saved(store: Store) -> None:
-    run, item = judged(store, talk(), {1: ["yes"]})
+    run, item = judged(store, make_conversation(), {1: ["yes"]})
     claim = store.runs.read_conversation_for_review(item, "ann").claims[0].id
     asked = CallContext("k", "j", "claims", run, item)
     reply = StoredReply("{}", "ok", True, 1, 1, 0, "r", "m", 5)
@@ -324,13 +327,13 @@ def test_a_reader_keeps_its_snapshot_while_others_write(store: Store) -> None:
     with store._database.open_reader() as connection:
         count = "SELECT count(*) FROM conversation"
         assert connection.exec_driver_sql(count).scalar() == 0
-        store.conversations.import_batch([talk()])
+        store.conversations.import_batch([make_conversation()])
         assert connection.exec_driver_sql(count).scalar() == 0
     assert store.conversations.count() == 1
 
 
 def test_readers_in_other_threads_only_ever_see_whole_batches(store: Store) -> None:
-    batches = [[talk(f"{batch}-{each}") for each in range(7)] for batch in range(20)]
+    batches = [[make_conversation(f"{batch}-{each}") for each in range(7)] for batch in range(20)]
     seen, stop = list[int](), threading.Event()
 
     def read() -> None:
@@ -355,7 +358,7 @@ def test_readers_in_other_threads_only_ever_see_whole_batches(store: Store) -> N
 def test_writers_in_many_threads_lose_nothing(store: Store) -> None:
     def write_some(name: int) -> None:
         for number in range(10):
-            store.conversations.import_batch([talk(f"{name}-{number}")])
+            store.conversations.import_batch([make_conversation(f"{name}-{number}")])
 
     threads = [threading.Thread(target=write_some, args=(name,)) for name in range(4)]
     for thread in threads:
@@ -370,11 +373,11 @@ def test_data_version_changes_with_commits_of_this_and_of_other_processes(
 ) -> None:
     start = store.read_change_number()
     assert store.read_change_number() == start
-    store.conversations.import_batch([talk("ours")])
+    store.conversations.import_batch([make_conversation("ours")])
     ours = store.read_change_number()
     assert ours != start
     with Store.open(path) as other:
-        other.conversations.import_batch([talk("theirs")])
+        other.conversations.import_batch([make_conversation("theirs")])
     assert store.read_change_number() != ours
 
 
@@ -382,10 +385,10 @@ IMPORT_MANY = """
 import sys
 from pathlib import Path
 from faithtui.store.store import Store
-from tests.store.building import talk
+from tests.store.building import make_conversation
 with Store.open(Path(sys.argv[1]), busy_timeout_s=600.0) as store:
     for number in range(50):
-        store.conversations.import_batch([talk(f"{sys.argv[2]}-{number}")])
+        store.conversations.import_batch([make_conversation(f"{sys.argv[2]}-{number}")])
 """
 
 
@@ -467,15 +470,15 @@ def test_a_lock_held_elsewhere_is_reported_after_the_timeout_and_then_over(
     path: Path,
 ) -> None:
     with Store.open(path, busy_timeout_s=0.2) as store:
-        store.conversations.import_batch([talk("before")])
+        store.conversations.import_batch([make_conversation("before")])
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="locked by another process"):
-            store.conversations.import_batch([talk("meanwhile")])
+            store.conversations.import_batch([make_conversation("meanwhile")])
         assert store.conversations.count() == 1
         other.execute("ROLLBACK")
         other.close()
-        store.conversations.import_batch([talk("after")])
+        store.conversations.import_batch([make_conversation("after")])
         assert store.conversations.count() == 2
 
 
@@ -491,16 +494,16 @@ def test_a_file_locked_whole_cannot_be_opened(path: Path) -> None:
 
 
 def test_a_full_disk_is_reported_and_what_was_there_stays(store: Store) -> None:
-    judged(store, talk("before"), {1: ["yes"]})
+    judged(store, make_conversation("before"), {1: ["yes"]})
     pages = pragma(store, "page_count")
     write(store, f"PRAGMA max_page_count = {pages}")
-    big = talk("big", say="word " * 100_000)
+    big = make_conversation("big", say="word " * 100_000)
     with pytest.raises(StoreError, match="the disk is full and this was not written"):
-        store.conversations.import_batch([talk("small"), big])
+        store.conversations.import_batch([make_conversation("small"), big])
     assert store.conversations.count() == 1
     assert store.list_damage() == []
     write(store, "PRAGMA max_page_count = 1000000")
-    assert store.conversations.import_batch([talk("small"), big]).new == 2
+    assert store.conversations.import_batch([make_conversation("small"), big]).new == 2
 
 
 OPEN_AS_NOBODY = """
@@ -536,7 +539,7 @@ def test_files_and_directories_that_cannot_be_written_are_read() -> None:
         directory.chmod(0o755)
         path = directory / "store.db"
         with Store.open(path) as store:
-            store.conversations.import_batch([talk()])
+            store.conversations.import_batch([make_conversation()])
         path.chmod(0o444)
         directory.chmod(0o777)
         assert as_nobody(path) == "read only, 1 [] 0\n"
@@ -558,7 +561,7 @@ def test_changes_that_only_an_unreadable_log_has_are_told() -> None:
         directory = Path(name)
         path = directory / "store.db"
         with Store.open(path) as store:
-            store.conversations.import_batch([talk()])
+            store.conversations.import_batch([make_conversation()])
             copies = [directory / "copy.db", directory / "copy.db-wal"]
             for source, copy in zip((path, directory / "store.db-wal"), copies, strict=True):
                 shutil.copyfile(source, copy)
@@ -572,12 +575,12 @@ def test_a_file_that_turns_read_only_is_reported(store: Store) -> None:
     raw = store._database._writer.raw_connection
     store.submit(raw.execute, "PRAGMA query_only = ON").result()
     with pytest.raises(StoreError, match="cannot be written"):
-        store.conversations.import_batch([talk()])
+        store.conversations.import_batch([make_conversation()])
 
 
 def test_check_names_damage(path: Path) -> None:
     with Store.open(path) as store:
-        store.conversations.import_batch([talk(str(number)) for number in range(200)])
+        store.conversations.import_batch([make_conversation(str(number)) for number in range(200)])
     content = path.read_bytes()
     path.write_bytes(content[:-8192] + b"\x00" * 8192)
     with Store.open(path) as store:
@@ -585,7 +588,7 @@ def test_check_names_damage(path: Path) -> None:
 
 
 def test_check_names_broken_references(store: Store, path: Path) -> None:
-    judged(store, talk(), {1: ["yes"]})
+    judged(store, make_conversation(), {1: ["yes"]})
     other = sqlite3.connect(path)
     other.execute("DELETE FROM claim")
     other.commit()

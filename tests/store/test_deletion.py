@@ -43,7 +43,9 @@ CANARY = "xyzzycanary"
 LABELS = {1: ["yes", "no"], 3: ["idk", "yes", "no"]}
 
 
-def talk(source: str, key: str, words: str, images: tuple[Image, ...] = ()) -> Conversation:
+def make_conversation(
+    source: str, key: str, words: str, images: tuple[Image, ...] = ()
+) -> Conversation:
     """A conversation of two answers; a document and an image are those of every other one."""
     shared = Document("A fact that everybody was shown.", "shared.md", images)
     turns = (
@@ -208,7 +210,7 @@ def test_without_one_of_two_data_sets_a_store_is_as_if_it_had_never_been_there(
         store = Store.open(tmp_path / f"{name}.db")
         stores.append(store)
         mixed = [
-            talk(source, f"k{number}", f"{source}{number}", (SHARED,))
+            make_conversation(source, f"k{number}", f"{source}{number}", (SHARED,))
             for number in range(3)
             for source in sources
         ]
@@ -237,10 +239,10 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Store.open(path) as found:
         found.conversations.import_batch(
             [
-                talk(f"set {CANARY}", f"{CANARY} 1", f"{CANARY} one", (OWN, SHARED)),
-                talk(f"set {CANARY}", f"{CANARY} 2", f"{CANARY} two"),
-                talk("plain", "p1", "ginger", (SHARED,)),
-                talk("plain", "p2", "pepper"),
+                make_conversation(f"set {CANARY}", f"{CANARY} 1", f"{CANARY} one", (OWN, SHARED)),
+                make_conversation(f"set {CANARY}", f"{CANARY} 2", f"{CANARY} two"),
+                make_conversation("plain", "p1", "ginger", (SHARED,)),
+                make_conversation("plain", "p2", "pepper"),
             ],
             DATA,
         )
@@ -316,7 +318,8 @@ def test_bytes_of_a_data_set_are_gone_from_the_file_and_its_log(tmp_path: Path) 
     path = tmp_path / "s.db"
     with Store.open(path) as store:
         store.conversations.import_batch(
-            [talk("set", f"k{n}", f"{CANARY} {n}") for n in range(20)] + [talk("b", "p", "ginger")]
+            [make_conversation("set", f"k{n}", f"{CANARY} {n}") for n in range(20)]
+            + [make_conversation("b", "p", "ginger")]
         )
         run = judge_all(store, ())
         label_all(store, run, 1, ("ann",))
@@ -330,7 +333,7 @@ def test_bytes_of_a_data_set_are_gone_from_the_file_and_its_log(tmp_path: Path) 
 
 
 def test_the_same_file_can_be_imported_again(store: Store) -> None:
-    again = talk(f"set {CANARY}", f"{CANARY} 1", f"{CANARY} one", (OWN, SHARED))
+    again = make_conversation(f"set {CANARY}", f"{CANARY} 1", f"{CANARY} one", (OWN, SHARED))
     numbers = store.conversations.list_ids((f"set {CANARY}",))
     store.deletions.delete_conversations(DeletionKind.DATASET, numbers, "ann")
     assert store.conversations.import_batch([again], DATA).new == 1
@@ -341,12 +344,14 @@ def test_nothing_of_a_person_is_left_anywhere(store: Store, path: Path) -> None:
     name = "Zuleika.Q"
     run = store.runs.list_runs()[-1].id
     details = {"per_rater": {name: {"naturalness": 3}, "cat": 1}, "by": [name, {"annotator": name}]}
-    store.conversations.import_batch([replace(talk("plain", "p3", "salt"), metadata=details)])
+    store.conversations.import_batch(
+        [replace(make_conversation("plain", "p3", "salt"), metadata=details)]
+    )
     before = facts(store)
     label_all(store, run, 2, (name,))
     for item in store.runs.list_item_ids(run):
         store.exposures.record(item, name)
-    rated = talk("plain", "p1", "ginger", (SHARED,))
+    rated = make_conversation("plain", "p1", "ginger", (SHARED,))
     mine = Rating(3, name, "yes-no-idk", "no", f"a claim only {name} named", None, f"I am {name}")
     store.conversations.import_batch([replace(rated, ratings=(*rated.ratings, mine))], DATA)
     sample = sample_of(store, run, SamplingDesign.SIMPLE, 3, name)
@@ -383,7 +388,7 @@ def test_nothing_of_a_person_is_left_anywhere(store: Store, path: Path) -> None:
 def test_a_name_that_may_be_a_position_leaves_metadata_alone(store: Store) -> None:
     details = {"turns": {"1": {"kind": "a"}, "3": {"kind": "b"}}}
     rated = replace(
-        talk("plain", "p4", "mace"),
+        make_conversation("plain", "p4", "mace"),
         metadata=details,
         ratings=(Rating(1, "1", "yes-no-idk", "yes"),),
     )

@@ -122,9 +122,9 @@ def test_a_text_that_spells_out_an_image_is_another_document(store: Store) -> No
     page = Document("Page.", None, (PIXEL_IMAGE,))
     spelt = Document(Passage(page.text, page.images).text_with_marks)
     turns = (Turn("user", "Which?"), Turn("assistant", "This.", (page, spelt)))
-    talk = Conversation("tests", "spelt", turns, group="spelt")
-    store.conversations.import_batch([talk], DATA)
-    assert store.conversations.get(ConversationId(1)) == talk
+    chat = Conversation("tests", "spelt", turns, group="spelt")
+    store.conversations.import_batch([chat], DATA)
+    assert store.conversations.get(ConversationId(1)) == chat
     assert documents(store) == 2
 
 

@@ -44,7 +44,7 @@ def at(number: int, text: str) -> Image:
 def attack(path: Path, texts: list[str]) -> None:
     """Put every text into every field: as names of conversations, and as what is said in one."""
     with Store.open(path, clock=lambda: NOON) as store:
-        talk = Conversation(
+        chat = Conversation(
             texts[0][:200] or "empty",
             "all of them",
             tuple(
@@ -65,7 +65,7 @@ def attack(path: Path, texts: list[str]) -> None:
             Conversation(text[:200] or "x", f"{number} {text[:2000]}", (Turn("user", text),), "g")
             for number, text in enumerate(texts)
         ]
-        store.conversations.import_batch([talk, *named])
+        store.conversations.import_batch([chat, *named])
         run = store.runs.create(SPEC, store.conversations.list_ids())
         first, *rest = store.runs.list_item_ids(run)
         said = [
@@ -73,7 +73,7 @@ def attack(path: Path, texts: list[str]) -> None:
             for number, text in enumerate(texts)
         ]
         truths = [Truth(text or "empty", text) for text in texts]
-        save(store, first, assessments(talk, said, truths))
+        save(store, first, assessments(chat, said, truths))
         for item, text in zip(rest, texts, strict=True):
             save(store, item, [], ItemState.FAILED, text[:5000])
         for claim, text in zip(

@@ -280,11 +280,11 @@ def evaluate(
 
     Example:
         >>> from faithtui import evaluate, single_turn
-        >>> talks = [
+        >>> conversations = [
         ...     single_turn("Open?", "It opens at nine.", ["It opens at nine."], key="a"),
         ...     single_turn("Dogs?", "Dogs may enter.", ["It opens at nine."], key="b"),
         ... ]
-        >>> result = evaluate(talks, options={"penalize_ambiguous_claims": True})
+        >>> result = evaluate(conversations, options={"penalize_ambiguous_claims": True})
         >>> [each.score.value for each in result]
         [1.0, 0.0]
         >>> result.mean_scores

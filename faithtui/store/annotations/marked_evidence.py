@@ -95,8 +95,8 @@ def read_extraction_units_of_complete_answers(
     extracted: dict[tuple[int, int], list[CountedLabels]] = defaultdict(list)
     for number, at, _, claim_id, _, _, kind, _ in judged.homes:
         if kind == "claim":
-            talk = judged.items[number].conversation
-            extracted[talk, at].append(labels.get(claim_id, UNREVIEWED))
+            conversation = judged.items[number].conversation
+            extracted[conversation, at].append(labels.get(claim_id, UNREVIEWED))
     who_said = {places[claim_id]: who for claim_id, who in declared.items()}
     return tuple(
         _make_extraction_unit(
@@ -131,11 +131,11 @@ def _replay_verdicts_of_marked_claims(
     connection: Connection, run_id: RunId, acts: ColumnElement[bool]
 ) -> dict[ClaimId, tuple[HumanVerdict, ...]]:
     """Replay the log of the claims of a run's conversations on which there is such an act."""
-    talks = select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
+    conversations = select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
     about = (
         select(human_label.c.claim_id)
         .join(claim, claim.c.id == human_label.c.claim_id)
-        .where(acts, claim.c.conversation_id.in_(talks))
+        .where(acts, claim.c.conversation_id.in_(conversations))
     )
     return replay_verdicts(read_events(connection, claim.c.id.in_(about)))
 

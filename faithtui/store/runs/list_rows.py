@@ -233,7 +233,7 @@ def read_item_rows_with_list_marks(
                 .group_by(verdict.c.run_item_id)
             )
         }
-    for talks in split_into_chunks([row.conversation for row in rows]):
+    for conversations in split_into_chunks([row.conversation for row in rows]):
         found = exists().where(
             turn_document.c.conversation_id == turn.c.conversation_id,
             turn_document.c.turn == turn.c.position,
@@ -241,7 +241,7 @@ def read_item_rows_with_list_marks(
         bare |= set(
             connection.execute(
                 select(turn.c.conversation_id).where(
-                    turn.c.conversation_id.in_(talks), turn.c.role == "assistant", ~found
+                    turn.c.conversation_id.in_(conversations), turn.c.role == "assistant", ~found
                 )
             ).scalars()
         )
@@ -275,12 +275,12 @@ def _count_imported_labels_by_majority(
             )
             .group_by(claim.c.conversation_id, claim.c.turn, human_label.c.verdict)
         )
-        for talk, at_turn, label, count in connection.execute(labels):
-            votes[talk, at_turn][label] += count
+        for conversation_id, at_turn, label, count in connection.execute(labels):
+            votes[conversation_id, at_turn][label] += count
     found: dict[int, Counter[str]] = defaultdict(Counter)
-    for (talk, _), counted in votes.items():
+    for (conversation_id, _), counted in votes.items():
         (label, most), *others = counted.most_common()
-        found[talk][TIE if others and others[0][1] == most else label] += 1
+        found[conversation_id][TIE if others and others[0][1] == most else label] += 1
     return found
 
 

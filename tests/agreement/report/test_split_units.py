@@ -26,7 +26,7 @@ def claim(number: int, *, label: bool, drawn: bool, stratum: str | None = None) 
     return ClaimUnit(
         claim=ClaimId(number),
         conversation=ConversationId(number // 2),
-        key=f"talk {number // 2}",
+        key=f"chat {number // 2}",
         group=f"group {number // 4}",
         turn=1,
         text=f"Claim {number}.",
@@ -63,7 +63,7 @@ def readings(
         conversations=40,
     )
     scores = tuple(
-        UnitScores(ScoredUnit.CONVERSATION, f"talk {n}", f"group {n // 2}", None, 1.0, 1.0, 2, 2)
+        UnitScores(ScoredUnit.CONVERSATION, f"chat {n}", f"group {n // 2}", None, 1.0, 1.0, 2, 2)
         for n in range(40)
     )
     return RunUnits(claims, (), scores, design)

@@ -17,7 +17,7 @@ from faithtui.formats.examples import example_lines
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 from tests.engine.building import conversation, store_with
-from tests.engine.learning_judge import TALKS, is_right, judged, label, recorded, talks
+from tests.engine.learning_judge import TALKS, is_right, judged, label, make_conversations, recorded
 
 RULE = SplitRule(0, 60, 20, 20)
 
@@ -32,7 +32,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     folder = tmp_path_factory.mktemp("made")
     path = folder / "project.db"
-    store_with(path, talks()).close()
+    store_with(path, make_conversations()).close()
     plain = recorded(path, folder / "plain.jsonl")
     with Store.open(path) as store:
         label(store, judged(store, judge=f"replay:{plain}"), note="Weighed it.", code="verdict")
@@ -67,7 +67,9 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def keys_in(split: str) -> set[str]:
-    return {each.key for each in talks() if RULE.get_split_of_group(each.group) == split}
+    return {
+        each.key for each in make_conversations() if RULE.get_split_of_group(each.group) == split
+    }
 
 
 def test_a_split_is_made_once_shown_and_frozen(cli: Cli, project: Path) -> None:

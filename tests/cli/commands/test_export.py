@@ -42,8 +42,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with two runs of one conversation each; of the first one claim has a label."""
     path = tmp_path_factory.mktemp("export") / "project.db"
     with Store.open(path) as store:
-        for talk in reversed(TALKS):
-            run, item = judged(store, talk, {1: ("yes", "no")})
+        for chat in reversed(TALKS):
+            run, item = judged(store, chat, {1: ("yes", "no")})
         claim = store.runs.read_conversation_for_review(item, "ann").claims[1]
         store.reviews.record_verdict(claim.id, HOSTILE, "yes", run=run, saw_judge=False)
         store.reviews.record_verdict(claim.id, "ben", "no", run=run, saw_judge=False)

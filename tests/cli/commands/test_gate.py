@@ -37,7 +37,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("gate") / "project.db"
     with Store.open(path) as store:
         label(store, run_over(store))
-        run_over(store, name="new", talks=40)
+        run_over(store, name="new", chats=40)
     return path
 
 
@@ -279,7 +279,7 @@ def test_a_certificate_gates_a_run_that_nobody_labelled(
 def test_another_window_size_is_3_and_named(cli: Cli, project: Path, certificate: Path) -> None:
     with Store.open(project) as store:
         options = {**JUDGED.options, "window_size": 3}
-        run_over(store, replace(JUDGED, options=options), talks=6)
+        run_over(store, replace(JUDGED, options=options), chats=6)
     result = cli("gate", "last", "--certificate", certificate, "--store", project)
     assert result.code == 3
     assert "stale or broken: window size: 10 was certified, here it is 3" in result.err

@@ -44,20 +44,20 @@ def babble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @pytest.fixture
-def talks(tmp_path: Path) -> Path:
-    path = tmp_path / "talks.db"
+def make_conversations(tmp_path: Path) -> Path:
+    path = tmp_path / "chats.db"
     store_with(path, [conversation("a", 2), conversation("b", 1)]).close()
     return path
 
 
 @pytest.fixture
-def random_run(cli: Cli, talks: Path, babble: str) -> Path:
-    assert cli("run", "--judge", babble, "--store", talks).code == 0
-    return talks
+def random_run(cli: Cli, chats: Path, babble: str) -> Path:
+    assert cli("run", "--judge", babble, "--store", chats).code == 0
+    return chats
 
 
-def test_the_end_of_a_run_says_it_beside_the_score(cli: Cli, talks: Path, babble: str) -> None:
-    result = cli("run", "--judge", babble, "--store", talks)
+def test_the_end_of_a_run_says_it_beside_the_score(cli: Cli, chats: Path, babble: str) -> None:
+    result = cli("run", "--judge", babble, "--store", chats)
     assert result.code == 0
     assert "mean score" in result.out
     score = result.out.index("mean score")
@@ -65,8 +65,8 @@ def test_the_end_of_a_run_says_it_beside_the_score(cli: Cli, talks: Path, babble
     assert " · suspect: " in result.out[score:]
 
 
-def test_the_last_event_says_it_to_programs(cli: Cli, talks: Path, babble: str) -> None:
-    result = cli("run", "--judge", babble, "--store", talks, "--json")
+def test_the_last_event_says_it_to_programs(cli: Cli, chats: Path, babble: str) -> None:
+    result = cli("run", "--judge", babble, "--store", chats, "--json")
     last = json.loads(result.out.splitlines()[-1])
     assert last["event"] == "RunEnded"
     assert last["integrity"]["state"] == "suspect"
@@ -114,17 +114,17 @@ def test_gate_notes_it(cli: Cli, random_run: Path) -> None:
     assert "note: run 1: suspect: " in result.err
 
 
-def test_a_sound_run_says_nothing(cli: Cli, talks: Path) -> None:
-    ended = cli("run", "--store", talks)
-    listed = cli("runs", "--store", talks)
-    shown = cli("show", "1", "--store", talks)
+def test_a_sound_run_says_nothing(cli: Cli, chats: Path) -> None:
+    ended = cli("run", "--store", chats)
+    listed = cli("runs", "--store", chats)
+    shown = cli("show", "1", "--store", chats)
     for result in (ended, listed, shown):
         assert "suspect" not in result.out
         assert "not checked" not in result.out
-    (run,) = cli("runs", "--store", talks, "--json").json
+    (run,) = cli("runs", "--store", chats, "--json").json
     assert run["integrity"]["state"] == "sound"
     assert run["integrity"]["sentence"] == ""
-    report = cli("report", "1", "--store", talks, "--json").json
+    report = cli("report", "1", "--store", chats, "--json").json
     codes = {each["code"] for each in report["warnings"]}
     assert codes.isdisjoint({"suspect_run", "not_checked", "texts_not_found"})
 
@@ -137,14 +137,14 @@ def forget_checks(path: Path, version: int = 0) -> None:
 
 
 @pytest.mark.parametrize("version", [0, CHECKS - 1])
-def test_what_is_not_checked_is_never_shown_as_sound(cli: Cli, talks: Path, version: int) -> None:
-    cli("run", "--store", talks)
-    forget_checks(talks, version)
-    assert "not checked yet" in cli("runs", "--store", talks).out
-    (run,) = cli("runs", "--store", talks, "--json").json
+def test_what_is_not_checked_is_never_shown_as_sound(cli: Cli, chats: Path, version: int) -> None:
+    cli("run", "--store", chats)
+    forget_checks(chats, version)
+    assert "not checked yet" in cli("runs", "--store", chats).out
+    (run,) = cli("runs", "--store", chats, "--json").json
     assert (run["integrity"]["state"], run["integrity"]["unchecked"]) == ("unchecked", 2)
-    assert "not checked" not in cli("show", "1", "--store", talks).out, "a look finishes the check"
-    assert "not checked" not in cli("runs", "--store", talks).out
+    assert "not checked" not in cli("show", "1", "--store", chats).out, "a look finishes the check"
+    assert "not checked" not in cli("runs", "--store", chats).out
 
 
 def test_resuming_a_run_checks_it(cli: Cli, random_run: Path) -> None:

@@ -37,7 +37,7 @@ TALK = {
 
 @pytest.fixture
 def store(cli: Cli, tmp_path: Path) -> Path:
-    path = tmp_path / "talk.jsonl"
+    path = tmp_path / "chat.jsonl"
     path.write_text(json.dumps(TALK) + "\n", encoding="utf-8")
     store = tmp_path / "s.db"
     cli("import", path, "--store", store)
@@ -76,7 +76,7 @@ def test_all_metrics_run_in_one_go_and_share_what_they_ask_alike(cli: Cli, store
     ]
     calls = {each["metric"]: each["calls"] for each in cli("runs", "--json", "--store", store).json}
     alone = store.with_name("alone.db")
-    cli("import", store.with_name("talk.jsonl"), "--store", alone)
+    cli("import", store.with_name("chat.jsonl"), "--store", alone)
     cli("run", "--metric", "deepevalex-faithfulness", "--store", alone)
     (single,) = cli("runs", "--json", "--store", alone).json
     assert calls["deepevalex-faithfulness"] < single["calls"], (
@@ -127,7 +127,7 @@ def test_verbose_mode_tells_steps_on_stderr_and_keeps_stdout_for_the_result(
 ) -> None:
     result = cli("run", "--option", "verbose_mode=true", "--store", store)
     assert result.out.count("\n") == 1
-    assert "Turn faithfulness of talk/c1" in result.err
+    assert "Turn faithfulness of chat/c1" in result.err
     assert "      - yes: It leaves within two days." in result.err
 
 
@@ -156,10 +156,10 @@ def test_several_runs_say_on_stderr_which_is_on(cli: Cli, store: Path) -> None:
 
 
 def test_what_failed_says_why_once(cli: Cli, tmp_path: Path) -> None:
-    talk = json.loads(json.dumps(TALK)) | {"id": "p1"}
-    talk["turns"][0]["images"] = [{"url": "https://example.org/sign.png"}]
+    chat = json.loads(json.dumps(TALK)) | {"id": "p1"}
+    chat["turns"][0]["images"] = [{"url": "https://example.org/sign.png"}]
     path = tmp_path / "pictures.jsonl"
-    path.write_text(json.dumps(talk) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(chat) + "\n", encoding="utf-8")
     store = tmp_path / "p.db"
     cli("import", path, "--store", store)
     result = cli("run", "--metric", "all", "--store", store)

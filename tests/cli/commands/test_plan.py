@@ -17,9 +17,9 @@ from tests.store.building import (
     FACTS,
     SPEC,
     assess,
-    import_talks,
+    import_conversations,
     imported,
-    talk,
+    make_conversation,
     windows_of,
 )
 
@@ -33,9 +33,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Twenty conversations: 140 claims that the judge supports, 40 `no` and 20 `idk`."""
     found = tmp_path_factory.mktemp("planned") / "planned.db"
     with Store.open(found) as store:
-        talks = [talk(key, answers=1) for key in KEYS]
-        run = store.runs.create(SPEC, import_talks(store, talks))
-        for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
+        chats = [make_conversation(key, answers=1) for key in KEYS]
+        run = store.runs.create(SPEC, import_conversations(store, chats))
+        for item, each in zip(store.runs.list_item_ids(run), chats, strict=True):
             store.runs.save_window(item, assess(windows_of(each)[0], {1: VERDICTS}))
     return found
 
@@ -94,9 +94,11 @@ def test_a_plan_says_which_recall_it_means_where_idk_fails_too(
     broad = tmp_path / "broad.db"
     with Store.open(broad) as store:
         spec = replace(SPEC, rule=replace(FACTS, passing=("yes",)))
-        run = store.runs.create(spec, [imported(store, talk("a", answers=1))])
+        run = store.runs.create(spec, [imported(store, make_conversation("a", answers=1))])
         (item,) = store.runs.list_item_ids(run)
-        store.runs.save_window(item, assess(windows_of(talk("a", answers=1))[0], {1: VERDICTS}))
+        store.runs.save_window(
+            item, assess(windows_of(make_conversation("a", answers=1))[0], {1: VERDICTS})
+        )
     told = cli("plan", "last", "--store", broad)
     assert "recall of no or idk" in told.out
     assert (
@@ -109,8 +111,8 @@ def test_a_plan_says_which_recall_it_means_where_idk_fails_too(
 def test_a_run_that_is_labelled_throughout_needs_no_plan(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "one.db"
     with Store.open(path) as store:
-        each = talk("a", answers=1)
-        run = store.runs.create(SPEC, import_talks(store, [each]))
+        each = make_conversation("a", answers=1)
+        run = store.runs.create(SPEC, import_conversations(store, [each]))
         [item] = store.runs.list_item_ids(run)
         store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", "no")}))
         first, last = store.runs.read_conversation_for_review(item, "ann").claims
@@ -127,9 +129,9 @@ def test_a_plan_of_few_conversations_says_what_no_label_gives(cli: Cli, tmp_path
     """As reports and the gate have no interval of recall or of future conversations there."""
     few = tmp_path / "few.db"
     with Store.open(few) as store:
-        talks = [talk(key, answers=1) for key in KEYS[:4]]
-        run = store.runs.create(SPEC, import_talks(store, talks))
-        for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
+        chats = [make_conversation(key, answers=1) for key in KEYS[:4]]
+        run = store.runs.create(SPEC, import_conversations(store, chats))
+        for item, each in zip(store.runs.list_item_ids(run), chats, strict=True):
             store.runs.save_window(item, assess(windows_of(each)[0], {1: VERDICTS}))
     told = cli("plan", "last", "--store", few)
     assert "the claims are of 4 conversations: below 5 reports and gate have" in told.out
@@ -248,9 +250,9 @@ def test_claims_without_a_verdict_are_planned_for_as_the_rate_counts_them(
     """A stratum without a label leaves the corrected share undefined."""
     path = tmp_path / "missing.db"
     with Store.open(path) as store:
-        talks = [talk(key, answers=1) for key in KEYS]
-        run = store.runs.create(SPEC, import_talks(store, talks))
-        for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
+        chats = [make_conversation(key, answers=1) for key in KEYS]
+        run = store.runs.create(SPEC, import_conversations(store, chats))
+        for item, each in zip(store.runs.list_item_ids(run), chats, strict=True):
             store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", None)}))
     found = cli("plan", "last", "--labels", "20", "--store", path, "--json").json
     assert [(each["name"], each["labels"]) for each in found["strata"]] == [
@@ -269,9 +271,9 @@ def test_the_recall_that_is_expected_leaves_out_claims_without_a_verdict(
 ) -> None:
     path = tmp_path / "missing.db"
     with Store.open(path) as store:
-        talks = [talk(key, answers=1) for key in KEYS]
-        run = store.runs.create(SPEC, import_talks(store, talks))
-        for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
+        chats = [make_conversation(key, answers=1) for key in KEYS]
+        run = store.runs.create(SPEC, import_conversations(store, chats))
+        for item, each in zip(store.runs.list_item_ids(run), chats, strict=True):
             store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", "no", None)}))
     shares = [f"--expect={name}" for name in ("judge yes=0.5", "judge no=0.5")]
     out = cli("plan", "last", *shares, "--store", path).out

@@ -15,7 +15,7 @@ OWN = "Why? $score $success $reasons\n"
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A store with two runs: by the program's prompts, and by a folder that is gone since."""
-    file = tmp_path / "talks.db"
+    file = tmp_path / "chats.db"
     folder = tmp_path / "own"
     folder.mkdir()
     (folder / "final-reason.txt").write_text(OWN, encoding="utf-8")

@@ -99,12 +99,12 @@ async def test_a_run_goes_from_file_to_file_to_its_end(
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("talks", [1, 2 * AT_ONCE + 1])
+@pytest.mark.parametrize("chats", [1, 2 * AT_ONCE + 1])
 async def test_the_next_file_holds_as_many_questions_as_were_told(
-    tmp_path: Path, talks: int
+    tmp_path: Path, chats: int
 ) -> None:
     # More than are driven together, and some of their reasons are asked for in the same words.
-    them = [conversation(f"c{number}", 1) for number in range(talks)]
+    them = [conversation(f"c{number}", 1) for number in range(chats)]
     with store_with(tmp_path / "many.db", them) as store:
         run, told = plan(store, metric="deepevalex-faithfulness"), ""
         for number in range(3):

@@ -44,7 +44,7 @@ TALK = single_turn(
 OTHER_WORDS = '{"verdict": "perhaps", "reason": "r", "supports": [], "contradicts": []}'
 
 BAD = {
-    "prose": ("I would rather talk about the weather.", False),
+    "prose": ("I would rather chat about the weather.", False),
     "empty": ("", False),
     "empty-object": ("{}", False),
     "cut-json": ('{"c0": {"reason": "it sa', False),

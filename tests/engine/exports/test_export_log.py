@@ -16,8 +16,8 @@ def test_what_is_left_out_is_counted_by_reason_whatever_the_words(
     log = ExportLog()
     with caplog.at_level(logging.DEBUG, "faithtui.export"):
         for number in range(MOST_NAMED + 5):
-            talk = replace(REVIEWED, key=f"t{number}")
-            log.log_left_out(talk, LeftOutReason.NO_CLAIM, f"(failed) has no claim: error {number}")
+            chat = replace(REVIEWED, key=f"t{number}")
+            log.log_left_out(chat, LeftOutReason.NO_CLAIM, f"(failed) has no claim: error {number}")
         log.log_left_out(REVIEWED, LeftOutReason.OTHER_SPLIT, "is not in the dev split")
         log.log_omission_counts_and_times()
     lines = [each.getMessage() for each in caplog.records]

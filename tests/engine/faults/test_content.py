@@ -93,7 +93,7 @@ async def test_f38_a_server_of_ones_own_gets_no_key_of_a_provider_and_no_proxy_i
 async def test_f40_orders_in_a_conversation_change_nothing_of_the_form(
     tmp_path: Path, server: FaultServer, provider: str
 ) -> None:
-    talks = [
+    chats = [
         Conversation(
             "hostile",
             f"c{n}",
@@ -102,7 +102,7 @@ async def test_f40_orders_in_a_conversation_change_nothing_of_the_form(
         )
         for n, order in enumerate(ORDERS)
     ]
-    with store_with(tmp_path / "s.db", talks) as store:
+    with store_with(tmp_path / "s.db", chats) as store:
         ran = await judged(store, server, provider, options={})
         words = [
             [claim.first_window_verdict.label for claim in verdicts_of(store, item.id)]

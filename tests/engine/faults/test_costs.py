@@ -129,7 +129,7 @@ async def test_f36_what_many_conversations_share_is_asked_once(
 ) -> None:
     server.config.latency_s = 0.05
     contexts = 5
-    talks = [
+    chats = [
         Conversation(
             "shared",
             f"c{n}",
@@ -145,7 +145,7 @@ async def test_f36_what_many_conversations_share_is_asked_once(
         )
         for n in range(60)
     ]
-    with store_with(tmp_path / "s.db", talks) as store:
+    with store_with(tmp_path / "s.db", chats) as store:
         ran = await judged(store, server, provider, concurrency=CONCURRENCY)
         steps = [call.step for call in calls_of(store, ran)]
     assert ran.row.done == 60
@@ -160,8 +160,8 @@ async def test_f36_the_same_pair_a_hundred_times_is_one_question(
     tmp_path: Path, server: FaultServer, provider: str
 ) -> None:
     server.config.latency_s = 0.05
-    talks = [replace(conversation("same", 1), key=f"c{n}") for n in range(100)]
-    with store_with(tmp_path / "s.db", talks) as store:
+    chats = [replace(conversation("same", 1), key=f"c{n}") for n in range(100)]
+    with store_with(tmp_path / "s.db", chats) as store:
         ran = await judged(store, server, provider, concurrency=CONCURRENCY)
     assert ran.row.done == 100
     assert len(ran.entries) == STEPS

@@ -59,19 +59,19 @@ async def test_f25_the_best_way_that_works_is_found_and_remembered(
 
 @providers
 @pytest.mark.parametrize("ignored", [("schema",), ("schema", "tool")])
-@pytest.mark.parametrize("talks", [1, TALKS])
+@pytest.mark.parametrize("chats", [1, TALKS])
 async def test_f26_a_way_that_is_taken_and_ignored_is_left_after_a_few_replies(
     tmp_path: Path,
     server: FaultServer,
     clean: list[ScoreSet | None],
     provider: str,
     ignored: tuple[str, ...],
-    talks: int,
+    chats: int,
 ) -> None:
     server.config.ignores = ignored
-    with filled(tmp_path / "s.db", talks) as store:
+    with filled(tmp_path / "s.db", chats) as store:
         ran = await judged(store, server, provider, concurrency=CONCURRENCY)
-    assert ran.scores == clean[:talks], "not even the questions that found it out are lost"
+    assert ran.scores == clean[:chats], "not even the questions that found it out are lost"
     assert ran.kinds["ignored"] <= 3
 
 

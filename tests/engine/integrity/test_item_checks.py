@@ -42,8 +42,8 @@ METRICS = (
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    talks = [conversation(f"c{number}", 3) for number in range(4)]
-    with store_with(tmp_path / "runs.db", talks) as store:
+    chats = [conversation(f"c{number}", 3) for number in range(4)]
+    with store_with(tmp_path / "runs.db", chats) as store:
         yield store
 
 
@@ -108,9 +108,9 @@ async def test_what_was_just_judged_and_what_is_stored_are_checked_alike(
     monkeypatch.setattr(ItemChecks, "check_unsaved_assessments", note)
     run = await judged_by_nonsense(store, metric=metric)
     rules = make_check_rules(store, store.runs.read_run(run).spec)
-    for item, (state, talk, assessments) in judged.items():
+    for item, (state, chat, assessments) in judged.items():
         fresh = check_unsaved_assessments(
-            talk, assessments, rules, complete=state is ItemState.DONE
+            chat, assessments, rules, complete=state is ItemState.DONE
         )
         stored = check_stored_conversation(store, item, rules)
         assert fresh.counts == stored.counts

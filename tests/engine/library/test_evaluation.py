@@ -183,11 +183,11 @@ def test_what_one_conversation_fails_at_is_told_and_the_others_are_measured() ->
             raise JudgeAuthFailed("no")
 
     options = {"raise_error": True}
-    talks = [
+    chats = [
         single_turn("Open?", "It opens at nine.", ["It opens at nine."], key="good"),
         single_turn("Dogs?", "Dogs fly.", ["It opens at nine."], key="bad"),
     ]
-    found = evaluate(talks, "llamaindex-faithfulness", options=options)
+    found = evaluate(chats, "llamaindex-faithfulness", options=options)
     assert [each.conversation.key for each in found] == ["good"]
     (failure,) = found.failures
     assert (failure.conversation.key, failure.metric) == ("bad", "llamaindex-faithfulness")
@@ -302,7 +302,7 @@ def test_what_a_judge_raises_becomes_an_error_that_names_it(
 @pytest.mark.parametrize(
     ("how", "error", "said"),
     [
-        ({"conversations": "talk"}, InputError, "conversations: is a text; expected a list"),
+        ({"conversations": "chat"}, InputError, "conversations: is a text; expected a list"),
         ({"conversations": [1]}, InputError, r"conversations\[0\]: is an int"),
         ({"conversations": []}, InputError, "conversations: is empty"),
         ({"metrics": []}, InputError, "metrics: is empty"),
@@ -334,10 +334,10 @@ HOSTILE = "[bold red]<script>alert(1)</script>\x1b[31m [/] {x}"
 
 
 def test_results_are_shown_as_text_everywhere() -> None:
-    talk = Conversation.of(
+    chat = Conversation.of(
         Turn("user", "What?"), Turn("assistant", HOSTILE, (Document(HOSTILE),)), key=HOSTILE
     )
-    found = evaluate([talk])
+    found = evaluate([chat])
     for shown in (found, found.measurements[0]):
         page = shown._repr_html_()
         assert "<script>" not in page

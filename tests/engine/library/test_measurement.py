@@ -189,30 +189,30 @@ def test_verbose_mode_tells_the_steps_on_stderr(capsys: pytest.CaptureFixture[st
 
 
 def test_steps_make_hostile_text_harmless() -> None:
-    talk = single_turn("Q?", "It \x1b[31mleaves\x1b[0m within two days.", ["It leaves."])
-    assert "\x1b" not in measure(talk).steps()
+    chat = single_turn("Q?", "It \x1b[31mleaves\x1b[0m within two days.", ["It leaves."])
+    assert "\x1b" not in measure(chat).steps()
 
 
 def test_an_address_without_bytes_goes_to_no_host_that_was_not_named() -> None:
     image = Image("a" * 64, "image/png", "https://evil.example.com/x.png")
     document = Document("It is a heron.", images=(image,))
-    talk = Conversation.of(Turn("user", "What is it?"), Turn("assistant", "A heron.", (document,)))
+    chat = Conversation.of(Turn("user", "What is it?"), Turn("assistant", "A heron.", (document,)))
     with pytest.raises(ImageHostNotAllowed, match=r"evil\.example\.com"):
-        measure(talk, judge="openai:large")
+        measure(chat, judge="openai:large")
 
 
 def test_images_reach_a_judge_that_takes_them_and_no_other() -> None:
     image = Image("a" * 64, "image/png")
-    talk = Conversation.of(
+    chat = Conversation.of(
         Turn("user", "What is it?", images=(image,)),
         Turn("assistant", "It is a heron.", (Document("It is a heron.", images=(image,)),)),
     )
     with pytest.raises(ImagesNotSupported, match="takes none"):
-        measure(talk, judge="offline", images={image.sha256: b"png"})
+        measure(chat, judge="offline", images={image.sha256: b"png"})
     with pytest.raises(ImagesNotSupported, match="bytes of image aaaaaaaaaaaa are missing"):
-        measure(talk, judge=Paid(takes_images=True))
+        measure(chat, judge=Paid(takes_images=True))
     judge = Paid(takes_images=True)
-    measure(talk, judge=judge, images={image.sha256: b"png"})
+    measure(chat, judge=judge, images={image.sha256: b"png"})
     shown = {each.step: [image.data for image in each.images] for each in judge.requests}
     assert shown["truths"] == [b"png"]
     assert shown["claims"] == [b"png"]
@@ -259,10 +259,10 @@ def test_nothing_to_judge_is_undefined_and_people_alone_decide_where_nothing_was
 
 
 async def test_a_measurement_says_what_its_score_rests_on() -> None:
-    talk = conversation("a", 2)
-    sound = await measure_async(talk, judge=CountingJudge())
+    chat = conversation("a", 2)
+    sound = await measure_async(chat, judge=CountingJudge())
     assert (sound.integrity.counts.claims, sound.warning) == (2, "")
-    random = await measure_async(talk, judge=RandomJudge())
+    random = await measure_async(chat, judge=RandomJudge())
     assert random.integrity.counts.phantom == random.integrity.counts.claims > 0
     assert random.warning.startswith("suspect: ")
 

@@ -32,7 +32,7 @@ TALKS = [
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
     monkeypatch.setenv("FAITHTUI_HOME", str(tmp_path / "home"))
-    with open_store(tmp_path / "talks.db", reviewer="ann") as opened:
+    with open_store(tmp_path / "chats.db", reviewer="ann") as opened:
         opened.import_rows(TALKS, source="houses")
         yield opened
 
@@ -127,7 +127,7 @@ def test_of_a_changed_verdict_there_are_no_claims_and_no_figures(
 ) -> None:
     project.run()
     project.label(1, "no")
-    with closing(sqlite3.connect(tmp_path / "talks.db")) as connection, connection:
+    with closing(sqlite3.connect(tmp_path / "chats.db")) as connection, connection:
         connection.execute("UPDATE verdict SET label = 'yas' WHERE rowid = 2")
     for read in (project.claims, project.report, project.gate):
         with pytest.raises(StoreError, match=r"the verdict on claim 2 .* is not what was written"):
@@ -206,7 +206,7 @@ def test_a_run_asks_with_the_parameters_of_the_settings_or_of_the_call(
     (tmp_path / "config.toml").write_text(
         '[judges."openai:m"]\ntemperature = 0.5\nextra_headers = { X-Team = "red" }\n'
     )
-    with willing_server() as server, open_store(tmp_path / "talks.db") as project:
+    with willing_server() as server, open_store(tmp_path / "chats.db") as project:
         project.import_rows(TALKS[:1], source="houses")
         project.run(judge="openai:m", base_url=server.url)
         asked = len(server.bodies)

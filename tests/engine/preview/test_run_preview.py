@@ -322,7 +322,7 @@ def test_what_was_said_before_the_answers_of_several_models_is_counted_once(
     tmp_path: Path, metric: str
 ) -> None:
     """Each of three conversations goes on in eight ways, as data sets of several models have it."""
-    talks = [
+    chats = [
         replace(
             whole,
             key=f"{whole.key}-{model}",
@@ -334,7 +334,7 @@ def test_what_was_said_before_the_answers_of_several_models_is_counted_once(
         for whole in (conversation(f"c{number}", 4) for number in range(3))
         for model in range(8)
     ]
-    with store_with(tmp_path / "models.db", talks) as store:
+    with store_with(tmp_path / "models.db", chats) as store:
         (looked,) = preview_requests(store, [RunRequest(metric=metric)], sample=3)
         (whole,) = preview_requests(store, [RunRequest(metric=metric)], sample=100)
         assert (looked.sampled, whole.sampled) == (3, 24)

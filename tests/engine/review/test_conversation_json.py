@@ -6,13 +6,13 @@ from pathlib import Path
 from faithtui.domain.annotations import Action, LabelMark, MarkedPassage
 from faithtui.engine.review.conversation_json import conversation_json_lines
 from faithtui.store.store import Store
-from tests.store.building import FACTS, judged, spec_of, talk
+from tests.store.building import FACTS, judged, make_conversation, spec_of
 
 
 def test_marked_evidence_and_missed_claims_are_in_the_json(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.db") as store:
         spec = spec_of("turn-faithfulness", FACTS)
-        run, item = judged(store, talk(), {1: ("yes",), 3: ()}, spec=spec)
+        run, item = judged(store, make_conversation(), {1: ("yes",), 3: ()}, spec=spec)
         view = store.runs.read_conversation_for_review(item, "ann")
         passage = next(each for turn in view.turns for each in turn.documents or ())
 

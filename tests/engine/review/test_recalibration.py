@@ -28,7 +28,7 @@ from tests.engine.building import CountingJudge, conversation, opened, planned, 
 RUN = RunId(1)
 
 
-def talk(number: int, other: str = "") -> Conversation:
+def make_conversation(number: int, other: str = "") -> Conversation:
     """One supported and one paraphrased answer, of which the judge is less sure, or another."""
     fact = f"Barge {number} left the harbour of Ostby with {number + 20} crates of salted fish."
     loose = f"Salted fish in crates went out on barge {number}."
@@ -88,7 +88,7 @@ def label_each(
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store to copy: run 1 of twenty conversations."""
     path = tmp_path_factory.mktemp("recalibration") / "judged.db"
-    with store_with(path, [talk(number) for number in range(20)]) as store:
+    with store_with(path, [make_conversation(number) for number in range(20)]) as store:
         assert asyncio.run(judged(store)) == RUN
     return path
 
@@ -321,8 +321,8 @@ async def test_probabilities_and_verdicts_are_applied_apart_and_withdrawn_togeth
 
 
 async def test_labels_weigh_what_they_stand_for_in_a_sample(tmp_path: Path) -> None:
-    talks = [talk(number, "The mayor resigned on Monday.") for number in range(15)]
-    with store_with(tmp_path / "sampled.db", talks) as store:
+    chats = [make_conversation(number, "The mayor resigned on Monday.") for number in range(15)]
+    with store_with(tmp_path / "sampled.db", chats) as store:
         run = await judged(store)
         found = preview_sampled_labels(store, run)
     # 15 labels stand for one claim each, 6 for two and a half; the one outside for none.
@@ -333,7 +333,9 @@ async def test_labels_weigh_what_they_stand_for_in_a_sample(tmp_path: Path) -> N
 
 @pytest.mark.thorough
 async def test_labels_drawn_to_be_given_in_view_are_left_out(tmp_path: Path) -> None:
-    with store_with(tmp_path / "audited.db", [talk(number) for number in range(40)]) as store:
+    with store_with(
+        tmp_path / "audited.db", [make_conversation(number) for number in range(40)]
+    ) as store:
         run = await judged(store)
         request = SampleRequest("some", size=60, blind=True, shown_share=0.2)
         drawn = draw_and_save_run_sample(store, run, "ann", request)

@@ -17,14 +17,14 @@ from faithtui.store.records import LabelCount
 from faithtui.store.store import Store
 from tests.agreement.report.building import readings
 from tests.agreement.report.test_report import LIVE, answer, claim, many
-from tests.store.building import judged, talk
+from tests.store.building import judged, make_conversation
 from tests.tui.building import shop
 
 
 def test_a_run_counts_its_verdicts_and_how_its_scores_lie(tmp_path: Path) -> None:
     run = shop(tmp_path / "shop.db")
     with Store.open(tmp_path / "shop.db") as store:
-        judged(store, talk("of another run"), {1: ["no"]})
+        judged(store, make_conversation("of another run"), {1: ["no"]})
         row = store.runs.read_run(run)
         counts = count_verdicts_and_scores(store, row)
         items = store.runs.read_item_rows(store.runs.list_item_ids(run))

@@ -48,7 +48,7 @@ async def test_a_refusal_is_told_kept_and_not_repeated_by_a_later_run(
     monkeypatch.setenv("GATEWAY", SECRET)
     logs = tmp_path / "logs"
     open_log(logs)
-    file = tmp_path / "talks.db"
+    file = tmp_path / "chats.db"
     with store_with(file, [conversation("a", 1)]) as store, willing_server() as server:
         server.refuses = "temperature"
         seen: list[RunEvent] = []
@@ -100,8 +100,8 @@ async def test_other_parameters_are_another_judge_whose_replies_are_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GATEWAY", SECRET)
-    talks = [conversation("a", 1)]
-    with store_with(tmp_path / "talks.db", talks) as store, willing_server() as server:
+    chats = [conversation("a", 1)]
+    with store_with(tmp_path / "chats.db", chats) as store, willing_server() as server:
         for profile in (PROFILE, OTHER):
             before = len(server.bodies)
             order = [request_for(server, profile)]
@@ -126,7 +126,7 @@ async def test_a_run_of_before_names_of_headers_were_folded_goes_on_and_buys_not
     tmp_path: Path,
 ) -> None:
     profile = JudgeProfile(extra_headers={"X-Team": "evals"})
-    file = tmp_path / "talks.db"
+    file = tmp_path / "chats.db"
     with store_with(file, [conversation("a", 1)]) as store, willing_server() as server:
         order = request_for(server, profile)
         runs = [run_planner.save_planned_run(store, order) for _ in range(2)]
@@ -148,7 +148,7 @@ async def test_a_run_of_before_names_of_headers_were_folded_goes_on_and_buys_not
 async def test_a_run_that_was_stored_with_a_secret_is_read_without_it_and_not_asked(
     tmp_path: Path,
 ) -> None:
-    file = tmp_path / "talks.db"
+    file = tmp_path / "chats.db"
     with store_with(file, [conversation("a", 1)]) as store, willing_server() as server:
         run = run_planner.save_planned_run(store, request_for(server, JudgeProfile()))
         row = store.runs.read_run(run)
@@ -188,7 +188,7 @@ async def test_a_limit_of_tokens_that_was_set_is_never_raised() -> None:
 
 
 def test_a_header_without_its_variable_is_told_before_the_run(tmp_path: Path) -> None:
-    with store_with(tmp_path / "talks.db", [conversation("a", 1)]) as store:
+    with store_with(tmp_path / "chats.db", [conversation("a", 1)]) as store:
         request = RunRequest(judge="openai:m", profile=PROFILE)
         with pytest.raises(ConfigError, match="GATEWAY, which is not set"):
             run_planner.save_planned_run(store, request, environ={"OPENAI_API_KEY": "k"})

@@ -123,8 +123,8 @@ def test_a_run_waits_for_its_turn(tmp_path: Path, judge: str) -> None:
 
 @pytest.mark.thorough
 def test_a_run_rests_and_ends_all_the_same(tmp_path: Path) -> None:
-    talks = [conversation(f"c{n}", 2) for n in range(3)]
-    with store_with(tmp_path / "s.db", talks) as store, willing_server(0.01) as server:
+    chats = [conversation(f"c{n}", 2) for n in range(3)]
+    with store_with(tmp_path / "s.db", chats) as store, willing_server(0.01) as server:
         order = RunRequest(judge="openai:willing", base_url=server.url, concurrency=4)
         run = BackgroundRun.start(store, order)
         while not run.join(0.005):

@@ -20,20 +20,20 @@ TALKS = [conversation(key, 2) for key in "abcde"]
 SETTINGS = MeasureSettings(concurrency=3)
 
 
-def write_lines(path: Path, talks: Sequence[Conversation | str] = TALKS) -> Path:
+def write_lines(path: Path, chats: Sequence[Conversation | str] = TALKS) -> Path:
     """Write conversations, or lines as they are, as JSON lines."""
     lines = [
         each if isinstance(each, str) else json.dumps(conversation_to_json(each, {}))
-        for each in talks
+        for each in chats
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
-def write_shard(folder: Path, talks: Sequence[Conversation | str] = TALKS) -> Shard:
+def write_shard(folder: Path, chats: Sequence[Conversation | str] = TALKS) -> Shard:
     """Write conversations into a file and give it as a shard."""
-    (shard,) = list_shards(write_lines(folder / "parcels.jsonl", talks))
+    (shard,) = list_shards(write_lines(folder / "parcels.jsonl", chats))
     return shard
 
 

@@ -24,8 +24,8 @@ from tests.engine.willing_server import willing_server
 
 def write_source(folder: Path, files: int = 3) -> Path:
     for number in range(files):
-        talks = [conversation(f"{number}-{each.key}", 1) for each in TALKS[:2]]
-        write_lines(folder / f"{number}.jsonl", talks)
+        chats = [conversation(f"{number}-{each.key}", 1) for each in TALKS[:2]]
+        write_lines(folder / f"{number}.jsonl", chats)
     return folder
 
 
@@ -346,8 +346,8 @@ def dealt(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_large_shards_are_dealt_out_first(tmp_path: Path, dealt: list[str]) -> None:
     source = tmp_path / "s"
-    for name, talks in (("a", 1), ("b", 3), ("c", 2)):
-        write_lines(source / f"{name}.jsonl", TALKS[:1] * talks)
+    for name, chats in (("a", 1), ("b", 3), ("c", 2)):
+        write_lines(source / f"{name}.jsonl", TALKS[:1] * chats)
     measure_shards(source, tmp_path / "r", workers=2)
     assert dealt == ["b.jsonl", "c.jsonl", "a.jsonl"]
 

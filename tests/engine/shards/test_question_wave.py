@@ -72,8 +72,8 @@ def make_answer(name: str, schema: Json, question: str) -> Json:
 
 def write_source(folder: Path) -> Path:
     for number in range(2):
-        talks = [conversation(f"{number}-{n}", 2) for n in range(3)]
-        write_lines(folder / f"{number}.jsonl", talks)
+        chats = [conversation(f"{number}-{n}", 2) for n in range(3)]
+        write_lines(folder / f"{number}.jsonl", chats)
     return folder
 
 

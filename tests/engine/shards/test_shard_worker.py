@@ -62,14 +62,14 @@ async def test_the_rows_say_what_measure_says(tmp_path: Path) -> None:
     assert (outcome.is_whole, outcome.conversations, outcome.failed) == (True, 5, 0)
     rows = read_rows(tmp_path / "r", "conversations")
     assert [each["key"] for each in rows] == [each.key for each in TALKS]
-    for talk, row in zip(TALKS, rows, strict=True):
-        expected = await measure_async(talk, judge=CountingJudge())
+    for chat, row in zip(TALKS, rows, strict=True):
+        expected = await measure_async(chat, judge=CountingJudge())
         assert row["windowed"] == expected.score.value
         assert row["claims"] == len(expected.claims) == row["yes"]
         judgement = judgement_from_json_text(row["judgement"])
         assert judgement.assessments == expected.windows
         assert judgement.conclusion.reason == expected.reason
-        assert json.loads(row["conversation"])["id"] == talk.key
+        assert json.loads(row["conversation"])["id"] == chat.key
     claims = read_rows(tmp_path / "r", "claims")
     assert [each["claim"] for each in claims if each["key"] == "a"] == [
         "Parcel a-0 weighs 1 kilograms.",
@@ -180,14 +180,14 @@ async def test_a_reply_that_costs_is_on_the_disk_before_it_is_used(
 
 
 async def test_what_cannot_be_read_or_judged_is_a_row_with_a_reason(tmp_path: Path) -> None:
-    talks: list[Conversation | str] = [
+    chats: list[Conversation | str] = [
         TALKS[0],
         '{"id": "broken", "turns": 7}',
         "{not json",
         TALKS[1],
         TALKS[2],
     ]
-    shard = write_shard(tmp_path, talks)
+    shard = write_shard(tmp_path, chats)
     judge = failing(JudgeRefused("no", raw="no"), lambda request: "b-0" in request.prompt)
     outcome = await measure_into(tmp_path / "r", shard, judge)
     assert (outcome.is_whole, outcome.conversations, outcome.failed) == (True, 5, 3)
@@ -389,8 +389,8 @@ async def test_a_conversation_that_the_metric_skips_is_a_row(tmp_path: Path) -> 
 async def test_an_image_behind_an_address_is_a_row_with_a_reason(tmp_path: Path) -> None:
     image = Image("0" * 64, "", "https://cdn.example.com/a.png")
     shown = Turn("user", "What is it?", images=(image,))
-    talk = Conversation("parcels", "shown", (shown, *TALKS[0].turns[1:]), "parcels/shown")
-    shard = write_shard(tmp_path, [talk, TALKS[1]])
+    chat = Conversation("parcels", "shown", (shown, *TALKS[0].turns[1:]), "parcels/shown")
+    shard = write_shard(tmp_path, [chat, TALKS[1]])
 
     class Elsewhere(CountingJudge):
         takes_images = True

@@ -81,14 +81,14 @@ WRITERS: Mapping[str, Any] = {
 
 def _without_claims(state: str, reason: str | None, item: str = "done") -> ExportConversation:
     """An answer of which no claim was judged, as its window or its conversation has it."""
-    talk = make_conversation(metadata={"per_turn": {"1": {"trace_id": RUN_UUID, "span_id": SPAN}}})
-    (window,) = talk.windows
+    chat = make_conversation(metadata={"per_turn": {"1": {"trace_id": RUN_UUID, "span_id": SPAN}}})
+    (window,) = chat.windows
     windows = (window._replace(state=state, score=None, reason=reason),) if item == "done" else ()
-    return replace(talk, windows=windows, state=item, score=None, reason=reason)
+    return replace(chat, windows=windows, state=item, score=None, reason=reason)
 
 
 @pytest.mark.parametrize(
-    ("talk", "label", "why"),
+    ("chat", "label", "why"),
     [
         (_without_claims("undefined", "no claims"), "undefined", "no claims"),
         (_without_claims("scored", None), "undefined", "nothing was judged"),
@@ -99,16 +99,16 @@ def _without_claims(state: str, reason: str | None, item: str = "done") -> Expor
     ids=["no claims", "other claims", "window failed", "failed", "skipped"],
 )
 def test_an_answer_without_claims_has_a_result_that_says_why(
-    talk: ExportConversation, label: str, why: str
+    chat: ExportConversation, label: str, why: str
 ) -> None:
-    (judge,) = results(talk)
+    (judge,) = results(chat)
     assert (judge.by, judge.score, judge.label, judge.explanation) == ("judge", None, label, why)
     assert judge.details["claims"] == []
     for write in WRITERS.values():
         (line,) = lines_of(write(judge))
         assert label in json.dumps(line)
         assert why in json.dumps(line)
-    (row,) = json.loads("".join(format_results_json(RUN, [talk])))
+    (row,) = json.loads("".join(format_results_json(RUN, [chat])))
     assert (row["score"], row["invalid_result"], row["invalid_reason"]) == (None, True, why)
 
 

@@ -65,12 +65,12 @@ def test_no_escaped_cell_is_a_formula_and_each_is_found_again(text: str) -> None
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("columns", "make_rows"), TABLES)
-@given(talks=st.lists(conversations, max_size=2))
+@given(chats=st.lists(conversations, max_size=2))
 def test_json_lines_lose_nothing(
-    columns: Sequence[FlatColumn], make_rows: RowMaker, talks: list[ExportConversation]
+    columns: Sequence[FlatColumn], make_rows: RowMaker, chats: list[ExportConversation]
 ) -> None:
-    rows = [row for talk in talks for row in make_rows(RUN, talk)]
-    lines = list(format_json_lines(columns, (make_rows(RUN, talk) for talk in talks)))
+    rows = [row for chat in chats for row in make_rows(RUN, chat)]
+    lines = list(format_json_lines(columns, (make_rows(RUN, chat) for chat in chats)))
     assert all(line.endswith("\n") and line.count("\n") == 1 for line in lines)
     found = [json.loads(line) for line in lines]
     assert found == json.loads(json.dumps([expected(columns, row) for row in rows]))
@@ -83,13 +83,13 @@ def test_json_lines_lose_nothing(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("columns", "make_rows"), TABLES)
-@given(talks=st.lists(conversations, max_size=2))
+@given(chats=st.lists(conversations, max_size=2))
 def test_csv_loses_only_whether_a_text_is_empty_or_missing(
-    columns: Sequence[FlatColumn], make_rows: RowMaker, talks: list[ExportConversation]
+    columns: Sequence[FlatColumn], make_rows: RowMaker, chats: list[ExportConversation]
 ) -> None:
-    text = "".join(format_csv_lines(columns, (make_rows(RUN, talk) for talk in talks)))
+    text = "".join(format_csv_lines(columns, (make_rows(RUN, chat) for chat in chats)))
     found = list(csv.DictReader(StringIO(text, newline="")))
-    rows = [row for talk in talks for row in make_rows(RUN, talk)]
+    rows = [row for chat in chats for row in make_rows(RUN, chat)]
     assert len(found) == len(rows)
     for cells, row in zip(found, rows, strict=True):
         assert [
@@ -117,28 +117,28 @@ def parse_list_or_object_cell(column: FlatColumn, cell: str) -> Any:
             return json.loads(cell)
 
 
-@given(talk=conversations)
-def test_no_cell_of_csv_begins_a_formula(talk: ExportConversation) -> None:
-    text = "".join(format_csv_lines(CLAIM_COLUMNS, [make_claim_rows(RUN, talk)]))
+@given(chat=conversations)
+def test_no_cell_of_csv_begins_a_formula(chat: ExportConversation) -> None:
+    text = "".join(format_csv_lines(CLAIM_COLUMNS, [make_claim_rows(RUN, chat)]))
     for row in csv.reader(StringIO(text, newline="")):
         assert not any(cell.startswith(("=", "+", "@", "\t", "\r", "＝")) for cell in row)
 
 
 @pytest.mark.parametrize(("columns", "make_rows"), TABLES)
 @settings(max_examples=10)
-@given(talks=st.lists(conversations, max_size=2))
+@given(chats=st.lists(conversations, max_size=2))
 def test_parquet_loses_nothing(
-    columns: Sequence[FlatColumn], make_rows: RowMaker, talks: list[ExportConversation]
+    columns: Sequence[FlatColumn], make_rows: RowMaker, chats: list[ExportConversation]
 ) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
-        write_parquet(path, columns, (make_rows(RUN, talk) for talk in talks))
+        write_parquet(path, columns, (make_rows(RUN, chat) for chat in chats))
         found = parquet.read_table(path).to_pylist()
     rows = [
         dict(zip([each.name for each in columns], row, strict=True))
-        for talk in talks
-        for row in make_rows(RUN, talk)
+        for chat in chats
+        for row in make_rows(RUN, chat)
     ]
     for each in found:
         for name in JSON_TEXTS & each.keys():
@@ -149,8 +149,8 @@ def test_parquet_loses_nothing(
 def test_row_groups_of_parquet_are_bounded_by_the_texts_of_passages(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     long = DEPOT._replace(text="x" * 9_000_000)
-    talk = make_conversation(*(make_claim(number, "yes", passages=(long,)) for number in range(5)))
-    write_parquet(tmp_path / "c.parquet", CLAIM_COLUMNS, [make_claim_rows(RUN, talk)])
+    chat = make_conversation(*(make_claim(number, "yes", passages=(long,)) for number in range(5)))
+    write_parquet(tmp_path / "c.parquet", CLAIM_COLUMNS, [make_claim_rows(RUN, chat)])
     found = parquet.ParquetFile(tmp_path / "c.parquet").metadata
     assert [found.row_group(each).num_rows for each in range(found.num_row_groups)] == [2, 2, 1]
 

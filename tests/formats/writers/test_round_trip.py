@@ -57,7 +57,7 @@ _json_values = st.none() | st.booleans() | st.integers(-9, 9) | _texts
 
 
 @st.composite
-def talks(draw: st.DrawFn) -> ExportConversation:
+def make_conversations(draw: st.DrawFn) -> ExportConversation:
     """A conversation with ids of traces, of which every answer has claims, verdicts and labels."""
     answers = draw(st.integers(1, 3))
     turns: list[ExportTurn] = []
@@ -185,7 +185,7 @@ def read(files: Mapping[str, str] | Path) -> list[ParsedRecord]:
         return list(replace(dataset, paths=tuple(paths)).read(opened))
 
 
-def labels_of(talk: ExportConversation) -> set[tuple[object, ...]]:
+def labels_of(chat: ExportConversation) -> set[tuple[object, ...]]:
     """Every label as an import has it."""
     return {
         (
@@ -197,7 +197,7 @@ def labels_of(talk: ExportConversation) -> set[tuple[object, ...]]:
             claim.span,
             label.note,
         )
-        for claim in talk.claims
+        for claim in chat.claims
         for label in claim.labels
     }
 
@@ -218,8 +218,8 @@ def ratings_of(parsed: ParsedRecord) -> set[tuple[object, ...]]:
     }
 
 
-def verdicts_of(talk: ExportConversation) -> list[tuple[str, str | None, str | None]]:
-    return sorted((each.text, each.word, each.reason) for each in talk.claims if each.judged)
+def verdicts_of(chat: ExportConversation) -> list[tuple[str, str | None, str | None]]:
+    return sorted((each.text, each.word, each.reason) for each in chat.claims if each.judged)
 
 
 def imported_verdicts(parsed: ParsedRecord) -> list[tuple[str, str | None, str | None]]:
@@ -232,7 +232,7 @@ def imported_verdicts(parsed: ParsedRecord) -> list[tuple[str, str | None, str |
     return sorted(set(found))
 
 
-def turns_of(talk: ExportConversation, *, with_sources: bool = True) -> tuple[Turn, ...]:
+def turns_of(chat: ExportConversation, *, with_sources: bool = True) -> tuple[Turn, ...]:
     return tuple(
         Turn(
             each.role,
@@ -243,7 +243,7 @@ def turns_of(talk: ExportConversation, *, with_sources: bool = True) -> tuple[Tu
                 Document(one.text, one.source if with_sources else None) for one in each.passages
             ),
         )
-        for each in talk.turns
+        for each in chat.turns
     )
 
 
@@ -279,20 +279,20 @@ def write_columns(path: Path, rows: Iterable[Any]) -> None:
     ids=["jsonl", "dataset", "csv", "parquet"],
 )
 @settings(max_examples=10)
-@given(talk=talks())
-def test_claims_come_back_whole(name: str, write: Write, talk: ExportConversation) -> None:
+@given(chat=make_conversations())
+def test_claims_come_back_whole(name: str, write: Write, chat: ExportConversation) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
-        write(path, [make_claim_rows(RUN, talk)])
+        write(path, [make_claim_rows(RUN, chat)])
         (parsed,) = read(path)
     assert not isinstance(parsed.found, Exception)
-    assert (parsed.found.source, parsed.found.key) == ("orders", talk.key)
-    assert parsed.found.turns == turns_of(talk)
+    assert (parsed.found.source, parsed.found.key) == ("orders", chat.key)
+    assert parsed.found.turns == turns_of(chat)
     assert parsed.found.metadata == {
-        name: each for name, each in talk.metadata.items() if each is not None
+        name: each for name, each in chat.metadata.items() if each is not None
     }
-    assert ratings_of(parsed) == labels_of(talk)
-    assert imported_verdicts(parsed) == verdicts_of(talk)
+    assert ratings_of(parsed) == labels_of(chat)
+    assert imported_verdicts(parsed) == verdicts_of(chat)
     assert {each.judge for each in parsed.verdicts} == {RUN.model}
     windows = [each for each in parsed.verdicts if isinstance(each, ImportedWindow)]
     assert [each.position for each in windows] == list(range(len(windows)))
@@ -324,11 +324,11 @@ def test_a_row_of_claims_with_a_wrong_field_is_refused_by_its_name(
     assert len(found) == 2
 
 
-def read_claims(talk: ExportConversation) -> tuple[ParsedRecord, Mapping[str, int]]:
+def read_claims(chat: ExportConversation) -> tuple[ParsedRecord, Mapping[str, int]]:
     """Write the claims of a conversation and read them again, with the remarks."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "c.jsonl"
-        write_lines(path, [make_claim_rows(RUN, talk)])
+        write_lines(path, [make_claim_rows(RUN, chat)])
         dataset, opened = open_file_and_detect_format(path, FormatChoice(), "orders")
         (parsed,) = dataset.read(opened)
     return parsed, dataset.notes.remarks
@@ -355,10 +355,10 @@ def test_one_text_from_two_sources_comes_back_with_both() -> None:
     shown = (DEPOT, DEPOT._replace(source="faq.md"))
     turns = (REVIEWED.turns[0], REVIEWED.turns[1]._replace(passages=shown))
     claims = tuple(each._replace(passages=shown) for each in REVIEWED.claims)
-    talk = replace(REVIEWED, turns=turns, claims=claims)
-    parsed, _ = read_claims(talk)
+    chat = replace(REVIEWED, turns=turns, claims=claims)
+    parsed, _ = read_claims(chat)
     assert not isinstance(parsed.found, Exception)
-    assert parsed.found.turns == turns_of(talk)
+    assert parsed.found.turns == turns_of(chat)
 
 
 def test_each_place_of_a_text_from_two_sources_keeps_its_own() -> None:
@@ -372,18 +372,18 @@ def test_each_place_of_a_text_from_two_sources_keeps_its_own() -> None:
         answer._replace(passages=(DEPOT, faq, DEPOT._replace(source=None))),
     )
     claims = tuple(each._replace(passages=(DEPOT, faq)) for each in REVIEWED.claims)
-    talk = replace(REVIEWED, turns=turns, claims=claims)
-    parsed, _ = read_claims(talk)
+    chat = replace(REVIEWED, turns=turns, claims=claims)
+    parsed, _ = read_claims(chat)
     assert not isinstance(parsed.found, Exception)
-    assert parsed.found.turns == turns_of(talk)
+    assert parsed.found.turns == turns_of(chat)
 
 
 @pytest.mark.parametrize("is_known", [False, True])
 def test_ragas_rows_tell_unknown_passages_from_none(is_known: bool) -> None:
     turns = (REVIEWED.turns[0], REVIEWED.turns[1]._replace(passages=() if is_known else None))
     claims = tuple(each._replace(passages=()) for each in REVIEWED.claims)
-    talk = replace(REVIEWED, turns=turns, claims=claims)
-    (parsed,) = read({"rows.jsonl": "".join(format_ragas_row_lines(RUN, talk))})
+    chat = replace(REVIEWED, turns=turns, claims=claims)
+    (parsed,) = read({"rows.jsonl": "".join(format_ragas_row_lines(RUN, chat))})
     assert not isinstance(parsed.found, Exception)
     assert parsed.found.turns[1].retrieval_context == (() if is_known else None)
 
@@ -437,61 +437,61 @@ def span(place: int, question: str, turn: ExportTurn) -> dict[str, object]:
     ids=["langfuse", "langsmith", "openinference", "opentelemetry"],
 )
 @settings(max_examples=8)
-@given(talk=talks())
+@given(chat=make_conversations())
 def test_scores_come_back_beside_their_traces_claim_by_claim(
-    make_trace: Any, write: Any, talk: ExportConversation
+    make_trace: Any, write: Any, chat: ExportConversation
 ) -> None:
     # The last answer has a score that says that there is none.
-    last = len(talk.turns) - 1
+    last = len(chat.turns) - 1
     if last > 1:
-        talk = replace(talk, claims=tuple(each for each in talk.claims if each.turn != last))
-    answers = [each for each in talk.turns if each.role == "assistant"]
-    questions = [each.content for each in talk.turns if each.role == "user"]
+        chat = replace(chat, claims=tuple(each for each in chat.claims if each.turn != last))
+    answers = [each for each in chat.turns if each.role == "assistant"]
+    questions = [each.content for each in chat.turns if each.role == "user"]
     traces = [
         make_trace(place, question, turn)
         for place, (question, turn) in enumerate(zip(questions, answers, strict=True))
     ]
-    scores = "".join(line for each in list_answer_results(RUN, talk) for line in write(each))
+    scores = "".join(line for each in list_answer_results(RUN, chat) for line in write(each))
     (parsed,) = read(
         {"traces.jsonl": "".join(f"{json.dumps(each)}\n" for each in traces), "s.jsonl": scores}
     )
     assert not isinstance(parsed.found, Exception)
-    assert [each.content for each in parsed.found.turns] == [each.content for each in talk.turns]
-    assert ratings_of(parsed) == labels_of(talk)
-    assert imported_verdicts(parsed) == verdicts_of(talk)
+    assert [each.content for each in parsed.found.turns] == [each.content for each in chat.turns]
+    assert ratings_of(parsed) == labels_of(chat)
+    assert imported_verdicts(parsed) == verdicts_of(chat)
     assert {each.judge for each in parsed.verdicts} == {RUN.judge}
 
 
 @settings(max_examples=10)
-@given(talk=talks())
-def test_a_deepeval_run_comes_back_with_windows_and_labels(talk: ExportConversation) -> None:
-    assume(not any('"' in each.text or "\\" in each.text for each in talk.claims))
-    (parsed,) = read({"run.json": "".join(format_run_json(RUN, [talk]))})
+@given(chat=make_conversations())
+def test_a_deepeval_run_comes_back_with_windows_and_labels(chat: ExportConversation) -> None:
+    assume(not any('"' in each.text or "\\" in each.text for each in chat.claims))
+    (parsed,) = read({"run.json": "".join(format_run_json(RUN, [chat]))})
     assert not isinstance(parsed.found, Exception)
-    assert parsed.found.turns == turns_of(talk, with_sources=False)
-    assert parsed.found.metadata["per_turn"] == talk.metadata["per_turn"]
-    assert ratings_of(parsed) == labels_of(talk)
+    assert parsed.found.turns == turns_of(chat, with_sources=False)
+    assert parsed.found.metadata["per_turn"] == chat.metadata["per_turn"]
+    assert ratings_of(parsed) == labels_of(chat)
     windows = [each for each in parsed.verdicts if isinstance(each, ImportedWindow)]
     assert [
         [(each.text, each.word, each.reason) for each in window.claims] for window in windows
     ] == [
         [(each.claim, each.word, each.reason) for each in window.verdicts]
-        for window in talk.windows
+        for window in chat.windows
     ]
-    assert [each.truths for each in windows] == [each.truths for each in talk.windows]
+    assert [each.truths for each in windows] == [each.truths for each in chat.windows]
     assert {each.judge for each in windows} == {RUN.judge}
 
 
 @settings(max_examples=10)
-@given(talk=talks())
-def test_ragas_rows_come_back_as_an_interaction_each(talk: ExportConversation) -> None:
-    check_answers(talk, read({"rows.jsonl": "".join(format_ragas_row_lines(RUN, talk))}))
+@given(chat=make_conversations())
+def test_ragas_rows_come_back_as_an_interaction_each(chat: ExportConversation) -> None:
+    check_answers(chat, read({"rows.jsonl": "".join(format_ragas_row_lines(RUN, chat))}))
 
 
-def check_answers(talk: ExportConversation, parsed: Sequence[ParsedRecord]) -> None:
+def check_answers(chat: ExportConversation, parsed: Sequence[ParsedRecord]) -> None:
     """See that each answer came back as a conversation, with what was said of it and its ids."""
     assert [each.found.turns[-1].content for each in parsed] == [  # type: ignore[union-attr]
-        each.content for each in talk.turns if each.role == "assistant"
+        each.content for each in chat.turns if each.role == "assistant"
     ]
     found: set[tuple[object, ...]] = set()
     for place, each in enumerate(parsed):
@@ -502,9 +502,9 @@ def check_answers(talk: ExportConversation, parsed: Sequence[ParsedRecord]) -> N
         assert isinstance(per_turn, dict)
         assert per_turn["1"].items() >= ids.items()
         found |= {(2 * place + 1, *rating[1:]) for rating in ratings_of(each)}
-    assert found == labels_of(talk)
+    assert found == labels_of(chat)
     said = sorted(one for each in parsed for one in imported_verdicts(each))
-    assert said == verdicts_of(talk)
+    assert said == verdicts_of(chat)
 
 
 def keep_own_details_out(results: str) -> str:
@@ -518,11 +518,11 @@ def keep_own_details_out(results: str) -> str:
 
 
 @settings(max_examples=8)
-@given(talk=talks())
-def test_llamaindex_results_come_back_as_verdicts_on_answers(talk: ExportConversation) -> None:
-    written = "".join(format_results_json(RUN, [talk]))
+@given(chat=make_conversations())
+def test_llamaindex_results_come_back_as_verdicts_on_answers(chat: ExportConversation) -> None:
+    written = "".join(format_results_json(RUN, [chat]))
     parsed = read({"r.json": keep_own_details_out(written)})
-    judged = [each for each in list_answer_results(RUN, talk) if each.by == "judge"]
+    judged = [each for each in list_answer_results(RUN, chat) if each.by == "judge"]
     found: Sequence[ImportedVerdict] = [
         each for one in parsed for each in one.verdicts if isinstance(each, ImportedVerdict)
     ]
@@ -531,9 +531,9 @@ def test_llamaindex_results_come_back_as_verdicts_on_answers(talk: ExportConvers
 
 
 @settings(max_examples=8)
-@given(talk=talks())
-def test_llamaindex_results_come_back_claim_by_claim(talk: ExportConversation) -> None:
-    check_answers(talk, read({"r.json": "".join(format_results_json(RUN, [talk]))}))
+@given(chat=make_conversations())
+def test_llamaindex_results_come_back_claim_by_claim(chat: ExportConversation) -> None:
+    check_answers(chat, read({"r.json": "".join(format_results_json(RUN, [chat]))}))
 
 
 def test_cases_of_a_deepeval_run_are_read_one_by_one(tmp_path: Path) -> None:
@@ -557,35 +557,35 @@ def test_cases_of_a_deepeval_run_are_read_one_by_one(tmp_path: Path) -> None:
     assert [each.found for each in kept] == [each.found for each in found[:2]]
 
 
-def write_claims(talks: Sequence[ExportConversation]) -> dict[str, str]:
-    rows = [make_claim_rows(RUN, each) for each in talks]
+def write_claims(chats: Sequence[ExportConversation]) -> dict[str, str]:
+    rows = [make_claim_rows(RUN, each) for each in chats]
     return {"c.jsonl": "".join(format_json_lines(CLAIM_COLUMNS, rows))}
 
 
-def write_claim_table(talks: Sequence[ExportConversation]) -> dict[str, str]:
+def write_claim_table(chats: Sequence[ExportConversation]) -> dict[str, str]:
     return {
         "c.csv": "".join(
-            format_csv_lines(CLAIM_COLUMNS, [make_claim_rows(RUN, each) for each in talks])
+            format_csv_lines(CLAIM_COLUMNS, [make_claim_rows(RUN, each) for each in chats])
         )
     }
 
 
-def write_deepeval(talks: Sequence[ExportConversation]) -> dict[str, str]:
-    run = replace(RUN, data_sets=len({each.source for each in talks}))
-    return {"run.json": "".join(format_run_json(run, talks))}
+def write_deepeval(chats: Sequence[ExportConversation]) -> dict[str, str]:
+    run = replace(RUN, data_sets=len({each.source for each in chats}))
+    return {"run.json": "".join(format_run_json(run, chats))}
 
 
-def write_ragas_rows(talks: Sequence[ExportConversation]) -> dict[str, str]:
+def write_ragas_rows(chats: Sequence[ExportConversation]) -> dict[str, str]:
     return {
-        "rows.jsonl": "".join(line for each in talks for line in format_ragas_row_lines(RUN, each))
+        "rows.jsonl": "".join(line for each in chats for line in format_ragas_row_lines(RUN, each))
     }
 
 
-def write_llamaindex(talks: Sequence[ExportConversation]) -> dict[str, str]:
-    return {"r.json": "".join(format_results_json(RUN, talks))}
+def write_llamaindex(chats: Sequence[ExportConversation]) -> dict[str, str]:
+    return {"r.json": "".join(format_results_json(RUN, chats))}
 
 
-def write_annotations(talks: Sequence[ExportConversation]) -> dict[str, str]:
+def write_annotations(chats: Sequence[ExportConversation]) -> dict[str, str]:
     answers = [
         AnnotatedAnswer(
             "When?",
@@ -600,7 +600,7 @@ def write_annotations(talks: Sequence[ExportConversation]) -> dict[str, str]:
             conversation=each.key,
             turn=position,
         )
-        for each in talks
+        for each in chats
         for position, turn in enumerate(each.turns)
         if turn.role == "assistant"
     ]
@@ -637,7 +637,7 @@ def test_equal_conversations_and_equal_ids_of_several_data_sets_stay_apart(
     data: st.DataObject,
 ) -> None:
     """Data sets number their conversations alike, hold the same ones, and have any name."""
-    some = data.draw(st.lists(talks(), min_size=1, max_size=2))
+    some = data.draw(st.lists(make_conversations(), min_size=1, max_size=2))
     exported = [
         replace(data.draw(st.sampled_from(some)), id=f"{source}/{key}", source=source, key=key)
         for source, key in sorted(names)

@@ -65,10 +65,10 @@ def write_random_model(folder: Path) -> Path:
 
 def test_a_random_model_judges_a_conversation_the_same_twice(tmp_path: Path) -> None:
     folder = write_random_model(tmp_path)
-    talk = single_turn(
+    chat = single_turn(
         "How is it?", "The mill is old. The lake is not deep.", ["The mill is old. It has a lake."]
     )
-    results = [measure(talk, "turn-faithfulness", f"nli:{folder}") for _ in range(2)]
+    results = [measure(chat, "turn-faithfulness", f"nli:{folder}") for _ in range(2)]
     verdicts = [[(each.label, each.reason) for each in result.verdicts] for result in results]
     assert verdicts[0] == verdicts[1]
     assert len(verdicts[0]) == 2

@@ -8,7 +8,7 @@ from faithtui.metrics.registry import METRICS
 from faithtui.store.annotations.guidelines import find_default_guideline
 from faithtui.store.store import Store
 from faithtui.tui.review.lines.verdict import list_verdict_choices
-from tests.store.building import judged, talk
+from tests.store.building import judged, make_conversation
 
 FAITH, RELEVANCY = "turn-faithfulness", "turn-contextual-relevancy"
 
@@ -54,7 +54,7 @@ def test_the_same_text_for_another_metric_is_another_version(store: Store) -> No
 
 
 def test_a_label_names_the_default_and_the_store_keeps_its_text(store: Store) -> None:
-    run, _ = judged(store, talk(), {1: ("yes", "no")})
+    run, _ = judged(store, make_conversation(), {1: ("yes", "no")})
     claims = store.runs.read_conversation_for_review(store.runs.list_item_ids(run)[0], "ann").claims
     for claim in claims:
         store.reviews.append_label_event(

@@ -12,14 +12,14 @@ from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreState, make_empty_score, make_score
 from faithtui.store.records import ItemState
 from faithtui.store.store import Store
-from tests.store.building import RULE, SPEC, Labels, assess, judged, talk, windows_of
+from tests.store.building import RULE, SPEC, Labels, assess, judged, make_conversation, windows_of
 
 MTRAG = "mtrag-faithfulness-1-4"
 
 
 def test_every_unique_claim_is_read_once_in_the_order_of_the_text(store: Store) -> None:
-    conversation = replace(talk(answers=3), group="together")
-    store.conversations.import_batch([talk("other"), conversation])
+    conversation = replace(make_conversation(answers=3), group="together")
+    store.conversations.import_batch([make_conversation("other"), conversation])
     run = store.runs.create(SPEC, store.conversations.list_ids())
     other, item = store.runs.list_item_ids(run)
     said: list[Labels] = [
@@ -96,7 +96,7 @@ def test_every_unique_claim_is_read_once_in_the_order_of_the_text(store: Store) 
 
 def test_imported_claims_that_the_judge_never_saw_are_no_readings(store: Store) -> None:
     rating = Rating(1, "ann", "faithbench-span", "Unwanted", "Marked by hand")
-    run, _ = judged(store, talk(ratings=[rating]), {1: ["yes"]})
+    run, _ = judged(store, make_conversation(ratings=[rating]), {1: ["yes"]})
     assert [each.text for each in store.labelled_units.read_claim_units(run)] == ["Claim 1.0"]
 
 
@@ -114,7 +114,7 @@ def test_imported_claims_that_the_judge_never_saw_are_no_readings(store: Store) 
 def test_a_reading_says_whether_people_had_seen_the_verdict(
     store: Store, actions: list[Action], blind: bool | None
 ) -> None:
-    run, item = judged(store, talk(), {1: ["yes"]})
+    run, item = judged(store, make_conversation(), {1: ["yes"]})
     (claim,) = store.runs.read_conversation_for_review(item, "me").claims
     for number, action in enumerate(actions):
         store.reviews.append_label_event(
@@ -125,7 +125,7 @@ def test_a_reading_says_whether_people_had_seen_the_verdict(
 
 
 def test_windows_without_a_claim_are_counted_apart_from_failed_ones(store: Store) -> None:
-    conversation = talk(answers=3)
+    conversation = make_conversation(answers=3)
     store.conversations.import_batch([conversation])
     run = store.runs.create(SPEC, store.conversations.list_ids())
     (item,) = store.runs.list_item_ids(run)
@@ -141,8 +141,8 @@ def test_windows_without_a_claim_are_counted_apart_from_failed_ones(store: Store
 
 
 def test_readings_belong_to_their_run(store: Store) -> None:
-    first, _ = judged(store, talk(), {1: ["yes"]})
-    second, _ = judged(store, talk(), {1: ["no"]})
+    first, _ = judged(store, make_conversation(), {1: ["yes"]})
+    second, _ = judged(store, make_conversation(), {1: ["no"]})
     empty = store.runs.create(SPEC, [])
     judge = [
         [each.judge for each in store.labelled_units.read_claim_units(run)]
@@ -154,7 +154,7 @@ def test_readings_belong_to_their_run(store: Store) -> None:
 
 
 def rated(*ratings: Rating) -> Conversation:
-    return talk(answers=3, ratings=ratings)
+    return make_conversation(answers=3, ratings=ratings)
 
 
 def test_a_rated_answer_is_scored_by_its_own_claims(store: Store) -> None:
@@ -201,13 +201,17 @@ def test_an_answer_with_a_missing_verdict_has_no_score_even_under_a_peers_rule(
 
 
 def test_answers_that_nobody_rated_are_read_beside_the_rated_ones(store: Store) -> None:
-    one = talk(answers=4, ratings=[Rating(1, "ann", MTRAG, "4")])
-    store.conversations.import_batch([one, talk("two", answers=1), talk("failed", answers=1)])
+    one = make_conversation(answers=4, ratings=[Rating(1, "ann", MTRAG, "4")])
+    store.conversations.import_batch(
+        [one, make_conversation("two", answers=1), make_conversation("failed", answers=1)]
+    )
     run = store.runs.create(SPEC, store.conversations.list_ids())
     first, second, third = store.runs.list_item_ids(run)
     for window in windows_of(one):
         store.runs.save_window(first, assess(window, {1: ["yes"], 3: ["no"], 5: ["yes", None]}))
-    store.runs.save_window(second, assess(windows_of(talk("two", answers=1))[0], {1: ["yes"]}))
+    store.runs.save_window(
+        second, assess(windows_of(make_conversation("two", answers=1))[0], {1: ["yes"]})
+    )
     for item, state in ((first, ItemState.DONE), (second, ItemState.DONE)):
         store.runs.score_and_finish_item(item, state, None)
     store.runs.score_and_finish_item(third, ItemState.FAILED, "no answer")
@@ -223,7 +227,7 @@ def test_answers_that_nobody_rated_are_read_beside_the_rated_ones(store: Store) 
 
 
 def test_where_nobody_rated_anything_no_answer_is_read(store: Store) -> None:
-    run, _ = judged(store, talk(), {1: ["yes"]})
+    run, _ = judged(store, make_conversation(), {1: ["yes"]})
     assert store.labelled_units.read_report_units(run).unrated == ()
 
 

@@ -35,11 +35,11 @@ from tests.store.building import (
     RULE,
     SPEC,
     assess,
-    import_talks,
+    import_conversations,
     imported,
     judged,
+    make_conversation,
     spec_of,
-    talk,
     windows_of,
 )
 
@@ -123,7 +123,7 @@ STALE = Act(Action.OVERRIDDEN, "yes", judge="no", saw=True)
     ],
 )
 def test_how_a_claim_stands(store: Store, acts: list[Act], state: LabelState) -> None:
-    judged(store, talk(), {1: ["yes"]}, spec=spec_of("turn-faithfulness", FACTS))
+    judged(store, make_conversation(), {1: ["yes"]}, spec=spec_of("turn-faithfulness", FACTS))
     (claim,) = ids(store)
     for act in acts:
         say(store, claim, act)
@@ -135,7 +135,7 @@ def test_how_a_claim_stands(store: Store, acts: list[Act], state: LabelState) ->
 
 
 def test_what_was_taken_back_was_never_said(store: Store) -> None:
-    judged(store, talk(), {1: ["yes"]})
+    judged(store, make_conversation(), {1: ["yes"]})
     (claim,) = ids(store)
     say(store, claim, BLIND)
     store.reviews.undo("ann")
@@ -145,7 +145,7 @@ def test_what_was_taken_back_was_never_said(store: Store) -> None:
 
 
 def test_an_opinion_has_its_time_its_reason_and_its_place_in_the_log(store: Store) -> None:
-    run, _ = judged(store, talk(), {1: ["yes"]})
+    run, _ = judged(store, make_conversation(), {1: ["yes"]})
     (claim,) = ids(store)
     store.reviews.record_verdict(
         claim, "ann", "no", run=run, saw_judge=True, seconds=4.5, code="truth"
@@ -163,7 +163,7 @@ def test_an_opinion_has_its_time_its_reason_and_its_place_in_the_log(store: Stor
 
 
 def test_a_final_word_stands_beside_what_its_giver_had_said(store: Store) -> None:
-    judged(store, talk(), {1: ["yes"]})
+    judged(store, make_conversation(), {1: ["yes"]})
     (claim,) = ids(store)
     say(store, claim, BLIND)
     say(store, claim, Act(Action.BLIND, "no", "bob"))
@@ -178,21 +178,21 @@ def test_a_final_word_stands_beside_what_its_giver_had_said(store: Store) -> Non
 
 
 def test_what_was_said_before_a_final_word_may_be_stale(store: Store) -> None:
-    judged(store, talk(), {1: ["yes"]})
+    judged(store, make_conversation(), {1: ["yes"]})
     say(store, only(store), STALE)
     say(store, only(store), Act(Action.ADJUDICATED, "no"))
     assert [each.action for each in read_one(store).opinions] == [Action.ADJUDICATED]
 
 
 def test_the_only_act_on_a_claim_has_its_reason_too(store: Store) -> None:
-    run, _ = judged(store, talk(), {1: ["yes"]})
+    run, _ = judged(store, make_conversation(), {1: ["yes"]})
     store.reviews.record_verdict(only(store), "ann", "no", run=run, saw_judge=False, code="policy")
     assert [each.code for each in read_one(store).opinions] == ["policy"]
 
 
 def test_a_rating_that_is_no_verdict_is_no_label(store: Store) -> None:
     rating = Rating(1, "ann", "made up", "Weird", "Claim 1.0")
-    judged(store, talk(ratings=[rating]), {1: ["yes"]})
+    judged(store, make_conversation(ratings=[rating]), {1: ["yes"]})
     assert read_one(store).state is LabelState.UNREVIEWED
     say(store, only(store), replace(SKIPPED, who="bob"))
     assert read_one(store).state is LabelState.SKIPPED
@@ -202,13 +202,13 @@ def test_a_rating_that_is_no_verdict_is_no_label(store: Store) -> None:
 def test_a_final_word_is_blind_when_its_giver_did_not_know_the_judges(
     store: Store, saw: bool, blind: bool
 ) -> None:
-    judged(store, talk(), {1: ["yes"]})
+    judged(store, make_conversation(), {1: ["yes"]})
     say(store, only(store), Act(Action.ADJUDICATED, "no", saw=saw))
     assert read_one(store).blind is blind
 
 
 def test_words_of_another_metric_are_translated_or_told_as_they_were(store: Store) -> None:
-    judged(store, talk(), {1: ["yes", "no"]}, spec=spec_of("turn-faithfulness", FACTS))
+    judged(store, make_conversation(), {1: ["yes", "no"]}, spec=spec_of("turn-faithfulness", FACTS))
     first, second = ids(store)
     say(store, first, Act(Action.BLIND, "1"))
     say(store, first, Act(Action.BLIND, "0", "bob"))
@@ -220,7 +220,7 @@ def test_words_of_another_metric_are_translated_or_told_as_they_were(store: Stor
 
 def changed_its_mind(store: Store) -> tuple[RunId, ItemId, ClaimId]:
     """A run that says `no` of a claim, where an earlier window will say `yes` when it comes."""
-    conversation = talk()
+    conversation = make_conversation()
     run = store.runs.create(SPEC, [imported(store, conversation)])
     (item,) = store.runs.list_item_ids(run)
     store.runs.save_window(item, assess(windows_of(conversation)[1], {1: ["no"]}))
@@ -228,7 +228,7 @@ def changed_its_mind(store: Store) -> tuple[RunId, ItemId, ClaimId]:
 
 
 def judge_again(store: Store, item: ItemId) -> None:
-    store.runs.save_window(item, assess(windows_of(talk())[0], {1: ["yes"]}))
+    store.runs.save_window(item, assess(windows_of(make_conversation())[0], {1: ["yes"]}))
 
 
 def test_a_verdict_in_sight_of_a_word_that_changed_is_stale(store: Store) -> None:
@@ -249,8 +249,8 @@ def test_a_blind_verdict_is_never_stale(store: Store) -> None:
 
 
 def test_labels_of_another_run_count_and_are_blind_only_when_they_were(store: Store) -> None:
-    judged(store, talk(), {1: ["yes", "yes"]})
-    other, _ = judged(store, talk(), {1: ["no", "no"]})
+    judged(store, make_conversation(), {1: ["yes", "yes"]})
+    other, _ = judged(store, make_conversation(), {1: ["no", "no"]})
     first, second = ids(store)
     store.reviews.record_verdict(first, "ann", "no", run=other, saw_judge=True)
     store.reviews.record_verdict(second, "ann", "no", run=other, saw_judge=False)
@@ -262,7 +262,7 @@ def test_labels_of_another_run_count_and_are_blind_only_when_they_were(store: St
 
 
 def test_blind_only_reads_the_log_as_if_nothing_had_been_in_view(store: Store) -> None:
-    judged(store, talk(), {1: ["yes"] * 6})
+    judged(store, make_conversation(), {1: ["yes"] * 6})
     acts = [
         [Act(Action.BLIND, "no"), AGREED],
         [AGREED],
@@ -315,7 +315,7 @@ def test_blind_only_reads_the_log_as_if_nothing_had_been_in_view(store: Store) -
 def test_which_window_speaks_for_a_claim(
     store: Store, said: list[str | None], first: str, majority: str, worst: str, latest: str
 ) -> None:
-    conversation = talk(answers=len(said))
+    conversation = make_conversation(answers=len(said))
     run = store.runs.create(SPEC, [imported(store, conversation)])
     (item,) = store.runs.list_item_ids(run)
     # Windows may be stored in any order.
@@ -334,8 +334,8 @@ def test_which_window_speaks_for_a_claim(
 
 
 def test_how_bad_a_label_is_may_be_told(store: Store) -> None:
-    run, item = judged(store, talk(answers=1), {1: ["green"]})
-    store.runs.save_window(item, replace(assess(windows_of(talk())[1], {1: ["red"]})))
+    run, item = judged(store, make_conversation(answers=1), {1: ["green"]})
+    store.runs.save_window(item, replace(assess(windows_of(make_conversation())[1], {1: ["red"]})))
     worst = UnitSettings(duplicates="worst")
     for severity, expected in (({"green": 1, "red": 0}, "green"), ({"red": 1}, "red")):
         (reading,) = store.labelled_units.read_report_units(run, worst, severity).claims
@@ -348,7 +348,7 @@ def test_the_severity_of_labels_follows_what_they_say_of_faithfulness() -> None:
 
 
 def test_a_claim_twice_in_a_window_is_heard_once_there(store: Store) -> None:
-    conversation = talk(answers=2)
+    conversation = make_conversation(answers=2)
     run = store.runs.create(SPEC, [imported(store, conversation)])
     (item,) = store.runs.list_item_ids(run)
     one, two = windows_of(conversation)
@@ -363,7 +363,7 @@ def test_a_claim_twice_in_a_window_is_heard_once_there(store: Store) -> None:
 
 
 def test_the_confidence_is_that_of_the_home_window(store: Store) -> None:
-    conversation = talk(answers=2)
+    conversation = make_conversation(answers=2)
     run = store.runs.create(SPEC, [imported(store, conversation)])
     (item,) = store.runs.list_item_ids(run)
     for window, confidence in zip(windows_of(conversation), (0.25, 0.75), strict=True):
@@ -390,7 +390,7 @@ def values(found: Sequence[UnitScores]) -> list[tuple[float | None, float | None
 
 
 def test_only_what_people_labelled_completely_has_their_score(store: Store) -> None:
-    judged(store, talk(answers=2), {1: ["yes", "no"], 3: ["yes", "yes"]})
+    judged(store, make_conversation(answers=2), {1: ["yes", "no"], 3: ["yes", "yes"]})
     one, two, three, four = ids(store)
     say(store, one, Act(Action.BLIND, "no"))
     assert values(scores(store)) == [
@@ -414,9 +414,9 @@ def test_only_what_people_labelled_completely_has_their_score(store: Store) -> N
 
 
 def test_windows_come_before_conversations_in_the_order_of_the_run(store: Store) -> None:
-    talks = [talk("b", answers=2), talk("a", answers=1)]
-    run = store.runs.create(SPEC, import_talks(store, talks))
-    for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
+    chats = [make_conversation("b", answers=2), make_conversation("a", answers=1)]
+    run = store.runs.create(SPEC, import_conversations(store, chats))
+    for item, each in zip(store.runs.list_item_ids(run), chats, strict=True):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, {1: ["yes"]}))
         store.runs.score_and_finish_item(item, ItemState.DONE, None)
@@ -427,7 +427,7 @@ def test_windows_come_before_conversations_in_the_order_of_the_run(store: Store)
 def test_what_is_no_claim_leaves_peoples_score_as_it_leaves_the_corrected_one(
     store: Store,
 ) -> None:
-    _, item = judged(store, talk(answers=1), {1: ["yes", "no", "no"]})
+    _, item = judged(store, make_conversation(answers=1), {1: ["yes", "no", "no"]})
     for claim, word in zip(ids(store), ("no", "x", "yes"), strict=True):
         say(store, claim, Act(Action.BLIND, word))
     (window, whole) = scores(store)
@@ -439,25 +439,27 @@ def test_what_is_no_claim_leaves_peoples_score_as_it_leaves_the_corrected_one(
 
 
 def test_a_word_without_a_meaning_in_the_run_is_no_label_for_a_score(store: Store) -> None:
-    judged(store, talk(answers=1), {1: ["yes"]}, spec=spec_of("turn-faithfulness", FACTS))
+    judged(
+        store, make_conversation(answers=1), {1: ["yes"]}, spec=spec_of("turn-faithfulness", FACTS)
+    )
     say(store, only(store), Act(Action.BLIND, "0"))
     assert values(scores(store)) == [(1.0, None, 1, 0), (1.0, None, 1, 0)]
 
 
 def test_without_claims_there_is_no_score_of_people(store: Store) -> None:
-    judged(store, talk(answers=1), {})
+    judged(store, make_conversation(answers=1), {})
     assert values(scores(store)) == [(1.0, None, 0, 0), (1.0, None, 0, 0)]
 
 
 def test_a_window_without_claims_counts_in_its_conversation_by_the_rule(store: Store) -> None:
-    judged(store, talk(answers=2), {3: ["no", "yes"]})
+    judged(store, make_conversation(answers=2), {3: ["no", "yes"]})
     for claim in ids(store):
         say(store, claim, Act(Action.BLIND, "no"))
     assert values(scores(store))[-1] == (0.75, 0.5, 2, 2)
 
 
 def test_people_may_give_a_score_where_the_judge_left_a_verdict_out(store: Store) -> None:
-    judged(store, talk(answers=1), {1: ["yes", None]})
+    judged(store, make_conversation(answers=1), {1: ["yes", None]})
     for claim in ids(store):
         say(store, claim, Act(Action.BLIND, "yes"))
     assert values(scores(store)) == [(None, 1.0, 2, 2), (None, 1.0, 2, 2)]
@@ -465,7 +467,7 @@ def test_people_may_give_a_score_where_the_judge_left_a_verdict_out(store: Store
 
 def scored_otherwise(store: Store, state: ScoreState, finish: ItemState) -> list[UnitScores]:
     """Label all of two windows of which the second has no score for a reason of its own."""
-    conversation = talk(answers=2)
+    conversation = make_conversation(answers=2)
     run = store.runs.create(SPEC, [imported(store, conversation)])
     (item,) = store.runs.list_item_ids(run)
     first, second = windows_of(conversation)
@@ -493,7 +495,7 @@ def test_people_cannot_complete_what_is_incomplete_beyond_its_verdicts(store: St
 
 def test_labels_beyond_the_last_claim_are_none_of_peoples(store: Store) -> None:
     spec = replace(SPEC, rule=replace(RULE, as_peer=True))
-    conversation = talk(answers=1)
+    conversation = make_conversation(answers=1)
     run = store.runs.create(spec, [imported(store, conversation)])
     (item,) = store.runs.list_item_ids(run)
     (window,) = windows_of(conversation)
@@ -508,7 +510,7 @@ def test_labels_beyond_the_last_claim_are_none_of_peoples(store: Store) -> None:
 
 def test_an_answer_carries_the_opinions_on_it_as_a_whole(store: Store) -> None:
     ratings = [Rating(1, "ann", MTRAG, "4"), Rating(1, "bob", MTRAG, "1")]
-    judged(store, talk(ratings=ratings), {1: ["yes"]}, spec=spec_of("ragas", INFERRED))
+    judged(store, make_conversation(ratings=ratings), {1: ["yes"]}, spec=spec_of("ragas", INFERRED))
     (answer,) = store.labelled_units.read_report_units(RUN).answers
     assert [(each.reviewer, each.verdict, each.blind) for each in answer.opinions] == [
         ("ann", "1", True),
@@ -518,7 +520,7 @@ def test_an_answer_carries_the_opinions_on_it_as_a_whole(store: Store) -> None:
 
 
 def test_the_parts_are_what_is_read_alone(store: Store) -> None:
-    judged(store, talk(ratings=[Rating(1, "ann", MTRAG, "4")]), {1: ["yes", "no"]})
+    judged(store, make_conversation(ratings=[Rating(1, "ann", MTRAG, "4")]), {1: ["yes", "no"]})
     say(store, ids(store)[0], BLIND)
     found = store.labelled_units.read_report_units(RUN)
     assert found.claims == store.labelled_units.read_claim_units(RUN)
@@ -529,9 +531,9 @@ def test_the_parts_are_what_is_read_alone(store: Store) -> None:
 
 
 def test_two_runs_are_compared_on_the_claims_that_both_judged(store: Store) -> None:
-    first, _ = judged(store, talk(), {1: ["yes", "no", "idk"], 3: ["yes"]})
-    second, _ = judged(store, talk(), {1: ["no", None], 5: ["no"]}, spec=other_spec())
-    third = store.runs.create(SPEC, [imported(store, talk("more"))])
+    first, _ = judged(store, make_conversation(), {1: ["yes", "no", "idk"], 3: ["yes"]})
+    second, _ = judged(store, make_conversation(), {1: ["no", None], 5: ["no"]}, spec=other_spec())
+    third = store.runs.create(SPEC, [imported(store, make_conversation("more"))])
     one, two = ids(store)[:2]
     say(store, one, BLIND)
     say(store, one, Act(Action.BLIND, "x", "bob"))
@@ -557,7 +559,7 @@ def other_spec() -> RunSpec:
 
 def test_a_label_that_is_stale_for_one_of_two_runs_counts_for_neither(store: Store) -> None:
     run, item, claim = changed_its_mind(store)
-    other, _ = judged(store, talk(), {1: ["yes"]}, spec=other_spec())
+    other, _ = judged(store, make_conversation(), {1: ["yes"]}, spec=other_spec())
     store.reviews.record_verdict(claim, "ann", "no", run=run, saw_judge=True)
     for pair in ((run, other), (other, run)):
         (reading,) = store.labelled_units.read_paired_units(*pair).claims
@@ -569,8 +571,8 @@ def test_a_label_that_is_stale_for_one_of_two_runs_counts_for_neither(store: Sto
 
 
 def test_two_runs_may_be_compared_on_blind_labels_alone(store: Store) -> None:
-    first, _ = judged(store, talk(), {1: ["yes", "no"]})
-    second, _ = judged(store, talk(), {1: ["no", "no"]})
+    first, _ = judged(store, make_conversation(), {1: ["yes", "no"]})
+    second, _ = judged(store, make_conversation(), {1: ["no", "no"]})
     one, two = ids(store)
     say(store, one, BLIND)
     say(store, two, Act(Action.AGREED, "no", judge="no"))
@@ -579,8 +581,10 @@ def test_two_runs_may_be_compared_on_blind_labels_alone(store: Store) -> None:
 
 
 def test_runs_with_other_labels_are_no_pair(store: Store) -> None:
-    first, _ = judged(store, talk(), {1: ["yes"]}, spec=spec_of("turn-faithfulness", FACTS))
-    second, _ = judged(store, talk(), {1: ["1"]}, spec=spec_of("ragas", INFERRED))
+    first, _ = judged(
+        store, make_conversation(), {1: ["yes"]}, spec=spec_of("turn-faithfulness", FACTS)
+    )
+    second, _ = judged(store, make_conversation(), {1: ["1"]}, spec=spec_of("ragas", INFERRED))
     with pytest.raises(StoreError, match="runs 1 and 2 do not use the same labels"):
         store.labelled_units.read_paired_units(first, second)
     with pytest.raises(StoreError, match="there is no run 9"):
@@ -729,7 +733,7 @@ def test_what_counts_is_what_a_slow_reading_of_the_log_finds(
     rule: ScoringRule = FACTS
     mark = str(store.conversations.count())
     spec, labels = spec_of("turn-faithfulness", rule), {1: [home, "yes"]}
-    conversation: Conversation = talk(f"k{mark}", answers=1)
+    conversation: Conversation = make_conversation(f"k{mark}", answers=1)
     runs = [judged(store, conversation, each, spec=spec)[0] for each in (labels, {1: ["idk"]})]
     claim, _ = ids(store, runs[0])
     replay(store, claim, events, runs, mark)

@@ -12,7 +12,7 @@ from faithtui.errors import InputError, StoreError
 from faithtui.store.annotations.blind_view import hide_judge_verdicts
 from faithtui.store.schema.tables import truth
 from faithtui.store.store import Store
-from tests.store.building import FACTS, judged, spec_of, talk
+from tests.store.building import FACTS, judged, make_conversation, spec_of
 
 LABELS = {1: ("yes", "no"), 3: ("yes",)}
 SPEC = spec_of("turn-faithfulness", FACTS)
@@ -35,7 +35,7 @@ def extraction(store: Store, run: RunId) -> tuple[ExtractionUnit, ...]:
 
 
 def test_a_missed_claim_is_seen_and_taken_back(store: Store) -> None:
-    run, item = judged(store, talk(), LABELS, spec=SPEC)
+    run, item = judged(store, make_conversation(), LABELS, spec=SPEC)
     claim = store.missed_claims.find_or_add_missed_claim(
         item, 1, "  The fee is\n nothing. ", Span(0, 3)
     )
@@ -54,7 +54,7 @@ def test_a_missed_claim_is_seen_and_taken_back(store: Store) -> None:
 
 
 def test_what_is_no_missed_claim_is_refused(store: Store) -> None:
-    _, item = judged(store, talk(), LABELS, spec=SPEC)
+    _, item = judged(store, make_conversation(), LABELS, spec=SPEC)
     with pytest.raises(InputError, match="the judge extracted this"):
         store.missed_claims.find_or_add_missed_claim(item, 1, "claim 1.0")
     with pytest.raises(InputError, match="the judge extracted this"):
@@ -68,7 +68,7 @@ def test_what_is_no_missed_claim_is_refused(store: Store) -> None:
 
 
 def test_a_claim_that_nobody_added_is_not_made_by_removing_it(store: Store) -> None:
-    run, item = judged(store, talk(), LABELS, spec=SPEC)
+    run, item = judged(store, make_conversation(), LABELS, spec=SPEC)
     with pytest.raises(StoreError, match="no such claim at turn 2; reload the conversation"):
         remove_missed_claim(store, run, item, 1, "Nobody said this.", reviewer="ann")
     with pytest.raises(StoreError, match="no answer at turn 1"):
@@ -81,7 +81,7 @@ def test_a_claim_that_nobody_added_is_not_made_by_removing_it(store: Store) -> N
 
 
 def test_recall_counts_complete_answers_alone(store: Store) -> None:
-    run, item = judged(store, talk(), LABELS, spec=SPEC)
+    run, item = judged(store, make_conversation(), LABELS, spec=SPEC)
     miss(store, run, item, 1, "The fee is nothing.")
     miss(store, run, item, 1, "The fee is nothing.", "bo")
     miss(store, run, item, 3, "It rains.")
@@ -101,8 +101,8 @@ def test_recall_counts_complete_answers_alone(store: Store) -> None:
 
 
 def test_what_is_said_of_one_run_says_nothing_of_another(store: Store) -> None:
-    run, item = judged(store, talk(), LABELS, spec=SPEC)
-    other, other_item = judged(store, talk(), LABELS, spec=SPEC)
+    run, item = judged(store, make_conversation(), LABELS, spec=SPEC)
+    other, other_item = judged(store, make_conversation(), LABELS, spec=SPEC)
     miss(store, run, item, 1, "The fee is nothing.")
     mark(store, store.missed_claims.find_or_add_answer_claim(item, 1), run, LabelMark.COMPLETE)
     assert len(extraction(store, run)) == 1
@@ -120,7 +120,7 @@ def test_what_is_said_of_one_run_says_nothing_of_another(store: Store) -> None:
 
 
 def test_marks_change_no_score_and_no_count_of_labels(store: Store) -> None:
-    run, item = judged(store, talk(), LABELS, spec=SPEC)
+    run, item = judged(store, make_conversation(), LABELS, spec=SPEC)
     before = store.runs.read_item_rows([item]), store.runs.read_run(run).labelled
     units = store.labelled_units.read_report_units(run)
     miss(store, run, item, 1, "The fee is nothing.")
@@ -135,7 +135,7 @@ def test_marks_change_no_score_and_no_count_of_labels(store: Store) -> None:
 
 
 def test_a_blind_reviewer_sees_own_marks_alone(store: Store) -> None:
-    run, item = judged(store, talk(), LABELS, spec=SPEC)
+    run, item = judged(store, make_conversation(), LABELS, spec=SPEC)
     miss(store, run, item, 1, "The fee is nothing.", "bo")
     miss(store, run, item, 1, "It rains.")
     mark(
@@ -151,7 +151,7 @@ def evidence(store: Store, run: RunId) -> tuple[EvidenceUnit, ...]:
 
 
 def test_marked_words_stand_beside_those_of_the_truths_the_judge_named(store: Store) -> None:
-    run, item = judged(store, talk(), LABELS, spec=SPEC)
+    run, item = judged(store, make_conversation(), LABELS, spec=SPEC)
     view = store.runs.read_conversation_for_review(item, "ann")
     passage = next(each for turn in view.turns for each in turn.documents or ())
     assert passage.text == "Fact 0."

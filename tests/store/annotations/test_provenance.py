@@ -5,7 +5,7 @@ from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import RunId
 from faithtui.store.annotations.guidelines import find_default_guideline
 from faithtui.store.store import Store
-from tests.store.building import imported, judged, talk
+from tests.store.building import imported, judged, make_conversation
 
 LABELS = {1: ("yes", "no"), 3: ("yes",)}
 
@@ -19,13 +19,13 @@ def say(store: Store, run: RunId, place: int, verdict: str, action: Action = Act
 
 
 def test_without_labels_nothing_is_known(store: Store) -> None:
-    run, _ = judged(store, talk(), LABELS)
+    run, _ = judged(store, make_conversation(), LABELS)
     found = store.provenance.read_label_origins(run)
     assert (found.newest_at, dict(found.guidelines)) == (None, {})
 
 
 def test_verdicts_that_stand_are_counted_by_guideline(store: Store) -> None:
-    run, _ = judged(store, talk(), LABELS)
+    run, _ = judged(store, make_conversation(), LABELS)
     say(store, run, 0, "yes")
     first = store.provenance.read_label_origins(run).newest_at
     assert first is not None
@@ -47,30 +47,30 @@ def test_verdicts_that_stand_are_counted_by_guideline(store: Store) -> None:
 def test_labels_that_came_with_data_have_a_time_and_no_guideline(store: Store) -> None:
     store.guidelines.set("Read twice.", "ann")
     rating = Rating(1, "bo", "mtrag-faithfulness-1-4", "4")
-    run, _ = judged(store, talk(ratings=[rating]), LABELS)
+    run, _ = judged(store, make_conversation(ratings=[rating]), LABELS)
     found = store.provenance.read_label_origins(run)
     assert found.newest_at is not None
     assert dict(found.guidelines) == {}
 
 
 def test_what_another_run_judged_does_not_count(store: Store) -> None:
-    run, _ = judged(store, talk(), LABELS)
-    other, _ = judged(store, talk("two"), LABELS)
+    run, _ = judged(store, make_conversation(), LABELS)
+    other, _ = judged(store, make_conversation("two"), LABELS)
     rating = Rating(1, "bo", "expertqa-support", "Complete", claim="Nobody judged this.")
-    imported(store, talk(ratings=[rating]))
+    imported(store, make_conversation(ratings=[rating]))
     say(store, other, 0, "yes")
     assert store.provenance.read_label_origins(run).newest_at is None
     assert store.provenance.read_label_origins(other).newest_at is not None
 
 
 def test_labels_of_a_set_count_for_the_claims_that_match_it(store: Store) -> None:
-    run, _ = judged(store, talk(), LABELS)
-    other, _ = judged(store, talk("two"), LABELS)
+    run, _ = judged(store, make_conversation(), LABELS)
+    other, _ = judged(store, make_conversation("two"), LABELS)
     say(store, run, 0, "yes")
     say(store, other, 0, "yes")
     given = {each: store.labelled_units.read_claim_units(each)[0].claim for each in (run, other)}
     # A run of the same conversation whose judge worded every claim itself.
-    worded, _ = judged(store, talk(), {})
+    worded, _ = judged(store, make_conversation(), {})
     assert store.provenance.read_label_origins(worded).newest_of_judged is None
     found = store.provenance.read_label_origins(worded, list(given.values()))
     # Labels of other conversations do not count.

@@ -10,7 +10,7 @@ from faithtui.domain.annotations import Action, LabelMark
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
-from tests.store.building import FACTS, INFERRED, Labels, judged, spec_of, talk
+from tests.store.building import FACTS, INFERRED, Labels, judged, make_conversation, spec_of
 
 LABELS: Labels = {1: ["yes", "no"], 3: ["idk", None]}
 FIRST = spec_of("turn-faithfulness", FACTS)
@@ -49,7 +49,7 @@ def one(claims: Sequence[ClaimOpinions], claim: ClaimId) -> ClaimOpinions:
 
 
 def test_a_final_word_leaves_what_its_giver_had_said(store: Store) -> None:
-    run, item = judged(store, talk(), LABELS, spec=FIRST)
+    run, item = judged(store, make_conversation(), LABELS, spec=FIRST)
     claim = claims_of(store, item)[1]
     say(store, claim, "ann", "yes", note="it does")
     say(store, claim, "bo", "no")
@@ -72,9 +72,11 @@ def test_a_final_word_leaves_what_its_giver_had_said(store: Store) -> None:
 
 
 def test_judges_are_runs_of_the_same_metric_on_the_same_claims(store: Store) -> None:
-    first, item = judged(store, talk(), LABELS, spec=FIRST)
-    second, _ = judged(store, talk(), {1: ["no", "no"], 3: ["idk"]}, spec=SECOND)
-    judged(store, talk(), {1: ["1", "0"]}, spec=spec_of("ragas-faithfulness", INFERRED))
+    first, item = judged(store, make_conversation(), LABELS, spec=FIRST)
+    second, _ = judged(store, make_conversation(), {1: ["no", "no"], 3: ["idk"]}, spec=SECOND)
+    judged(
+        store, make_conversation(), {1: ["1", "0"]}, spec=spec_of("ragas-faithfulness", INFERRED)
+    )
     claims = claims_of(store, item)
     say(store, claims[0], "ann", "yes")
     say(store, claims[3], "ann", "no")
@@ -90,8 +92,8 @@ def test_judges_are_runs_of_the_same_metric_on_the_same_claims(store: Store) -> 
 
 
 def test_of_archived_runs_only_the_one_that_is_looked_at_is_compared(store: Store) -> None:
-    first, item = judged(store, talk(), LABELS, spec=FIRST)
-    second, _ = judged(store, talk(), {1: ["no", "no"], 3: ["idk"]}, spec=SECOND)
+    first, item = judged(store, make_conversation(), LABELS, spec=FIRST)
+    second, _ = judged(store, make_conversation(), {1: ["no", "no"], 3: ["idk"]}, spec=SECOND)
     claim = claims_of(store, item)[0]
     say(store, claim, "ann", "yes")
     store.runs.archive([first])
@@ -105,8 +107,10 @@ def test_of_archived_runs_only_the_one_that_is_looked_at_is_compared(store: Stor
 
 
 def test_words_are_those_of_the_run(store: Store) -> None:
-    _, item = judged(store, talk(), LABELS, spec=FIRST)
-    run, _ = judged(store, talk(), {1: ["1", "0"]}, spec=spec_of("ragas-faithfulness", INFERRED))
+    _, item = judged(store, make_conversation(), LABELS, spec=FIRST)
+    run, _ = judged(
+        store, make_conversation(), {1: ["1", "0"]}, spec=spec_of("ragas-faithfulness", INFERRED)
+    )
     claim = claims_of(store, item)[0]
     say(store, claim, "ann", "no")
     say(store, claim, "bo", "idk")
@@ -116,7 +120,7 @@ def test_words_are_those_of_the_run(store: Store) -> None:
 
 
 def test_own_repeats_come_with_the_time_between(store: Store) -> None:
-    run, item = judged(store, talk(), LABELS, spec=FIRST)
+    run, item = judged(store, make_conversation(), LABELS, spec=FIRST)
     claim = claims_of(store, item)[0]
     say(store, claim, "ann", "yes")
     say(store, claim, "bo", "yes")
@@ -126,7 +130,7 @@ def test_own_repeats_come_with_the_time_between(store: Store) -> None:
 
 
 def test_rows_show_what_a_claim_says(store: Store) -> None:
-    _, item = judged(store, talk(), LABELS, spec=FIRST)
+    _, item = judged(store, make_conversation(), LABELS, spec=FIRST)
     claims = claims_of(store, item)
     rows = {row.id: row for row in store.raters.read_claim_rows([*claims, ClaimId(999)])}
     assert (rows[claims[2]].key, rows[claims[2]].turn, rows[claims[2]].text) == (
@@ -145,7 +149,7 @@ def test_there_must_be_such_a_run(store: Store) -> None:
 
 
 def test_nothing_said_is_nothing_compared(store: Store) -> None:
-    run, _ = judged(store, replace(talk(), ratings=()), LABELS, spec=FIRST)
+    run, _ = judged(store, replace(make_conversation(), ratings=()), LABELS, spec=FIRST)
     found = store.raters.read_rater_records(run)
     assert (found.claims, found.repeats) == ((), ())
     assert [each.id for each in found.runs] == [run]

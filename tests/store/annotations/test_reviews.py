@@ -24,7 +24,7 @@ from faithtui.domain.scores import ScoreState, make_score
 from faithtui.errors import StoreError
 from faithtui.store.records import ClaimView, ItemRow, ItemState
 from faithtui.store.store import Store
-from tests.store.building import SPEC, Labels, assess, judged, talk, windows_of
+from tests.store.building import SPEC, Labels, assess, judged, make_conversation, windows_of
 
 LABELS: Labels = {1: ["yes", "no"], 3: ["idk", None]}
 
@@ -53,7 +53,7 @@ def row_of(store: Store, item: ItemId) -> ItemRow:
 
 
 def test_a_verdict_corrects_the_scores_at_once(store: Store) -> None:
-    run, item = judged(store, talk(), {1: ["yes", "no"], 3: ["yes"]})
+    run, item = judged(store, make_conversation(), {1: ["yes", "no"], 3: ["yes"]})
     claims = claims_of(store, item)
     act = say(store, claims[1].id, "yes", run=run, note="it does say so")
     assert (act.claim, act.reviewer, act.action, act.verdict, act.note) == (
@@ -79,7 +79,7 @@ def test_a_verdict_corrects_the_scores_at_once(store: Store) -> None:
 
 
 def test_a_person_can_fill_in_a_missing_verdict(store: Store) -> None:
-    _, item = judged(store, talk(), LABELS)
+    _, item = judged(store, make_conversation(), LABELS)
     before = row_of(store, item)
     assert before.corrected is not None
     assert before.corrected.windowed.state is ScoreState.INCOMPLETE
@@ -91,7 +91,7 @@ def test_a_person_can_fill_in_a_missing_verdict(store: Store) -> None:
 
 
 def test_an_unfair_claim_leaves_the_corrected_score(store: Store) -> None:
-    _, item = judged(store, talk(), {1: ["yes", "no"]})
+    _, item = judged(store, make_conversation(), {1: ["yes", "no"]})
     say(store, claims_of(store, item)[1].id, "x")
     corrected = row_of(store, item).corrected
     assert corrected is not None
@@ -99,7 +99,7 @@ def test_an_unfair_claim_leaves_the_corrected_score(store: Store) -> None:
 
 
 def test_agreeing_is_labelled_and_not_overridden(store: Store) -> None:
-    run, item = judged(store, talk(), {1: ["yes"]})
+    run, item = judged(store, make_conversation(), {1: ["yes"]})
     say(store, claims_of(store, item)[0].id, "yes", action=Action.AGREED)
     row = row_of(store, item)
     assert (row.labelled, row.overridden) == (1, 0)
@@ -107,8 +107,8 @@ def test_agreeing_is_labelled_and_not_overridden(store: Store) -> None:
 
 
 def test_what_was_in_view_is_not_blind_whatever_the_caller_knew(store: Store) -> None:
-    run, item = judged(store, talk(), {1: ["yes", "no"], 3: ["yes", "no"]})
-    other, _ = judged(store, talk(), {1: ["no", "no"]})
+    run, item = judged(store, make_conversation(), {1: ["yes", "no"], 3: ["yes", "no"]})
+    other, _ = judged(store, make_conversation(), {1: ["no", "no"]})
     seen, marked, ranged, unseen = (each.id for each in claims_of(store, item))
     reviews = store.reviews
     before = reviews.record_verdict(unseen, "me", "yes", run=run, saw_judge=False)
@@ -140,12 +140,12 @@ def test_what_was_in_view_is_not_blind_whatever_the_caller_knew(store: Store) ->
 
 
 def test_a_verdict_reaches_every_run_that_holds_the_claim(store: Store) -> None:
-    first, one = judged(store, talk(), {1: ["yes"]})
-    second, two = judged(store, talk(), {1: ["no"]})
+    first, one = judged(store, make_conversation(), {1: ["yes"]})
+    second, two = judged(store, make_conversation(), {1: ["no"]})
     say(store, claims_of(store, one)[0].id, "no", run=first)
     assert [row_of(store, item).overridden for item in (one, two)] == [1, 0]
     assert [store.runs.read_run(run).corrected for run in (first, second)] == [0.0, 0.0]
-    third, three = judged(store, talk(), {1: ["yes"]})
+    third, three = judged(store, make_conversation(), {1: ["yes"]})
     assert row_of(store, three).overridden == 1
     assert store.runs.read_run(third).labelled == 1
 
@@ -153,7 +153,7 @@ def test_a_verdict_reaches_every_run_that_holds_the_claim(store: Store) -> None:
 def test_labels_on_an_unfinished_conversation_count_and_score_when_it_is_done(
     store: Store,
 ) -> None:
-    run, item = judged(store, talk(), {1: ["yes"]}, finish=None)
+    run, item = judged(store, make_conversation(), {1: ["yes"]}, finish=None)
     say(store, claims_of(store, item)[0].id, "no")
     assert (row_of(store, item).labelled, row_of(store, item).corrected) == (1, None)
     store.runs.score_and_finish_item(item, ItemState.DONE, None)
@@ -165,7 +165,7 @@ def test_labels_on_an_unfinished_conversation_count_and_score_when_it_is_done(
 
 def test_others_are_told_apart_and_the_majority_corrects(store: Store) -> None:
     rating = Rating(1, "ann", "faithbench-span", "Benign", "Claim 1.0")
-    conversation = talk(ratings=[rating])
+    conversation = make_conversation(ratings=[rating])
     _, item = judged(store, conversation, {1: ["no"]})
     assert row_of(store, item).overridden == 1
     claim = claims_of(store, item)[0].id
@@ -188,7 +188,7 @@ def test_an_imported_label_without_a_verdict_leaves_the_same_persons_verdict_alo
         Rating(1, "ann", "faithbench-span", "Unwanted", "Claim 1.0"),
         Rating(1, "ann", "faithbench-span", "unlabelled", "Claim 1.0", note="unsure why"),
     ]
-    _, item = judged(store, talk(ratings=ratings), {1: ["yes"]})
+    _, item = judged(store, make_conversation(ratings=ratings), {1: ["yes"]})
     (claim,) = claims_of(store, item)
     assert claim.human == "no"
     assert claim.others[0].note == "unsure why"
@@ -196,7 +196,7 @@ def test_an_imported_label_without_a_verdict_leaves_the_same_persons_verdict_alo
 
 def test_undo_and_redo_walk_through_the_log_and_survive_a_restart(path: Path) -> None:
     with Store.open(path) as store:
-        _, item = judged(store, talk(), LABELS)
+        _, item = judged(store, make_conversation(), LABELS)
         first, second, *_ = (claim.id for claim in claims_of(store, item))
         acts = [say(store, first, "no"), say(store, second, "yes"), say(store, first, "idk")]
         say(store, first, "x", "somebody else")
@@ -219,12 +219,12 @@ def test_undo_and_redo_walk_through_the_log_and_survive_a_restart(path: Path) ->
 
 def test_imported_labels_are_not_undone(store: Store) -> None:
     rating = Rating(1, "me", "faithbench-span", "Unwanted", "Claim 1.0")
-    judged(store, talk(ratings=[rating]), {1: ["yes"]})
+    judged(store, make_conversation(ratings=[rating]), {1: ["yes"]})
     assert store.reviews.undo("me") == ()
 
 
 def test_undo_brings_every_number_back(store: Store) -> None:
-    run, item = judged(store, talk(), LABELS)
+    run, item = judged(store, make_conversation(), LABELS)
     before = (row_of(store, item), replace(store.runs.read_run(run), calls=0))
     for claim in claims_of(store, item):
         say(store, claim.id, "no")
@@ -240,8 +240,8 @@ def test_a_claim_that_is_not_there_is_named_and_nothing_written(store: Store) ->
 
 
 def test_a_claim_is_found_in_its_run(store: Store) -> None:
-    run, item = judged(store, talk(), {1: ["yes"]})
-    other, _ = judged(store, talk("two"), {1: ["yes"]})
+    run, item = judged(store, make_conversation(), {1: ["yes"]})
+    other, _ = judged(store, make_conversation("two"), {1: ["yes"]})
     claim = claims_of(store, item)[0].id
     assert store.reviews.find_item_id_of_claim(run, claim) == item
     assert store.reviews.find_item_id_of_claim(other, claim) is None
@@ -276,8 +276,8 @@ steps = st.lists(
 def test_the_store_stands_where_a_replay_of_the_log_stands(
     store: Store, script: list[tuple[object, ...]]
 ) -> None:
-    key = f"talk {store.conversations.count()}"
-    run, item = judged(store, talk(key), LABELS)
+    key = f"chat {store.conversations.count()}"
+    run, item = judged(store, make_conversation(key), LABELS)
     claims = [claim.id for claim in claims_of(store, item)]
     reviewers = {"me": f"me {key}", "bob": f"bob {key}"}
     log: list[LabelEvent] = []
@@ -323,13 +323,13 @@ def test_the_store_stands_where_a_replay_of_the_log_stands(
         claim.human is not None and claim.human != claim.first_window_verdict.label
         for claim in view.claims
     )
-    rebuilt, fresh = judged(store, talk(key), LABELS)
+    rebuilt, fresh = judged(store, make_conversation(key), LABELS)
     assert row_of(store, fresh).corrected == view.item.corrected
     assert store.runs.read_run(rebuilt).corrected == store.runs.read_run(run).corrected
 
 
 def test_a_label_is_recorded_between_the_windows_of_a_running_judge(store: Store) -> None:
-    conversation = talk(answers=3)
+    conversation = make_conversation(answers=3)
     store.conversations.import_batch([conversation])
     run = store.runs.create(SPEC, store.conversations.list_ids())
     (item,) = store.runs.list_item_ids(run)
@@ -349,7 +349,7 @@ def test_undo_far_back_reads_what_the_end_of_the_log_does_not_tell(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("faithtui.store.annotations.reviews._UNDO_WINDOW", 3)
-    _, item = judged(store, talk(), LABELS)
+    _, item = judged(store, make_conversation(), LABELS)
     (claim, *_) = claims_of(store, item)
     said = [say(store, claim.id, verdict) for verdict in ("yes", "no", "idk", "x", "no")]
     assert [store.reviews.undo("me") for _ in range(6)] == [
@@ -360,7 +360,9 @@ def test_undo_far_back_reads_what_the_end_of_the_log_does_not_tell(
 
 
 def test_acts_given_at_once_stand_in_the_log_in_their_order(store: Store) -> None:
-    run, item = judged(store, talk(), {1: ["yes", "no", "yes", "no"], 3: ["yes", "no", "yes"]})
+    run, item = judged(
+        store, make_conversation(), {1: ["yes", "no", "yes", "no"], 3: ["yes", "no", "yes"]}
+    )
     claims = [each.id for each in claims_of(store, item)][::-1]
     acts = store.reviews.append_label_events_as_one_step(
         [Event(None, claim, "me", Action.BULK, "yes", run=run) for claim in claims]

@@ -35,11 +35,13 @@ from faithtui.store.annotations.guidelines import find_default_guideline
 from faithtui.store.bundles.merge import UnmergedConversation
 from faithtui.store.schema.column_types import hash_normalised_statement, text_hash
 from faithtui.store.store import Store
-from tests.store.building import FACTS, Labels, imported, judged, spec_of, talk
+from tests.store.building import FACTS, Labels, imported, judged, make_conversation, spec_of
 
 LABELS: Labels = {1: ["yes", "no"], 3: ["idk", None]}
 PEOPLE = ("ann", "bo", "cy")
-RATED = talk(ratings=(Rating(1, "bo", "yes-no", "yes"), Rating(3, "bo", "yes-no", "no")))
+RATED = make_conversation(
+    ratings=(Rating(1, "bo", "yes-no", "yes"), Rating(3, "bo", "yes-no", "no"))
+)
 
 
 @pytest.fixture(scope="module")
@@ -468,15 +470,15 @@ def test_conversations_that_are_not_here_are_counted_and_nothing_else_is_lost(
     copies: Callable[[], Store], store: Store
 ) -> None:
     there = copies()
-    other = talk("two")
+    other = make_conversation("two")
     judged(there, other, {1: ["yes"]})
-    judged(there, talk("three"), {1: ["yes"]})
+    judged(there, make_conversation("three"), {1: ["yes"]})
     for claim in claims_of(there):
         there.reviews.append_label_event(
             claim, "ann", Action.BLIND, "no", run=None, judge_verdict=None, saw_judge=False
         )
     imported(store, RATED)
-    imported(store, talk("three", say="Reply"))
+    imported(store, make_conversation("three", say="Reply"))
     bundle = there.bundles.make_label_bundle()
     merged = store.bundles.merge(bundle)
     assert merged.known == 2
@@ -494,7 +496,7 @@ def test_conversations_that_are_not_here_are_listed_by_name(
 ) -> None:
     there = copies()
     for key in ("b", "c", "a"):
-        judged(there, talk(key), {1: ["yes"]})
+        judged(there, make_conversation(key), {1: ["yes"]})
         say(there, "ann", 0, "no")
     bundle = there.bundles.make_label_bundle(reviewers=["ann"])
     claims = dict(sorted(bundle.claims.items(), key=lambda each: each[0].conversation.key))
@@ -508,7 +510,7 @@ def test_only_some_people_and_one_run_can_be_collected(copies: Callable[[], Stor
     first = store.runs.find_newest_run_id()
     say(store, "ann", 0, "yes")
     say(store, "bo", 0, "no")
-    judged(store, talk("two"), {1: ["yes"]})
+    judged(store, make_conversation("two"), {1: ["yes"]})
     say(store, "ann", 0, "yes")
     assert len(store.bundles.make_label_bundle().acts) == 5
     assert len(store.bundles.make_label_bundle(reviewers=["ann"]).acts) == 2

@@ -16,7 +16,7 @@ from faithtui.store.calls.batch_records import (
 )
 from faithtui.store.records import ItemState, StoredReply
 from faithtui.store.store import Store
-from tests.store.building import SPEC, talk
+from tests.store.building import SPEC, make_conversation
 
 REPLY = StoredReply(
     "{}", "ok", True, 10, 5, 2, None, None, 1, cost_nusd=7, prices="2026-01", batch_uid="b1"
@@ -29,7 +29,7 @@ def question(key: str, item: ItemId | None = None, tries: int = 1) -> BatchQuest
 
 @pytest.fixture
 def run(store: Store) -> RunId:
-    store.conversations.import_batch([talk("a"), talk("b")])
+    store.conversations.import_batch([make_conversation("a"), make_conversation("b")])
     return store.runs.create(SPEC, store.conversations.list_ids())
 
 

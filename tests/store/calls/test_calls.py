@@ -12,7 +12,7 @@ from faithtui.store.records import (
     WorkerRow,
 )
 from faithtui.store.store import Store
-from tests.store.building import SPEC, judged, talk
+from tests.store.building import SPEC, judged, make_conversation
 
 REPLY = StoredReply(
     '{"a": 1}',
@@ -37,7 +37,7 @@ def me(uid: str, beats: int = 0) -> WorkerRow:
 
 
 def planned(store: Store, key: str) -> tuple[RunId, tuple[ItemId, ...]]:
-    store.conversations.import_batch([talk(key)])
+    store.conversations.import_batch([make_conversation(key)])
     run = store.runs.create(SPEC, store.conversations.list_ids())
     return run, store.runs.list_item_ids(run)
 
@@ -184,7 +184,7 @@ def test_retries_are_counted_in_the_run(store: Store) -> None:
 
 
 def test_fresh_verdicts_stand_beside_the_run_in_order(store: Store) -> None:
-    _, item = judged(store, talk(), {1: ["yes"]})
+    _, item = judged(store, make_conversation(), {1: ["yes"]})
     claim = store.runs.read_conversation_for_review(item, "me").claims[0].id
     fresh = FreshVerdict(item, ClaimId(claim), 0, 1, "no", "No", "why", 0.5, "ann")
     store.calls.add_re_asked_verdict(fresh)
@@ -202,7 +202,7 @@ def test_a_budget_can_be_changed(store: Store) -> None:
 
 
 def test_the_claims_of_a_run_are_listed_in_the_order_of_the_text(store: Store) -> None:
-    run, item = judged(store, talk(), {1: ["yes", "no"], 3: ["idk"]})
+    run, item = judged(store, make_conversation(), {1: ["yes", "no"], 3: ["idk"]})
     conversation = store.runs.read_item_rows([item])[0].conversation
     claims = store.run_contents.list_claims(run, conversation)
     view = store.runs.read_conversation_for_review(item, "me")

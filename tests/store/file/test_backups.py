@@ -16,7 +16,7 @@ from faithtui.store.file.backups import copy_store_to_file, find_damage, restore
 from faithtui.store.file.salvage import salvage_to_new_store
 from faithtui.store.schema.identity import find_head_revision
 from faithtui.store.store import Store
-from tests.store.building import talk
+from tests.store.building import make_conversation
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "databases"
 
@@ -25,7 +25,7 @@ FIXTURES = Path(__file__).parents[3] / "fixtures" / "databases"
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "s.db"
     with Store.open(path) as store:
-        store.conversations.import_batch([talk("a"), talk("b")])
+        store.conversations.import_batch([make_conversation("a"), make_conversation("b")])
     return path
 
 
@@ -41,7 +41,7 @@ def test_a_copy_is_made_while_others_write(path: Path, tmp_path: Path) -> None:
         def write() -> None:
             number = 0
             while not ended.is_set():
-                store.conversations.import_batch([talk(f"more-{number}")])
+                store.conversations.import_batch([make_conversation(f"more-{number}")])
                 number += 1
 
         writer = threading.Thread(target=write)
@@ -62,7 +62,7 @@ def test_a_copy_is_made_while_others_write(path: Path, tmp_path: Path) -> None:
 
 def test_a_copy_has_what_only_the_log_has(path: Path, tmp_path: Path) -> None:
     with Store.open(path) as store:
-        store.conversations.import_batch([talk("c")])
+        store.conversations.import_batch([make_conversation("c")])
         assert (tmp_path / "s.db-wal").stat().st_size
         copy_store_to_file(path, tmp_path / "copy.db")
     assert conversations(tmp_path / "copy.db") == 3
@@ -90,7 +90,7 @@ def test_no_copy_of_a_damaged_store_is_kept(path: Path, tmp_path: Path) -> None:
 def test_a_copy_is_put_back_and_the_store_as_it_was_is_kept(path: Path, tmp_path: Path) -> None:
     copy_store_to_file(path, tmp_path / "copy.db")
     with Store.open(path) as store:
-        store.conversations.import_batch([talk("c")])
+        store.conversations.import_batch([make_conversation("c")])
     aside = restore_store(tmp_path / "copy.db", path)
     assert aside == tmp_path / "s.before-restore.db"
     assert [conversations(each) for each in (path, aside, tmp_path / "copy.db")] == [2, 3, 2]
@@ -118,7 +118,7 @@ def test_a_store_that_is_open_elsewhere_is_not_replaced(path: Path, tmp_path: Pa
         assert store.conversations.count() == 2
         with pytest.raises(StoreBusy, match="open in another process"):
             restore_store(tmp_path / "copy.db", path)
-        store.conversations.import_batch([talk("c")])
+        store.conversations.import_batch([make_conversation("c")])
     assert conversations(path) == 3
 
 
@@ -214,7 +214,7 @@ def test_a_new_store_is_its_owners_alone_and_leaves_nothing_else(tmp_path: Path)
     before = os.umask(0)
     try:
         with Store.open(directory / "s.db") as store:
-            store.conversations.import_batch([talk("a")])
+            store.conversations.import_batch([make_conversation("a")])
             modes = {each.name: each.stat().st_mode & 0o777 for each in directory.iterdir()}
     finally:
         os.umask(before)
@@ -225,7 +225,7 @@ def test_a_new_store_is_its_owners_alone_and_leaves_nothing_else(tmp_path: Path)
 def hot_log(path: Path) -> None:
     """Leave a store as a killed writer does, with changes in its log alone."""
     with Store.open(path) as store:
-        store.conversations.import_batch([talk("in-the-log")])
+        store.conversations.import_batch([make_conversation("in-the-log")])
         log = path.with_name(path.name + "-wal").read_bytes()
         content = path.read_bytes()
     path.write_bytes(content)
@@ -266,7 +266,7 @@ def test_a_store_that_another_process_makes_meanwhile_is_not_replaced(
 
     def late(new: Path, target: Path, *, force: bool) -> None:
         with Store.open(target) as other:
-            other.conversations.import_batch([talk(key) for key in "vwxyz"])
+            other.conversations.import_batch([make_conversation(key) for key in "vwxyz"])
         put(new, target, force=force)
 
     monkeypatch.setattr(backups, "move_into_place", late)
@@ -337,7 +337,7 @@ def test_an_interrupted_restore_keeps_the_store_as_it_was(
 ) -> None:
     """Before the copy has the name of the store, and after it, while the folder is flushed."""
     with Store.open(tmp_path / "copy.db") as store:
-        store.conversations.import_batch([talk(key) for key in "cde"])
+        store.conversations.import_batch([make_conversation(key) for key in "cde"])
 
     def interrupt(new: Path, target: Path, *, force: bool) -> None:
         if is_moved:

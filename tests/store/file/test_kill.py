@@ -18,7 +18,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
 from faithtui.store.records import CallContext, ItemState, StoredReply
 from faithtui.store.store import Store
-from tests.store.building import SPEC, assess, talk, windows_of
+from tests.store.building import SPEC, assess, make_conversation, windows_of
 
 path, left = Path(sys.argv[1]), int(sys.argv[2])
 store = Store.open(path)
@@ -36,13 +36,14 @@ def said(what):
     print(what, flush=True)
 
 rating = Rating(1, "ann", "mtrag-faithfulness-1-4", "4")
-store.conversations.import_batch([talk("a", ratings=[rating]), talk("b")]); said("import")
+both = [make_conversation("a", ratings=[rating]), make_conversation("b")]
+store.conversations.import_batch(both); said("import")
 run = store.runs.create(SPEC, store.conversations.list_ids()); said("run")
 for item in store.runs.list_item_ids(run):
     store.calls.save_reply_release_lease_and_add_totals(
         CallContext("k%d" % item, "j", "s", run, item),
         StoredReply("{}", "ok", True, 1, 1, 0, None, None, 1)); said("reply")
-    for window in windows_of(talk("a")):
+    for window in windows_of(make_conversation("a")):
         judged = assess(window, {1: ["yes", "no"], 3: ["idk"]})
         store.runs.save_window(item, judged); said("window")
     store.runs.score_and_finish_item(item, ItemState.DONE, None); said("item")

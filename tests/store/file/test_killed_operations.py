@@ -15,7 +15,7 @@ import pytest
 
 from faithtui.store.file.backups import copy_store_to_file, find_damage, find_partial_files
 from faithtui.store.store import Store
-from tests.store.building import talk
+from tests.store.building import make_conversation
 
 pytestmark = pytest.mark.thorough
 
@@ -29,12 +29,13 @@ from faithtui.output_files import write_text
 from faithtui.store.file.backups import copy_store_to_file, restore_store
 from faithtui.store.file.salvage import salvage_to_new_store
 from faithtui.store.store import Store
-from tests.store.building import talk
+from tests.store.building import make_conversation
 
 def import_batches(at):
     with Store.open(at / "s.db") as store:
         for name in "vwx":
-            store.conversations.import_batch([talk(name), talk(name + "2")])
+            both = [make_conversation(name), make_conversation(name + "2")]
+            store.conversations.import_batch(both)
 
 def delete(at):
     with Store.open(at / "s.db") as store:
@@ -138,7 +139,7 @@ def root(tmp_path: Path) -> Path:
         pytest.skip("needs processes that split")
     (tmp_path / "before").mkdir()
     with Store.open(tmp_path / "before" / "s.db") as store:
-        store.conversations.import_batch([talk("a"), talk("b")])
+        store.conversations.import_batch([make_conversation("a"), make_conversation("b")])
     return tmp_path
 
 
@@ -154,7 +155,7 @@ def test_a_killed_backup_leaves_no_half_of_a_copy(root: Path) -> None:
 
 def test_a_killed_restore_leaves_a_store_and_the_one_before(root: Path) -> None:
     with Store.open(root / "other.db") as store:
-        store.conversations.import_batch([talk("c")])
+        store.conversations.import_batch([make_conversation("c")])
     copy_store_to_file(root / "other.db", root / "before" / "copy.db")
     found = set()
     for folder in kill_at_places("restore", root, 60):
@@ -187,7 +188,7 @@ def test_a_killed_salvage_leaves_the_damaged_store_and_no_half_of_a_new_one(root
 
 def test_a_killed_deletion_deletes_all_or_nothing(root: Path) -> None:
     with Store.open(root / "before" / "s.db") as store:
-        store.conversations.import_batch([replace(talk("c"), source="second")])
+        store.conversations.import_batch([replace(make_conversation("c"), source="second")])
     found = {"".join(read_keys(each / "s.db")) for each in kill_at_places("delete", root, 16)}
     assert found == {"abc", "ab"}
 

@@ -13,7 +13,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.errors import StoreError, StoreReadOnly
 from faithtui.store.store import Store
-from tests.store.building import talk
+from tests.store.building import make_conversation
 from tests.tui.building import shop
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "databases"
@@ -49,7 +49,7 @@ def test_nothing_is_written_and_that_is_said(path: Path) -> None:
             store.runs.list_item_ids(RunId(1))[0], "ann"
         ).claims[0]
         with pytest.raises(StoreReadOnly, match=r"s\.db can only be read here; copy it"):
-            store.conversations.import_batch([talk()])
+            store.conversations.import_batch([make_conversation()])
         with pytest.raises(StoreReadOnly):
             store.reviews.append_label_event(
                 claim.id,
@@ -69,7 +69,7 @@ def test_nothing_is_written_and_that_is_said(path: Path) -> None:
 def test_what_another_process_writes_meanwhile_is_seen(path: Path, store: Store) -> None:
     before, version = store.conversations.count(), store.read_change_number()
     with Store.open(path) as writer:
-        writer.conversations.import_batch([talk()])
+        writer.conversations.import_batch([make_conversation()])
         assert store.conversations.count() == before + 1
         assert store.read_change_number() != version
 
@@ -120,7 +120,7 @@ def test_a_viewer_without_rights_sees_what_the_owner_writes_later() -> None:
             assert viewer.is_read_only
             assert viewer._database._readers._unlogged_signature is not None
         with Store.open(path) as owner:
-            owner.conversations.import_batch([talk()])
+            owner.conversations.import_batch([make_conversation()])
         with without_rights(path.parent):
             assert viewer.conversations.count() == before + 1
             assert viewer.read_change_number() != version

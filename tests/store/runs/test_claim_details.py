@@ -9,7 +9,7 @@ from faithtui.domain.conversation import Document
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
-from tests.store.building import judged, talk
+from tests.store.building import judged, make_conversation
 
 
 def claims_of(store: Store, run: RunId) -> list[ClaimId]:
@@ -32,7 +32,7 @@ def say(
 
 
 def test_passages_are_those_in_view_of_the_home_window(store: Store) -> None:
-    run, _ = judged(store, talk(answers=2), {1: ["yes"], 3: ["no"]})
+    run, _ = judged(store, make_conversation(answers=2), {1: ["yes"], 3: ["no"]})
     first, second = claims_of(store, run)
     found = store.claim_details.read_passages(run, [first, second])
     # Windows hold the interactions before, too: the second answer was judged with both.
@@ -42,7 +42,7 @@ def test_passages_are_those_in_view_of_the_home_window(store: Store) -> None:
 
 
 def test_a_passage_that_comes_twice_is_given_once(store: Store) -> None:
-    plain = talk(answers=2)
+    plain = make_conversation(answers=2)
     same = Document("Fact 0.", "b.md")
     turns = [
         replace(each, retrieval_context=(same,)) if each.role == "assistant" else each
@@ -55,13 +55,13 @@ def test_a_passage_that_comes_twice_is_given_once(store: Store) -> None:
 
 
 def test_passages_of_a_run_are_not_those_of_another(store: Store) -> None:
-    one, _ = judged(store, talk("one"), {1: ["yes"], 3: ["no"]})
-    two, _ = judged(store, talk("two"), {1: ["yes"], 3: ["no"]})
+    one, _ = judged(store, make_conversation("one"), {1: ["yes"], 3: ["no"]})
+    two, _ = judged(store, make_conversation("two"), {1: ["yes"], 3: ["no"]})
     assert store.claim_details.read_passages(one, claims_of(store, two)) == {}
 
 
 def test_notes_are_what_people_stand_by(store: Store) -> None:
-    run, _ = judged(store, talk(answers=2), {1: ["yes"], 3: ["no"]})
+    run, _ = judged(store, make_conversation(answers=2), {1: ["yes"], 3: ["no"]})
     first, second = claims_of(store, run)
     assert store.claim_details.read_notes(run) == {}
     say(store, first, "ann", "no", Action.BLIND, "It is the other way round.")
@@ -75,7 +75,7 @@ def test_notes_are_what_people_stand_by(store: Store) -> None:
 
 
 def test_second_verdicts_come_with_their_group_and_the_time_between(store: Store) -> None:
-    run, _ = judged(store, talk(answers=2), {1: ["yes"], 3: ["no"]})
+    run, _ = judged(store, make_conversation(answers=2), {1: ["yes"], 3: ["no"]})
     first, second = claims_of(store, run)
     assert store.claim_details.read_second_verdicts(run) == ()
     say(store, first, "ann", "no", Action.BLIND)

@@ -25,9 +25,9 @@ from tests.store.building import (
     SPEC,
     SUPPORTED,
     judged,
+    make_conversation,
     said,
     spec_of,
-    talk,
 )
 
 MTRAG = "mtrag-faithfulness-1-4"
@@ -98,8 +98,10 @@ def test_a_statement_belongs_to_its_document(store: Store) -> None:
 
 
 def test_a_statement_is_not_the_claim_with_the_same_words(store: Store) -> None:
-    _, first = said(store, talk(), FACT_RUN, {1: [claim("yes")]})
-    _, second = said(store, talk(), RELEVANCE_RUN, {1: [statement("no", "It is so.", "Fact 0.")]})
+    _, first = said(store, make_conversation(), FACT_RUN, {1: [claim("yes")]})
+    _, second = said(
+        store, make_conversation(), RELEVANCE_RUN, {1: [statement("no", "It is so.", "Fact 0.")]}
+    )
     (one,), (two,) = (
         store.runs.read_conversation_for_review(item, "me").claims for item in (first, second)
     )
@@ -110,8 +112,8 @@ def test_a_statement_is_not_the_claim_with_the_same_words(store: Store) -> None:
 
 def test_statements_are_shared_by_runs(store: Store) -> None:
     verdicts = {1: [statement("yes", "So.", "Fact 0.")]}
-    _, first = said(store, talk(), RELEVANCE_RUN, verdicts)
-    _, second = said(store, talk(), RELEVANCE_RUN, verdicts)
+    _, first = said(store, make_conversation(), RELEVANCE_RUN, verdicts)
+    _, second = said(store, make_conversation(), RELEVANCE_RUN, verdicts)
     (one,), (two,) = (
         store.runs.read_conversation_for_review(item, "me").claims for item in (first, second)
     )
@@ -119,7 +121,7 @@ def test_statements_are_shared_by_runs(store: Store) -> None:
 
 
 def test_a_verdict_on_an_answer_and_its_imported_rating_are_about_one_claim(store: Store) -> None:
-    rated = talk(ratings=[Rating(1, "ann", MTRAG, "1")])
+    rated = make_conversation(ratings=[Rating(1, "ann", MTRAG, "1")])
     run, item = said(store, rated, SUPPORT_RUN, {1: [answer("yes")], 3: [answer("no", 3)]})
     one, two = store.runs.read_conversation_for_review(item, "me").claims
     assert (one.kind, one.turn, one.text, one.human) == ("answer", 1, "Answer 0 of one.", "no")
@@ -133,16 +135,16 @@ def test_a_verdict_on_an_answer_and_its_imported_rating_are_about_one_claim(stor
 
 
 def test_a_rating_that_comes_later_finds_the_judged_answer(store: Store) -> None:
-    _, item = said(store, talk(), SUPPORT_RUN, {1: [answer("yes")]})
-    store.conversations.import_batch([talk(ratings=[Rating(1, "ann", MTRAG, "1")])])
+    _, item = said(store, make_conversation(), SUPPORT_RUN, {1: [answer("yes")]})
+    store.conversations.import_batch([make_conversation(ratings=[Rating(1, "ann", MTRAG, "1")])])
     (row,) = store.runs.read_item_rows([item])
     assert (row.labelled, row.overridden) == (1, 1)
     assert store.conversations.get(row.conversation).ratings == (Rating(1, "ann", MTRAG, "1"),)
 
 
 def test_one_persons_word_is_heard_by_every_metric_in_its_own_words(store: Store) -> None:
-    _, facts = said(store, talk(), FACT_RUN, {1: [claim("yes")]})
-    _, inferred = said(store, talk(), INFERENCE_RUN, {1: [claim("1")]})
+    _, facts = said(store, make_conversation(), FACT_RUN, {1: [claim("yes")]})
+    _, inferred = said(store, make_conversation(), INFERENCE_RUN, {1: [claim("1")]})
     (one,) = store.runs.read_conversation_for_review(facts, "me").claims
     say(store, one.id, "idk")
     views = [store.runs.read_conversation_for_review(item, "me") for item in (facts, inferred)]
@@ -156,7 +158,7 @@ def test_one_persons_word_is_heard_by_every_metric_in_its_own_words(store: Store
 
 
 def test_words_are_translated_before_people_are_counted(store: Store) -> None:
-    run, item = said(store, talk(), INFERENCE_RUN, {1: [claim("1")]})
+    run, item = said(store, make_conversation(), INFERENCE_RUN, {1: [claim("1")]})
     (one,) = store.runs.read_conversation_for_review(item, "me").claims
     for who, word in (("a", "yes"), ("b", "1"), ("c", "no"), ("d", "idk"), ("e", "0")):
         say(store, one.id, word, who)
@@ -165,7 +167,7 @@ def test_words_are_translated_before_people_are_counted(store: Store) -> None:
 
 
 def test_a_tie_overrides_nothing_until_it_is_settled(store: Store) -> None:
-    run, item = said(store, talk(), INFERENCE_RUN, {1: [claim("1")]})
+    run, item = said(store, make_conversation(), INFERENCE_RUN, {1: [claim("1")]})
     (one,) = store.runs.read_conversation_for_review(item, "me").claims
     say(store, one.id, "1", "ann")
     say(store, one.id, "0", "bob")
@@ -185,7 +187,9 @@ def test_a_tie_overrides_nothing_until_it_is_settled(store: Store) -> None:
 
 
 def test_a_word_without_a_meaning_here_is_no_review_and_is_told_as_it_was(store: Store) -> None:
-    run, item = said(store, talk(), RELEVANCE_RUN, {1: [statement("yes", "So.", "Fact 0.")]})
+    run, item = said(
+        store, make_conversation(), RELEVANCE_RUN, {1: [statement("yes", "So.", "Fact 0.")]}
+    )
     (one,) = store.runs.read_conversation_for_review(item, "me").claims
     say(store, one.id, "idk")
     view = store.runs.read_conversation_for_review(item, "me")
@@ -199,7 +203,9 @@ def test_a_word_without_a_meaning_here_is_no_review_and_is_told_as_it_was(store:
 
 
 def test_no_fair_claim_is_none_under_any_metric(store: Store) -> None:
-    _, item = said(store, talk(), INFERENCE_RUN, {1: [claim("1"), claim("0", "And so.")]})
+    _, item = said(
+        store, make_conversation(), INFERENCE_RUN, {1: [claim("1"), claim("0", "And so.")]}
+    )
     first, second = store.runs.read_conversation_for_review(item, "me").claims
     say(store, second.id, NOT_A_CLAIM)
     view = store.runs.read_conversation_for_review(item, "me")
@@ -212,7 +218,7 @@ def test_no_fair_claim_is_none_under_any_metric(store: Store) -> None:
 def test_statements_are_read_like_claims(store: Store) -> None:
     run, item = said(
         store,
-        talk(),
+        make_conversation(),
         RELEVANCE_RUN,
         {
             1: [statement("yes", "One.", "Fact 0."), statement(None, "Two.", "Fact 0.")],
@@ -238,7 +244,7 @@ def test_statements_are_read_like_claims(store: Store) -> None:
 
 
 def test_ratings_of_answers_say_nothing_about_statements(store: Store) -> None:
-    rated = talk(ratings=[Rating(1, "ann", MTRAG, "4")])
+    rated = make_conversation(ratings=[Rating(1, "ann", MTRAG, "4")])
     relevance, _ = said(store, rated, RELEVANCE_RUN, {1: [statement("yes", "So.", "Fact 0.")]})
     facts, _ = said(store, rated, FACT_RUN, {1: [claim("yes")]})
     assert store.labelled_units.read_rated_answer_units(relevance) == ()
@@ -246,7 +252,9 @@ def test_ratings_of_answers_say_nothing_about_statements(store: Store) -> None:
 
 
 def test_people_rate_answers_in_the_words_of_the_run(store: Store) -> None:
-    rated = talk(answers=3, ratings=[Rating(1, "ann", MTRAG, "4"), Rating(3, "ann", MTRAG, "1")])
+    rated = make_conversation(
+        answers=3, ratings=[Rating(1, "ann", MTRAG, "4"), Rating(3, "ann", MTRAG, "1")]
+    )
     run, _ = said(store, rated, INFERENCE_RUN, {1: [claim("1")], 3: [claim("1", turn=3)]})
     assert [
         (each.human, each.score) for each in store.labelled_units.read_rated_answer_units(run)
@@ -257,7 +265,7 @@ def test_people_rate_answers_in_the_words_of_the_run(store: Store) -> None:
 
 
 def test_a_judged_answer_is_read_once_at_each_level_and_never_with_itself(store: Store) -> None:
-    rated = talk(answers=2, ratings=[Rating(1, "ann", MTRAG, "1")])
+    rated = make_conversation(answers=2, ratings=[Rating(1, "ann", MTRAG, "1")])
     run, item = said(store, rated, SUPPORT_RUN, {1: [answer("yes")], 3: [answer("yes", 3)]})
     assert [
         (each.text, each.judge, each.human) for each in store.labelled_units.read_claim_units(run)
@@ -281,17 +289,17 @@ def test_a_judged_answer_is_read_once_at_each_level_and_never_with_itself(store:
 
 
 def test_ratings_that_came_with_the_data_are_no_census_of_judged_answers(store: Store) -> None:
-    rated = talk(answers=1, ratings=[Rating(1, "ann", MTRAG, "4")])
+    rated = make_conversation(answers=1, ratings=[Rating(1, "ann", MTRAG, "4")])
     run, _ = said(store, rated, SUPPORT_RUN, {1: [answer("yes")]})
     assert store.labelled_units.read_report_units(run).design.kind is DesignKind.CONVENIENCE
-    here, item = said(store, talk("two", answers=1), SUPPORT_RUN, {1: [answer("yes")]})
+    here, item = said(store, make_conversation("two", answers=1), SUPPORT_RUN, {1: [answer("yes")]})
     (one,) = store.runs.read_conversation_for_review(item, "me").claims
     say(store, one.id, "yes", run=here, judge="yes")
     assert store.labelled_units.read_report_units(here).design.kind is DesignKind.CENSUS
 
 
 def test_an_answer_nobody_should_be_judged_on_neither_passes_nor_fails(store: Store) -> None:
-    run, item = said(store, talk(), SUPPORT_RUN, {1: [answer("yes")]})
+    run, item = said(store, make_conversation(), SUPPORT_RUN, {1: [answer("yes")]})
     (one,) = store.runs.read_conversation_for_review(item, "me").claims
     say(store, one.id, NOT_A_CLAIM)
     (reading,) = store.labelled_units.read_rated_answer_units(run)
@@ -299,7 +307,7 @@ def test_an_answer_nobody_should_be_judged_on_neither_passes_nor_fails(store: St
 
 
 def test_an_answer_that_was_skipped_has_no_score(store: Store) -> None:
-    rated = talk(ratings=[Rating(1, "ann", MTRAG, "1")])
+    rated = make_conversation(ratings=[Rating(1, "ann", MTRAG, "1")])
     missing = make_empty_score(ScoreState.SKIPPED, "no contexts")
     run, _ = said(store, rated, SUPPORT_RUN, {3: [answer("yes", 3)]}, scores={0: missing})
     (reading,) = store.labelled_units.read_rated_answer_units(run)
@@ -319,7 +327,7 @@ def test_what_people_say_is_the_same_in_lists_review_and_readings(
     key = f"k{store.conversations.count()}"
     labels = ["1", "0", None]
     verdicts = {1: [claim(label, f"Claim {place}") for place, label in enumerate(labels)]}
-    run, item = said(store, talk(key), INFERENCE_RUN, verdicts)
+    run, item = said(store, make_conversation(key), INFERENCE_RUN, verdicts)
     ids = [each.id for each in store.runs.read_conversation_for_review(item, "me").claims]
     for who, (place, word) in enumerate(acts):
         say(store, ids[place], word, f"p{who}")
@@ -340,7 +348,7 @@ def test_what_people_say_is_the_same_in_lists_review_and_readings(
 
 @pytest.mark.parametrize("rule", [RULE, FACTS, INFERRED, RELEVANT, SUPPORTED])
 def test_a_run_remembers_its_rule(store: Store, rule: ScoringRule) -> None:
-    run, _ = judged(store, talk(), {}, spec=replace(SPEC, rule=rule))
+    run, _ = judged(store, make_conversation(), {}, spec=replace(SPEC, rule=rule))
     assert store.runs.read_run(run).spec.rule == rule
 
 

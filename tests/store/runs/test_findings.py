@@ -11,7 +11,7 @@ from faithtui.domain.integrity.findings import Finding, FindingKind
 from faithtui.domain.scores import ScoreState, make_empty_score
 from faithtui.store.records import ItemCheckResult, ItemState
 from faithtui.store.store import Store
-from tests.store.building import SPEC, assess, imported, judged, talk, windows_of
+from tests.store.building import SPEC, assess, imported, judged, make_conversation, windows_of
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "databases"
 FLIP, PHANTOM, LEFT = FindingKind.FLIP, FindingKind.PHANTOM, FindingKind.TURN_LEFT_OUT
@@ -20,10 +20,10 @@ FLIP, PHANTOM, LEFT = FindingKind.FLIP, FindingKind.PHANTOM, FindingKind.TURN_LE
 @pytest.fixture
 def run(store: Store) -> RunId:
     """Two conversations, two claims each."""
-    numbers = [imported(store, talk(key)) for key in ("one", "two")]
+    numbers = [imported(store, make_conversation(key)) for key in ("one", "two")]
     run = store.runs.create(SPEC, numbers)
     for item, key in zip(store.runs.list_item_ids(run), ("one", "two"), strict=True):
-        for window in windows_of(talk(key)):
+        for window in windows_of(make_conversation(key)):
             store.runs.save_window(item, assess(window, {1: ["yes"], 3: ["no"]}))
         store.runs.score_and_finish_item(item, ItemState.DONE, None)
     return run
@@ -97,7 +97,7 @@ def test_checking_again_replaces_what_was_found(store: Store, run: RunId) -> Non
 
 
 def test_a_conversation_judged_on_is_unchecked_again(store: Store) -> None:
-    conversation = talk("late")
+    conversation = make_conversation("late")
     run, item = judged(store, conversation, {1: ["yes"]}, finish=None)
     assert store.findings.list_unchecked_conversations(run) == (), "it is still pending"
     store.runs.score_and_finish_item(item, ItemState.DONE, None)
@@ -121,9 +121,11 @@ def test_a_conversation_judged_on_is_unchecked_again(store: Store) -> None:
 
 
 def test_surplus_words_are_read_by_window(store: Store) -> None:
-    run = store.runs.create(SPEC, [imported(store, talk("more"))])
+    run = store.runs.create(SPEC, [imported(store, make_conversation("more"))])
     (item,) = store.runs.list_item_ids(run)
-    first, second = (assess(window, {1: ["yes"]}) for window in windows_of(talk("more")))
+    first, second = (
+        assess(window, {1: ["yes"]}) for window in windows_of(make_conversation("more"))
+    )
     store.runs.save_window(item, first)
     store.runs.save_window(item, replace(second, surplus=("no", None)))
     assert store.findings.read_surplus_words(item) == {1: ("no", None)}

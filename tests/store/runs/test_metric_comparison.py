@@ -13,7 +13,15 @@ from faithtui.errors import StoreError
 from faithtui.store.records import ComparisonCell, ItemState
 from faithtui.store.runs.metric_comparison import read_conversation_across_runs
 from faithtui.store.store import Store
-from tests.store.building import FACTS, INFERRED, SUPPORTED, judged, said, spec_of, talk
+from tests.store.building import (
+    FACTS,
+    INFERRED,
+    SUPPORTED,
+    judged,
+    make_conversation,
+    said,
+    spec_of,
+)
 from tests.store.runs.test_claim_kinds import answer, claim, statement
 
 FACT_RUN = spec_of("turn-faithfulness", FACTS)
@@ -34,7 +42,7 @@ def override(store: Store, claim_id: ClaimId, word: str) -> None:
 
 
 def test_every_metric_has_a_cell_for_every_answer(store: Store) -> None:
-    rated = talk(ratings=[Rating(1, "ann", "mtrag-faithfulness-1-4", "1")])
+    rated = make_conversation(ratings=[Rating(1, "ann", "mtrag-faithfulness-1-4", "1")])
     facts, item = said(
         store, rated, FACT_RUN, {1: [claim("yes"), claim("no", "Not so.")], 3: []}, size=10
     )
@@ -69,20 +77,24 @@ def test_every_metric_has_a_cell_for_every_answer(store: Store) -> None:
 
 
 def test_the_newest_run_of_each_metric_and_judge_speaks(store: Store) -> None:
-    judged(store, talk(), {1: ["no"]}, spec=FACT_RUN)
-    newer, _ = judged(store, talk(), {1: ["yes"]}, spec=FACT_RUN)
-    other, _ = judged(store, talk(), {1: ["idk"]}, spec=replace(FACT_RUN, judge="openai:a"))
-    judged(store, talk(), {}, spec=FACT_RUN, finish=None)
-    judged(store, talk(), {}, spec=FACT_RUN, finish=ItemState.SKIPPED)
+    judged(store, make_conversation(), {1: ["no"]}, spec=FACT_RUN)
+    newer, _ = judged(store, make_conversation(), {1: ["yes"]}, spec=FACT_RUN)
+    other, _ = judged(
+        store, make_conversation(), {1: ["idk"]}, spec=replace(FACT_RUN, judge="openai:a")
+    )
+    judged(store, make_conversation(), {}, spec=FACT_RUN, finish=None)
+    judged(store, make_conversation(), {}, spec=FACT_RUN, finish=ItemState.SKIPPED)
     view = store.runs.read_conversation_across_runs(only(store))
     assert [each.run.id for each in view.runs] == [newer, other]
     assert [cell and cell.labels for cell in view.answers[0].cells] == [{"yes": 1}, {"idk": 1}]
 
 
 def test_the_run_it_is_opened_from_stands_for_its_metric_and_judge(store: Store) -> None:
-    older, _ = judged(store, talk(), {1: ["no"]}, spec=FACT_RUN)
-    judged(store, talk(), {1: ["yes"]}, spec=FACT_RUN)
-    other, _ = judged(store, talk(), {1: ["idk"]}, spec=replace(FACT_RUN, judge="openai:a"))
+    older, _ = judged(store, make_conversation(), {1: ["no"]}, spec=FACT_RUN)
+    judged(store, make_conversation(), {1: ["yes"]}, spec=FACT_RUN)
+    other, _ = judged(
+        store, make_conversation(), {1: ["idk"]}, spec=replace(FACT_RUN, judge="openai:a")
+    )
     view = store.runs.read_conversation_across_runs(only(store), older)
     assert [each.run.id for each in view.runs] == [older, other]
     assert [cell and cell.labels for cell in view.answers[0].cells] == [{"no": 1}, {"idk": 1}]
@@ -92,7 +104,7 @@ def test_a_failed_or_skipped_answer_keeps_its_state(store: Store) -> None:
     skipped = make_empty_score(ScoreState.SKIPPED, "no contexts")
     said(
         store,
-        talk(answers=3),
+        make_conversation(answers=3),
         INFERENCE_RUN,
         {5: [claim("1", turn=5)]},
         scores={0: FAILED, 1: skipped},
@@ -126,12 +138,12 @@ def test_a_conversation_that_failed_before_any_window_has_no_cells(store: Store)
 
 
 def _imported(store: Store) -> ConversationId:
-    store.conversations.import_batch([talk()])
+    store.conversations.import_batch([make_conversation()])
     return only(store)
 
 
 def test_claims_are_counted_once_by_the_label_of_their_first_window(store: Store) -> None:
-    _, item = judged(store, talk(answers=3), {1: ["yes", "idk"]}, spec=FACT_RUN)
+    _, item = judged(store, make_conversation(answers=3), {1: ["yes", "idk"]}, spec=FACT_RUN)
     view = store.runs.read_conversation_across_runs(only(store))
     assert view.answers[0].cells == (
         ComparisonCell(make_score(1.0), {"yes": 1, "idk": 1}, 0, make_score(1.0)),
@@ -141,7 +153,7 @@ def test_claims_are_counted_once_by_the_label_of_their_first_window(store: Store
 
 def test_a_peers_missing_verdicts_leave_an_answer_without_a_score(store: Store) -> None:
     spec = replace(FACT_RUN, rule=replace(FACTS, as_peer=True))
-    said(store, talk(), spec, {1: [claim("yes"), claim(None, "And?")]})
+    said(store, make_conversation(), spec, {1: [claim("yes"), claim(None, "And?")]})
     cell = store.runs.read_conversation_across_runs(only(store)).answers[0].cells[0]
     assert cell is not None
     assert cell.score.state is ScoreState.INCOMPLETE
@@ -177,7 +189,7 @@ def test_a_conversation_without_runs_or_answers_is_compared_all_the_same(store: 
 def test_a_long_conversation_is_compared_with_as_few_queries_as_a_short_one(store: Store) -> None:
     counts = []
     for answers in (1, 50):
-        conversation = talk(str(answers), answers=answers)
+        conversation = make_conversation(str(answers), answers=answers)
         verdicts = {turn: [claim("yes", turn=turn)] for turn in range(1, 2 * answers, 2)}
         for spec in (FACT_RUN, INFERENCE_RUN, SUPPORT_RUN):
             said(store, conversation, spec, verdicts)

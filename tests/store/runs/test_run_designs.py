@@ -28,9 +28,9 @@ from tests.store.building import (
     SPEC,
     Labels,
     assess,
-    import_talks,
+    import_conversations,
     judged,
-    talk,
+    make_conversation,
     windows_of,
 )
 
@@ -47,9 +47,9 @@ def run(store: Store) -> RunId:
 def judged_all(
     store: Store, keys: Iterable[str], labels: Labels = FIVE, spec: RunSpec = SPEC
 ) -> RunId:
-    talks = [talk(key) for key in keys]
-    run = store.runs.create(spec, import_talks(store, talks))
-    for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
+    chats = [make_conversation(key) for key in keys]
+    run = store.runs.create(spec, import_conversations(store, chats))
+    for item, each in zip(store.runs.list_item_ids(run), chats, strict=True):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, labels))
         store.runs.score_and_finish_item(item, ItemState.DONE, None)
@@ -255,9 +255,9 @@ def by_conversation(
     store: Store, run: RunId, order: Sequence[ClaimId]
 ) -> list[tuple[ClaimId, ...]]:
     """Put claims of a sample together, in the drawn order of their conversations."""
-    talks = {each.claim: each.conversation for each in claims_of(store, run)}
-    met = dict.fromkeys(talks[each] for each in order)
-    return [tuple(each for each in order if talks[each] == one) for one in met]
+    chats = {each.claim: each.conversation for each in claims_of(store, run)}
+    met = dict.fromkeys(chats[each] for each in order)
+    return [tuple(each for each in order if chats[each] == one) for one in met]
 
 
 def test_conversations_count_when_all_their_claims_are_labelled(store: Store, run: RunId) -> None:
@@ -332,7 +332,7 @@ def test_a_sample_asked_for_may_have_all_labels_outside(store: Store, run: RunId
 
 
 def test_a_sample_of_other_claims_is_refused(store: Store, run: RunId) -> None:
-    other, _ = judged(store, talk("z"), FIVE)
+    other, _ = judged(store, make_conversation("z"), FIVE)
     row = sampled(store, other, SamplePlan(SamplingDesign.SIMPLE, 1, 3))
     with pytest.raises(StoreError, match=f"run {run} judged none of its claims"):
         design(store, run, row.id)
@@ -402,15 +402,15 @@ def test_blind_labels_alone_may_be_of_another_design(store: Store, run: RunId) -
 
 
 def test_claims_that_were_judged_after_the_draw_are_not_of_the_frame(store: Store) -> None:
-    talks = [talk(key) for key in "ab"]
-    run = store.runs.create(SPEC, import_talks(store, talks))
+    chats = [make_conversation(key) for key in "ab"]
+    run = store.runs.create(SPEC, import_conversations(store, chats))
     first, second = store.runs.list_item_ids(run)
-    for window in windows_of(talks[0]):
+    for window in windows_of(chats[0]):
         store.runs.save_window(first, assess(window, FIVE))
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 1, 5))
     label(store, run, drawn(store, row))
     assert design(store, run).kind is DesignKind.CENSUS
-    for window in windows_of(talks[1]):
+    for window in windows_of(chats[1]):
         store.runs.save_window(second, assess(window, FIVE))
     found = design(store, run)
     assert (found.kind, found.frame_units, found.conversations) == (DesignKind.SIMPLE, 5, 2)

@@ -21,7 +21,15 @@ from faithtui.store.runs.run_export import (
     split_run_into_number_ranges,
 )
 from faithtui.store.store import Store
-from tests.store.building import FACTS, SPEC, assess, imported, judged, talk, windows_of
+from tests.store.building import (
+    FACTS,
+    SPEC,
+    assess,
+    imported,
+    judged,
+    make_conversation,
+    windows_of,
+)
 
 LABELS = {1: ("yes", "no"), 3: (None,)}
 
@@ -30,7 +38,7 @@ LABELS = {1: ("yes", "no"), 3: (None,)}
 def run(store: Store) -> RunId:
     rating = Rating(3, "zoe", "mtrag-faithfulness-1-4", "2", note="partly")
     spec = replace(SPEC, rule=FACTS)
-    run, _ = judged(store, talk("one", ratings=[rating]), LABELS, spec=spec)
+    run, _ = judged(store, make_conversation("one", ratings=[rating]), LABELS, spec=spec)
     return run
 
 
@@ -42,7 +50,9 @@ def only(store: Store, run: RunId, *, every_window: bool = False) -> ExportConve
 def test_a_conversation_comes_whole_and_in_order(store: Store, run: RunId) -> None:
     found = only(store, run)
     assert (found.source, found.key, found.state, found.score) == ("tests", "one", "done", None)
-    assert [turn.content for turn in found.turns] == [each.content for each in talk("one").turns]
+    assert [turn.content for turn in found.turns] == [
+        each.content for each in make_conversation("one").turns
+    ]
     assert found.turns[0].passages is None
     assert found.turns[1].passages is not None
     assert [each.text for each in found.turns[1].passages] == ["Fact 0."]
@@ -85,7 +95,7 @@ def test_an_imported_label_of_an_answer_comes_though_the_run_judged_claims(
 
 
 def test_one_text_from_two_sources_is_two_passages(store: Store) -> None:
-    plain = talk("two")
+    plain = make_conversation("two")
     turns = list(plain.turns)
     turns[1] = replace(
         turns[1], retrieval_context=(Document("Fact 0.", "a.md"), Document("Fact 0.", "b.md"))
@@ -134,8 +144,8 @@ def test_ids_hold_in_another_store(store: Store, run: RunId, path: Path) -> None
     found = only(store, run)
     copy = path.with_name("copy.db")
     with Store.open(copy) as other:
-        imported(other, talk("before"))  # so that numbers differ
-        there, _ = judged(other, talk("one"), LABELS, spec=replace(SPEC, rule=FACTS))
+        imported(other, make_conversation("before"))  # so that numbers differ
+        there, _ = judged(other, make_conversation("one"), LABELS, spec=replace(SPEC, rule=FACTS))
         again = only(other, there)
     assert again.id == found.id
     assert [each.id for each in again.claims] == [each.id for each in found.claims[:3]]
@@ -200,11 +210,11 @@ def test_what_is_not_there_is_refused(store: Store, run: RunId) -> None:
 
 
 def test_a_run_of_many_parts_is_read_as_of_one(store: Store) -> None:
-    talks = [talk(f"t{number:03}", answers=1) for number in range(205)]
-    run = store.runs.create(SPEC, [imported(store, each) for each in talks[:1]])
-    store.conversations.import_batch(talks)
+    chats = [make_conversation(f"t{number:03}", answers=1) for number in range(205)]
+    run = store.runs.create(SPEC, [imported(store, each) for each in chats[:1]])
+    store.conversations.import_batch(chats)
     run = store.runs.create(SPEC, store.conversations.list_ids())
-    for item, each in list(zip(store.runs.list_item_ids(run), talks, strict=True))[198:202]:
+    for item, each in list(zip(store.runs.list_item_ids(run), chats, strict=True))[198:202]:
         save(store, item, each.key)
     found = list(store.run_exports.read_conversations(run))
     assert [each.number for each in found] == list(range(1, 206))
@@ -212,14 +222,14 @@ def test_a_run_of_many_parts_is_read_as_of_one(store: Store) -> None:
 
 
 def save(store: Store, item: ItemId, key: str) -> None:
-    (window,) = windows_of(talk(key, answers=1))
+    (window,) = windows_of(make_conversation(key, answers=1))
     store.runs.save_window(item, assess(window, {1: ("yes",)}))
 
 
 def test_the_size_of_a_conversation_is_that_of_its_messages_and_documents(
     store: Store, run: RunId
 ) -> None:
-    turns = talk("one").turns
+    turns = make_conversation("one").turns
     texts = [each.content for each in turns]
     texts += [one.text for each in turns for one in each.retrieval_context or ()]
     with store.run_exports._database.open_reader() as connection:

@@ -22,13 +22,13 @@ from faithtui.store.records import (
     WindowVerdictView,
 )
 from faithtui.store.store import Store
-from tests.store.building import RULE, SPEC, Labels, assess, judged, talk, windows_of
+from tests.store.building import RULE, SPEC, Labels, assess, judged, make_conversation, windows_of
 
 FAILED = make_empty_score(ScoreState.FAILED, "no answer within 60 s")
 
 
 def planned(store: Store, *keys: str) -> tuple[RunId, tuple[ItemId, ...]]:
-    store.conversations.import_batch([talk(key) for key in keys])
+    store.conversations.import_batch([make_conversation(key) for key in keys])
     run = store.runs.create(SPEC, store.conversations.list_ids())
     return run, store.runs.list_item_ids(run)
 
@@ -56,7 +56,7 @@ def test_a_new_run_is_planned_and_everything_in_it_pending(store: Store) -> None
 def test_what_is_pending_is_read_page_by_page(store: Store) -> None:
     run, items = planned(store, "a", "b", "c", "d")
     other = store.runs.create(SPEC, store.conversations.list_ids())
-    (window, *_) = windows_of(talk("b"))
+    (window, *_) = windows_of(make_conversation("b"))
     store.runs.save_window(items[1], assess(window, {1: ["yes"]}))
     store.runs.score_and_finish_item(items[2], ItemState.DONE, None)
     whole = store.runs.list_pending_items(run)
@@ -97,7 +97,7 @@ def test_states_set_and_clear_the_time_a_run_finished(store: Store) -> None:
 
 
 def test_a_window_is_stored_with_everything_in_it(store: Store) -> None:
-    store.conversations.import_batch([talk()])
+    store.conversations.import_batch([make_conversation()])
     run = store.runs.create(SPEC, store.conversations.list_ids())
     (item,) = store.runs.list_item_ids(run)
     seen = Truth("It is so.", "Fact 0.", Span(0, 4))
@@ -147,7 +147,9 @@ def test_sets_of_truths_are_kept_and_a_part_of_one_is_listed_once(store: Store) 
             Evidence(part, "partial"),
         ),
     )
-    for window, label, evidence in zip(windows_of(talk()), ("idk", "yes"), named, strict=False):
+    for window, label, evidence in zip(
+        windows_of(make_conversation()), ("idk", "yes"), named, strict=False
+    ):
         said = Verdict(claim, label, evidence=evidence)
         store.runs.save_window(
             item, Assessment(window, make_score(1.0), (said,), (half, other, part))
@@ -172,7 +174,7 @@ def test_sets_are_known_by_their_truths_however_a_window_numbers_them(store: Sto
             *(Evidence(each, "supports", (2,)) for each in (c, d)),
         ],
     )
-    for window, evidence in zip(windows_of(talk()), named, strict=False):
+    for window, evidence in zip(windows_of(make_conversation()), named, strict=False):
         said = Verdict(claim, "yes", evidence=tuple(evidence))
         store.runs.save_window(item, Assessment(window, make_score(1.0), (said,), (a, b, c, d)))
     view = store.runs.read_conversation_for_review(item, "me")
@@ -186,7 +188,7 @@ def test_sets_are_known_by_their_truths_however_a_window_numbers_them(store: Sto
 
 def test_saving_a_window_again_does_nothing(store: Store) -> None:
     run, (item,) = planned(store, "one")
-    window = windows_of(talk())[0]
+    window = windows_of(make_conversation())[0]
     store.runs.save_window(item, assess(window, {1: ["yes"]}))
     before = store.runs.read_conversation_for_review(item, "me")
     store.runs.save_window(item, assess(window, {1: ["no", "no"]}))
@@ -198,7 +200,7 @@ def test_saving_a_window_again_does_nothing(store: Store) -> None:
 
 def test_counters_follow_every_window_and_ending(store: Store) -> None:
     run, (one, two, three) = planned(store, "a", "b", "c")
-    first, second = windows_of(talk("a"))
+    first, second = windows_of(make_conversation("a"))
     labels: Labels = {1: ["yes", "no"], 3: ["idk", None]}
     store.runs.save_window(one, assess(first, labels))
     row = store.runs.read_run(run)
@@ -230,7 +232,7 @@ def test_counters_follow_every_window_and_ending(store: Store) -> None:
 def test_the_runs_score_is_the_mean_of_its_conversations(store: Store) -> None:
     run, items = planned(store, "a", "b", "c")
     for item, label in zip(items, ["yes", "no", "yes"], strict=True):
-        for window in windows_of(talk()):
+        for window in windows_of(make_conversation()):
             store.runs.save_window(item, assess(window, {1: [label], 3: [label]}))
         store.runs.score_and_finish_item(item, ItemState.DONE, None)
     assert store.runs.read_run(run).score == pytest.approx(2 / 3, abs=1e-12)
@@ -238,7 +240,7 @@ def test_the_runs_score_is_the_mean_of_its_conversations(store: Store) -> None:
 
 
 def test_a_failed_conversation_has_no_score_even_when_its_windows_have(store: Store) -> None:
-    _, item = judged(store, talk(), {1: ["yes"]}, finish=None)
+    _, item = judged(store, make_conversation(), {1: ["yes"]}, finish=None)
     store.runs.score_and_finish_item(item, ItemState.FAILED, "the judge went away")
     (row,) = store.runs.read_item_rows([item])
     assert row.scores == row.corrected
@@ -247,7 +249,7 @@ def test_a_failed_conversation_has_no_score_even_when_its_windows_have(store: St
 
 def test_a_peer_that_loses_a_conversation_leaves_no_score(store: Store) -> None:
     spec = replace(SPEC, rule=replace(RULE, as_peer=True))
-    store.conversations.import_batch([talk()])
+    store.conversations.import_batch([make_conversation()])
     run = store.runs.create(spec, store.conversations.list_ids())
     (item,) = store.runs.list_item_ids(run)
     store.runs.score_and_finish_item(item, ItemState.FAILED, "timeout")
@@ -261,7 +263,7 @@ def test_a_state_the_labels_do_not_explain_stays(store: Store) -> None:
         ScoreState.INCOMPLETE, "the reply named claims that are not there"
     )
     _, (item,) = planned(store, "one")
-    for window in windows_of(talk()):
+    for window in windows_of(make_conversation()):
         store.runs.save_window(item, assess(window, {1: ["yes"]}, score=incomplete))
     store.runs.score_and_finish_item(item, ItemState.DONE, None)
     (row,) = store.runs.read_item_rows([item])
@@ -276,7 +278,7 @@ def test_a_state_the_labels_do_not_explain_stays(store: Store) -> None:
 def test_a_claims_home_is_its_first_window_whatever_is_stored_first(
     store: Store, order: tuple[int, ...]
 ) -> None:
-    conversation = talk(answers=3)
+    conversation = make_conversation(answers=3)
     store.conversations.import_batch([conversation])
     run = store.runs.create(SPEC, store.conversations.list_ids())
     (item,) = store.runs.list_item_ids(run)
@@ -300,7 +302,7 @@ def test_a_claims_home_is_its_first_window_whatever_is_stored_first(
 
 def test_the_same_claim_twice_in_a_window_is_one_claim_with_two_verdicts(store: Store) -> None:
     run, (item,) = planned(store, "one")
-    window = windows_of(talk())[0]
+    window = windows_of(make_conversation())[0]
     twice = Assessment(
         window,
         make_score(0.5),
@@ -314,8 +316,8 @@ def test_the_same_claim_twice_in_a_window_is_one_claim_with_two_verdicts(store: 
 
 
 def test_claims_are_shared_by_runs_and_truths_are_not(store: Store) -> None:
-    _, first = judged(store, talk(), {1: ["yes"]})
-    _, second = judged(store, talk(), {1: ["no"]})
+    _, first = judged(store, make_conversation(), {1: ["yes"]})
+    _, second = judged(store, make_conversation(), {1: ["no"]})
     one, two = (store.runs.read_conversation_for_review(item, "me") for item in (first, second))
     assert [claim.id for claim in one.claims] == [claim.id for claim in two.claims]
     assert {truth.id for truth in one.truths}.isdisjoint(truth.id for truth in two.truths)
@@ -327,7 +329,7 @@ def test_claims_are_shared_by_runs_and_truths_are_not(store: Store) -> None:
 
 def test_failed_windows_are_judged_again_and_the_others_are_not(store: Store) -> None:
     run, (item, done) = planned(store, "one", "two")
-    first, second = windows_of(talk())
+    first, second = windows_of(make_conversation())
     half: Labels = {1: ["yes"], 3: ["no"]}
     store.runs.save_window(item, assess(first, half, score=FAILED))
     store.runs.save_window(item, assess(second, half))
@@ -363,7 +365,7 @@ def test_failed_windows_are_judged_again_and_the_others_are_not(store: Store) ->
 
 def test_reopening_takes_evidence_of_vanished_claims_away(store: Store) -> None:
     run, (item,) = planned(store, "one")
-    first, second = windows_of(talk())
+    first, second = windows_of(make_conversation())
     store.runs.save_window(item, assess(first, {1: ["yes"]}, score=FAILED))
     store.runs.save_window(item, assess(second, {3: ["yes"]}))
     store.runs.score_and_finish_item(item, ItemState.FAILED, "1 window failed")
@@ -383,7 +385,7 @@ def test_items_come_in_the_order_asked(store: Store) -> None:
         {1: [None, None, "yes"]},
     ]
     for item, labels in zip(items, said, strict=False):
-        store.runs.save_window(item, assess(windows_of(talk())[0], labels))
+        store.runs.save_window(item, assess(windows_of(make_conversation())[0], labels))
         store.runs.score_and_finish_item(item, ItemState.DONE, None)
     a, b, c, d = items
     assert store.runs.list_item_ids(run) == (a, b, c, d)
@@ -404,7 +406,7 @@ def test_items_come_in_the_order_asked(store: Store) -> None:
 def test_the_view_numbers_documents_through_the_conversation(store: Store) -> None:
     fact, other = Document("Fact.", "a.md"), Document("Other.", None)
     conversation = replace(
-        talk(),
+        make_conversation(),
         turns=(
             Turn("user", "Q"),
             Turn("assistant", "A", (other, fact, other)),
@@ -435,7 +437,7 @@ def test_the_view_numbers_documents_through_the_conversation(store: Store) -> No
 def test_neighbours_are_conversations_that_have_claims(store: Store) -> None:
     _, items = planned(store, "a", "b", "c", "d")
     for item in (items[0], items[2], items[3]):
-        store.runs.save_window(item, assess(windows_of(talk())[0], {1: ["yes"]}))
+        store.runs.save_window(item, assess(windows_of(make_conversation())[0], {1: ["yes"]}))
     views = [store.runs.read_conversation_for_review(item, "me") for item in items]
     assert [(view.previous, view.next) for view in views] == [
         (None, items[2]),
@@ -446,7 +448,7 @@ def test_neighbours_are_conversations_that_have_claims(store: Store) -> None:
 
 
 def test_what_is_not_there_is_named(store: Store) -> None:
-    window = windows_of(talk())[0]
+    window = windows_of(make_conversation())[0]
     for use in (
         lambda: store.runs.read_conversation_for_review(ItemId(3), "me"),
         lambda: store.runs.save_window(ItemId(3), assess(window, {})),
@@ -487,7 +489,7 @@ def test_a_malformed_reply_is_kept_counted_and_never_a_hit(store: Store) -> None
 
 
 def test_windows_of_a_pending_conversation_can_be_reviewed(store: Store) -> None:
-    _, item = judged(store, talk(), {1: ["yes"]}, finish=None)
+    _, item = judged(store, make_conversation(), {1: ["yes"]}, finish=None)
     view = store.runs.read_conversation_for_review(item, "me")
     assert view.item.state is ItemState.PENDING
     assert [claim.id for claim in view.claims] == [ClaimId(1)]
@@ -518,10 +520,10 @@ LATER = replace(SPEC, rule=replace(RULE, when_empty=None))
 
 
 def test_windows_and_conversations_without_a_score_are_counted(store: Store) -> None:
-    store.conversations.import_batch([talk("one"), talk("two")])
+    store.conversations.import_batch([make_conversation("one"), make_conversation("two")])
     run = store.runs.create(LATER, store.conversations.list_ids())
     one, two = store.runs.list_item_ids(run)
-    first, second = windows_of(talk(), 1)
+    first, second = windows_of(make_conversation(), 1)
     for item, labels in ((one, {3: ["no", "yes"]}), (two, {})):
         store.runs.save_window(item, assess(first, {}, rule=LATER.rule, score=UNDEFINED))
         score = None if labels else UNDEFINED
@@ -541,10 +543,10 @@ def test_windows_and_conversations_without_a_score_are_counted(store: Store) -> 
 
 
 def test_where_nothing_was_compared_only_what_people_say_counts(store: Store) -> None:
-    store.conversations.import_batch([talk("one", answers=1)])
+    store.conversations.import_batch([make_conversation("one", answers=1)])
     run = store.runs.create(LATER, store.conversations.list_ids())
     (item,) = store.runs.list_item_ids(run)
-    (only,) = windows_of(talk(answers=1))
+    (only,) = windows_of(make_conversation(answers=1))
     store.runs.save_window(
         item, assess(only, {1: ["idk", "idk"]}, rule=LATER.rule, score=NOT_COMPARED)
     )

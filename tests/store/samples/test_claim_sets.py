@@ -14,7 +14,7 @@ from faithtui.store.deletion_records import DeletionKind
 from faithtui.store.records import ItemState
 from faithtui.store.samples.claim_sets import ClaimSetRow
 from faithtui.store.store import Store
-from tests.store.building import SPEC, assess, import_talks, talk, windows_of
+from tests.store.building import SPEC, assess, import_conversations, make_conversation, windows_of
 from tests.store.runs.test_run_designs import FIVE, drawn, judged_all, label, sampled
 
 STRATIFIED = SamplePlan(SamplingDesign.STRATIFIED, 7, 8)
@@ -156,9 +156,9 @@ def test_verdicts_on_claims_that_a_judge_worded_itself_are_matched(
     store: Store, made: ClaimSetRow
 ) -> None:
     """One claim of each answer is worded otherwise, one is new, the rest is left out."""
-    talks = [talk(key) for key in "abcd"]
-    run = store.runs.create(SPEC, import_talks(store, talks))
-    for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
+    chats = [make_conversation(key) for key in "abcd"]
+    run = store.runs.create(SPEC, import_conversations(store, chats))
+    for item, each in zip(store.runs.list_item_ids(run), chats, strict=True):
         for window in windows_of(each):
             plain = assess(window, {1: ("no", "yes"), 3: ("yes", "yes")})
             verdicts = tuple(

@@ -19,7 +19,7 @@ from faithtui.store.records import RunSpec
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.samples.sampling_frames import STRATA
 from faithtui.store.store import Store
-from tests.store.building import SPEC, Labels, assess, imported, talk, windows_of
+from tests.store.building import SPEC, Labels, assess, imported, make_conversation, windows_of
 
 TWO = {1: ("yes", "no"), 3: ("idk", "yes", None)}
 LONG = {2 * n + 1: ("yes",) for n in range(7)}
@@ -37,8 +37,8 @@ def run_over(store: Store, told: list[tuple[Conversation, Labels]], spec: RunSpe
 @pytest.fixture
 def run(store: Store) -> RunId:
     """A run over four conversations of five claims and one of seven."""
-    told: list[tuple[Conversation, Labels]] = [(talk(key), TWO) for key in "abcd"]
-    return run_over(store, [*told, (talk("long", answers=7), LONG)])
+    told: list[tuple[Conversation, Labels]] = [(make_conversation(key), TWO) for key in "abcd"]
+    return run_over(store, [*told, (make_conversation("long", answers=7), LONG)])
 
 
 def sampled(store: Store, run: RunId, plan: SamplePlan, *by: str, **changes: object) -> SampleRow:
@@ -97,8 +97,8 @@ def test_strata_of_verdicts_and_turns(store: Store, run: RunId) -> None:
 
 
 def test_strata_of_models_and_of_words_that_changed(store: Store) -> None:
-    one = replace(talk("one"), metadata={"model": "m-1\x1b[1m"})
-    two = talk("two", answers=1)
+    one = replace(make_conversation("one"), metadata={"model": "m-1\x1b[1m"})
+    two = make_conversation("two", answers=1)
     run = store.runs.create(SPEC, [imported(store, one), imported(store, two)])
     first, second = store.runs.list_item_ids(run)
     early, late = windows_of(one)
@@ -115,7 +115,7 @@ def test_strata_of_models_and_of_words_that_changed(store: Store) -> None:
 
 
 def test_strata_of_what_another_judge_says(store: Store) -> None:
-    one = talk("one", answers=1)
+    one = make_conversation("one", answers=1)
     run = run_over(store, [(one, {1: ("yes", "no", "idk")})])
     assert store.samples.read_frame(run, ["disagreement"]).claim_counts_by_stratum == {
         "one judge": 3
@@ -264,7 +264,7 @@ def test_drawing_more_than_there_is_takes_the_rest_and_then_nothing(
 def test_a_sample_of_another_frame_is_not_extended(store: Store, run: RunId) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 5))
     item = store.runs.list_item_ids(run)[0]
-    late = windows_of(talk("a"))[1]
+    late = windows_of(make_conversation("a"))[1]
     store.runs.save_window(
         item,
         replace(assess(late, {1: ("no",), 3: ("yes",) * 4}), window=replace(late, position=2)),
@@ -317,7 +317,7 @@ def test_own_repeats_are_drawn_from_own_counted_labels_and_change_no_verdict(
 
 
 def test_samples_of_all_runs_are_listed_newest_first(store: Store, run: RunId) -> None:
-    other = run_over(store, [(talk("z"), TWO)], replace(SPEC, judge="other"))
+    other = run_over(store, [(make_conversation("z"), TWO)], replace(SPEC, judge="other"))
     rows = [
         sampled(store, each, SamplePlan(SamplingDesign.SIMPLE, seed, 2))
         for seed, each in enumerate((run, other, run))

@@ -9,13 +9,13 @@ from faithtui.domain.ids import RunId
 from faithtui.domain.splits import SPLITS, Split, SplitRule
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
-from tests.store.building import talk
+from tests.store.building import make_conversation
 
 RULE = SplitRule(3, 50, 25, 25)
 
 
 def test_there_is_no_split_until_it_is_made(store: Store) -> None:
-    store.conversations.import_batch([talk("one")])
+    store.conversations.import_batch([make_conversation("one")])
     assert store.splits.read_split_rule() is None
     assert store.splits.map_conversations_to_splits() == {}
 
@@ -37,11 +37,14 @@ def test_a_second_process_cannot_make_another_one(store: Store, path: Path) -> N
 
 
 def test_a_group_stays_together_and_later_conversations_move_nobody(store: Store) -> None:
-    first = [replace(talk(f"talk {n}"), group=f"group {n % 7}") for n in range(40)]
+    first = [replace(make_conversation(f"chat {n}"), group=f"group {n % 7}") for n in range(40)]
     store.conversations.import_batch(first)
     store.splits.set_split_rule_unless_set(RULE, "ann")
     before = store.splits.map_conversations_to_splits()
-    later = [replace(talk(f"late {n}", source="b"), group=f"group {n % 9}") for n in range(40)]
+    later = [
+        replace(make_conversation(f"late {n}", source="b"), group=f"group {n % 9}")
+        for n in range(40)
+    ]
     store.conversations.import_batch(later)
     after = store.splits.map_conversations_to_splits()
     assert {number: after[number] for number in before} == before
@@ -53,13 +56,13 @@ def test_a_group_stays_together_and_later_conversations_move_nobody(store: Store
 
 
 def test_groups_and_conversations_are_counted_per_part(store: Store) -> None:
-    talks = [replace(talk(f"talk {n}"), group=f"group {n % 7}") for n in range(40)]
-    store.conversations.import_batch(talks)
+    chats = [replace(make_conversation(f"chat {n}"), group=f"group {n % 7}") for n in range(40)]
+    store.conversations.import_batch(chats)
     counts = store.splits.count_conversations_per_split(RULE)
     assert tuple(counts) == SPLITS
     assert sum(each.conversations for each in counts.values()) == 40
     assert sum(each.groups for each in counts.values()) == 7
-    of_test = [each for each in talks if RULE.get_split_of_group(each.group) is Split.TEST]
+    of_test = [each for each in chats if RULE.get_split_of_group(each.group) is Split.TEST]
     assert counts[Split.TEST].conversations == len(of_test)
 
 

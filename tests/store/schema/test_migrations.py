@@ -25,7 +25,7 @@ from faithtui.store.schema.identity import find_head_revision
 from faithtui.store.schema.metadata import METADATA
 from faithtui.store.schema.migrations.upgrade import upgrade
 from faithtui.store.store import Store
-from tests.store.building import FACTS, RELEVANT, SUPPORTED, said, spec_of, talk
+from tests.store.building import FACTS, RELEVANT, SUPPORTED, make_conversation, said, spec_of
 from tests.store.runs.test_claim_kinds import answer, statement
 from tests.store.test_images import DATA, FAR_IMAGE, PIXEL_IMAGE, PIXELS, album
 
@@ -112,7 +112,7 @@ def test_an_older_file_takes_images_statements_and_answers(path: Path) -> None:
             each.document for each in store.runs.read_conversation_for_review(item, "me").claims
         ] == [1]
         answers = {1: [answer("yes")]}
-        _, item = said(store, talk("one"), spec_of("support", SUPPORTED), answers)
+        _, item = said(store, make_conversation("one"), spec_of("support", SUPPORTED), answers)
         (claim,) = store.runs.read_conversation_for_review(item, "me").claims
         assert ([each.reviewer for each in claim.others], claim.human) == (["ann"], "yes")
         assert store.list_damage() == []

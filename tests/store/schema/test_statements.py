@@ -9,7 +9,7 @@ from faithtui.agreement.labelled_units import UnitSettings
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import LabelId, RunId
 from faithtui.store.store import Store
-from tests.store.building import judged, talk
+from tests.store.building import judged, make_conversation
 from tests.store.runs.test_claim_details import claims_of, say
 
 
@@ -30,7 +30,9 @@ def test_the_run_of_named_claims_is_looked_up_by_claim(
     store: Store, read: Callable[[Store, RunId], None]
 ) -> None:
     """Without statistics SQLite thinks that a run is smaller than a list of names."""
-    run, _ = judged(store, talk(answers=40), {turn: ["yes"] for turn in range(1, 80, 2)})
+    run, _ = judged(
+        store, make_conversation(answers=40), {turn: ["yes"] for turn in range(1, 80, 2)}
+    )
     for claim in claims_of(store, run):
         for who in ("ann", "bob"):
             say(store, claim, who, "yes" if who == "ann" else "no", Action.BLIND)
@@ -55,7 +57,9 @@ def test_the_run_of_named_claims_is_looked_up_by_claim(
 
 def test_the_verdicts_of_a_reviewed_conversation_are_read_once(store: Store) -> None:
     """A long conversation has a verdict of each claim in each window: many more than claims."""
-    run, _ = judged(store, talk(answers=6), {turn: ["yes"] for turn in range(1, 12, 2)})
+    run, _ = judged(
+        store, make_conversation(answers=6), {turn: ["yes"] for turn in range(1, 12, 2)}
+    )
     (item,) = store.runs.list_item_ids(run)
     asked: list[str] = []
     event.listen(

@@ -28,9 +28,9 @@ from tests.store.building import (
     assess,
     imported,
     judged,
+    make_conversation,
     said,
     spec_of,
-    talk,
     windows_of,
 )
 from tests.store.runs.test_claim_kinds import answer
@@ -74,7 +74,7 @@ def label(store: Store, item: ItemId, place: int, verdict: str | None, **said: o
 @pytest.fixture
 def shop(store: Store) -> tuple[Store, RunId, list[ItemId]]:
     """Three conversations: apples judged yes and no, pears yes and idk, plums yes and nothing."""
-    talks = [
+    chats = [
         Conversation(
             "fruit",
             f"{fruit}-1",
@@ -90,11 +90,11 @@ def shop(store: Store) -> tuple[Store, RunId, list[ItemId]]:
             ("plum", "?"),
         )
     ]
-    store.conversations.import_batch(talks)
+    store.conversations.import_batch(chats)
     run = store.runs.create(spec_of("turn-faithfulness", FACTS), store.conversations.list_ids())
     items = list(store.runs.list_item_ids(run))
     labels: Sequence[tuple[str | None, ...]] = (("yes", "no"), ("yes", "idk"), ("yes", None))
-    for item, each, given_labels in zip(items, talks, labels, strict=True):
+    for item, each, given_labels in zip(items, chats, labels, strict=True):
         for window in windows_of(each):
             store.runs.save_window(item, assess(window, {1: given_labels}))
         store.runs.score_and_finish_item(item, ItemState.DONE, None)
@@ -164,8 +164,8 @@ def test_metadata_that_came_with_the_data_is_found(store: Store, text: str, keys
         "b": {"model": "m2", "per_turn": {"1": {"trace_id": "ab12"}}},
         "c": {"extra": {"odd.key": ["x"]}},
     }
-    talks = [replace(talk(key), metadata=each) for key, each in metadata.items()]
-    store.conversations.import_batch(talks)
+    chats = [replace(make_conversation(key), metadata=each) for key, each in metadata.items()]
+    store.conversations.import_batch(chats)
     run = store.runs.create(spec_of("turn-faithfulness", FACTS), store.conversations.list_ids())
     assert found(store, run, text) == keys.split()
 
@@ -220,24 +220,26 @@ def test_claims_hold_the_words_themselves(shop: tuple[Store, RunId, list[ItemId]
 
 
 def test_a_whole_answer_is_found_by_what_its_turn_says(store: Store) -> None:
-    run, _ = said(store, talk("whole"), spec_of("support", SUPPORTED), {1: [answer("yes")]})
+    run, _ = said(
+        store, make_conversation("whole"), spec_of("support", SUPPORTED), {1: [answer("yes")]}
+    )
     assert claims(store, run, "answer") == ["whole Answer 0 of whole."]
     assert claims(store, run, "borderline") == []
 
 
 def test_only_the_claims_of_the_run_are_found(store: Store) -> None:
-    first, _ = judged(store, talk("one"), {1: ["yes"]})
-    second, _ = judged(store, talk("two"), {1: ["no"]})
+    first, _ = judged(store, make_conversation("one"), {1: ["yes"]})
+    second, _ = judged(store, make_conversation("two"), {1: ["no"]})
     assert claims(store, first, "claim") == ["one Claim 1.0"]
     assert found(store, second, "verdict:yes") == []
 
 
 def test_a_claim_that_came_with_a_rating_is_indexed_once(store: Store) -> None:
     rating = Rating(1, "bo", "yes-no", "yes", claim="Zebras are striped.")
-    store.conversations.import_batch([talk("rated", ratings=(rating,))])
+    store.conversations.import_batch([make_conversation("rated", ratings=(rating,))])
     run = store.runs.create(spec_of("m", FACTS), store.conversations.list_ids())
     assert found(store, run, "zebras") == ["rated"]
-    store.conversations.import_batch([talk("rated", ratings=(rating,))])
+    store.conversations.import_batch([make_conversation("rated", ratings=(rating,))])
     assert found(store, run, "striped") == ["rated"]
 
 
@@ -365,7 +367,7 @@ def test_conversations_are_found_by_labels_of_their_whole_answers(tmp_path: Path
 
 
 def test_ids_are_taken_apart_in_parts(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    ids = [imported(store, talk(f"c{number}")) for number in range(12)]
+    ids = [imported(store, make_conversation(f"c{number}")) for number in range(12)]
     run = store.runs.create(SPEC, ids)
     wanted = parse_filter("", make_filter_context(FACTS)).filter
     every = store.runs.list_item_ids(run)

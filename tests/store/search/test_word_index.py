@@ -20,11 +20,11 @@ from faithtui.store.search import word_index
 from faithtui.store.search.filters import SearchStop, SearchStopped, make_filter_context
 from faithtui.store.search.word_index import rebuild_index
 from faithtui.store.store import Store
-from tests.store.building import SPEC, import_talks
+from tests.store.building import SPEC, import_conversations
 from tests.store.search.test_filters import claims, found
 
 
-def talk(key: str, source: str = "tests") -> Conversation:
+def make_conversation(key: str, source: str = "tests") -> Conversation:
     """A conversation whose words are its own: key, question, answer and passage."""
     return Conversation(
         source,
@@ -37,9 +37,9 @@ def talk(key: str, source: str = "tests") -> Conversation:
     )
 
 
-def import_without_words(store: Store, talks: Sequence[Conversation]) -> RunId:
-    store.conversations.import_batch(talks, index_words=False)
-    return store.runs.create(SPEC, import_talks(store, talks))
+def import_without_words(store: Store, chats: Sequence[Conversation]) -> RunId:
+    store.conversations.import_batch(chats, index_words=False)
+    return store.runs.create(SPEC, import_conversations(store, chats))
 
 
 def index_all_texts(store: Store) -> None:
@@ -62,7 +62,7 @@ def read_index(path: Path) -> dict[str, list[tuple[object, ...]]]:
 
 def test_words_that_wait_are_indexed_by_the_first_search(tmp_path: Path) -> None:
     with Store.open(tmp_path / "x.db") as store:
-        run = import_without_words(store, [talk("a"), talk("b")])
+        run = import_without_words(store, [make_conversation("a"), make_conversation("b")])
         assert store.word_index.count_unindexed_texts() == 4
         assert found(store, run, "state:pending") == ["a", "b"]
         assert store.word_index.count_unindexed_texts() == 4, "no words were searched for"
@@ -74,10 +74,10 @@ def test_words_that_wait_are_indexed_by_the_first_search(tmp_path: Path) -> None
 
 def test_counts_and_claims_wait_for_the_words_too(tmp_path: Path) -> None:
     with Store.open(tmp_path / "x.db") as store:
-        run = import_without_words(store, [talk("a"), talk("b")])
+        run = import_without_words(store, [make_conversation("a"), make_conversation("b")])
         wanted = parse_filter("answera", make_filter_context(SPEC.rule)).filter
         assert store.search.count_matching_items(run, wanted) == 1
-        run = import_without_words(store, [talk("c")])
+        run = import_without_words(store, [make_conversation("c")])
         assert claims(store, run, "answera") == []
         assert store.word_index.count_unindexed_texts() == 0
 
@@ -134,8 +134,8 @@ def test_an_import_that_is_killed_between_rows_and_words_loses_no_word(tmp_path:
 
 def test_a_deletion_indexes_what_waits_and_forgets_what_goes(tmp_path: Path) -> None:
     with Store.open(tmp_path / "x.db") as store:
-        kept = import_without_words(store, [talk("a"), talk("b")])
-        import_without_words(store, [talk("gone", "other")])
+        kept = import_without_words(store, [make_conversation("a"), make_conversation("b")])
+        import_without_words(store, [make_conversation("gone", "other")])
         gone = store.conversations.list_ids(("other",))
         store.deletions.delete_conversations(DeletionKind.DATASET, gone, "ann")
         assert store.word_index.count_unindexed_texts() == 0
@@ -146,13 +146,15 @@ def test_a_deletion_indexes_what_waits_and_forgets_what_goes(tmp_path: Path) -> 
 
 def test_few_rows_that_come_after_many_that_wait_wait_too(tmp_path: Path) -> None:
     with Store.open(tmp_path / "x.db") as store:
-        import_without_words(store, [talk("a"), talk("b")])
-        store.conversations.import_batch([talk("c")])
+        import_without_words(store, [make_conversation("a"), make_conversation("b")])
+        store.conversations.import_batch([make_conversation("c")])
         assert store.word_index.count_unindexed_texts() == 6
         index_all_texts(store)
-        store.conversations.import_batch([talk("d")])
+        store.conversations.import_batch([make_conversation("d")])
         assert store.word_index.count_unindexed_texts() == 0
-        run = store.runs.create(SPEC, import_talks(store, [talk(key) for key in "abcd"]))
+        run = store.runs.create(
+            SPEC, import_conversations(store, [make_conversation(key) for key in "abcd"])
+        )
         assert [found(store, run, f"passage{key}") for key in "abcd"] == [
             ["a"],
             ["b"],
@@ -173,9 +175,9 @@ def test_the_index_is_the_same_however_it_was_made(
             with Store.open(folder / f"{name}.db") as store:
                 begin = 0
                 for size in sizes:
-                    talks = [talk(str(begin + number)) for number in range(size)]
+                    chats = [make_conversation(str(begin + number)) for number in range(size)]
                     begin += size
-                    store.conversations.import_batch(talks, index_words=name == "whole")
+                    store.conversations.import_batch(chats, index_words=name == "whole")
                 if name == "lots":
                     index_all_texts(store)
                 elif name == "anew":
@@ -191,7 +193,7 @@ def test_a_lot_ends_before_it_holds_too_many_characters(
 ) -> None:
     monkeypatch.setattr(word_index, "_LOT_CHARACTERS", 20)
     with Store.open(tmp_path / "x.db") as store:
-        import_without_words(store, [talk(key) for key in "abc"])
+        import_without_words(store, [make_conversation(key) for key in "abc"])
         # Messages of one conversation are 27 characters, passages 8: one and two of them.
         assert store.word_index.index_next_lot() == 6 - 3
 
@@ -201,7 +203,7 @@ def test_a_search_that_is_stopped_keeps_what_was_indexed(
 ) -> None:
     monkeypatch.setattr(word_index, "LOT_ROWS", 1)
     with Store.open(tmp_path / "x.db") as store:
-        run = import_without_words(store, [talk("a"), talk("b")])
+        run = import_without_words(store, [make_conversation("a"), make_conversation("b")])
         stop = SearchStop()
         index_next_lot = word_index.index_next_lot
 
@@ -218,7 +220,7 @@ def test_a_search_that_is_stopped_keeps_what_was_indexed(
 
 def test_a_store_that_cannot_be_written_says_that_words_wait(tmp_path: Path) -> None:
     with Store.open(tmp_path / "x.db") as store:
-        run = import_without_words(store, [talk("a")])
+        run = import_without_words(store, [make_conversation("a")])
     with Store.open(tmp_path / "x.db", read_only=True) as store:
         assert found(store, run, "state:pending") == ["a"]
         with pytest.raises(StoreReadOnly, match="those of 2 conversations and passages"):
@@ -228,8 +230,8 @@ def test_a_store_that_cannot_be_written_says_that_words_wait(tmp_path: Path) -> 
 def test_words_of_others_keep_nobody_from_searching(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     with Store.open(path) as store:
-        run = store.runs.create(SPEC, import_talks(store, [talk("a")]))
-        waiting = import_without_words(store, [talk("b", "other")])
+        run = store.runs.create(SPEC, import_conversations(store, [make_conversation("a")]))
+        waiting = import_without_words(store, [make_conversation("b", "other")])
         assert found(store, run, "passagea") == ["a"]
         assert store.word_index.count_unindexed_texts() == 2
     with Store.open(path, read_only=True) as store:
@@ -247,7 +249,7 @@ def test_words_of_others_keep_nobody_from_searching(tmp_path: Path) -> None:
 
 def test_a_passage_of_the_run_that_waits_is_indexed_first(tmp_path: Path) -> None:
     with Store.open(tmp_path / "x.db") as store:
-        run = store.runs.create(SPEC, import_talks(store, [talk("a")]))
+        run = store.runs.create(SPEC, import_conversations(store, [make_conversation("a")]))
         assert store.word_index.is_run_indexed(run)
         connection = sqlite3.connect(tmp_path / "x.db")
         connection.execute("INSERT INTO document (id, text, hash) VALUES (99, 'late', 'x')")
@@ -261,8 +263,8 @@ def test_a_passage_of_the_run_that_waits_is_indexed_first(tmp_path: Path) -> Non
 def test_what_an_older_program_left_before_its_own_words_is_indexed(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     with Store.open(path) as store:
-        run = import_without_words(store, [talk("a"), talk("b")])
-        later = import_without_words(store, [talk("c")])
+        run = import_without_words(store, [make_conversation("a"), make_conversation("b")])
+        later = import_without_words(store, [make_conversation("c")])
     connection = sqlite3.connect(path)
     for name in ("conversation", "document"):
         # It wrote the words with the rows, whatever waited.

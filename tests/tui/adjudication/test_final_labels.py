@@ -1,4 +1,4 @@
-"""The final label of a claim: given, flagged for a talk, saved, taken back."""
+"""The final label of a claim: given, flagged for a chat, saved, taken back."""
 
 import sqlite3
 from concurrent.futures import Future

@@ -315,8 +315,8 @@ async def test_an_empty_cell_of_the_matrix_says_so_in_the_metrics_words(
 def nothing(path: Path, key: str, state: ItemState, reason: str | None) -> None:
     """Store a run that found nothing to judge."""
     with Store.open(path, clock=lambda: NOON) as store:
-        talk = Conversation("shop", "quiet", (Turn("user", "Hi"), Turn("assistant", "Hi")), "shop")
-        store.conversations.import_batch([talk])
+        chat = Conversation("shop", "quiet", (Turn("user", "Hi"), Turn("assistant", "Hi")), "shop")
+        store.conversations.import_batch([chat])
         run = store.runs.create(replace(SPEC, metric=key), store.conversations.list_ids())
         (item,) = store.runs.list_item_ids(run)
         store.runs.score_and_finish_item(item, state, reason)

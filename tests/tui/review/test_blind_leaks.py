@@ -34,7 +34,7 @@ SIZES = [(80, 24), (200, 60)]
 def planted(path: Path) -> None:
     """Make a run of three conversations in which all of the judge's words can be told."""
     with Store.open(path, clock=lambda: NOON) as store:
-        talks = [
+        chats = [
             Conversation(
                 "shop",
                 f"conv-{number}",
@@ -46,10 +46,10 @@ def planted(path: Path) -> None:
             )
             for number in range(3)
         ]
-        store.conversations.import_batch(talks)
+        store.conversations.import_batch(chats)
         run = store.runs.create(SPEC, store.conversations.list_ids())
-        for number, (item, talk) in enumerate(
-            zip(store.runs.list_item_ids(run), talks, strict=True)
+        for number, (item, chat) in enumerate(
+            zip(store.runs.list_item_ids(run), chats, strict=True)
         ):
             said = [
                 Said(1, f"Label {number} is free.", "no", ((0, "contradicts"),), CANARY, 0.4242),
@@ -58,7 +58,7 @@ def planted(path: Path) -> None:
             save(
                 store,
                 item,
-                assessments(talk, said, [Truth(f"Labels of {CANARY}.", "Red.")]),
+                assessments(chat, said, [Truth(f"Labels of {CANARY}.", "Red.")]),
                 ItemState.DONE,
                 f"{CANARY} at the end",
             )

@@ -30,7 +30,7 @@ def exchange(question: str, answer: str) -> tuple[Turn, Turn]:
     return Turn("user", question), Turn("assistant", answer, (Document(OPENS),))
 
 
-def talk(key: str, *turns: Turn) -> Conversation:
+def make_conversation(key: str, *turns: Turn) -> Conversation:
     return Conversation("shop", key, turns, key)
 
 
@@ -40,8 +40,8 @@ def judged(path: Path) -> RunId:
     with Store.open(path) as store:
         store.conversations.import_batch(
             [
-                talk("small", *exchange("Thanks!", "You're welcome!")),
-                talk("mixed", *exchange("Hi!", "Hello!"), *exchange("When?", OPENS)),
+                make_conversation("small", *exchange("Thanks!", "You're welcome!")),
+                make_conversation("mixed", *exchange("Hi!", "Hello!"), *exchange("When?", OPENS)),
             ]
         )
         options = {"window_size": "1"}

@@ -27,7 +27,7 @@ def content(file: Path) -> dict[str, str]:
 def store(tmp_path: Path, cli: Cli) -> Path:
     """Make a store with texts, a run and a label that must stay where they are."""
     path = tmp_path / "private.db"
-    talk = {
+    chat = {
         "id": "Zanzibar-1",
         "turns": [
             {"role": "user", "content": "What weighs a blue whale in Zanzibar?"},
@@ -39,7 +39,7 @@ def store(tmp_path: Path, cli: Cli) -> Path:
         ],
     }
     data = tmp_path / "Zanzibar.jsonl"
-    data.write_text(json.dumps(talk) + "\n", encoding="utf-8")
+    data.write_text(json.dumps(chat) + "\n", encoding="utf-8")
     assert cli("import", data, "--store", path).code == 0
     assert cli("run", "--store", path, "--log-prompts").code == 0
     return path

@@ -13,7 +13,7 @@ from tests.cli.conftest import Cli
 
 def make_store(tmp_path: Path, cli: Cli) -> Path:
     path = tmp_path / "store.db"
-    talk = {
+    chat = {
         "id": "1",
         "turns": [
             {"role": "user", "content": "q"},
@@ -25,7 +25,7 @@ def make_store(tmp_path: Path, cli: Cli) -> Path:
         ],
     }
     data = tmp_path / "data.jsonl"
-    data.write_text(json.dumps(talk))
+    data.write_text(json.dumps(chat))
     assert cli("import", data, "--store", path).code == 0
     return path
 

@@ -11,12 +11,12 @@ from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 from tests.engine.building import opened, planned, store_with
-from tests.engine.review.test_recalibration import label, talk
+from tests.engine.review.test_recalibration import label, make_conversation
 
 
-def make_labelled_store(path: Path, talks: int) -> Path:
+def make_labelled_store(path: Path, chats: int) -> Path:
     """Make a store whose claims the embedded judge judged and people called supported."""
-    with store_with(path, [talk(number) for number in range(talks)]) as store:
+    with store_with(path, [make_conversation(number) for number in range(chats)]) as store:
         run = planned(store)
         asyncio.run(
             runner.execute_run(store, run, lambda event: None, judge=opened(OfflineJudge()))

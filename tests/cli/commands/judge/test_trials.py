@@ -11,7 +11,7 @@ from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from tests.cli.conftest import Cli
 from tests.engine.building import opened, planned, store_with
-from tests.engine.review.test_recalibration import label, talk
+from tests.engine.review.test_recalibration import label, make_conversation
 from tests.engine.willing_server import willing_server
 
 
@@ -109,7 +109,7 @@ def test_a_bad_file_and_no_file_are_named(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_labelled_claims_of_a_run_are_probed(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "labelled.db"
-    with store_with(path, [talk(number) for number in range(15)]) as store:
+    with store_with(path, [make_conversation(number) for number in range(15)]) as store:
         run = planned(store)
         judge = opened(OfflineJudge())
         asyncio.run(runner.execute_run(store, run, lambda event: None, judge=judge))

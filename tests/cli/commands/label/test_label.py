@@ -28,7 +28,7 @@ CLAIMS = 6
 Label = Callable[..., Result]
 
 
-def talk(key: str) -> Conversation:
+def make_conversation(key: str) -> Conversation:
     answer = f"The {key} parcel is blue. The {key} parcel weighs 3 kilograms."
     document = Document(f"A {key} parcel is blue and weighs 4 kilograms.", "parcels.md")
     return Conversation(
@@ -39,11 +39,11 @@ def talk(key: str) -> Conversation:
 def canary(path: Path, labels: Sequence[str]) -> Path:
     """Make a run in which everything the judge wrote can be told from the rest."""
     with Store.open(path) as store:
-        talks = [talk(key) for key in ("red", "old", "new")]
-        store.conversations.import_batch(talks)
+        chats = [make_conversation(key) for key in ("red", "old", "new")]
+        store.conversations.import_batch(chats)
         run = store.runs.create(SPEC, store.conversations.list_ids())
         found = iter(labels)
-        for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
+        for item, each in zip(store.runs.list_item_ids(run), chats, strict=True):
             (window,) = cut_sliding_windows(split_into_interactions(each.turns), 10)
             verdicts = tuple(
                 Verdict(

@@ -22,14 +22,14 @@ def exchange(question: str, answer: str, *documents: str) -> list[dict[str, obje
 def store(cli: Cli, tmp_path: Path) -> Path:
     """A run over small talk alone, small talk before an answer, and an answer from nothing."""
     opens = "The shop opens at nine."
-    talks = [
+    chats = [
         ("small-talk", exchange("Thanks!", "You're welcome!", opens)),
         ("mixed", [*exchange("Hi!", "Hello!", opens), *exchange("When?", opens, opens)]),
         ("bare", exchange("When?", opens)),
     ]
     lines = tmp_path / "shop.jsonl"
     lines.write_text(
-        "".join(json.dumps({"id": key, "turns": turns}) + "\n" for key, turns in talks)
+        "".join(json.dumps({"id": key, "turns": turns}) + "\n" for key, turns in chats)
     )
     path = tmp_path / "shop.db"
     assert cli("import", "--store", path, lines).code == 0
@@ -50,11 +50,11 @@ def test_the_summary_of_a_run_counts_what_its_mean_leaves_out(cli: Cli, store: P
 
 
 def test_nothing_but_small_talk_is_no_mean_score(cli: Cli, store: Path, tmp_path: Path) -> None:
-    lines = tmp_path / "talk.jsonl"
-    talk = {"id": "1", "turns": exchange("Thanks!", "You're welcome!", "The shop opens at nine.")}
-    lines.write_text(json.dumps(talk))
+    lines = tmp_path / "chat.jsonl"
+    chat = {"id": "1", "turns": exchange("Thanks!", "You're welcome!", "The shop opens at nine.")}
+    lines.write_text(json.dumps(chat))
     cli("import", "--store", store, lines)
-    out = run_over(cli, store, "--source", "talk")
+    out = run_over(cli, store, "--source", "chat")
     assert "0 claims · no score · 1 of 1 window undefined" in out
     assert "mean score" not in out
 

@@ -45,7 +45,7 @@ def scores_of(cli: Cli, store: Path) -> dict[str, list[object]]:
 
 
 def test_every_metric_is_replayed_from_one_recording(cli: Cli, tmp_path: Path) -> None:
-    store, file = tmp_path / "talks.db", tmp_path / "replies.jsonl"
+    store, file = tmp_path / "chats.db", tmp_path / "replies.jsonl"
     store_with(store, [conversation("a", 2), conversation("b", 1)]).close()
     done = cli("run", "--metric", "all", "--record", file, "--store", store)
     assert done.code == 0
@@ -70,7 +70,7 @@ def test_every_metric_is_replayed_from_one_recording(cli: Cli, tmp_path: Path) -
 def test_replies_of_the_store_are_recorded_too_and_a_recording_is_written_on(
     cli: Cli, tmp_path: Path
 ) -> None:
-    store, file = tmp_path / "talks.db", tmp_path / "replies.jsonl"
+    store, file = tmp_path / "chats.db", tmp_path / "replies.jsonl"
     store_with(store, [conversation("a", 2)]).close()
     assert cli("run", "--store", store).code == 0
     assert cli("run", "--record", file, "--store", store).code == 0
@@ -88,7 +88,7 @@ def test_replies_of_the_store_are_recorded_too_and_a_recording_is_written_on(
 async def test_what_was_repaired_is_replayed_at_once(tmp_path: Path) -> None:
     file = tmp_path / "replies.jsonl"
     with (
-        store_with(tmp_path / "talks.db", [conversation("a", 1)]) as store,
+        store_with(tmp_path / "chats.db", [conversation("a", 1)]) as store,
         ReplyRecorder(file) as recorder,
     ):
         run = planned(store)

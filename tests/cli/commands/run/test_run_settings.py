@@ -108,7 +108,7 @@ EXAMPLE = Example(
 @pytest.fixture
 def path(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store with conversations and a split, in which runs are planned and not executed."""
-    file = tmp_path / "talks.db"
+    file = tmp_path / "chats.db"
     store_with(file, [conversation(f"c{number}", 1) for number in range(12)]).close()
     assert cli("split", "make", "--store", file).code == 0
     monkeypatch.setenv("OPENAI_API_KEY", "k")
@@ -128,7 +128,7 @@ def words_for(name: str, folder: Path) -> list[str]:
     if name == "prompts_dir":
         return [option, str(Path(registry.__file__).parent / "prompts")]
     if name == "claim_set":
-        with Store.open(folder / "talks.db") as store:
+        with Store.open(folder / "chats.db") as store:
             run = judged(store)
             row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 1, 3))
             store.claim_sets.make_version_if_changed("shop", row.id, "ann")

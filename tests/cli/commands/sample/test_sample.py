@@ -73,11 +73,11 @@ def test_names_of_strata_are_written_as_in_a_line_of_csv(
 
 
 def test_a_key_of_the_metadata_may_have_a_comma(cli: Cli, tmp_path: Path) -> None:
-    talks = [
+    chats = [
         replace(conversation(f"{number}", 1), metadata={"city, country": city})
         for number, city in enumerate(["Bergen, Norway", "Oslo, Norway"] * 3)
     ]
-    write_lines(tmp_path / "logs.jsonl", talks)
+    write_lines(tmp_path / "logs.jsonl", chats)
     measure_shards(tmp_path / "logs.jsonl", tmp_path / "results")
     options = ("--size", "4", "--store", tmp_path / "review.db", "--json")
     keys = 'verdict,"city, country"'

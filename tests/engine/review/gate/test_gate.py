@@ -46,7 +46,13 @@ from faithtui.store.records import ItemCheckResult, ItemState, RunSpec, RunState
 from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum
 from faithtui.store.store import Store
 from tests.engine.finished_run import CLAIMS, JUDGED, TALKS, Calendar, fair, label, run_over
-from tests.store.building import assess, import_talks, imported, talk, windows_of
+from tests.store.building import (
+    assess,
+    import_conversations,
+    imported,
+    make_conversation,
+    windows_of,
+)
 
 RUN = RunId(1)
 EASY = GateRequest(kappa=0.4, recall_no=0.5, score=0.3)
@@ -234,13 +240,13 @@ def test_the_date_of_a_label_on_a_whole_answer_does_not_touch_figures_of_claims(
     clock = Calendar()
     clock.wait(1.5)
     calendar.wait(30)
-    imported(judged, talk("t0", answers=1, ratings=[Rating(1, "bo", "yes-no", "no")]))
+    imported(judged, make_conversation("t0", answers=1, ratings=[Rating(1, "bo", "yes-no", "no")]))
     result = check_gate_and_write_certificate_if_passed(judged, RUN, EASY, clock=clock)
     assert result.broken == ()
 
 
 def test_nothing_labelled_is_not_enough(empty: Store, calendar: Calendar) -> None:
-    run = run_over(empty, talks=6)
+    run = run_over(empty, chats=6)
     result = check_gate_and_write_certificate_if_passed(
         empty, run, replace(EASY, age_days=1), clock=calendar
     )
@@ -298,7 +304,7 @@ def test_what_was_accepted_is_in_the_certificate_and_holds_with_it(
 def test_a_run_whose_claims_are_made_up_or_unchecked_passes_no_certificate(
     store: Store, certificate: Path, calendar: Calendar
 ) -> None:
-    run = run_over(store, name="new", talks=60, said=("yes", "yes", "yes", "no"))
+    run = run_over(store, name="new", chats=60, said=("yes", "yes", "yes", "no"))
     for change, code in (
         ("checks = 0", "not_checked"),
         (f"checks = {CHECKS}, checked_claims = 240, phantom_claims = 200", "suspect_run"),
@@ -386,7 +392,7 @@ def test_a_certificate_of_a_sample_by_strata_leaves_recall_undecided(
 def test_a_forecast_for_another_run_is_no_surer_than_the_certified_one(
     store: Store, certificate: Path, calendar: Calendar
 ) -> None:
-    run = run_over(store, name="new", talks=60, said=("yes", "yes", "yes", "no"))
+    run = run_over(store, name="new", chats=60, said=("yes", "yes", "yes", "no"))
     assert (
         outcomes(held(store, certificate, calendar, run))["corrected_score"] is CheckOutcome.PASSED
     )
@@ -421,7 +427,7 @@ def test_labels_of_a_machine_that_came_with_data_are_refused(
     store: Store, calendar: Calendar
 ) -> None:
     rating = Rating(1, "gpt-4o", "expertqa-support", "Complete", "Claim 1.0")
-    imported(store, talk("t0", answers=1, ratings=[rating]))
+    imported(store, make_conversation("t0", answers=1, ratings=[rating]))
     result = check_gate_and_write_certificate_if_passed(store, RUN, EASY, clock=calendar)
     assert result.outcome is CheckOutcome.STALE
     assert "labels by gpt-4o are a machine's" in result.broken[0]
@@ -556,7 +562,7 @@ CHANGES: list[tuple[str, RunSpec]] = [
 def test_another_judge_prompt_or_metric_is_stale(
     store: Store, certificate: Path, calendar: Calendar, message: str, spec: RunSpec
 ) -> None:
-    result = held(store, certificate, calendar, run_over(store, spec, talks=1))
+    result = held(store, certificate, calendar, run_over(store, spec, chats=1))
     assert result.outcome is CheckOutcome.STALE
     assert [each for each in result.broken if each.startswith(message)]
 
@@ -598,7 +604,7 @@ def test_another_parameter_of_the_judge_is_stale(
     certified = parse_certificate(certificate_with_parameters.read_bytes()).judge
     for each in fingerprints:
         assert make_judge_identity("openai:judge-1", each) != certified
-    run = run_over(store, replace(JUDGED, judge_fingerprint=fingerprints[0]), talks=1)
+    run = run_over(store, replace(JUDGED, judge_fingerprint=fingerprints[0]), chats=1)
     result = held(store, certificate_with_parameters, calendar, run)
     assert result.outcome is CheckOutcome.STALE
     assert "judge: openai:judge-1 is not what it was (its fingerprint differs)" in result.broken
@@ -611,7 +617,7 @@ def test_the_same_parameters_in_other_words_are_not_stale(
     earlier = same.replace("x-team", "X-Team").replace('"temperature":0.0', '"temperature":0')
     assert earlier != same
     for fingerprint in (same, earlier):
-        run = run_over(store, replace(JUDGED, judge_fingerprint=fingerprint), talks=1)
+        run = run_over(store, replace(JUDGED, judge_fingerprint=fingerprint), chats=1)
         result = held(store, certificate_with_parameters, calendar, run)
         assert not [each for each in result.broken if each.startswith("judge:")]
 
@@ -662,7 +668,7 @@ def test_options_that_change_no_question_do_not_matter(
     store: Store, certificate: Path, calendar: Calendar
 ) -> None:
     spec = replace(JUDGED, options={**JUDGED.options, "verbose_mode": True}, concurrency=1)
-    result = held(store, certificate, calendar, run_over(store, spec, name="new", talks=8))
+    result = held(store, certificate, calendar, run_over(store, spec, name="new", chats=8))
     assert result.broken == ()
 
 
@@ -725,7 +731,7 @@ def test_labels_of_a_machine_that_came_later_are_refused(
     store: Store, certificate: Path, calendar: Calendar
 ) -> None:
     label(store, RUN, by="gpt-4o")
-    result = held(store, certificate, calendar, run_over(store, name="new", talks=8))
+    result = held(store, certificate, calendar, run_over(store, name="new", chats=8))
     assert any("labels by gpt-4o are a machine's" in each for each in result.broken)
     assert any(each.startswith("labels: ") for each in result.broken)
 
@@ -760,7 +766,7 @@ def test_an_edited_certificate_is_refused(
 def test_a_run_without_labels_is_held_against_the_certificate(
     store: Store, certificate: Path, calendar: Calendar
 ) -> None:
-    run = run_over(store, name="new", talks=60, said=("yes", "yes", "yes", "no"))
+    run = run_over(store, name="new", chats=60, said=("yes", "yes", "yes", "no"))
     result = held(store, certificate, calendar, run)
     assert result.outcome is CheckOutcome.PASSED
     certified = parse_certificate(certificate.read_bytes()).measured
@@ -782,7 +788,7 @@ def test_a_run_without_labels_is_held_against_the_certificate(
 def test_labels_of_the_run_itself_go_before_the_certificate(
     store: Store, certificate: Path, calendar: Calendar
 ) -> None:
-    run = run_over(store, name="new", talks=40)
+    run = run_over(store, name="new", chats=40)
     # The certified judge is wrong on most of what it says here.
     label(store, run, lambda n, _, word: "yes" if word == "no" and n % 8 else word)
     accept = ("few_conversations", "not_checked")
@@ -800,7 +806,7 @@ def test_labels_of_the_run_itself_go_before_the_certificate(
 def test_few_labels_of_the_run_itself_can_contradict_the_certificate(
     store: Store, certificate: Path, calendar: Calendar
 ) -> None:
-    run = run_over(store, name="new", talks=6)
+    run = run_over(store, name="new", chats=6)
     label(store, run, lambda n, _, word: word if n == 0 else "yes" if word == "no" else "no")
     accept = ("few_conversations", "not_checked")
     result = held(store, certificate, calendar, run, accept=accept)
@@ -809,7 +815,7 @@ def test_few_labels_of_the_run_itself_can_contradict_the_certificate(
     assert by_name[Criterion.KAPPA].outcome is CheckOutcome.BELOW
     assert any("contradict the certificate: its own kappa" in each for each in result.notes)
     # Few that agree show nothing against it.
-    other = run_over(store, name="other", talks=6)
+    other = run_over(store, name="other", chats=6)
     label(store, other)
     assert held(store, certificate, calendar, other, accept=accept).outcome is CheckOutcome.PASSED
 
@@ -817,7 +823,7 @@ def test_few_labels_of_the_run_itself_can_contradict_the_certificate(
 def test_in_another_store_what_cannot_be_verified_is_said(
     store: Store, certificate: Path, calendar: Calendar, empty: Store
 ) -> None:
-    run = run_over(empty, name="new", talks=60)
+    run = run_over(empty, name="new", chats=60)
     result = held(empty, certificate, calendar, run)
     assert result.outcome is CheckOutcome.PASSED
     assert result.notes[0].endswith("not in this store: labels, sample, guideline")
@@ -859,7 +865,7 @@ def test_a_certificate_holds_for_its_own_level(
 def test_a_run_without_labels_of_its_own_cannot_be_certified(
     store: Store, certificate: Path, calendar: Calendar, tmp_path: Path
 ) -> None:
-    run = run_over(store, name="new", talks=8)
+    run = run_over(store, name="new", chats=8)
     with pytest.raises(ConfigError, match="no labels of its own"):
         held(store, certificate, calendar, run, write=tmp_path / "c.json")
     assert not (tmp_path / "c.json").exists()
@@ -918,7 +924,7 @@ def test_a_certified_drop_is_not_asked_of_other_conversations(
         check_gate_and_write_certificate_if_passed(store, again, order, clock=calendar).outcome
         is CheckOutcome.PASSED
     )
-    result = held(store, path, calendar, run_over(store, name="new", talks=60))
+    result = held(store, path, calendar, run_over(store, name="new", chats=60))
     assert "accuracy_change" not in outcomes(result)
     assert any("largest drop is not asked" in each for each in result.notes)
 
@@ -1119,15 +1125,15 @@ def test_figures_that_the_certified_labels_do_not_give_are_named(
     flattered = replace(read.measured.kappa, value=0.97, ci_low=0.95, ci_high=0.99)
     forged = replace(read, measured=replace(read.measured, kappa=flattered))
     certificate.write_text(format_certificate(forged))
-    again = run_over(store, name="u", talks=3)
+    again = run_over(store, name="u", chats=3)
     result = held(store, certificate, calendar, again)
     assert result.outcome is CheckOutcome.STALE
     assert result.broken[0].startswith("figures: Cohen's kappa of the certificate is 0.970 [0.950")
 
 
-@pytest.mark.parametrize("talks", [0, 3])
+@pytest.mark.parametrize("chats", [0, 3])
 def test_figures_are_checked_though_the_time_of_the_run_was_written_anew(
-    store: Store, certificate: Path, calendar: Calendar, talks: int
+    store: Store, certificate: Path, calendar: Calendar, chats: int
 ) -> None:
     """Also where the run at hand is the certified one."""
     read = parse_certificate(certificate.read_bytes())
@@ -1135,7 +1141,7 @@ def test_figures_are_checked_though_the_time_of_the_run_was_written_anew(
     moved = replace(read.run, created_at=read.run.created_at + timedelta(microseconds=1))
     forged = replace(read, measured=replace(read.measured, kappa=flattered), run=moved)
     certificate.write_text(format_certificate(forged))
-    again = run_over(store, name="u", talks=talks) if talks else RUN
+    again = run_over(store, name="u", chats=chats) if chats else RUN
     result = held(store, certificate, calendar, again)
     assert result.outcome is CheckOutcome.STALE
     assert result.broken[0].startswith("run: the certificate has run 1 made at")
@@ -1196,7 +1202,7 @@ def test_a_labelled_sample_of_a_second_run_over_the_same_claims_is_asked_about(
 
 def test_labels_that_were_deleted_are_asked_about(store: Store, calendar: Calendar) -> None:
     """Nothing tells whether they were those on which the judge is wrong."""
-    other = run_over(store, name="u", talks=2)
+    other = run_over(store, name="u", chats=2)
     label(store, other, by="bo")
     order = GateRequest(kappa=0.2)
     assert (
@@ -1242,14 +1248,14 @@ def test_labels_by_whoever_may_have_seen_the_judge_before_a_deletion_are_asked_a
     """Who had goes with it: the same file may be judged again, and was perhaps imported again."""
     order = GateRequest(kappa=0.2)
     early = run_over(empty, name="e") if kind is DeletionKind.DATASET else None
-    seen = run_over(empty, talks=2)
+    seen = run_over(empty, chats=2)
     items = empty.runs.list_item_ids(seen)
     empty.exposures.record_many(items, "ann")
     if kind is DeletionKind.RUN:
         empty.deletions.delete_run(seen, "ann")
     else:
-        talks = [each.conversation for each in empty.runs.read_item_rows(items)]
-        empty.deletions.delete_conversations(kind, talks, "ann")
+        chats = [each.conversation for each in empty.runs.read_item_rows(items)]
+        empty.deletions.delete_conversations(kind, chats, "ann")
     if early is not None:
         # What was here all the time remembers who saw it.
         label(empty, early)
@@ -1268,7 +1274,7 @@ def test_labels_by_whoever_may_have_seen_the_judge_before_a_deletion_are_asked_a
 def run_over_rated_answers(store: Store) -> RunId:
     """Judge forty answers, of which the judge and both annotators fail every second one."""
     them = [
-        talk(
+        make_conversation(
             f"r{number}",
             answers=1,
             ratings=[
@@ -1277,7 +1283,7 @@ def run_over_rated_answers(store: Store) -> RunId:
         )
         for number in range(40)
     ]
-    run = store.runs.create(JUDGED, import_talks(store, them))
+    run = store.runs.create(JUDGED, import_conversations(store, them))
     items = store.runs.list_item_ids(run)
     for number, (item, each) in enumerate(zip(items, them, strict=True)):
         for window in windows_of(each):
@@ -1297,7 +1303,7 @@ def run_over_rated_answers(store: Store) -> RunId:
 @pytest.mark.thorough
 def test_conversations_that_failed_are_asked_about(empty: Store, calendar: Calendar) -> None:
     """A judge may fail where it is hard; one in fifty is less than what makes a run broken."""
-    run = run_over(empty, talks=50)
+    run = run_over(empty, chats=50)
     last = empty.runs.list_item_ids(run)[-1]
     empty.runs.score_and_finish_item(last, ItemState.FAILED, None, "refused")
     label(empty, run, only=[each.claim for each in empty.samples.read_frame(run, ())])
@@ -1368,7 +1374,7 @@ def run_over_some(store: Store, run: RunId, places: Sequence[int]) -> RunId:
     part = store.runs.create(JUDGED, [rows[place].conversation for place in places])
     items = store.runs.list_item_ids(part)
     for item, place in zip(items, places, strict=True):
-        for window in windows_of(talk(f"t{place}", answers=1)):
+        for window in windows_of(make_conversation(f"t{place}", answers=1)):
             store.runs.save_window(item, assess(window, {1: CLAIMS}, rule=JUDGED.rule))
         store.runs.score_and_finish_item(item, ItemState.DONE, None, "all in all")
     store.findings.replace_findings_of_conversations(

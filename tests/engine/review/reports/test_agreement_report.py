@@ -30,12 +30,12 @@ from tests.store.building import (
     assess,
     imported,
     judged,
+    make_conversation,
     spec_of,
-    talk,
     windows_of,
 )
 
-TALK = talk(answers=3)
+TALK = make_conversation(answers=3)
 LABELS = {1: ["yes", "no"], 3: ["idk", "yes"], 5: ["no"]}
 
 
@@ -262,13 +262,13 @@ METADATA: dict[str, object] = {"n": {"model": "=1+1"}, "tags": ["a", "b", "a"], 
 
 
 def test_agreement_is_broken_down_by_metadata_of_conversations(tmp_path: Path) -> None:
-    talks = [
-        replace(talk(key, answers=1), metadata=metadata)
+    chats = [
+        replace(make_conversation(key, answers=1), metadata=metadata)
         for key, metadata in (("a", METADATA), ("b", {"tags": ["b"], "n": {"model": None}}))
     ]
     with Store.open(tmp_path / "metadata.db", clock=noon) as store:
-        run = store.runs.create(SPEC, [imported(store, each) for each in talks])
-        for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
+        run = store.runs.create(SPEC, [imported(store, each) for each in chats])
+        for item, each in zip(store.runs.list_item_ids(run), chats, strict=True):
             for window in windows_of(each):
                 assessed = assess(window, {1: ["yes"] * 11}, rule=SPEC.rule)
                 store.runs.save_window(item, assessed)

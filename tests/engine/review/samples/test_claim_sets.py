@@ -16,7 +16,7 @@ from faithtui.errors import ExportError, InputError, StoreError
 from faithtui.formats import claim_sets
 from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.store import Store
-from tests.store.building import talk
+from tests.store.building import make_conversation
 from tests.store.runs.test_run_designs import drawn, judged_all, label, sampled
 from tests.store.test_images import DATA, album
 
@@ -199,7 +199,7 @@ def test_a_header_that_does_not_fit_is_refused_whatever_its_digest(
 def test_conversations_with_other_turns_and_sets_of_the_same_name_are_refused(
     made: Path, other: Store, lines: list[dict[str, Any]], tmp_path: Path
 ) -> None:
-    other.conversations.import_batch([talk("a", say="Another answer")])
+    other.conversations.import_batch([make_conversation("a", say="Another answer")])
     with pytest.raises(StoreError, match="tests/a is in this store with other turns"):
         import_claim_set(other, made / "shop.jsonl")
     assert other.claim_sets.list_versions() == ()

@@ -24,7 +24,7 @@ from faithtui.tui.samples.sample_lines import (
     queue_detail_lines,
     queue_end_lines,
 )
-from tests.store.building import SPEC, assess, import_talks, talk, windows_of
+from tests.store.building import SPEC, assess, import_conversations, make_conversation, windows_of
 
 ANN = "ann"
 
@@ -37,9 +37,9 @@ def store(tmp_path: Path) -> Store:
 @pytest.fixture
 def run(store: Store) -> RunId:
     """Twenty conversations of four claims: the judge supports two, and says no and idk."""
-    talks = [talk(f"t{number:02}", answers=1) for number in range(20)]
-    run = store.runs.create(SPEC, import_talks(store, talks))
-    for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
+    chats = [make_conversation(f"t{number:02}", answers=1) for number in range(20)]
+    run = store.runs.create(SPEC, import_conversations(store, chats))
+    for item, each in zip(store.runs.list_item_ids(run), chats, strict=True):
         labels = ("yes", "no", "yes", "idk")
         store.runs.save_window(item, assess(windows_of(each)[0], {1: labels}))
     return run
@@ -126,10 +126,10 @@ def test_whole_conversations_and_repeats_have_none(store: Store, run: RunId) -> 
 
 
 def test_a_spot_check_has_them_and_a_run_that_went_on_has_not(store: Store) -> None:
-    talks = [talk(f"t{number:02}", answers=1) for number in range(21)]
-    run = store.runs.create(SPEC, import_talks(store, talks))
+    chats = [make_conversation(f"t{number:02}", answers=1) for number in range(21)]
+    run = store.runs.create(SPEC, import_conversations(store, chats))
     items = store.runs.list_item_ids(run)
-    windows = [assess(windows_of(each)[0], {1: ("yes", "no")}) for each in talks]
+    windows = [assess(windows_of(each)[0], {1: ("yes", "no")}) for each in chats]
     for item, window in zip(items[:20], windows, strict=False):
         store.runs.save_window(item, window)
     row = draw_and_save_run_sample(store, run, ANN, make_spot_check_request(3))

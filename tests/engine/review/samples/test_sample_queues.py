@@ -23,7 +23,7 @@ from faithtui.engine.review.samples.sample_queues import (
 from faithtui.errors import StoreError
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
-from tests.store.building import SPEC, assess, import_talks, talk, windows_of
+from tests.store.building import SPEC, assess, import_conversations, make_conversation, windows_of
 
 PEOPLE = "ann"
 
@@ -41,9 +41,11 @@ def run(store: Store) -> RunId:
 
 def judge_conversations(store: Store, count: int) -> RunId:
     """Make conversations of two claims: the judge says yes and no."""
-    talks: list[Conversation] = [talk(f"t{number:02}", answers=1) for number in range(count)]
-    run = store.runs.create(SPEC, import_talks(store, talks))
-    for item, each in zip(store.runs.list_item_ids(run), talks, strict=True):
+    chats: list[Conversation] = [
+        make_conversation(f"t{number:02}", answers=1) for number in range(count)
+    ]
+    run = store.runs.create(SPEC, import_conversations(store, chats))
+    for item, each in zip(store.runs.list_item_ids(run), chats, strict=True):
         store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", "no")}))
     return run
 

@@ -158,16 +158,16 @@ def test_what_was_said_fits_what_the_store_has(view: ReviewView) -> None:
 
 def long_view(store: Store, claim: str, passage: str) -> ReviewView:
     """Judge a conversation of long texts."""
-    talk = Conversation(
+    chat = Conversation(
         "shop",
         "long",
         (Turn("user", "And?"), Turn("assistant", "It is blue.", (Document(passage),))),
         "shop",
     )
-    store.conversations.import_batch([talk])
+    store.conversations.import_batch([chat])
     run = store.runs.create(SPEC, store.conversations.list_ids()[-1:])
     (item,) = store.runs.list_item_ids(run)
-    save(store, item, assessments(talk, [Said(1, claim, "no")], []))
+    save(store, item, assessments(chat, [Said(1, claim, "no")], []))
     return store.runs.read_conversation_for_review(item, "ann")
 
 
