@@ -35,8 +35,8 @@ MISSING_WORDS: Mapping[str, tuple[str, str]] = {
     "invalid_verdicts": ("has no readable verdict of the judge",) * 2,
     NO_CLAIM: ("is called x, not a fair claim", "are called x, not a fair claim"),
     "idk_excluded": (
-        "is left out as the judge calls it idk",
-        "are left out as the judge calls them idk",
+        "is left out as judge or annotators call it idk",
+        "are left out as judge or annotators call them idk",
     ),
 }
 """Why a claim of a sample is missing, by the code of the report's warning: of one, of several."""
@@ -92,7 +92,11 @@ def compute_bounds_over_missing_labels(
 
     rows = compared.all.rows
     # The share that passes has half of each tie already, and needs no verdict of the judge.
-    by_hand = [place for place, code in missing.items() if code not in _IN_SHARE]
+    by_hand = [
+        place
+        for place, code in missing.items()
+        if code not in _IN_SHARE or rows[place].human == EXCLUDED
+    ]
     codes = [*missing.values()]
     return MissingBounds(
         {code: codes.count(code) for code in MISSING_WORDS if code in codes},
@@ -140,10 +144,9 @@ def list_claims_missing_from_figures(compared: ComparedClaims) -> Iterator[tuple
             if compared.all.judge_labels[place] >= 0:
                 yield place, NO_CLAIM
             continue
-        if row.human == EXCLUDED:
-            continue
-        if row.judge == EXCLUDED:
-            if compared.all.human_labels[place] >= 0:
+        if EXCLUDED in (row.human, row.judge):
+            # What neither of them decided can be no miss.
+            if compared.all.human_labels[place] >= 0 or compared.all.judge_labels[place] >= 0:
                 yield place, "idk_excluded"
             continue
         match row.state:

@@ -264,6 +264,21 @@ def test_what_the_judge_calls_idk_where_it_is_left_out_may_be_missed() -> None:
     }
 
 
+def test_misses_that_annotators_call_idk_where_it_is_left_out_may_be_every_miss() -> None:
+    said = [*[YES] * 90, *[NO] * 8, *[("yes", "idk")] * 8]
+    wanted = Thresholds(recall_no=0.5)
+    settings = ReportSettings(idk=IdkRule.EXCLUDE)
+    prepared = PreparedUnits(sampled(said).readings, FAITHFULNESS, RULE, settings)
+    recall = gate(prepared, wanted)[Criterion.RECALL]
+    assert recall.outcome is CheckOutcome.UNDECIDED
+    assert "8 claims are left out as judge or annotators call them idk" in recall.reason
+    assert gate(prepared, replace(wanted, score=0.84))[Criterion.SCORE].outcome is (
+        CheckOutcome.UNDECIDED
+    )
+    accepted = replace(wanted, score=0.84, accepted=("idk_excluded",))
+    assert outcomes(gate(prepared, accepted)) == {CheckOutcome.PASSED}
+
+
 def test_claims_called_unfair_are_asked_about_where_they_are_many() -> None:
     """An annotator may call what the judge gets wrong no fair claim, in place of skipping it."""
     few = gate(sampled([*GOOD, ("no", "x")]))
