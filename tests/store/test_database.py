@@ -54,6 +54,15 @@ def test_closing_folds_the_log_in_and_may_be_done_twice(path: Path) -> None:
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
+def test_a_file_that_was_cut_meanwhile_is_closed_without_an_error(path: Path) -> None:
+    """The error of whatever read it would be lost behind one about closing."""
+    store = Store.open(path)
+    store.conversations.import_batch([make_conversation()])
+    with path.open("r+b") as file:
+        file.truncate(5000)
+    store.close()
+
+
 def test_a_closed_store_says_so(path: Path) -> None:
     store = Store.open(path)
     store.close()
