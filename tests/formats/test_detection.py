@@ -50,6 +50,20 @@ def test_exactly_one_reader_recognises_a_file(path: Path) -> None:
     assert len(found) == 1
 
 
+def test_a_file_without_records_and_one_with_none_that_can_be_read_say_so(tmp_path: Path) -> None:
+    reasons = []
+    for name, text in (
+        ("header.csv", b"question,answer,contexts\n"),
+        ("latin.csv", b"q,a\n\xe9,b\n"),
+    ):
+        (tmp_path / name).write_bytes(text)
+        dataset, file = open_file_and_detect_format(tmp_path / name, FormatChoice(), None)
+        list(dataset.read(file))
+        reasons.append(dataset.reason)
+    assert reasons[0] == "it holds no records"
+    assert "JSON, so" not in reasons[1]
+
+
 @pytest.mark.parametrize(
     ("keys", "way"),
     [

@@ -434,8 +434,9 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
     for stratum in design.strata:
         served = stratum.labelled + stratum.skipped
         if served and stratum.skipped / served > MANY_SKIPPED:
+            of = f"«{stratum.name}»" if stratum.name else "the sample"
             message = (
-                f"{stratum.skipped} of {served} {many} of «{stratum.name}» were skipped: if "
+                f"{stratum.skipped} of {served} {many} of {of} were skipped: if "
                 "they are the hard ones, the figures are too good."
             )
             yield ReportWarning("skipped_many", Severity.CAUTION, message, level, rate)

@@ -23,8 +23,8 @@ _TURN_KEYS: Final = frozenset(("role", "content", "retrieval_context", "context"
 
 
 _NO_RECORD: Final = (
-    "none of its first records is JSON, so what is wrong with each is told; if it is something "
-    "else, save it as JSON Lines, CSV or Parquet"
+    "none of its first records can be read, so what is wrong with each is told; JSON Lines, CSV "
+    "and Parquet are taken"
 )
 
 
@@ -38,7 +38,7 @@ class NeutralReader:
     def explain_match(self, sample: Sample) -> str | None:
         """See `FormatReader`; a file whose lines are all broken is told line by line."""
         if not sample.records:
-            return _NO_RECORD if sample.errors else "the file is empty"
+            return _NO_RECORD if sample.errors else "it holds no records"
         from faithtui.formats.readers import deepeval, deepeval_runs
 
         if any(
