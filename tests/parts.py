@@ -27,7 +27,7 @@ from tests.memory import read_held_mb
 ROOT = Path(__file__).parents[1]
 PROCESSES_PER_CORE = 2
 """Tests of screens wait more than they compute."""
-PART_BYTES = 80_000
+PART_BYTES = 65_000
 """Source of the tests of one part."""
 LOG = "log.txt"
 MOST_MEMORY_MB = 400

@@ -180,7 +180,10 @@ def _describe_missing_part_of_rows(sample: Sample) -> str | None:
     Returns:
         None where they have neither question nor answer, or both.
     """
-    fields = AnySpelling(dict.fromkeys(key for record in sample.records for key in record))
+    fields = AnySpelling(
+        # A letter alone, as `a`, may be anything.
+        dict.fromkeys(key for record in sample.records for key in record if len(key) > 1)
+    )
     found = {
         "question": fields.has_one_of_keys(*question_rows.QUESTION),
         "answer": fields.has_one_of_keys(*question_rows.ANSWER),

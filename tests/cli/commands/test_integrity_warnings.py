@@ -44,7 +44,7 @@ def babble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @pytest.fixture
-def make_conversations(tmp_path: Path) -> Path:
+def chats(tmp_path: Path) -> Path:
     path = tmp_path / "chats.db"
     store_with(path, [conversation("a", 2), conversation("b", 1)]).close()
     return path

@@ -219,8 +219,12 @@ class LabelWriter(Controller["ReviewScreen"]):
         except Exception:
             self.screen.call_later(self._roll_back_failed_save, claims, words)
             raise  # The app says what happened.
+        self.screen.call_later(self._show_saved_and_reload, words, conversation)
+        # What is read takes a while, and must not put itself before what is said meanwhile.
         replaced = await self._describe_replaced_label(saved)
-        self.screen.call_later(self._show_saved_and_reload, words, conversation, replaced)
+        if replaced:
+            said = (*replaced, Piece(f"saved · {words}"))
+            self.screen.call_later(self._show_and_keep_message, *said)
 
     async def _describe_replaced_label(self, saved: object) -> tuple[Piece, ...]:
         """Say which label of another process a verdict replaced; () for none that was not seen."""
@@ -239,13 +243,10 @@ class LabelWriter(Controller["ReviewScreen"]):
         words = f"replaced {label} of another window, {key} brings it back"
         return (Piece(words, "warn"), Piece(" · "))
 
-    def _show_saved_and_reload(
-        self, words: str, conversation: str, replaced: tuple[Piece, ...] = ()
-    ) -> None:
+    def _show_saved_and_reload(self, words: str, conversation: str) -> None:
         """Say that an act is safe, and show what it did to the scores."""
         moment = fmt.format_time(self.session.now())
         told: tuple[Piece, ...] = (Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
-        told = (*replaced, *told)
         if conversation != self._name_conversation():
             told = (*told, Piece(f" in {conversation}"))
         self._just_saved = (*told, Piece(" · ")) if self._is_leaving else ()

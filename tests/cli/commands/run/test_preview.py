@@ -14,7 +14,7 @@ PAID = "openai:gpt-6-luna"
 
 
 @pytest.fixture
-def make_conversations(tmp_path: Path) -> Path:
+def chats(tmp_path: Path) -> Path:
     path = tmp_path / "chats.db"
     with store_with(path, [conversation(f"c{n}", 2) for n in range(4)]):
         return path
