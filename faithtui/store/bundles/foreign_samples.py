@@ -77,9 +77,9 @@ def find_or_add_samples(
         connection: Where to write.
         samples: Those of a bundle.
         conversation_ids: Its conversations that are here.
-        labelled: `uid` of the samples that acts of the bundle name. Nothing vouches for another
-            one, whose strata are the weights of labels that are given here, so it is made only
-            where it can have been drawn from its run as it is here.
+        labelled: `uid` of the samples in which labels of the bundle were given. Nothing vouches
+            for another one, whose strata are the weights of labels that are given here, so it is
+            made only where it can have been drawn from its run as it is here.
     """
     stored: dict[str, AnyRow] = {}
     for some in split_into_chunks([each.uid for each in samples]):

@@ -135,7 +135,7 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
     )
     ids: dict[ClaimName, int] = {}
     for some in _group_conversations_into_batches(acts):
-        names = [name for talk in some for name in _list_claims(acts[talk])]
+        names = [name for conversation in some for name in _list_claims(acts[conversation])]
         found, made = database.run_in_write_transaction(
             partial(
                 find_or_add_claims, names=names, texts=texts, conversation_ids=conversation_ids
@@ -144,20 +144,23 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         )
         ids |= found
         count.new_claims += made
-    labelled = {act.sample for act in bundle.acts if act.sample is not None}
+    logs: list[list[BundleEvent]] = []
+    for some in _group_conversations_into_batches(acts):
+        log = [act for conversation in some for act in acts[conversation]]
+        count.refused += [(act.id, _NO_CLAIM) for act in log if act.claim not in ids]
+        log = [act for act in log if act.claim in ids]
+        foreign = _find_events_with_unknown_evidence(database, log, conversation_ids)
+        count.refused += [(act.id, _NO_PASSAGE) for act in log if act.id in foreign]
+        logs.append([act for act in log if act.id not in foreign])
+    # What is refused, and a flag, say nothing of where the sample is from.
+    labelled = {act.sample for log in logs for act in log if act.sample is not None and act.verdict}
     known = database.run_in_write_transaction(
         lambda connection: find_or_add_samples(
             connection, bundle.samples, conversation_ids, labelled
         ),
         durable=True,
     )
-    for some in _group_conversations_into_batches(acts):
-        log = [act for talk in some for act in acts[talk]]
-        count.refused += [(act.id, _NO_CLAIM) for act in log if act.claim not in ids]
-        log = [act for act in log if act.claim in ids]
-        foreign = _find_events_with_unknown_evidence(database, log, conversation_ids)
-        count.refused += [(act.id, _NO_PASSAGE) for act in log if act.id in foreign]
-        log = [act for act in log if act.id not in foreign]
+    for log in logs:
         database.run_in_write_transaction(
             partial(
                 _add_events_and_refresh_scores,

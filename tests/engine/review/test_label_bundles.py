@@ -384,6 +384,21 @@ async def test_a_forged_sample_without_a_label_leaves_labels_that_come_later_in_
         assert made.samples == read_bundle(true).bundle.samples
 
 
+@pytest.mark.parametrize("change", [{"action": Action.MARKED, "verdict": None}, {"clock": 2**40}])
+async def test_acts_that_are_no_labels_here_bring_no_sample_that_its_run_cannot_have_given(
+    sampled: tuple[Path, Path], tmp_path: Path, change: dict[str, Any]
+) -> None:
+    """Labels that are given here later would have its weights, and nothing would ask about them."""
+    base, labelled = sampled
+    bundle = read_bundle(labelled).bundle
+    act = next(each for each in bundle.acts if each.sample is not None)
+    bundle = replace(change_sample(bundle, frame=900), acts=(act._replace(**change),))
+    shutil.copy(base, tmp_path / "target.db")
+    with Store.open(tmp_path / "target.db") as store:
+        merge_bundles_into_store(store, [write_without_digest(bundle, tmp_path / "forged.jsonl")])
+        assert not store.samples.list_samples("ann")
+
+
 @pytest.mark.parametrize("design", SamplingDesign)
 async def test_a_sample_without_labels_is_made_where_its_run_can_have_given_it(
     tmp_path: Path, design: SamplingDesign
