@@ -53,6 +53,7 @@ ASKED_WARNINGS: Mapping[str, tuple[Criterion, ...]] = {
     "drawing_unknown": _OF_LABELS,
     "labels_deleted": _OF_LABELS,
     "exposures_deleted": _OF_LABELS,
+    "seen_in_other_run": _OF_LABELS,
     # What one of two runs did not judge is `unpaired_claims` for a change.
     "other_conversations": _FIGURES,
     "changed_labels": _OF_LABELS,

@@ -1,4 +1,4 @@
-"""Who has had a judge's words in view, on which conversation, and of which run.
+"""Who has had a judge's words in view, on which conversation of a run.
 
 A label that is given afterwards is not blind.
 """
@@ -75,16 +75,13 @@ class Exposures:
 
 
 def has_exposure(connection: Connection, act: NewEvent) -> bool:
-    """Say whether who acts had the judge of any run in view, on the conversation of the claim.
-
-    Labels belong to claims: what is given in one run counts in all. A judge that is asked again
-    says much the same.
-    """
+    """Whether who acts had the judge of the run in view, on the conversation of the claim."""
     found = connection.execute(
         select(exposure.c.at)
         .join(run_item, run_item.c.id == exposure.c.run_item_id)
         .join(claim, claim.c.conversation_id == run_item.c.conversation_id)
         .where(
+            run_item.c.run_id == act.run,
             claim.c.id == act.claim,
             exposure.c.reviewer == act.reviewer,
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import ColumnElement, false, func, or_, select
 
 from faithtui.domain.annotations import COUNTED_ACTIONS, Action
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
@@ -16,6 +16,7 @@ from faithtui.store.schema.statements import make_in_condition
 from faithtui.store.schema.tables import (
     claim,
     conversation,
+    exposure,
     human_label,
     run,
     run_item,
@@ -115,21 +116,57 @@ class Provenance:
                 found[ClaimId(number)].add(word)
         return found
 
+    def list_claims_labelled_blind_after_other_run(
+        self, claims: Collection[ClaimId]
+    ) -> set[ClaimId]:
+        """List the claims that somebody labelled blind with another run's judge seen before.
+
+        Seen is what it said of the conversation. A judge that is asked again says much the same.
+
+        Args:
+            claims: Of which.
+        """
+        with self._database.open_reader() as connection:
+            found = connection.execute(
+                select(human_label.c.claim_id)
+                .distinct()
+                .join(claim, claim.c.id == human_label.c.claim_id)
+                .join(run_item, run_item.c.conversation_id == claim.c.conversation_id)
+                .join(
+                    exposure,
+                    (exposure.c.run_item_id == run_item.c.id)
+                    & (exposure.c.reviewer == human_label.c.reviewer)
+                    & (exposure.c.at <= human_label.c.created_at),
+                )
+                .where(
+                    run_item.c.run_id != human_label.c.run_id,
+                    make_in_condition(human_label.c.claim_id, claims),
+                    human_label.c.action == Action.BLIND.value,
+                )
+            )
+            return {ClaimId(each) for each in found.scalars()}
+
     def list_claims_labelled_blind_after_deletion(
-        self, claims: Collection[ClaimId], at: datetime, *, in_later_imports: bool
+        self,
+        claims: Collection[ClaimId],
+        at: datetime,
+        *,
+        imported_before: datetime | None,
+        imported_since: datetime | None,
     ) -> set[ClaimId]:
         """List the claims that somebody labelled blind when who had seen the judge was deleted.
 
         Args:
             claims: Of which.
             at: When it was, UTC.
-            in_later_imports: Conversations were deleted, so ask about those imported since; else a
-                run was, and ask about those that were here.
+            imported_before: Ask about conversations that were here by then, UTC: their run was
+                deleted, and they may be judged again.
+            imported_since: Ask about conversations that were imported from then on, UTC: they may
+                be those that were deleted.
         """
-        is_asked = (
-            conversation.c.imported_at >= at
-            if in_later_imports
-            else conversation.c.imported_at < at
+        is_asked = or_(
+            false() if imported_before is None else conversation.c.imported_at < imported_before,
+            false() if imported_since is None else conversation.c.imported_at >= imported_since,
         )
         with self._database.open_reader() as connection:
             found = connection.execute(

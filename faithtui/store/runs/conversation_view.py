@@ -56,9 +56,9 @@ def read_conversation_for_review(
     human = replay_verdicts(acts)
     exposed = (
         connection.execute(
-            select(exposure.c.at)
-            .join(run_item, run_item.c.id == exposure.c.run_item_id)
-            .where(run_item.c.conversation_id == item.conversation, exposure.c.reviewer == reviewer)
+            select(exposure.c.at).where(
+                exposure.c.run_item_id == item.id, exposure.c.reviewer == reviewer
+            )
         ).first()
         is not None
     )

@@ -61,6 +61,11 @@ _DELETED = (
     "{gone:,} label events were deleted since the run was made (lastly on {at:%Y-%m-%d} "
     "by {by}), alone or with conversations: what is left need not be like what was labelled."
 )
+_SEEN_IN_OTHER_RUN = (
+    "the labels of {seen:,} of the {of:,} labelled claims in the figures were given blind by "
+    "annotators who had the verdicts of another run on the same conversation in view before: a "
+    "judge that is asked again says much the same."
+)
 _EXPOSURES_DELETED = (
     "the labels of {many:,} of the {of:,} labelled claims in the figures were given blind after a "
     "deletion (lastly on {at:%Y-%m-%d} by {by}) took along who had seen the judge's verdicts: "
@@ -99,6 +104,7 @@ def list_label_selection_warnings(
     found = [
         *_list_deletion_warnings(store, run),
         *_list_deleted_exposure_warnings(store, counted),
+        *_list_other_run_exposure_warnings(store, counted),
         *_list_changed_label_warnings(store, run, counted),
         *_list_imported_label_warnings(store, counted),
         *_list_chosen_conversation_warnings(store, run, readings, counted),
@@ -157,14 +163,24 @@ def _list_deleted_exposure_warnings(
     asked about. A deleted annotator is not: another name hides as much.
     """
     claims, found = [each.claim for each in counted], set[ClaimId]()
+    deletions = store.deletions.list_deletions()
     rows = [
         each
-        for each in store.deletions.list_deletions()
+        for each in deletions
         if each.counts.get(EXPOSURES) and each.kind is not DeletionKind.PERSON
     ]
     for row in rows:
+        # A run that is deleted first takes the notes along, and its conversations may follow.
+        conversations_gone_at = [
+            each.created_at
+            for each in deletions
+            if each.id >= row.id and each.kind in (DeletionKind.DATASET, DeletionKind.IMPORT)
+        ]
         found |= store.provenance.list_claims_labelled_blind_after_deletion(
-            claims, row.created_at, in_later_imports=row.kind is not DeletionKind.RUN
+            claims,
+            row.created_at,
+            imported_before=row.created_at if row.kind is DeletionKind.RUN else None,
+            imported_since=min(conversations_gone_at, default=None),
         )
     if len(found) <= MANY_KNOWN * len(counted):
         return []
@@ -172,6 +188,18 @@ def _list_deleted_exposure_warnings(
         many=len(found), of=len(counted), at=rows[-1].created_at, by=rows[-1].deleted_by
     )
     return [_make_warning("exposures_deleted", message)]
+
+
+def _list_other_run_exposure_warnings(
+    store: Store, counted: Sequence[ClaimUnit]
+) -> list[ReportWarning]:
+    """Warn of blind labels whose annotators had seen what another run's judge says there."""
+    claims = [each.claim for each in counted]
+    seen = len(store.provenance.list_claims_labelled_blind_after_other_run(claims))
+    if seen <= MANY_KNOWN * len(counted):
+        return []
+    message = _SEEN_IN_OTHER_RUN.format(seen=seen, of=len(counted))
+    return [_make_warning("seen_in_other_run", message)]
 
 
 def _list_counted_claims(readings: RunUnits) -> list[ClaimUnit]:

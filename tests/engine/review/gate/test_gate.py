@@ -1241,21 +1241,30 @@ def test_labels_that_were_deleted_are_asked_about_for_answers_too(
     )
 
 
-@pytest.mark.parametrize("kind", [DeletionKind.RUN, DeletionKind.DATASET])
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        (DeletionKind.RUN,),
+        (DeletionKind.DATASET,),
+        # The run takes the notes along first, and its conversations go without any.
+        (DeletionKind.RUN, DeletionKind.DATASET),
+    ],
+)
 def test_labels_by_whoever_may_have_seen_the_judge_before_a_deletion_are_asked_about(
-    empty: Store, calendar: Calendar, kind: DeletionKind
+    empty: Store, calendar: Calendar, kinds: tuple[DeletionKind, ...]
 ) -> None:
     """Who had goes with it: the same file may be judged again, and was perhaps imported again."""
     order = GateRequest(kappa=0.2)
-    early = run_over(empty, name="e") if kind is DeletionKind.DATASET else None
+    early = run_over(empty, name="e") if kinds == (DeletionKind.DATASET,) else None
     seen = run_over(empty, chats=2)
     items = empty.runs.list_item_ids(seen)
     empty.exposures.record_many(items, "ann")
-    if kind is DeletionKind.RUN:
-        empty.deletions.delete_run(seen, "ann")
-    else:
-        chats = [each.conversation for each in empty.runs.read_item_rows(items)]
-        empty.deletions.delete_conversations(kind, chats, "ann")
+    conversations = [each.conversation for each in empty.runs.read_item_rows(items)]
+    for kind in kinds:
+        if kind is DeletionKind.RUN:
+            empty.deletions.delete_run(seen, "ann")
+        else:
+            empty.deletions.delete_conversations(kind, conversations, "ann")
     if early is not None:
         # What was here all the time remembers who saw it.
         label(empty, early)
@@ -1267,6 +1276,23 @@ def test_labels_by_whoever_may_have_seen_the_judge_before_a_deletion_are_asked_a
     assert result.outcome is CheckOutcome.UNDECIDED
     assert "--accept exposures_deleted" in result.checks[1].reason
     accepting = replace(order, accept=("exposures_deleted",))
+    passed = check_gate_and_write_certificate_if_passed(empty, run, accepting, clock=calendar)
+    assert passed.outcome is CheckOutcome.PASSED
+
+
+def test_labels_by_whoever_saw_another_run_of_the_conversations_are_asked_about(
+    empty: Store, calendar: Calendar
+) -> None:
+    """A judge that is asked again says much the same, so its verdicts can be copied."""
+    first = run_over(empty)
+    run = run_over(empty)
+    order = GateRequest(kappa=0.2)
+    empty.exposures.record_many(empty.runs.list_item_ids(first), "ann")
+    label(empty, run)
+    result = check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar)
+    assert result.outcome is CheckOutcome.UNDECIDED
+    assert "--accept seen_in_other_run" in result.checks[1].reason
+    accepting = replace(order, accept=("seen_in_other_run",))
     passed = check_gate_and_write_certificate_if_passed(empty, run, accepting, clock=calendar)
     assert passed.outcome is CheckOutcome.PASSED
 
