@@ -128,8 +128,8 @@ def plan(
     if is_labelled:
         print_text(
             f"run {number}: {plural(row.claims, 'claim')}, all labelled, so there is none to draw. "
-            f"Figures about this run have no error of sampling: faithtui report {number}. For a "
-            f"second look: faithtui label {number} --sample repeats"
+            f"What the labels give: faithtui report {number}. For a second look: faithtui label "
+            f"{number} --sample repeats"
         )
         return
     _print_plan(number, stratify, basis, found, forecast, target)

@@ -28,7 +28,7 @@ def find_last_run_with_verdicts(store: "Store") -> RunId:
         raise ConfigError("there is no run yet: faithtui run")
     named = ", ".join(f"run {row.id} ({row.state.value})" for row in rows[:_MOST_NAMED])
     more = f" and {len(rows) - _MOST_NAMED} more" if len(rows) > _MOST_NAMED else ""
-    raise ConfigError(f"no run has a verdict yet, so `last` is none of {named}{more}; name one")
+    raise ConfigError(f"`last` is none of {named}{more}, which have no verdict yet; name a run")
 
 
 def find_last_run_to_gate(store: "Store") -> RunId:
