@@ -27,7 +27,7 @@ from tests.memory import read_held_mb
 ROOT = Path(__file__).parents[1]
 PROCESSES_PER_CORE = 2
 """Tests of screens wait more than they compute."""
-PART_BYTES = 65_000
+PART_BYTES = 80_000
 """Source of the tests of one part."""
 LOG = "log.txt"
 MOST_MEMORY_MB = 400
@@ -62,9 +62,11 @@ def list_parts(root: Path) -> list[list[str]]:
     for file in sorted((root / "tests").rglob("test_*.py")):
         if not file.is_relative_to(root / "tests" / "benchmarks"):
             ends.append((read // PART_BYTES, str(file.relative_to(root))))
-            # These load DuckDB and pyarrow, and hold twice as much as others.
-            of_populations = file.parent.name == "population"
-            read += file.stat().st_size * (3 if of_populations else 1)
+            size = file.stat().st_size
+            # Tests of populations load DuckDB and pyarrow, those of commands all there is: both
+            # hold more than others do.
+            weight = 3 if file.parent.name == "population" else 1.4 if "cli" in file.parts else 1
+            read += int(size * weight)
     return [[path for _, path in part] for _, part in groupby(ends, key=lambda end: end[0])]
 
 

@@ -113,6 +113,7 @@ def test_prompts_go_into_a_file_of_their_own_and_only_on_demand(directory: Path)
     assert "again" not in text(directory, PROMPTS_FILE)
 
 
+@pytest.mark.thorough
 def test_it_goes_round_and_keeps_a_bounded_number_of_files(directory: Path) -> None:
     open_log(directory, environ={})
     for _ in range(90):

@@ -245,6 +245,7 @@ def test_a_closed_file_lets_go_of_its_sample(tmp_path: Path) -> None:
         gc.enable()
 
 
+@pytest.mark.thorough
 def test_rows_before_one_that_is_too_long_are_read(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     over = '"' + "Open.\n" * (TABLE_ROW.most // 5 + 1) + '"'  # no line of it is long

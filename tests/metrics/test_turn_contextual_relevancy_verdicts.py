@@ -485,6 +485,7 @@ def peer(talked: Conversation, oracle: Any, size: int, strict: bool) -> tuple[li
     return windows, sum(scores) / len(scores) if scores else 1
 
 
+@pytest.mark.thorough
 @given(
     talked=conversations(),
     oracle=oracles(SLOPPY),

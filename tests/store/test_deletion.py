@@ -201,6 +201,7 @@ def facts(store: Store) -> dict[str, Any]:
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(6))
 def test_without_one_of_two_data_sets_a_store_is_as_if_it_had_never_been_there(
     tmp_path: Path, seed: int

@@ -106,6 +106,7 @@ async def test_rows_follow_a_change_of_their_run_without_the_ids_being_read(
         assert after.overridden == before.overridden + 1
 
 
+@pytest.mark.thorough
 async def test_a_list_whose_order_may_be_another_is_read_again(
     app: FaithApp, store_path: Path, reads: Counter[str]
 ) -> None:
@@ -125,6 +126,7 @@ async def test_a_list_whose_order_may_be_another_is_read_again(
         assert first.overridden > 0
 
 
+@pytest.mark.thorough
 async def test_a_conversation_is_left_alone_while_another_run_writes(
     app: FaithApp, store_path: Path, reads: Counter[str]
 ) -> None:
@@ -134,6 +136,7 @@ async def test_a_conversation_is_left_alone_while_another_run_writes(
         assert await followed(app, pilot, reads) == Counter()
 
 
+@pytest.mark.thorough
 async def test_a_conversation_follows_what_somebody_else_says_of_it(
     app: FaithApp, store_path: Path, reads: Counter[str]
 ) -> None:
@@ -146,6 +149,7 @@ async def test_a_conversation_follows_what_somebody_else_says_of_it(
         assert await followed(app, pilot, reads) == Counter()
 
 
+@pytest.mark.thorough
 async def test_a_screen_that_still_reads_is_not_asked_to_read_again(
     app: FaithApp, store_path: Path
 ) -> None:

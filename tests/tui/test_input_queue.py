@@ -64,6 +64,7 @@ async def test_keys_of_one_read_reach_what_the_keys_before_them_led_to(app: Fait
         assert windows(app) == []
 
 
+@pytest.mark.thorough
 async def test_letters_of_a_jump_are_not_typed_twice(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
@@ -73,6 +74,7 @@ async def test_letters_of_a_jump_are_not_typed_twice(app: FaithApp) -> None:
         assert isinstance(app.screen, ReviewScreen), "v opens the review from the list of runs"
 
 
+@pytest.mark.thorough
 async def test_a_window_answers_once(app: FaithApp) -> None:
     answers: list[str | None] = []
     async with app.run_test(size=SIZE) as pilot:

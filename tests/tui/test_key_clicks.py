@@ -105,6 +105,7 @@ async def test_a_dialogs_keys_can_be_clicked(app: FaithApp) -> None:
         assert not isinstance(app.screen, ConfirmDialog)
 
 
+@pytest.mark.thorough
 async def test_a_clicked_key_of_a_pane_leaves_the_focus_where_it_is(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)

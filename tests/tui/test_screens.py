@@ -366,6 +366,7 @@ async def test_the_run_bar_is_on_every_screen(app: FaithApp) -> None:
             assert "1/4 · ETA 02:05" in screen_text(app), letter
 
 
+@pytest.mark.thorough
 async def test_quitting_asks_while_a_run_is_on(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
@@ -421,6 +422,7 @@ async def test_an_empty_store_says_what_to_do(
             assert words in screen_text(app), letter
 
 
+@pytest.mark.thorough
 async def test_conversations_without_a_run_can_be_judged(
     make_app: Callable[[Path], FaithApp], tmp_path: Path
 ) -> None:

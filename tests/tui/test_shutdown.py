@@ -29,6 +29,7 @@ async def quitting(pilot: Pilot[None]) -> StagedRun:
     return run
 
 
+@pytest.mark.thorough
 async def test_answers_on_their_way_are_waited_for(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         run = await quitting(pilot)

@@ -89,6 +89,7 @@ def test_agreement(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int,
     assert snap_compare(steady, terminal_size=size, run_before=after("a"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", SIZES, ids=named)
 @pytest.mark.usefixtures("labelled")
 def test_agreement_with_marks(

@@ -140,6 +140,7 @@ main()
 """
 
 
+@pytest.mark.thorough
 def test_enter_before_the_app_reads_the_terminal_is_enter(
     judged: Path, environment: Mapping[str, str]
 ) -> None:

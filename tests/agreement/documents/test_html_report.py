@@ -168,6 +168,7 @@ def test_hostile_words_everywhere_are_words(text: str) -> None:
     assert shown.count(make_visible(text)) > len(rich(text).claims.disagreements)
 
 
+@pytest.mark.thorough
 @given(any_report())
 @settings(max_examples=25)
 def test_any_report_makes_a_sound_page_and_the_same_one_again(found: AgreementReport) -> None:

@@ -27,6 +27,7 @@ def report_part(setting: Setting, part: str) -> LevelReport:
     return compute_claim_level_report(rest_on_part(compared, judged), RULE)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("part", ["half of the conversations", "own words"])
 def test_intervals_hold_the_truth_of_a_part_that_does_not_follow_the_draw(part: str) -> None:
     found = simulate(Setting("stratified", 0.1, 200, 40), part, 12)

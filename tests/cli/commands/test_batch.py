@@ -62,6 +62,7 @@ def test_events_for_programs_tell_of_batches(cli: Cli, path: Path, someone: Prov
     assert events[2]["state"] == "waiting"
 
 
+@pytest.mark.thorough
 def test_whoever_waits_is_shown_the_end(
     cli: Cli, path: Path, someone: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

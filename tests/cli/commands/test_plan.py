@@ -121,7 +121,7 @@ def test_a_run_that_is_labelled_throughout_needs_no_plan(cli: Cli, tmp_path: Pat
         assert "all labelled" not in cli("plan", "--store", path).out
         store.reviews.record_verdict(last.id, "ann", "no", run=run, saw_judge=False)
     out = cli("plan", "--store", path).out
-    assert out.startswith("run 1: 2 claims, all labelled, so there is none to draw. Figures about")
+    assert out.startswith("run 1: 2 claims, all labelled, so there is none to draw. ")
     assert "faithtui label 1 --sample repeats" in out
 
 

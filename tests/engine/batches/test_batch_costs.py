@@ -35,6 +35,7 @@ def silent(event: RunEvent) -> None:
     """Hear nothing."""
 
 
+@pytest.mark.thorough
 async def test_a_question_that_is_stored_is_not_asked(store: Store, openai: Provider) -> None:
     run = openai.plan(store)
     await come_back(store, run)
@@ -45,6 +46,7 @@ async def test_a_question_that_is_stored_is_not_asked(store: Store, openai: Prov
     assert judged(store, again) == judged(store, run)
 
 
+@pytest.mark.thorough
 async def test_two_runs_that_share_questions_buy_them_once(store: Store, openai: Provider) -> None:
     openai.batches.polls_until_end = 1
     runs = [openai.plan(store), openai.plan(store, options={"window_size": "1"})]
@@ -58,6 +60,7 @@ async def test_two_runs_that_share_questions_buy_them_once(store: Store, openai:
     assert openai.sold_twice == []
 
 
+@pytest.mark.thorough
 async def test_what_one_run_gets_wrong_is_asked_anew_by_another(
     store: Store, openai: Provider
 ) -> None:

@@ -129,6 +129,7 @@ PASSING = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("given", PASSING, ids=["500", "429", "no message"])
 async def test_a_line_that_failed_goes_into_the_next_batch(
     store: Store, anyone: Provider, tmp_path: Path, given: tuple[int, Any]
@@ -172,6 +173,7 @@ async def test_a_question_the_provider_does_not_take_is_asked_once(
     assert (first.reason or "").startswith("JudgeRequestRejected: ")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fate", ["expired", "cancelled"])
 async def test_what_was_not_asked_in_time_is_asked_again(
     store: Store, anyone: Provider, tmp_path: Path, fate: str
@@ -524,6 +526,7 @@ async def test_a_provider_that_says_nothing_leaves_the_run_waiting(
     assert openai.sold_twice == []
 
 
+@pytest.mark.thorough
 async def test_verdicts_that_are_missing_are_asked_for_again_in_another_batch(
     store: Store, anyone: Provider
 ) -> None:

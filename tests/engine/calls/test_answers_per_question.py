@@ -177,6 +177,7 @@ async def test_no_question_of_any_metric_costs_more_than_the_limit(
     assert {key: count for key, count in found.items() if not 1 <= count <= MOST_ANSWERS} == {}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 async def test_a_page_in_place_of_json_counts_as_an_answer(
     provider: str, server: FakeServer, steps: Steps

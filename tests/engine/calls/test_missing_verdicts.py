@@ -76,6 +76,7 @@ async def test_a_missing_verdict_is_filled_in_by_resuming_and_nothing_else_is_bo
         assert last.questions == again.questions
 
 
+@pytest.mark.thorough
 @providers
 async def test_a_resumed_run_puts_each_question_that_was_answered_only_once(
     tmp_path: Path, server: FaultServer, provider: str
@@ -134,6 +135,7 @@ async def test_human_labels_and_verdicts_that_were_there_stay_while_it_is_judged
     assert (row.labelled, row.incomplete) == (1, 0)
 
 
+@pytest.mark.thorough
 async def test_a_run_that_cannot_go_on_keeps_what_it_had(
     tmp_path: Path, server: FaultServer
 ) -> None:
@@ -160,6 +162,7 @@ async def test_a_run_that_cannot_go_on_keeps_what_it_had(
         assert (last.row.failed, last.row.incomplete, last.row.scored) == (0, 0, TALKS)
 
 
+@pytest.mark.thorough
 async def test_a_second_run_finds_the_same_replies_and_lacks_the_same(
     tmp_path: Path, server: FaultServer
 ) -> None:
@@ -180,6 +183,7 @@ async def test_a_second_run_finds_the_same_replies_and_lacks_the_same(
         assert len(last.entries) == 1
 
 
+@pytest.mark.thorough
 async def test_claims_that_a_reply_leaves_out_again_and_again_end(
     tmp_path: Path, server: FaultServer
 ) -> None:
@@ -195,6 +199,7 @@ async def test_claims_that_a_reply_leaves_out_again_and_again_end(
     assert bought == [1 + MOST_REPEATS] * 4
 
 
+@pytest.mark.thorough
 @providers
 async def test_a_question_that_was_repaired_is_not_bought_again(
     tmp_path: Path, server: FaultServer, provider: str

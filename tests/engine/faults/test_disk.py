@@ -79,6 +79,7 @@ def troubles(ran: Ran) -> list[str | None]:
     return [event.trouble for event in ran.events if isinstance(event, StoreTroubled)]
 
 
+@pytest.mark.thorough
 async def test_f32_below_the_floor_nothing_is_asked_until_there_is_room(
     disk: Path, server: FaultServer, clean: list[ScoreSet | None]
 ) -> None:
@@ -102,6 +103,7 @@ async def test_f32_below_the_floor_nothing_is_asked_until_there_is_room(
     assert max(server.billed.values()) == 1
 
 
+@pytest.mark.thorough
 async def test_f32_replies_in_the_air_when_the_disk_is_full_are_held_until_it_is_not(
     disk: Path, server: FaultServer, clean: list[ScoreSet | None]
 ) -> None:

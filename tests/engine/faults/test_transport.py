@@ -100,6 +100,7 @@ async def test_every_attempt_ends_at_its_deadline(
     assert deadlines.seconds == [7.0] * 2 * TALKS * STEPS
 
 
+@pytest.mark.thorough
 async def test_f09_a_server_that_never_answers_is_told_of_soon(
     tmp_path: Path, server: FaultServer
 ) -> None:

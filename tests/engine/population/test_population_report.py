@@ -330,6 +330,7 @@ def test_labels_travel_with_the_population_of_their_sample(
     assert "population" in str(refused)
 
 
+@pytest.mark.thorough
 def test_a_deleted_conversation_leaves_the_rest_a_sample(store: Store, tmp_path: Path) -> None:
     results = str(write_results(tmp_path / "all", {"a": make_population(20)}))
     row = draw(store, results, size=20, design=PopulationDesign.SIMPLE)

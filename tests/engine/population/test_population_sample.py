@@ -240,6 +240,7 @@ def test_whole_conversations_come_with_all_their_claims(store: Store, results: s
     assert [each.key for each in read_drawn(store, more)][:27] == keys
 
 
+@pytest.mark.thorough
 def test_sizes_follow_the_precision_that_is_wanted(store: Store, results: str) -> None:
     wide = draw_and_store_population_sample(store, results, PopulationRequest(precision=0.2), "ann")
     assert wide.precision is not None
@@ -342,6 +343,7 @@ def test_an_error_of_python_behind_duckdb_is_told_by_its_last_line(
         ResultsScan(f"file://{results}")
 
 
+@pytest.mark.thorough
 def test_strata_of_every_kind_cover_all_claims(store: Store, results: str) -> None:
     request = PopulationRequest(size=60, stratified_by=("score", "uncertainty", "turn", "source"))
     row = draw_and_store_population_sample(store, results, request, "ann").row

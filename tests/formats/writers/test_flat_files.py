@@ -124,6 +124,7 @@ def test_no_cell_of_csv_begins_a_formula(chat: ExportConversation) -> None:
         assert not any(cell.startswith(("=", "+", "@", "\t", "\r", "＝")) for cell in row)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("columns", "make_rows"), TABLES)
 @settings(max_examples=10)
 @given(chats=st.lists(conversations, max_size=2))

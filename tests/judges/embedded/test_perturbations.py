@@ -88,6 +88,7 @@ def check(verdicts: Mapping[ProbeKind, Counter[VerdictWord]], least: int) -> Non
     assert right >= 0.85 * sum(said_no.values())
 
 
+@pytest.mark.thorough
 def test_a_sample_of_changed_sentences() -> None:
     verdicts = count_verdicts(retrieved()[::8], each_takes=3)
     assert verdicts[ProbeKind.COPY].total() >= 20

@@ -186,6 +186,7 @@ def test_a_conversation_without_runs_or_answers_is_compared_all_the_same(store: 
         store.runs.read_conversation_across_runs(ConversationId(99))
 
 
+@pytest.mark.thorough
 def test_a_long_conversation_is_compared_with_as_few_queries_as_a_short_one(store: Store) -> None:
     counts = []
     for answers in (1, 50):

@@ -115,6 +115,7 @@ async def test_a_verdict_typed_after_an_undo_is_about_the_claim_it_goes_back_to(
         assert screen.listed_entries[claims[1]].final is None
 
 
+@pytest.mark.thorough
 async def test_keys_typed_after_an_undo_wait_also_for_a_reading_that_takes_its_place(
     differing: Path, app: FaithApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,7 @@ async def test_a_note_goes_with_the_final_word(differing: Path, app: FaithApp) -
         ]
 
 
+@pytest.mark.thorough
 async def test_a_note_left_by_tab_is_kept_for_the_claim_it_was_opened_for(
     differing: Path, app: FaithApp
 ) -> None:

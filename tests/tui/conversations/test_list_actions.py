@@ -123,6 +123,7 @@ async def test_nothing_is_written_while_the_reviewer_is_blind(
     assert not (tmp_path / "reports").exists()
 
 
+@pytest.mark.thorough
 async def test_only_what_failed_among_the_marked_is_asked_again(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await listed(pilot, app)

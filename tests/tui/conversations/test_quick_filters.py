@@ -30,6 +30,7 @@ def quick(screen: ConversationsScreen) -> str:
     return line.lay_out_line(line.size.width).text
 
 
+@pytest.mark.thorough
 async def test_the_line_counts_what_each_filter_finds(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await listing(pilot)
@@ -85,6 +86,7 @@ async def test_filters_are_counted_anew_when_something_changes_while_they_rest(
         await until(pilot, lambda: "open 1" in quick(screen))
 
 
+@pytest.mark.thorough
 async def test_the_first_order_is_by_score_and_begins_at_the_top(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await listing(pilot)
@@ -145,6 +147,7 @@ async def test_annotators_judges_and_data_sets_that_are_known_are_offered(
         assert screen.state.filter == "source:shop"
 
 
+@pytest.mark.thorough
 async def test_words_that_find_nothing_suggest_a_term_that_enter_takes(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await listing(pilot)
@@ -178,6 +181,7 @@ async def test_a_row_has_opening_labels_and_id_and_marks_are_explained_below(
         assert marks in screen_text(app)
 
 
+@pytest.mark.thorough
 async def test_a_filter_of_another_screen_is_shown_in_the_line(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await listing(pilot)
@@ -186,6 +190,7 @@ async def test_a_filter_of_another_screen_is_shown_in_the_line(app: FaithApp) ->
         assert "verdict:no" in screen_text(app)
 
 
+@pytest.mark.thorough
 async def test_b_hides_the_judge_in_the_list_and_shows_it_again(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await listing(pilot)

@@ -57,6 +57,7 @@ async def test_a_suspect_run_is_marked_in_the_list_and_told_below(
         assert " ".join(text.split()).count("claims are not in the answer") == 1
 
 
+@pytest.mark.thorough
 async def test_conversations_and_reviews_of_it_are_marked(suspect: Path, make_app: Made) -> None:
     app = make_app(suspect)
     async with app.run_test(size=(120, 40)) as pilot:

@@ -411,6 +411,7 @@ async def test_verdicts_are_given_with_the_keys_of_the_preset(
             assert given.mine.verdict is not None
 
 
+@pytest.mark.thorough
 async def test_gg_and_G_go_to_the_ends_in_vim_keys(
     with_keys: Callable[[Preset], FaithApp],
 ) -> None:

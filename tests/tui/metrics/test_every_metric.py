@@ -181,6 +181,7 @@ async def test_a_word_without_a_meaning_here_is_told_and_counts_as_nothing(
         assert "another metric" not in text_of(boots_app, "verdict")
 
 
+@pytest.mark.thorough
 async def test_other_peoples_words_are_translated_too(
     boots_app: FaithApp, boots_path: Path
 ) -> None:
@@ -244,6 +245,7 @@ async def test_a_metric_without_references_says_what_is_checked(
         assert "Truths" not in screen_text(boots_app)
 
 
+@pytest.mark.thorough
 async def test_a_whole_answer_is_one_line_in_the_list_and_in_full_beside_it(
     boots_app: FaithApp,
 ) -> None:

@@ -53,6 +53,7 @@ def rows(path: Path) -> list[tuple[str, RunState, Mapping[str, object]]]:
         return [(row.spec.metric, row.state, row.spec.options) for row in found]
 
 
+@pytest.mark.thorough
 async def test_every_metric_is_offered_by_its_title(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         form = await form_of(pilot)
@@ -110,6 +111,7 @@ async def test_nothing_begins_while_an_option_is_wrong(
     assert len(rows(store_path)) == 1
 
 
+@pytest.mark.thorough
 async def test_imported_claims_are_refused_before_anything_begins(
     app: FaithApp, store_path: Path
 ) -> None:
@@ -142,6 +144,7 @@ async def test_a_run_as_the_peer_with_a_budget(app: FaithApp, store_path: Path) 
     assert (spec.budget_nusd, spec.batch) == (2_500_000_000, False)
 
 
+@pytest.mark.thorough
 async def test_batches_nobody_has_and_odd_budgets_are_refused(
     app: FaithApp, store_path: Path
 ) -> None:
@@ -181,6 +184,7 @@ async def test_a_run_by_batches_is_ordered_as_such(app: FaithApp) -> None:
     assert [(each.judge, each.batch) for each in ordered_runs] == [("openai:m", True)]
 
 
+@pytest.mark.thorough
 async def test_no_metric_is_no_order(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await form_of(pilot)
@@ -195,6 +199,7 @@ def ordered(path: Path, *requests: RunRequest) -> list[RunId]:
         return [save_planned_run(store, request) for request in requests]
 
 
+@pytest.mark.thorough
 async def test_options_follow_the_metrics_until_a_person_types(
     app: FaithApp, store_path: Path
 ) -> None:
@@ -543,6 +548,7 @@ async def test_options_stand_in_words_and_are_changed_by_a_key(app: FaithApp) ->
         assert "threshold                  0.7" in text_of(app, "option-list")
 
 
+@pytest.mark.thorough
 async def test_an_option_of_one_of_several_metrics_says_whose_it_is(app: FaithApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         form = await form_of(pilot)

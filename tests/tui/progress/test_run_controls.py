@@ -116,6 +116,7 @@ async def test_a_cancelled_run_is_taken_up_from_its_screen(app: FaithApp, store_
         await until(pilot, lambda: ": done, " in text_of(app, "events"))
 
 
+@pytest.mark.thorough
 async def test_a_budget_is_changed_for_a_run_that_is_on(app: FaithApp, store_path: Path) -> None:
     with Store.open(store_path) as store:
         store.runs.set_budget(RunId(1), 5_000_000_000, None)
@@ -265,6 +266,7 @@ def test_nothing_failed_is_said(session: Session) -> None:
 # In the app
 
 
+@pytest.mark.thorough
 async def test_the_question_outlives_neither_its_run_nor_blocks_quitting(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         run = StagedRun()
@@ -277,6 +279,7 @@ async def test_the_question_outlives_neither_its_run_nor_blocks_quitting(app: Fa
         await until(pilot, lambda: app._exit)
 
 
+@pytest.mark.thorough
 async def test_quitting_asks_above_another_question(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         run = StagedRun()

@@ -52,6 +52,7 @@ def asked(store: Store, item: ItemId, reply: StoredReply, *, usable: bool = True
     store.calls.save_reply_release_lease_and_add_totals(meant, reply)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.usefixtures("replied")
 async def test_a_reply_is_read_word_for_word(app: FaithApp, size: tuple[int, int]) -> None:
@@ -89,6 +90,7 @@ async def test_question_and_reply_stand_beside_each_other_and_tab_goes_through(
         assert seen == ["question", "reply", "calls"]
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("replied")
 async def test_where_it_is_narrow_tab_shows_the_question_in_the_place_of_the_reply(
     app: FaithApp,

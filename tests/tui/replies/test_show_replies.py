@@ -59,6 +59,7 @@ async def test_from_a_claim_it_begins_at_the_call_that_decided_it(
         assert f"▌[{found[2]}] Parcel a-11 weighs 12 kilograms." in screen_text(app)
 
 
+@pytest.mark.thorough
 async def test_a_reply_from_the_store_is_read_with_its_origin(
     judged: Path, make_app: Callable[[Path], FaithApp]
 ) -> None:

@@ -120,6 +120,7 @@ async def test_labels_of_others_are_neither_shown_as_ones_own_nor_counted(
         assert screen.view.item.id != view.item.id, "the next one is done by others alone"
 
 
+@pytest.mark.thorough
 async def test_a_window_is_chosen_in_its_pane(app: FaithApp) -> None:
     async with app.run_test(size=(200, 60)) as pilot:
         screen = await reviewing(pilot)

@@ -70,6 +70,7 @@ def found_wrong(path: Path, item: ItemId) -> None:
             )
 
 
+@pytest.mark.thorough
 async def test_findings_that_were_drawn_are_known(path: Path, app: FaithApp) -> None:
     found_wrong(path, items(path)[1])
     async with app.run_test(size=(200, 60)) as pilot:
@@ -110,6 +111,7 @@ async def test_disagreements_that_were_drawn_are_known(path: Path, app: FaithApp
         assert knowing(path) == drawn
 
 
+@pytest.mark.thorough
 async def test_disagreements_are_not_known_while_they_are_hidden(path: Path, app: FaithApp) -> None:
     async with app.run_test(size=(200, 60)) as pilot:
         await opened(pilot)

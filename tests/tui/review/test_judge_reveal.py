@@ -146,6 +146,7 @@ async def test_a_share_is_served_with_the_judge(app: FaithApp, store_path: Path)
     assert acts(store_path)[0][0] in ("agreed", "overridden")
 
 
+@pytest.mark.thorough
 async def test_the_truths_of_an_open_claim_are_not_shown_beside_a_hidden_one(
     app: FaithApp, store_path: Path
 ) -> None:
@@ -184,6 +185,7 @@ async def test_what_was_seen_before_is_not_blind_later(app: FaithApp, store_path
     assert acts(store_path)[0][0] == "agreed", "the judge was on screen before"
 
 
+@pytest.mark.thorough
 async def test_a_verdict_does_not_overtake_what_was_seen_before_it(
     app: FaithApp, store_path: Path
 ) -> None:
@@ -290,6 +292,7 @@ async def test_what_reveals_nothing_says_why(session: Session) -> None:
     assert screen.message == "no truths are hidden here"
 
 
+@pytest.mark.thorough
 async def test_the_footer_offers_blind_while_the_judge_is_shown_and_reveal_while_hidden(
     app: FaithApp,
 ) -> None:

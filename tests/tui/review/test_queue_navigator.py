@@ -26,6 +26,7 @@ from tests.tui.review.fake_review_screen import FakeReviewScreen
 from tests.tui.review.reviewing import SIZE, blinded
 
 
+@pytest.mark.thorough
 async def test_a_convenience_queue_is_walked_in_its_order(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)

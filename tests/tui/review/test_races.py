@@ -225,6 +225,7 @@ def hold_readings(
     return is_reading, go_on
 
 
+@pytest.mark.thorough
 async def test_verdicts_after_an_undo_wait_for_the_claim_that_it_goes_back_to(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,7 @@ def verdict(app: FaithApp) -> str:
     return " ".join(text_of(app, "verdict").split())
 
 
+@pytest.mark.thorough
 async def test_it_is_hidden_in_blind_work_until_the_claim_is_answered(
     app: FaithApp, store_path: Path
 ) -> None:

@@ -74,6 +74,7 @@ async def test_question_answer_and_claim_are_on_the_screen_for_every_claim(
             await press(pilot, "j")
 
 
+@pytest.mark.thorough
 async def test_the_chosen_claim_stays_in_view_when_its_list_gets_less_room(app: FaithApp) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         screen = await reviewing(pilot)
@@ -85,6 +86,7 @@ async def test_the_chosen_claim_stays_in_view_when_its_list_gets_less_room(app: 
         assert any("> 5" in line or ">5" in line for line in lines)
 
 
+@pytest.mark.thorough
 async def test_scrolling_an_answer_keeps_its_question(app: FaithApp) -> None:
     async with app.run_test(size=(60, 21)) as pilot:
         screen = await reviewing(pilot)
@@ -155,6 +157,7 @@ def test_a_long_message_is_cut_and_not_the_name_of_who_reviews(width: int) -> No
         assert text.endswith(f"… {shown} ")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [180, 200])
 async def test_each_reason_code_stands_behind_its_key(app: FaithApp, width: int) -> None:
     async with app.run_test(size=(width, 60)) as pilot:

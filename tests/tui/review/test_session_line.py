@@ -42,6 +42,7 @@ async def test_a_verdict_counts_in_the_line(session: Session) -> None:
     assert screen.session_line.progress_words == ""
 
 
+@pytest.mark.thorough
 async def test_a_sample_says_how_far_it_is_with_the_pace_of_late(
     app: FaithApp, store_path: Path
 ) -> None:

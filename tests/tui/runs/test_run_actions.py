@@ -131,6 +131,7 @@ async def test_only_what_failed_is_asked_again(
     assert after[2] == before[2]
 
 
+@pytest.mark.thorough
 async def test_two_marked_runs_are_compared(
     make_app: Callable[[Path], FaithApp], three: Path
 ) -> None:
@@ -166,6 +167,7 @@ async def test_a_comparison_that_is_impossible_says_why(
         assert "comparing" not in status(app)
 
 
+@pytest.mark.thorough
 async def test_every_marked_run_is_reported(
     make_app: Callable[[Path], FaithApp], three: Path, tmp_path: Path
 ) -> None:

@@ -327,6 +327,7 @@ async def test_a_blind_reviewer_cannot_list_what_the_judge_found(app: FaithApp) 
         assert "blind" in status(app)
 
 
+@pytest.mark.thorough
 async def test_a_blind_reviewer_does_not_see_what_a_run_comes_to(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)

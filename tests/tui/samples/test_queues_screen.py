@@ -78,6 +78,7 @@ def test_no_key_is_offered_that_needs_a_run_there_is_not(run: bool, offered: boo
     assert ("g r" in words) is not offered
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_form_says_what_will_be_drawn_before_it_is(
     app: FaithApp, size: tuple[int, int]
@@ -172,6 +173,7 @@ async def test_what_cannot_be_drawn_is_said_in_the_form(app: FaithApp) -> None:
         assert not rows_of(app)
 
 
+@pytest.mark.thorough
 async def test_drawing_more_of_a_sample(app: FaithApp) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
@@ -341,6 +343,7 @@ def test_a_queue_that_nobody_named_is_named_once_at_its_end(
         assert next(each.text.strip() for each in lines if each.text.strip()) == said
 
 
+@pytest.mark.thorough
 async def test_the_end_of_a_queue_leads_on(app: FaithApp, samples: list[SampleRow]) -> None:
     answers: list[str | None] = []
     async with app.run_test(size=(80, 24)) as pilot:

@@ -110,6 +110,7 @@ async def test_views_are_saved_taken_deleted_and_brought_back(app: FaithApp) -> 
         await until(pilot, lambda: listed(app) == ["conv-0031"])
 
 
+@pytest.mark.thorough
 async def test_runs_are_filtered_and_sorted(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)

@@ -32,6 +32,7 @@ def test_no_code_is_the_beginning_of_another(count: int) -> None:
         assert len(singles) == count
 
 
+@pytest.mark.thorough
 async def test_every_pane_and_every_row_that_is_seen_gets_letters(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
@@ -81,6 +82,7 @@ async def test_any_other_key_closes_and_does_nothing_else(app: FaithApp, key: st
         assert screen.focused is before
 
 
+@pytest.mark.thorough
 async def test_a_row_of_a_list_is_reached(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)

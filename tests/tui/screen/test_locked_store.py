@@ -15,6 +15,7 @@ from tests.tui.driving import screen_text, status, until
 UNREAD = "gone, or not to be read"
 
 
+@pytest.mark.thorough
 async def test_rows_come_by_themselves_when_the_lock_is_gone(
     app: FaithApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ from tests.tui.driving import calm, press, screen_text, status, until
 from tests.tui.screen.test_row_marks import SIZE, listed
 
 
+@pytest.mark.thorough
 async def test_a_search_for_words_indexes_what_waits_and_says_so(
     app: FaithApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,7 @@ async def test_storage_says_what_the_store_is_and_checks_it(make: Make, store_pa
         assert "sound" in text_of(app, "values")
 
 
+@pytest.mark.thorough
 async def test_the_judge_that_is_set_is_tried_and_what_came_of_it_is_said(make: Make) -> None:
     app = make()
     async with app.run_test(size=SIZE) as pilot:
@@ -41,6 +42,7 @@ async def test_the_judge_that_is_set_is_tried_and_what_came_of_it_is_said(make: 
         assert "the judge works" in status(app)
 
 
+@pytest.mark.thorough
 async def test_a_judge_that_cannot_be_asked_says_what_to_do(make: Make) -> None:
     app = make({"LANG": "C.UTF-8", "FAITHTUI_JUDGE": "openai:m"})
     async with app.run_test(size=SIZE) as pilot:

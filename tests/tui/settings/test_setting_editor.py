@@ -99,6 +99,7 @@ async def test_a_preset_that_clashes_with_ones_own_keys_is_not_written(
         assert content(file) == before
 
 
+@pytest.mark.thorough
 async def test_without_a_settings_file_nothing_can_be_changed(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await at(pilot, app, "Judge")

@@ -34,6 +34,7 @@ async def at(pilot: object, app: FaithApp, section: str, row: int = 0) -> Settin
     return screen
 
 
+@pytest.mark.thorough
 async def test_every_setting_stands_in_one_section_with_its_origin(make: Make) -> None:
     named = [name for section in SECTIONS for name in section.names]
     assert sorted(named) == sorted(MEANINGS) == sorted(NAMES) == sorted(SETTING_TITLES)

@@ -152,6 +152,7 @@ def test_nothing_of_the_judge_is_printed_before_an_answer(label: Label, typed: s
         assert "0.98" not in result.out
 
 
+@pytest.mark.thorough
 def test_nothing_of_the_judge_is_printed_through_a_whole_blind_queue(
     label: Label, path: Path
 ) -> None:

@@ -21,6 +21,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_results(tmp_path_factory.mktemp("results") / "all", {"a": made})
 
 
+@pytest.mark.thorough
 def test_it_says_what_was_drawn_of_what_and_what_comes_next(
     cli: Cli, results: Path, tmp_path: Path
 ) -> None:

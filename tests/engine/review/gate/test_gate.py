@@ -172,6 +172,7 @@ def test_the_gate_reads_the_figures_of_the_report_without_its_parts(store: Store
     }
 
 
+@pytest.mark.thorough
 def test_labels_and_certificate_hold_for_other_runs_over_the_same_claims(
     judged: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
@@ -280,6 +281,7 @@ def test_labels_of_what_somebody_happened_to_look_at_are_not_enough(
     assert outcomes(scored)["corrected_score"] is CheckOutcome.UNKNOWN
 
 
+@pytest.mark.thorough
 def test_what_was_accepted_is_in_the_certificate_and_holds_with_it(
     judged: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
@@ -301,6 +303,7 @@ def test_what_was_accepted_is_in_the_certificate_and_holds_with_it(
     assert unlabelled.outcome is CheckOutcome.PASSED
 
 
+@pytest.mark.thorough
 def test_a_run_whose_claims_are_made_up_or_unchecked_passes_no_certificate(
     store: Store, certificate: Path, calendar: Calendar
 ) -> None:
@@ -785,6 +788,7 @@ def test_a_run_without_labels_is_held_against_the_certificate(
     assert any("takes the judge to err here" in each for each in result.notes)
 
 
+@pytest.mark.thorough
 def test_labels_of_the_run_itself_go_before_the_certificate(
     store: Store, certificate: Path, calendar: Calendar
 ) -> None:
@@ -914,6 +918,7 @@ def test_a_certified_largest_drop_is_asked_later(
     assert held(store, path, calendar, new).outcome is not CheckOutcome.PASSED
 
 
+@pytest.mark.thorough
 def test_a_certified_drop_is_not_asked_of_other_conversations(
     store: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
@@ -1015,6 +1020,7 @@ def ask(store: Store, run: RunId, calendar: Calendar, *accepted: str) -> tuple[C
     return kappa.outcome, kappa.reason
 
 
+@pytest.mark.thorough
 def test_a_claim_set_tells_another_store_that_labels_were_known_before_it_was_drawn(
     judged: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
@@ -1040,6 +1046,7 @@ def test_a_claim_set_that_was_drawn_before_labels_were_known_passes_in_another_s
     assert ask(elsewhere, honest, calendar)[0] is CheckOutcome.PASSED
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_made_first", [False, True])
 def test_a_claim_set_tells_another_store_of_other_samples_with_labels(
     judged: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path, is_made_first: bool
@@ -1061,6 +1068,7 @@ def test_a_claim_set_tells_another_store_of_other_samples_with_labels(
     assert ask(elsewhere, best, calendar, "other_samples")[0] is CheckOutcome.PASSED
 
 
+@pytest.mark.thorough
 def test_the_best_of_several_imported_claim_sets_is_asked_about(
     judged: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path
 ) -> None:
@@ -1348,6 +1356,7 @@ def agree_throughout(number: int, place: int, judge: str) -> str:
     return judge
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", ["undone", "replaced", "settled by another", "settled alone"])
 def test_labels_that_were_changed_until_they_agree_are_asked_about(
     judged: Store, calendar: Calendar, way: str
@@ -1426,6 +1435,7 @@ def test_a_run_over_conversations_whose_labels_were_known_is_asked_about(
     assert ask(store, whole, calendar)[0] is CheckOutcome.PASSED
 
 
+@pytest.mark.thorough
 def test_conversations_that_were_judged_before_they_were_labelled_are_not_asked_about(
     judged: Store, calendar: Calendar
 ) -> None:

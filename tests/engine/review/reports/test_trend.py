@@ -145,6 +145,7 @@ def test_ties_and_claims_that_show_the_judge_are_not_called_unjudged(tmp_path: P
     assert weights.keys() == {each.claim for each in entries if not each.shown} - {tied}
 
 
+@pytest.mark.thorough
 def test_only_runs_over_the_set_are_in_its_trend(store: Store, claim_set: ClaimSetRow) -> None:
     other = done(store, keys="xyz")
     ragas = judged_all(store, KEYS, spec=spec_of("ragas-faithfulness", SUPPORTED))
@@ -387,6 +388,7 @@ def test_trend_and_comparison_count_labels_that_nothing_vouches_for(tmp_path: Pa
     assert (change.report.n_common, change.unverified) == (30, 2)
 
 
+@pytest.mark.thorough
 def test_p_values_of_several_changes_are_adjusted_for_being_several(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.db") as store:
         first = done(store)
@@ -433,6 +435,7 @@ def checked(store: Store, run: int, **more: object) -> tuple[CheckOutcome, float
     return found.outcome, found.value, found.reason
 
 
+@pytest.mark.thorough
 def test_a_gate_on_change_lets_no_worse_judge_pass(store: Store) -> None:
     better = checked(store, 2, max_drop=0.1, against=RunId(1))
     assert (better[0], better[1] and better[1] > 0) == (CheckOutcome.PASSED, True)
@@ -492,6 +495,7 @@ def test_a_gate_on_change_holds_runs_of_drawn_claims_against_each_other(tmp_path
         assert "no larger" not in each[2]
 
 
+@pytest.mark.thorough
 def test_whoever_skips_the_claims_that_got_worse_does_not_pass(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.db") as store:
         first = done(store)
@@ -519,6 +523,7 @@ def test_warnings_of_labels_leave_a_change_undecided(store: Store) -> None:
     assert "--accept few_conversations" in why
 
 
+@pytest.mark.thorough
 def test_unfair_claims_leave_open_how_many_of_the_others_differ(tmp_path: Path) -> None:
     """Accuracy is over fair claims: a share of all claims says nothing of it."""
     with Store.open(tmp_path / "s.db") as store:
@@ -536,6 +541,7 @@ def test_unfair_claims_leave_open_how_many_of_the_others_differ(tmp_path: Path) 
     assert (outcome, value) == (CheckOutcome.BELOW, -1)
 
 
+@pytest.mark.thorough
 def test_idk_of_one_run_that_is_left_out_is_a_claim_of_the_other_alone(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.db") as store:
         first = done(store)
@@ -548,6 +554,7 @@ def test_idk_of_one_run_that_is_left_out_is_a_claim_of_the_other_alone(tmp_path:
     assert "12 claims have a verdict of one of the two runs alone" in why
 
 
+@pytest.mark.thorough
 def test_a_change_asks_about_the_labels_that_it_rests_on(tmp_path: Path) -> None:
     """They are those of the earlier run's sample, also where the later one has its own."""
     with Store.open(tmp_path / "s.db") as store:

@@ -108,6 +108,7 @@ def test_from_ten_labels_on_the_width_of_kappa_says_it(store: Store, run: RunId)
     assert not found.is_finished
 
 
+@pytest.mark.thorough
 def test_a_report_wants_as_many_labels_as_the_queue_says(store: Store) -> None:
     run = judge_conversations(store, 80)
     row = draw_and_save_run_sample(

@@ -20,6 +20,7 @@ from tests.tui.review.fake_review_screen import FakeReviewScreen
 from tests.tui.review.reviewing import SIZE
 
 
+@pytest.mark.thorough
 async def test_passages_are_walked_and_read_in_full(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
@@ -79,6 +80,7 @@ async def test_windows_and_truths_are_one_key_away_and_the_screen_says_so(
         assert "L windows" + ("" if size[0] > 100 else ", truths") in screen_text(app)
 
 
+@pytest.mark.thorough
 async def test_the_list_of_windows_begins_at_the_claims_own_while_all_are_chosen(
     app: FaithApp,
 ) -> None:
@@ -108,6 +110,7 @@ async def test_blind_there_are_no_truths_to_go_to(app: FaithApp) -> None:
         assert screen.panes.zoomed_id is None
 
 
+@pytest.mark.thorough
 async def test_enter_on_a_claim_shows_its_windows(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)

@@ -115,6 +115,7 @@ async def test_the_list_of_conversations_opens_images_too(app: FaithApp) -> None
         assert isinstance(app.screen, PickDialog)
 
 
+@pytest.mark.thorough
 async def test_without_a_viewer_it_says_where_the_file_is(app: FaithApp) -> None:
     viewer = app.session.open_outside = Viewer(there=False)
     async with app.run_test(size=(200, 60)) as pilot:
@@ -124,6 +125,7 @@ async def test_without_a_viewer_it_says_where_the_file_is(app: FaithApp) -> None
         await until(pilot, lambda: viewer.opened[0] in status(app))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("image", "words"),
     [

@@ -243,6 +243,7 @@ async def test_going_to_another_screen_saves_a_note_that_is_being_typed(
         assert notes(store_path)[0] == "fee"
 
 
+@pytest.mark.thorough
 async def test_redo_does_nothing_while_a_note_is_typed(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)

@@ -47,6 +47,7 @@ async def test_a_digit_codes_the_verdict_given_last_or_after_moving_the_chosen_o
     assert codes == ["retrieval", None, None, None, None]
 
 
+@pytest.mark.thorough
 async def test_low_confidence_is_kept_with_the_verdict(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
@@ -60,6 +61,7 @@ async def test_low_confidence_is_kept_with_the_verdict(app: FaithApp, store_path
     assert not mine.unsure
 
 
+@pytest.mark.thorough
 async def test_repeat_gives_the_last_verdict_and_its_code(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
@@ -114,6 +116,7 @@ async def test_accepting_the_judge_is_no_reading(app: FaithApp, store_path: Path
     assert (claim.mine.action, claim.mine.verdict, claim.human) == (Action.ACCEPTED, "yes", None)
 
 
+@pytest.mark.thorough
 async def test_each_verdict_key_saves_its_label_and_goes_on(
     app: FaithApp, store_path: Path
 ) -> None:
