@@ -422,6 +422,26 @@ async def test_verdicts_typed_before_a_conversation_is_drawn_are_refused_aloud(
     assert act[0] == "agreed"
 
 
+async def test_why_keys_were_refused_stays_when_a_verdict_before_them_is_saved(
+    app: FaithApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=(160, 40)) as pilot:
+        await reviewing(pilot)
+        may_write = threading.Event()
+        app.session.store.submit(may_write.wait)
+        answers = iter((True, False, True, True, True))
+        with monkeypatch.context() as patch:
+            patch.setattr(ClaimList, "_is_drawn", property(lambda _claims: next(answers)))
+            type_ahead(app, *"ynyy", "j")
+            await until(pilot, lambda: "nothing was saved" in status(app))
+            may_write.set()
+            await calm(pilot)
+        assert "nothing was saved" in status(app)
+        assert "saved 12:" in status(app)
+        await press(pilot, "y")
+        assert "nothing was saved" not in status(app)
+
+
 async def test_a_verdict_that_came_too_early_takes_those_behind_it_along(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,6 +42,8 @@ class LabelWriter(Controller["ReviewScreen"]):
         """Their claims as they were before, for those that cannot be saved."""
         self._labels_shown: dict[ClaimId, set[str | None]] = {}
         """Labels that the reviewer gave or saw here on claims that got a verdict here."""
+        self._refused: tuple[Piece, ...] = ()
+        """Why a key was refused while an act was on its way."""
         self._unsaved: list[str] = []
         """Acts in words that could not be saved since something is on its way."""
         self.in_flight = 0
@@ -204,6 +206,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         if not self.in_flight:
             self._unsaved.clear()
         future = self.session.store.submit(write, *args, **kwargs, urgent=True, durable=True)
+        self._refused = ()
         self.in_flight += 1
         self.saves_done.clear()
         self._show_and_keep_message(Piece(f"saving {words} …", "quiet"))
@@ -250,7 +253,10 @@ class LabelWriter(Controller["ReviewScreen"]):
         if conversation != self._name_conversation():
             told = (*told, Piece(f" in {conversation}"))
         self._just_saved = (*told, Piece(" · ")) if self._is_leaving else ()
-        self._show_and_keep_message(*self._unsaved_pieces(), *told)
+        shown = self.screen.query_one(StatusLine).left
+        if shown != self._told and shown and shown[0].look == "warn":
+            self._refused = (*shown, Piece(" · "))  # else it was gone before anybody read it
+        self._show_and_keep_message(*self._unsaved_pieces(), *self._refused, *told)
         self._reload_when_all_saved()
 
     def _roll_back_failed_save(self, claims: Sequence[ClaimId], words: str) -> None:
