@@ -126,25 +126,18 @@ class Provenance:
         Args:
             claims: Of which.
         """
-        with self._database.open_reader() as connection:
-            found = connection.execute(
-                select(human_label.c.claim_id)
-                .distinct()
-                .join(claim, claim.c.id == human_label.c.claim_id)
-                .join(run_item, run_item.c.conversation_id == claim.c.conversation_id)
-                .join(
-                    exposure,
-                    (exposure.c.run_item_id == run_item.c.id)
-                    & (exposure.c.reviewer == human_label.c.reviewer)
-                    & (exposure.c.at <= human_label.c.created_at),
-                )
-                .where(
-                    run_item.c.run_id != human_label.c.run_id,
-                    make_in_condition(human_label.c.claim_id, claims),
-                    human_label.c.action == Action.BLIND.value,
-                )
+        seen_before = (
+            select(exposure.c.at)
+            .join(run_item, run_item.c.id == exposure.c.run_item_id)
+            .where(
+                run_item.c.conversation_id == claim.c.conversation_id,
+                run_item.c.run_id != human_label.c.run_id,
+                exposure.c.reviewer == human_label.c.reviewer,
+                exposure.c.at <= human_label.c.created_at,
             )
-            return {ClaimId(each) for each in found.scalars()}
+            .exists()
+        )
+        return self._list_claims_labelled_blind(claims, seen_before)
 
     def list_claims_labelled_blind_after_deletion(
         self,
@@ -168,6 +161,12 @@ class Provenance:
             false() if imported_before is None else conversation.c.imported_at < imported_before,
             false() if imported_since is None else conversation.c.imported_at >= imported_since,
         )
+        return self._list_claims_labelled_blind(claims, (human_label.c.created_at >= at) & is_asked)
+
+    def _list_claims_labelled_blind(
+        self, claims: Collection[ClaimId], condition: ColumnElement[bool]
+    ) -> set[ClaimId]:
+        """List the claims with a blind label that fulfils a condition on it or its conversation."""
         with self._database.open_reader() as connection:
             found = connection.execute(
                 select(human_label.c.claim_id)
@@ -177,8 +176,7 @@ class Provenance:
                 .where(
                     make_in_condition(human_label.c.claim_id, claims),
                     human_label.c.action == Action.BLIND.value,
-                    human_label.c.created_at >= at,
-                    is_asked,
+                    condition,
                 )
             )
             return {ClaimId(each) for each in found.scalars()}

@@ -1249,6 +1249,17 @@ def test_labels_that_were_deleted_are_asked_about_for_answers_too(
     )
 
 
+def assert_passes_only_if_accepted(store: Store, run: RunId, code: str, clock: Calendar) -> None:
+    """Check that labels are asked about under a code, and hold once it is accepted."""
+    order = GateRequest(kappa=0.2)
+    result = check_gate_and_write_certificate_if_passed(store, run, order, clock=clock)
+    assert result.outcome is CheckOutcome.UNDECIDED
+    assert f"--accept {code}" in result.checks[1].reason
+    order = replace(order, accept=(code,))
+    result = check_gate_and_write_certificate_if_passed(store, run, order, clock=clock)
+    assert result.outcome is CheckOutcome.PASSED
+
+
 @pytest.mark.parametrize(
     "kinds",
     [
@@ -1280,12 +1291,7 @@ def test_labels_by_whoever_may_have_seen_the_judge_before_a_deletion_are_asked_a
         assert kept.outcome is CheckOutcome.PASSED
     run = run_over(empty)
     label(empty, run)
-    result = check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar)
-    assert result.outcome is CheckOutcome.UNDECIDED
-    assert "--accept exposures_deleted" in result.checks[1].reason
-    accepting = replace(order, accept=("exposures_deleted",))
-    passed = check_gate_and_write_certificate_if_passed(empty, run, accepting, clock=calendar)
-    assert passed.outcome is CheckOutcome.PASSED
+    assert_passes_only_if_accepted(empty, run, "exposures_deleted", calendar)
 
 
 def test_labels_by_whoever_saw_another_run_of_the_conversations_are_asked_about(
@@ -1294,15 +1300,9 @@ def test_labels_by_whoever_saw_another_run_of_the_conversations_are_asked_about(
     """A judge that is asked again says much the same, so its verdicts can be copied."""
     first = run_over(empty)
     run = run_over(empty)
-    order = GateRequest(kappa=0.2)
     empty.exposures.record_many(empty.runs.list_item_ids(first), "ann")
     label(empty, run)
-    result = check_gate_and_write_certificate_if_passed(empty, run, order, clock=calendar)
-    assert result.outcome is CheckOutcome.UNDECIDED
-    assert "--accept seen_in_other_run" in result.checks[1].reason
-    accepting = replace(order, accept=("seen_in_other_run",))
-    passed = check_gate_and_write_certificate_if_passed(empty, run, accepting, clock=calendar)
-    assert passed.outcome is CheckOutcome.PASSED
+    assert_passes_only_if_accepted(empty, run, "seen_in_other_run", calendar)
 
 
 def run_over_rated_answers(store: Store) -> RunId:
