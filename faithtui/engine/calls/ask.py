@@ -89,6 +89,7 @@ class Asker:
         load_image: Callable[[Image], ImageData] = _raise_no_image_source,
         on_reply: Callable[[str, JudgeReply, bool], None] = lambda step, reply, stored: None,
         sender: QuestionSender | None = None,
+        was_answered: bool = False,
         breaker: CircuitBreaker | None = None,
         before_step: Callable[[], None] = lambda: None,
         on_question: Callable[[str, JudgeRequest], None] = lambda key, request: None,
@@ -116,6 +117,7 @@ class Asker:
             on_reply: Told of every reply that is used, and whether it was stored before.
             sender: Brings questions to the judge; None: one request at once for each, under the
                 limits above.
+            was_answered: The judge answered before, so that a silence is worth a wait.
             breaker: Stops a run that keeps failing; None: nothing does.
             before_step: Called before a question is looked up, before it is sent and before its
                 reply is read; it may hold each up.
@@ -157,6 +159,7 @@ class Asker:
             on_retry=on_retry,
             sleep=pause,
             pause_s=pace.pause_s,
+            was_answered=was_answered,
             before_step=before_step,
         )
         self._calls = SharedCalls(

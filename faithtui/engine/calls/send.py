@@ -162,6 +162,7 @@ class Sender:
         on_retry: Callable[[str, JudgeError, float], None],
         sleep: Callable[[float], Awaitable[None]],
         pause_s: float,
+        was_answered: bool = False,
         before_step: Callable[[], None] = lambda: None,
     ) -> None:
         """Prepare; nothing is sent yet.
@@ -178,6 +179,7 @@ class Sender:
             on_retry: Told of every attempt that is made again, and the seconds until then.
             sleep: Waits for seconds.
             pause_s: Seconds before each request.
+            was_answered: The judge answered before, so that a silence is worth a wait.
             before_step: Called before each request; it may hold it up.
         """
         self.slots = slots
@@ -193,7 +195,7 @@ class Sender:
         self._pause_s = pause_s
         self._before_step = before_step
         self._failures_in_a_row = 0
-        self._was_answered = False
+        self._was_answered = was_answered
         self._is_closing = False
         self._stop_error: JudgeUnusable | None = None
         """Why nothing more is sent."""

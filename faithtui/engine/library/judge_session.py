@@ -135,6 +135,7 @@ class SharedLimits:
         breaker: CircuitBreaker | None = None,
         sender: QuestionSender | None = None,
         tally: CallCounts | None = None,
+        was_answered: bool = False,
     ) -> None:
         """Begin; nothing is asked yet.
 
@@ -147,7 +148,9 @@ class SharedLimits:
             breaker: Stops when too much fails; None: nothing does.
             sender: Brings questions to the judge; None: one request at once for each.
             tally: Where calls are counted; None for one of its own.
+            was_answered: The judge answered before, so that a silence is worth a wait.
         """
+        self.was_answered = was_answered
         self.slots = Slots(options.concurrency)
         self.tally = tally or CallCounts()
         self.replies: ReplyCache = replies or options.replies or MemoryReplyCache()
@@ -253,6 +256,7 @@ class MeasurementSession:
                 budget=shared.budget,
                 breaker=shared.breaker,
                 sender=shared.sender,
+                was_answered=shared.was_answered,
                 pricing=self._pricing,
                 pace=metric.pace,
                 load_image=_CallerImages(self._options.images),

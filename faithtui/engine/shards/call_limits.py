@@ -21,6 +21,9 @@ _NO_LIMITS: Final = RateLimits()
 class CallLimits(Protocol):
     """What a worker asks under. See `LocalCallLimits`."""
 
+    was_answered: bool
+    """The judge has answered this worker, in whichever shard."""
+
     @property
     def budget(self) -> SpendingLimit:
         """What may be spent."""
@@ -40,6 +43,7 @@ class LocalCallLimits:
             caps: What may be spent in all.
             spent: What was spent before.
         """
+        self.was_answered = False
         self.budget: SpendingLimit = Budget(caps, spent)
         self.get_limiter: Callable[[str], RequestLimiter | None] = RateLimiters(limit).get_limiter
 
@@ -62,6 +66,7 @@ class CallLimitsServer:
         self._budget = Budget(caps, spent)
         self._held: dict[str, _Holdings] = {}
         self._stop = asyncio.Event()
+        self._was_answered = False
         self.progress: dict[str, dict[str, Any]] = {}
         """The latest totals of each shard, as its worker told them."""
 
@@ -101,6 +106,7 @@ class CallLimitsServer:
         if not requests.get(account):
             return  # it was given back when its worker was taken for lost
         requests[account] -= 1
+        self._was_answered |= outcome in ("success", "refusal")
         limiter = self._limiters.get_limiter(account)
         assert limiter is not None
         match outcome:
@@ -156,6 +162,10 @@ class CallLimitsServer:
         """Wait until the worker is to stop asking."""
         await self._stop.wait()
 
+    async def check_was_answered(self, holder: str) -> bool:
+        """Say whether the judge has answered any worker."""
+        return self._was_answered
+
     async def list_progress(self) -> list[dict[str, Any]]:
         """Give the latest totals of all shards."""
         return list(self.progress.values())
@@ -177,14 +187,18 @@ class CallLimitsLink(Protocol):
 class RemoteCallLimits:
     """Limits and budget that a server elsewhere holds. Some `CallLimits`."""
 
-    def __init__(self, link: CallLimitsLink, *, has_budget: bool) -> None:
+    def __init__(
+        self, link: CallLimitsLink, *, has_budget: bool, was_answered: bool = False
+    ) -> None:
         """Prepare.
 
         Args:
             link: The way to the server.
             has_budget: Whether anything limits what may be spent; else nothing is asked for it.
+            was_answered: The judge has answered some worker.
         """
         self._link = link
+        self.was_answered = was_answered
         self.budget: SpendingLimit = _RemoteBudget(link) if has_budget else Budget(BudgetCaps())
 
     def get_limiter(self, account: str) -> RequestLimiter | None:

@@ -17,7 +17,7 @@ from faithtui.engine.shards.call_limits import CallLimitsServer
 
 _STOP: Final = b"[null, null]\n"
 _METHODS: Final = frozenset(
-    ("start_request", "end_request", "reserve", "charge", "report_progress")
+    ("start_request", "end_request", "reserve", "charge", "check_was_answered", "report_progress")
 )
 
 

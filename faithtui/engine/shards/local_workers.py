@@ -190,7 +190,11 @@ def _measure_in_process(
             settings,
             shard,
             results,
-            call_limits=RemoteCallLimits(link, has_budget=settings.has_budget),
+            call_limits=RemoteCallLimits(
+                link,
+                has_budget=settings.has_budget,
+                was_answered=await link.request("check_was_answered"),
+            ),
             on_progress=ReportThrottle(lambda totals: link.notify("report_progress", totals)),
             stop=link.stop,
         )

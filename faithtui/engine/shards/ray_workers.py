@@ -190,6 +190,7 @@ class _ShardActor:
     async def _measure_shard(self, shard: Shard) -> ShardOutcome:
         link = RayLink(self._server, shard.name)
         await link.request("release_holdings")  # what a lost worker of this shard held
+        was_answered = await link.request("check_was_answered")
         stop = asyncio.Event()
 
         async def hear_stop() -> None:
@@ -204,7 +205,11 @@ class _ShardActor:
                         self._settings,
                         shard,
                         self._results,
-                        call_limits=RemoteCallLimits(link, has_budget=self._settings.has_budget),
+                        call_limits=RemoteCallLimits(
+                            link,
+                            has_budget=self._settings.has_budget,
+                            was_answered=was_answered,
+                        ),
                         on_progress=ReportThrottle(
                             lambda totals: link.notify("report_progress", totals)
                         ),

@@ -233,10 +233,14 @@ class _ShardWork:
             breaker=self._breaker,
             sender=sender,
             tally=self.tally,
+            was_answered=call_limits.was_answered,
         )
         with closing(self._iter_unfinished_records()) as self._records:
             async with open_session(self._judge, asking, shared) as session:
-                await self._work_until_stopped(session, asking, stop)
+                try:
+                    await self._work_until_stopped(session, asking, stop)
+                finally:
+                    call_limits.was_answered |= self.tally.calls > 0
 
     async def _work_until_stopped(
         self, session: MeasurementSession, asking: AskingOptions, stop: asyncio.Event

@@ -70,6 +70,22 @@ async def test_requests_in_flight_of_a_lost_worker_make_room_for_others() -> Non
         assert inner.in_flight == 1
 
 
+async def test_an_answer_to_one_worker_tells_all_that_the_judge_runs() -> None:
+    server = make_server()
+    async with (
+        serve_call_limits(server, asyncio.Event()) as socket,
+        connect_call_limits(socket) as first,
+        connect_call_limits(socket) as second,
+    ):
+        limiter = RemoteCallLimits(first, has_budget=False).get_limiter("acme")
+        assert limiter is not None
+        for record, is_answer in ((limiter.record_failure, False), (limiter.record_success, True)):
+            await limiter.start_request(1)
+            record()
+            await first.request("check_was_answered")  # what is not waited for arrives before it
+            assert await second.request("check_was_answered") is is_answer
+
+
 async def test_what_a_provider_says_reaches_the_limiter_of_all() -> None:
     server = make_server()
     async with (

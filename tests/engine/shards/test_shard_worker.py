@@ -19,6 +19,7 @@ import pytest
 from faithtui.domain.conversation import Conversation, Image, Turn
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.text import sentences
+from faithtui.engine.calls import send
 from faithtui.engine.calls.budget import BudgetCaps
 from faithtui.engine.calls.rate_limiter import SpeedLimit
 from faithtui.engine.library.measurement import measure_async
@@ -31,7 +32,7 @@ from faithtui.engine.shards.results_schema import TABLES, get_table_file, list_f
 from faithtui.engine.shards.shard_source import Shard, list_shards
 from faithtui.engine.shards.shard_worker import ShardOutcome, measure_shard_async
 from faithtui.engine.shards.table_reader import iter_measured_rows
-from faithtui.errors import ExportError, FileUnreadable, JudgeError, JudgeRefused
+from faithtui.errors import ExportError, FileUnreadable, JudgeError, JudgeRefused, JudgeUnavailable
 from faithtui.formats.images import MAX_IMAGES
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.formats.readers.protocol import ParsedRecord
@@ -334,6 +335,40 @@ async def test_a_budget_ends_the_work_and_a_larger_one_goes_on(tmp_path: Path) -
     await measure_into(tmp_path / "whole", shard, CountingJudge())
     assert read_tables(tmp_path / "r") == read_tables(tmp_path / "whole")
     assert len(judge.asked) + len(rest.asked) == len(read_rows(tmp_path / "r", "replies"))
+
+
+async def test_a_judge_that_restarts_as_a_shard_begins_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(send, "FIRST_WAIT_S", 0.0)
+    refused = JudgeUnavailable("nothing listens")
+    refused.nothing_listens = True
+    is_gone = True
+    tries: Counter[str] = Counter()
+
+    def be_silent(request: JudgeRequest) -> None:
+        tries[request.prompt] += 1
+        if is_gone and tries[request.prompt] <= send.ATTEMPTS_WHERE_NOTHING_LISTENS:
+            raise refused
+
+    judge = CountingJudge(be_silent)
+    call_limits = LocalCallLimits(SpeedLimit(), BudgetCaps())
+
+    async def measure(name: str) -> ShardOutcome:
+        tries.clear()
+        return await measure_shard_async(
+            change(SETTINGS, concurrency=1),
+            write_shard(tmp_path / name),
+            tmp_path / name / "results",
+            call_limits=call_limits,
+            judge=judge,
+        )
+
+    assert "Nothing was answered so far" in ((await measure("first")).problem or "")
+    is_gone = False
+    assert (await measure("second")).is_whole
+    is_gone = True
+    assert (await measure("third")).is_whole
 
 
 async def test_a_stop_keeps_what_was_answered(tmp_path: Path) -> None:
