@@ -81,12 +81,12 @@ def measure(
 
     Example:
         >>> from faithtui import measure, single_turn
-        >>> talk = single_turn(
+        >>> conversation = single_turn(
         ...     "How long can I return it?",
         ...     "You can return it within thirty days.",
         ...     ["A purchase can be returned within thirty days."],
         ... )
-        >>> result = measure(talk, "turn-faithfulness", "offline")
+        >>> result = measure(conversation, "turn-faithfulness", "offline")
         >>> result.score.value, result.success
         (1.0, True)
         >>> [(verdict.label, verdict.claim.text) for verdict in result.verdicts]

@@ -133,8 +133,8 @@ class _Answer:
 
     def _make_score_of_answer_without_claims(self) -> Score:
         """Say why an answer has no score of the judge; some peers' rules give it one."""
-        talk, window = self._conversation, _find_window(self._conversation, self._turn)
-        said = talk if window is None else window
+        window = _find_window(self._conversation, self._turn)
+        said = self._conversation if window is None else window
         state = ScoreState(said.state)
         if window is None or state is not ScoreState.SCORED:
             return make_empty_score(state, said.reason or NOTHING_JUDGED)
