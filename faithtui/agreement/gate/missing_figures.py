@@ -4,6 +4,7 @@
 0 or none, and a kappa of 0 or none, however much is labelled.
 """
 
+import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -87,6 +88,13 @@ def _replace_reason_of_missing_figure(
 def _suggest_how_to_get_labels(level: LevelReport, run: str) -> str:
     """Say what gives more of what the labels lack."""
     many, groups = level.unit[1], level.coverage.group_word
+    population = level.design.population
+    if population is not None:
+        # A sample of what was drawn stands for nothing.
+        return (
+            f"draw and label more {many} of the population (faithtui sample "
+            f"{shlex.quote(population.results)} --stratify verdict draws more of the rare ones)"
+        )
     if not level.coverage.unreviewed:
         return f"all {many} of this run are labelled, so that other {groups} have to be judged"
     return f"label more {many}; {_SAMPLE.format(run=run)}"

@@ -97,6 +97,13 @@ def plan(
     with open_store(options.store, settings) as opened:
         opened.refuse_corrupted_rows()
         number = read_id_of_run_with_verdicts(opened, run)
+        population = opened.samples.find_run_population(number)
+        if population is not None:
+            raise ConfigError(
+                f"run {number} has only claims that were drawn from {population.results}: faithtui "
+                f"sample {shlex.quote(population.results)} --precision {rate or USUAL_RATE:g} "
+                "plans how many more to draw, and draws them"
+            )
         basis = read_plan_strata(opened, number, strata, shares)
         row = opened.runs.read_run(number)
     if not basis.strata:

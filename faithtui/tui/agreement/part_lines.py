@@ -400,7 +400,8 @@ def _describe_labels_needed(report: AgreementReport) -> str:
     if needed < left:
         return f"{fmt.format_count_with_noun(needed, 'label')} more"
     if not left:
-        return "labels of other conversations"
+        of_population = claims.design.population is not None
+        return f"labels of {'more of the population' if of_population else 'other conversations'}"
     units = f"{fmt.format_count(left)} {claims.unit[left > 1]}"
     return f"more than the {units} left may be needed"
 

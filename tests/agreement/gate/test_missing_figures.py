@@ -22,6 +22,7 @@ from faithtui.domain.ids import ClaimId, ConversationId, SampleId
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
 from tests.agreement.report.building import readings
+from tests.agreement.report.test_population import POPULATION
 
 RULE = ScoringRule(passing=("yes", "idk"), when_empty=1.0)
 FIGURES = (Criterion.KAPPA, Criterion.RECALL, Criterion.SCORE)
@@ -202,3 +203,14 @@ def test_figures_of_a_certificate_are_said_to_be_its_own() -> None:
     found = explain_missing_figures([score, recall], level, "3", ())
     assert "by the certified labels the judge may fail as many" in found[0].reason
     assert found[1].reason == "on the certified run: too few groups for an interval"
+
+
+def test_what_stands_for_a_population_is_drawn_from_it() -> None:
+    level = report_sample([("yes", "yes", 40), ("no", "yes", 10)])
+    drawn = replace(level.design, population=POPULATION)
+    reason = explain(replace(level, design=drawn))[Criterion.RECALL].reason
+    assert reason is not None
+    assert reason.endswith(
+        "draw and label more claims of the population (faithtui sample s3://bucket/all --stratify "
+        "verdict draws more of the rare ones)"
+    )

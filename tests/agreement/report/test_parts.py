@@ -458,7 +458,7 @@ def test_no_more_labels_are_needed_than_units_are_without_one() -> None:
     assert told[200][0] == 200
     assert "more labels than the 200 claims without one" in told[200][1]
     assert told[0][0] == 0
-    assert "All claims are labelled: a narrower interval takes other conversations." in told[0][1]
+    assert "All claims are labelled; for a narrower interval, judge other" in told[0][1]
 
 
 def test_recall_by_the_judges_own_verdict_is_withheld() -> None:

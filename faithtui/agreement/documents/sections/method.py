@@ -95,11 +95,14 @@ def _describe_labels_needed(needed: int | None, level: LevelReport) -> str:
         return (
             f"About {format_number_with_noun(needed, 'more label is', 'more labels are')} needed."
         )
+    others = "judge other conversations"
+    if level.design.population is not None:
+        others = "draw more of the population with `faithtui sample`"
     if not left:
-        return f"All {units} are labelled: a narrower interval takes other conversations."
+        return f"All {units} are labelled; for a narrower interval, {others}."
     return (
-        f"That may take more labels than the {left:,} {units} without one: label these, then judge "
-        "other conversations."
+        f"That may take more labels than the {left:,} {units} without one: label these, then "
+        f"{others}."
     )
 
 

@@ -56,6 +56,9 @@ def test_json_has_every_stratum_with_its_chance(cli: Cli, results: Path, tmp_pat
     for each in found["strata"]:
         assert each["probability"] == each["drawn"] / each["population"]
     assert found["population"]["states"] == {"failed": 2, "scored": 40}
+    plan = cli("plan", "last", "--rate", "0.1", "--store", tmp_path / "review.db")
+    assert plan.code == 2
+    assert f"faithtui sample {results} --precision 0.1 plans how many more to draw" in plan.err
 
 
 @pytest.mark.parametrize(
