@@ -1294,13 +1294,22 @@ def test_labels_by_whoever_may_have_seen_the_judge_before_a_deletion_are_asked_a
     assert_passes_only_if_accepted(empty, run, "exposures_deleted", calendar)
 
 
+@pytest.mark.parametrize("is_revealed", [False, True])
 def test_labels_by_whoever_saw_another_run_of_the_conversations_are_asked_about(
-    empty: Store, calendar: Calendar
+    empty: Store, calendar: Calendar, is_revealed: bool
 ) -> None:
     """A judge that is asked again says much the same, so its verdicts can be copied."""
     first = run_over(empty)
     run = run_over(empty)
-    empty.exposures.record_many(empty.runs.list_item_ids(first), "ann")
+    if not is_revealed:
+        empty.exposures.record_many(empty.runs.list_item_ids(first), "ann")
+    else:
+        claims = {each.item: each.claim for each in empty.samples.read_frame(first)}
+        for claim in claims.values():
+            empty.reviews.append_label_event(
+                claim, "ann", Action.REVEALED, None, run=first, judge_verdict="yes", saw_judge=True
+            )
+        empty.deletions.delete_run(first, "ann")
     label(empty, run)
     assert_passes_only_if_accepted(empty, run, "seen_in_other_run", calendar)
 
