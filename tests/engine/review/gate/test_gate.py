@@ -1097,7 +1097,7 @@ def test_a_claim_set_whose_file_does_not_say_when_it_was_drawn_is_asked_about(
         only=[each.claim for each in judged.samples.list_claims_in_served_order(sample, "ann")],
     )
     file = tmp_path / "shop.jsonl"
-    older = carry(judged, sample, elsewhere, file, {"drawn_at": None, "other_labels": None})
+    older = carry(judged, sample, elsewhere, file, {"drawing_digest": None})
     outcome, reason = ask(elsewhere, older, calendar)
     assert outcome is UNDECIDED
     assert "nothing says when the sample of «shop version 1» was drawn" in reason
