@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from faithtui.domain.label_bundle import ClaimName, LabelBundle
 
@@ -51,6 +51,13 @@ def hash_set_version(
         line = json.dumps([*parts, name.document, each.stratum, each.place, each.shown])
         digest.update(f"\n{line}".encode())
     return digest.hexdigest()
+
+
+def hash_drawing(found: "ClaimSetBundle") -> str:
+    """Hash what a file says of the drawing of a set: its sample, when it was, and other labels."""
+    at = None if found.drawn_at is None else found.drawn_at.astimezone(UTC).isoformat()
+    said = [found.digest, found.sample_uid, at, found.other_labels]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from faithtui.domain.claim_set import (
     MOST_NAME,
     ClaimSetBundle,
     SetClaim,
+    hash_drawing,
     hash_set_version,
     is_valid_set_name,
 )
@@ -84,6 +85,7 @@ def claim_set_lines(
             if found.drawn_at is None
             else found.drawn_at.astimezone(UTC).isoformat(),
             "other_labels": found.other_labels,
+            "drawing_digest": hash_drawing(found),
             "conversations": len(conversations),
             "claims": len(found.claims),
         }
@@ -191,7 +193,7 @@ def _read_header(fields: FieldReader) -> ClaimSetBundle:
         raise fields.make_error(
             "name", f"is no name of a claim set; expected up to {MOST_NAME} letters and digits"
         )
-    return ClaimSetBundle(
+    found = ClaimSetBundle(
         name=name,
         version=fields.read_whole_number("set_version", 1),
         digest=fields.read_text("digest"),
@@ -221,6 +223,17 @@ def _read_header(fields: FieldReader) -> ClaimSetBundle:
         claims=(),
         labels=LabelBundle(),
     )
+    digest = fields.read_text_or_none("drawing_digest")
+    if digest is None:
+        # Earlier versions wrote none, and so does whoever changes what is said of the drawing.
+        return replace(found, drawn_at=None, other_labels=None)
+    if digest != hash_drawing(found):
+        raise fields.make_error(
+            "drawing_digest",
+            "does not fit `sample`, `drawn_at` and `other_labels`: the file was changed after it "
+            "was written; export the set again",
+        )
+    return found
 
 
 def _read_transcript(fields: FieldReader, path: Path, line: int) -> ParsedConversation:

@@ -62,7 +62,11 @@ def explain_nothing_compared(level: LevelReport) -> str:
     if not coverage.reviewed:
         return "nothing is labelled"
     if coverage.compared:
-        return f"none of the labelled {many} is of the sample"
+        strata = level.design.strata
+        bare = [each.name for each in strata if each.population and not each.labelled]
+        if len(bare) == len(strata):
+            return f"none of the labelled {many} is of the sample"
+        return f"no {one} of the stratum «{bare[0]}» is labelled" if bare else "nothing to count"
     units = f"{coverage.reviewed:,} labelled {many if coverage.reviewed != 1 else one}"
     left_out = ", ".join(_list_left_out_counts(coverage))
     return f"none of the {units} can be compared{f' ({left_out})' if left_out else ''}"

@@ -121,12 +121,13 @@ class Provenance:
     ) -> set[ClaimId]:
         """List the claims that somebody labelled blind with another run's judge seen before.
 
-        Seen is what it said of the conversation. A judge that is asked again says much the same.
+        Seen is what it said of the conversation, or, hidden, of one of its claims: `v` in a queue.
+        A judge that is asked again says much the same, also of claims that it words anew.
 
         Args:
             claims: Of which.
         """
-        seen_before = (
+        was_in_view = (
             select(exposure.c.at)
             .join(run_item, run_item.c.id == exposure.c.run_item_id)
             .where(
@@ -137,7 +138,21 @@ class Provenance:
             )
             .exists()
         )
-        return self._list_claims_labelled_blind(claims, seen_before)
+        reveal, revealed = human_label.alias(), claim.alias()
+        was_revealed = (
+            select(reveal.c.id)
+            .join(revealed, revealed.c.id == reveal.c.claim_id)
+            .where(
+                revealed.c.conversation_id == claim.c.conversation_id,
+                reveal.c.action == Action.REVEALED.value,
+                # Of a run that was deleted it has none.
+                reveal.c.run_id.is_distinct_from(human_label.c.run_id),
+                reveal.c.reviewer == human_label.c.reviewer,
+                reveal.c.created_at <= human_label.c.created_at,
+            )
+            .exists()
+        )
+        return self._list_claims_labelled_blind(claims, or_(was_in_view, was_revealed))
 
     def list_claims_labelled_blind_after_deletion(
         self,

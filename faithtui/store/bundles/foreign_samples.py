@@ -1,15 +1,21 @@
 """Drawn queues of other stores: found here by their `uid`, or made where all they serve is here."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from math import isclose
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
-from faithtui.agreement.sampling.draw import CONVERSATIONS, SampleKind, SamplingDesign
-from faithtui.domain.ids import RunId
+from faithtui.agreement.sampling.draw import (
+    ClaimDraw,
+    FrameUnit,
+    SampleDraw,
+    SampleKind,
+    SamplingDesign,
+    Stratum,
+)
+from faithtui.agreement.sampling.redraw import is_draw_of_frame
+from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.judging.judge_profile import hide_fingerprint_secrets
 from faithtui.domain.label_bundle import BundleSample, ConversationName, RunName
 from faithtui.store.bundles.foreign_claims import make_claim_key, read_stored_claims
@@ -77,9 +83,9 @@ def find_or_add_samples(
         connection: Where to write.
         samples: Those of a bundle.
         conversation_ids: Its conversations that are here.
-        labelled: `uid` of the samples in which labels of the bundle were given. Nothing vouches
-            for another one, whose strata are the weights of labels that are given here, so it is
-            made only where it can have been drawn from its run as it is here.
+        labelled: `uid` of the samples in which labels were given that a file vouches for. Nothing
+            vouches for another one, whose claims and strata are what labels that are given here
+            stand for, so it is made only where its seed draws it of its run as it is here.
     """
     stored: dict[str, AnyRow] = {}
     for some in split_into_chunks([each.uid for each in samples]):
@@ -102,7 +108,7 @@ def find_or_add_samples(
         rows = _make_sample_claim_rows(connection, each, run_id, conversation_ids)
         if rows is None:
             continue
-        if each.uid not in labelled and not _fits_frame(connection, each, run_id, rows):
+        if each.uid not in labelled and not _is_draw_of_run(connection, each, run_id, rows):
             continue
         number = insert_returning_id(
             connection, insert(sample).values(**_sample_columns(each, run_id))
@@ -291,37 +297,33 @@ def _make_sample_claim_rows(
     return rows
 
 
-def _fits_frame(
+def _is_draw_of_run(
     connection: Connection, sample: BundleSample, run_id: int, rows: Sequence[Mapping[str, Any]]
 ) -> bool:
-    """Say whether a sample can have been drawn from its run: its sizes, strata and weights.
+    """Say whether a sample is what its seed and design draw of its run as it is here.
 
-    What a sample of a population was drawn from is not here.
+    What a sample of a population was drawn from is not here. A repeat weighs nothing.
     """
     if sample.kind == SampleKind.REPEAT.value:
         return True
     if sample.population is not None or not set(sample.stratified_by) <= set(STRATA):
         return False
     frame = read_frame(connection, RunId(run_id), sample.stratified_by, sample.created_at)
-    if sample.design == SamplingDesign.CONVERSATIONS.value:
-        sizes = {CONVERSATIONS: frame.conversation_count}
-        drawn = {CONVERSATIONS: len({each["run_item_id"] for each in rows})}
-        strata = {each["claim_id"]: CONVERSATIONS for each in rows}
-    else:
-        sizes = dict(frame.claim_counts_by_stratum)
-        drawn = Counter(each["stratum"] for each in rows)
-        strata = {each.claim: each.stratum for each in frame}
-    counts = {name: count for name, _, count in sample.strata}
-    return (
-        sample.frame == len(frame)
-        and sizes == {name: population for name, population, _ in sample.strata}
-        and all(counts[name] == drawn.get(name, 0) for name in counts)
-        and all(
-            each["stratum"] == strata.get(each["claim_id"])
-            and isclose(each["probability"], counts[each["stratum"]] / sizes[each["stratum"]])
+    drawn = SampleDraw(
+        tuple(
+            ClaimDraw(
+                FrameUnit(ItemId(each["run_item_id"]), ClaimId(each["claim_id"])),
+                each["stratum"],
+                each["probability"],
+                each["shown"],
+            )
             for each in rows
-        )
+        ),
+        tuple(Stratum(*each) for each in sample.strata),
+        sample.frame,
     )
+    design = SamplingDesign(sample.design)
+    return is_draw_of_frame(drawn, frame, design, sample.seed, sample.shown_share)
 
 
 def _sample_columns(sample: BundleSample, run_id: int) -> dict[str, Any]:

@@ -152,8 +152,13 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         foreign = _find_events_with_unknown_evidence(database, log, conversation_ids)
         count.refused += [(act.id, _NO_PASSAGE) for act in log if act.id in foreign]
         logs.append([act for act in log if act.id not in foreign])
-    # What is refused, and a flag, say nothing of where the sample is from.
-    labelled = {act.sample for log in logs for act in log if act.sample is not None and act.verdict}
+    # What is refused, a flag, and what no file vouches for say nothing of where a sample is from.
+    labelled = {
+        act.sample
+        for log in logs
+        for act in log
+        if act.sample is not None and act.verdict and not act.unverified
+    }
     known = database.run_in_write_transaction(
         lambda connection: find_or_add_samples(
             connection, bundle.samples, conversation_ids, labelled

@@ -15,6 +15,7 @@ from faithtui.agreement.gate.threshold_checks import (
     select_figures_gate_may_rely_on,
 )
 from faithtui.agreement.labelled_units import ClaimUnit, DesignKind, LabelDesign, StratumCounts
+from faithtui.agreement.report.missing_figures import explain_nothing_compared
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import agreement_report
 from faithtui.domain.estimates import Reason, make_withheld_estimate
@@ -166,6 +167,13 @@ def test_a_judge_that_never_says_no_is_below_with_few_groups_too() -> None:
     assert found[Criterion.RECALL].outcome is CheckOutcome.BELOW
     assert "so that it finds none" in found[Criterion.RECALL].reason
     assert found[Criterion.KAPPA].outcome is CheckOutcome.BELOW
+
+
+def test_a_stratum_without_a_label_is_named() -> None:
+    level = report_sample([("no", "no", 40), REST])
+    strata = (StratumCounts("judge no", 40, 40, 40, 0), StratumCounts("judge yes", 100, 50, 0, 0))
+    level = replace(level, design=replace(level.design, strata=strata))
+    assert explain_nothing_compared(level) == "no claim of the stratum «judge yes» is labelled"
 
 
 def test_nothing_is_below_a_threshold_of_nothing() -> None:

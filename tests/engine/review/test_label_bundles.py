@@ -264,7 +264,8 @@ async def test_what_a_label_refers_to_is_vouched_for_as_well(
 
     assert list_doubted([bare]) == ["ann", "bo", "cy"]
     assert list_doubted([bare], [whole]) == []
-    assert list_doubted([edited], [whole]) == [reviewer]
+    # A sample that its run cannot have given is not made, and comes with the file that vouches.
+    assert list_doubted([edited], [whole]) == ([] if reviewer == "ann" else [reviewer])
     # What is here already stays, but for an earlier clock and a sample that was not named.
     changed = [reviewer] if edit in {"clock", "sample"} else []
     assert list_doubted([whole], [edited]) == changed
@@ -294,36 +295,32 @@ async def test_a_longer_sample_that_nothing_vouches_for_leaves_its_labels_in_dou
     assert [act.reviewer for act in made.acts if act.unverified] == ["ann"]
 
 
-async def test_labels_of_a_sample_that_nothing_vouches_for_are_in_doubt(
-    sampled: tuple[Path, Path], tmp_path: Path
+@pytest.mark.parametrize("is_withdrawn", [False, True])
+async def test_labels_that_nothing_vouches_for_bring_no_sample_that_its_seed_does_not_draw(
+    sampled: tuple[Path, Path], tmp_path: Path, is_withdrawn: bool
 ) -> None:
-    """A file without a digest made the sample here, so its strata weigh labels that come later."""
+    """Labels that come later would have its weights, also where those were withdrawn."""
     base, whole = sampled
     bundle = read_bundle(whole).bundle
-    edited = write_without_digest(EDITS["strata"][1](bundle), tmp_path / "edited.jsonl")
     (act,) = (each for each in bundle.acts if each.sample is not None)
-    later = act._replace(id="a" * 32, reviewer="dan", clock=act.clock + 1)
+    undone = act._replace(
+        id="b" * 32, clock=act.clock + 1, action=Action.WITHDRAWN, verdict=None, target=act.id
+    )
+    later = act._replace(id="a" * 32, reviewer="dan", clock=act.clock + 2)
     more = tmp_path / "more.jsonl"
     text = "".join(format_bundle_lines(replace(bundle, acts=(*bundle.acts, later))))
     more.write_text(text, encoding="utf-8")
-    # The same without a label: nothing would say that the sample is unverified, so it is not made.
-    forged = tmp_path / "forged.jsonl"
-    write_without_digest(replace(EDITS["strata"][1](bundle), acts=()), forged)
-    shorter = tmp_path / "shorter.jsonl"
-    less = change_sample(bundle, claims=bundle.samples[0].claims[:1])
-    write_without_digest(replace(less, acts=()), shorter)
-    for first, doubted in (
-        (edited, ["ann", "dan"]),
-        (whole, []),
-        (forged, []),
-        (shorter, []),
-    ):
-        shutil.copy(base, tmp_path / "target.db")
-        with Store.open(tmp_path / "target.db") as store:
-            assert merge_bundles_into_store(store, [first]).is_complete
-            assert merge_bundles_into_store(store, [more]).is_complete
-            acts = store.bundles.make_label_bundle().acts
-            assert sorted(each.reviewer for each in acts if each.unverified) == doubted
+    forged = EDITS["strata"][1](bundle)
+    if is_withdrawn:
+        forged = replace(forged, acts=(*forged.acts, undone))
+    first = write_without_digest(forged, tmp_path / "forged.jsonl")
+    shutil.copy(base, tmp_path / "target.db")
+    with Store.open(tmp_path / "target.db") as store:
+        assert merge_bundles_into_store(store, [first]).merged.new_samples == 0
+        assert merge_bundles_into_store(store, [more]).merged.new_samples == 1
+        made = store.bundles.make_label_bundle()
+    assert made.samples == bundle.samples
+    assert "dan" not in {each.reviewer for each in made.acts if each.unverified}
 
 
 FORGED: dict[str, dict[str, Any]] = {
@@ -336,8 +333,8 @@ FORGED: dict[str, dict[str, Any]] = {
 }
 
 
-CANNOT_BE_DRAWN = ("frame", "stratified_by", "claims", "stratum", "invented")
-"""Forgeries that contradict the run that they name."""
+CAN_BE_DRAWN = ("kind", "run")
+"""Forgeries that say what their seed draws of the run that they name."""
 
 
 @pytest.mark.parametrize("forgery", [*FORGED, "run", "stratum", "invented"])
@@ -373,7 +370,7 @@ async def test_a_forged_sample_without_a_label_leaves_labels_that_come_later_in_
     shutil.copy(base, tmp_path / "target.db")
     with Store.open(tmp_path / "target.db") as store:
         assert merge_bundles_into_store(store, [forged]).is_complete
-        is_made = forgery not in CANNOT_BE_DRAWN
+        is_made = forgery in CAN_BE_DRAWN
         assert len(store.samples.list_samples("ann")) == is_made
         assert merge_bundles_into_store(store, [true]).is_complete
         assert len(store.samples.list_samples("ann")) == 1
@@ -399,10 +396,12 @@ async def test_acts_that_are_no_labels_here_bring_no_sample_that_its_run_cannot_
         assert not store.samples.list_samples("ann")
 
 
+@pytest.mark.parametrize("is_extended", [False, True])
 @pytest.mark.parametrize("design", SamplingDesign)
-async def test_a_sample_without_labels_is_made_where_its_run_can_have_given_it(
-    tmp_path: Path, design: SamplingDesign
+async def test_a_sample_without_labels_is_made_where_its_seed_draws_it(
+    tmp_path: Path, design: SamplingDesign, is_extended: bool
 ) -> None:
+    """Also where more was drawn later, as strata take turns in another order."""
     base = tmp_path / "base.db"
     with store_with(base, [conversation("a", 5), conversation("b", 5)]) as store:
         run = planned(store)
@@ -410,13 +409,16 @@ async def test_a_sample_without_labels_is_made_where_its_run_can_have_given_it(
     shutil.copy(base, tmp_path / "ann.db")
     strata = ("verdict", "turn") if design is SamplingDesign.STRATIFIED else ()
     with Store.open(tmp_path / "ann.db") as store:
-        plan = SamplePlan(design, 3, 1 if design is SamplingDesign.CONVERSATIONS else 4)
+        size = 1 if design is SamplingDesign.CONVERSATIONS else 4
+        plan = SamplePlan(design, 3, size, shown_share=0.4)
         drawn = make_sample_draw(store.samples.read_frame(run, strata), plan)
         row = store.samples.save_draw_as_sample(
             run, "ann", drawn, plan, name="s", stratified_by=strata
         )
         claim = store.samples.list_claims_in_served_order(row.id, "ann")[0].claim
         store.reviews.record_verdict(claim, "ann", "no", run=run, saw_judge=False, sample=row.id)
+        if is_extended:
+            store.samples.draw_more_claims(row.id, "ann", size)
         bundle = store.bundles.make_label_bundle()
     empty = write_without_digest(replace(bundle, acts=()), tmp_path / "empty.jsonl")
     with Store.open(base) as store:

@@ -1097,7 +1097,7 @@ def test_a_claim_set_whose_file_does_not_say_when_it_was_drawn_is_asked_about(
         only=[each.claim for each in judged.samples.list_claims_in_served_order(sample, "ann")],
     )
     file = tmp_path / "shop.jsonl"
-    older = carry(judged, sample, elsewhere, file, {"drawn_at": None, "other_labels": None})
+    older = carry(judged, sample, elsewhere, file, {"drawing_digest": None})
     outcome, reason = ask(elsewhere, older, calendar)
     assert outcome is UNDECIDED
     assert "nothing says when the sample of «shop version 1» was drawn" in reason
@@ -1294,13 +1294,22 @@ def test_labels_by_whoever_may_have_seen_the_judge_before_a_deletion_are_asked_a
     assert_passes_only_if_accepted(empty, run, "exposures_deleted", calendar)
 
 
+@pytest.mark.parametrize("is_revealed", [False, True])
 def test_labels_by_whoever_saw_another_run_of_the_conversations_are_asked_about(
-    empty: Store, calendar: Calendar
+    empty: Store, calendar: Calendar, is_revealed: bool
 ) -> None:
     """A judge that is asked again says much the same, so its verdicts can be copied."""
     first = run_over(empty)
     run = run_over(empty)
-    empty.exposures.record_many(empty.runs.list_item_ids(first), "ann")
+    if not is_revealed:
+        empty.exposures.record_many(empty.runs.list_item_ids(first), "ann")
+    else:
+        claims = {each.item: each.claim for each in empty.samples.read_frame(first)}
+        for claim in claims.values():
+            empty.reviews.append_label_event(
+                claim, "ann", Action.REVEALED, None, run=first, judge_verdict="yes", saw_judge=True
+            )
+        empty.deletions.delete_run(first, "ann")
     label(empty, run)
     assert_passes_only_if_accepted(empty, run, "seen_in_other_run", calendar)
 

@@ -119,6 +119,9 @@ def drop(lines: list[dict[str, Any]], kind: str) -> None:
     del lines[place]
 
 
+OLD = "2020-01-01T00:00:00+00:00"
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -131,6 +134,9 @@ def drop(lines: list[dict[str, Any]], kind: str) -> None:
         (lambda lines: change(lines, "faithtui-claim-set", design="magic"), "design"),
         (lambda lines: change(lines, "faithtui-claim-set", drawn_at="soon"), "drawn_at"),
         (lambda lines: change(lines, "faithtui-claim-set", other_labels=-1), "other_labels"),
+        (lambda lines: change(lines, "faithtui-claim-set", drawn_at=OLD), "drawing_digest"),
+        (lambda lines: change(lines, "faithtui-claim-set", other_labels=9), "drawing_digest"),
+        (lambda lines: change(lines, "faithtui-claim-set", sample="x"), "drawing_digest"),
         (lambda lines: change(lines, "faithtui-claim-set", metric="other"), "was changed"),
         (lambda lines: change(lines, "faithtui-claim-set", strata=[]), "not in its design"),
         (lambda lines: drop(lines, "set-claim"), "was cut off"),
