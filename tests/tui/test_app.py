@@ -53,6 +53,7 @@ async def test_q_goes_over_screens_that_are_closed_while_blind(app: FaithApp) ->
         assert not app.check_action("go_back", ()), "the screen of metrics is no way back either"
 
 
+@pytest.mark.thorough
 async def test_ctrl_c_and_a_paste_say_what_they_do_not_and_no_box_repeats(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
