@@ -32,7 +32,7 @@ from faithtui.tui.messages import (
     WorkerFailed,
 )
 from faithtui.tui.new_run.form_opener import FormOpener
-from faithtui.tui.notices import notify_failure, notify_read_only
+from faithtui.tui.notices import notify_failure, notify_read_only, notify_refusal
 from faithtui.tui.runs.background_runs import BackgroundRuns
 from faithtui.tui.screen_switcher import ScreenSwitcher
 from faithtui.tui.session import Session
@@ -103,11 +103,8 @@ class FaithApp(App[None]):
     COMMAND_PALETTE_BINDING = "ctrl+p"
     COMMANDS = {palette.CommandProvider}  # noqa: RUF012 - the base class declares it so
     COMPONENT_CLASSES: ClassVar[set[str]] = COMPONENTS
-    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - the base class declares an instance variable
-        (0, "-narrow"),
-        (100, "-medium"),
-        (160, "-wide"),
-    ]
+    # The base class declares an instance variable.
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (160, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         *ScreenSwitcher.BINDINGS,
         *Shutdown.BINDINGS,
@@ -369,3 +366,7 @@ class FaithApp(App[None]):
     async def action_quit(self) -> None:
         """Quit as ctrl+q does."""
         await self.shutdown.quit_or_ask_first()
+
+    def action_help_quit(self) -> None:
+        """Say which key quits, as ctrl+c does not."""
+        notify_refusal(self, self.session.keys.fill_in_keys("{app.quit} quits, ctrl+c does not"))

@@ -36,6 +36,10 @@ widget makes of it (a row was chosen), and what the screen makes of that (anothe
 """
 
 
+PASTE_IGNORED = "a paste did nothing: it goes into a line that is open, such as a note"
+"""A paste is text, and never keys."""
+
+
 class _Node(Protocol):
     @property
     def app(self) -> App[Any]: ...
@@ -342,6 +346,11 @@ class ModalWindow(ModalScreen[ScreenResultType]):
         session = getattr(self.app, "session", None)
         found = super().active_bindings
         return drop_writing_keys(found) if session and session.is_read_only else found
+
+    def on_paste(self) -> None:
+        """Say that a paste did nothing: no line took it."""
+        self.app.bell()
+        self.app.notify(PASTE_IGNORED, severity="warning", markup=False)
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         """Close with an answer, once."""

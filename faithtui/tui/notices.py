@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.errors import FaithtuiError
 from faithtui.tui.allowed_actions import WHY_NOTHING_IS_SAVED
-from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.screen.main_screen import FaithScreen, withdraw_warnings
 from faithtui.tui.theme.lines import escape_text
 
 if TYPE_CHECKING:
@@ -32,8 +32,14 @@ def notify_failure(app: "FaithApp", error: BaseException) -> None:
 
 def notify_read_only(app: "FaithApp") -> None:
     """Say that nothing can be saved in this store."""
+    notify_refusal(app, WHY_NOTHING_IS_SAVED)
+
+
+def notify_refusal(app: "FaithApp", words: str) -> None:
+    """Say why a key did nothing: on the status line, or beside a window."""
     if isinstance(app.screen, FaithScreen):
-        app.screen.refuse(WHY_NOTHING_IS_SAVED)
+        app.screen.refuse(words)
     else:
         app.bell()
-        app.notify(WHY_NOTHING_IS_SAVED, severity="warning", markup=False)
+        withdraw_warnings(app)
+        app.notify(words, severity="warning", markup=False)

@@ -4,6 +4,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.binding import Binding
 
 from faithtui.domain.ids import RunId
@@ -11,9 +12,10 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.bookmark import Bookmark, BookmarkFile
 from faithtui.tui.runs import background_runs
+from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme import theme
 from tests.tui.building import NOON
-from tests.tui.driving import calm, opened, press, until
+from tests.tui.driving import calm, opened, press, status, until
 from tests.tui.staging import StagedRun
 
 SIZE = (80, 24)
@@ -49,6 +51,23 @@ async def test_q_goes_over_screens_that_are_closed_while_blind(app: FaithApp) ->
         await press(pilot, "q")
         assert app.current_screen_name == "runs"
         assert not app.check_action("go_back", ()), "the screen of metrics is no way back either"
+
+
+@pytest.mark.thorough
+async def test_ctrl_c_and_a_paste_say_what_they_do_not_and_no_box_repeats(app: FaithApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "ctrl+c")
+        assert status(app) == "ctrl+q quits, ctrl+c does not"
+        app.post_message(events.Paste("nnn"))
+        await calm(pilot)
+        assert status(app).startswith("a paste did nothing")
+        screen = app.screen
+        assert isinstance(screen, FaithScreen)
+        for words in ("first " * 30, "second " * 30, "second " * 30):
+            screen.refuse(words)
+            await calm(pilot)
+        assert [each.message for each in app._notifications] == ["second " * 30]
 
 
 @pytest.mark.parametrize(

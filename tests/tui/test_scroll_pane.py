@@ -6,7 +6,7 @@ from textual.app import App, ComposeResult
 
 from faithtui.tui.theme.lines import Line, Piece, make_line
 from faithtui.tui.widgets.look_styles import COMPONENTS
-from faithtui.tui.widgets.scroll_pane import Pane
+from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 
 
 class PaneApp(App[None]):
@@ -38,3 +38,29 @@ async def test_a_pane_begins_at_its_top_again_where_another_size_has_another_top
         await pilot.resize_terminal(60, 40)
         await pilot.pause()
         assert pane.scroll_offset.y == 20
+
+
+class RowPaneApp(App[None]):
+    """Shows a list with a head and a sum."""
+
+    COMPONENT_CLASSES = COMPONENTS
+    CSS = "Pane { border: solid red; overflow-y: scroll; scrollbar-size: 0 0; }"
+
+    def compose(self) -> ComposeResult:
+        yield RowPane(id="rows")
+
+
+async def test_a_list_counts_its_entries_and_not_the_lines_of_heads_and_sums() -> None:
+    app = RowPaneApp()
+    async with app.run_test(size=(60, 12)) as pilot:
+        pane = app.query_one("#rows", RowPane)
+        entries = [make_line(Piece(f"{number}"), row=number) for number in range(20)]
+        pane.show(lambda _: [make_line(Piece("head")), *entries, make_line(Piece("sum"))])
+        await pilot.pause()
+        assert str(pane.border_subtitle) == "1-9 of 20"
+        pane.action_end()
+        await pilot.pause()
+        assert str(pane.border_subtitle) == "11-20 of 20 · more below"
+        pane.scroll_end(animate=False)
+        await pilot.pause()
+        assert str(pane.border_subtitle) == "12-20 of 20"

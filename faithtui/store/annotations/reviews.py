@@ -327,12 +327,16 @@ class Reviews:
         with self._database.open_reader() as connection:
             return read_newest_event_id(connection)
 
-    def find_verdict_before_event(self, act: LabelEvent) -> str | None:
-        """Find the label that a reviewer stood by on a claim before an act; None for none."""
-        own = (claim.c.id == act.claim) & (human_label.c.reviewer == act.reviewer)
+    def find_verdicts_before_step(self, step: Step) -> dict[ClaimId, str]:
+        """Find the labels that a reviewer stood by before a step, by claim; none is left out."""
+        reviewer, first = step[0].reviewer, min(act.id for act in step)
+        found: dict[ClaimId, str] = {}
         with self._database.open_reader() as connection:
-            said = replay_verdicts(read_events(connection, own & (human_label.c.id < act.id)))
-        return next((each.verdict for each in said.get(act.claim, ())), None)
+            for some in split_into_chunks([act.claim for act in step]):
+                own = claim.c.id.in_(some) & (human_label.c.reviewer == reviewer)
+                said = replay_verdicts(read_events(connection, own & (human_label.c.id < first)))
+                found |= {each: mine.verdict for each, (mine,) in said.items() if mine.verdict}
+        return found
 
     def list_claims_labelled_after_event(
         self, reviewer: str, claims: Sequence[ClaimId], act: LabelId

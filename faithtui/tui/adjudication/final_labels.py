@@ -138,6 +138,9 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         kept = claim.final.note if claim.final is not None else None
         note = note if note is not None else self.session.final_notes.pop(claim.claim, kept)
         words = f"final label: {fmt.describe_label(verdict, spec.labels)}"
+        before = None if claim.final is None else claim.final.verdict
+        if before not in (None, verdict):
+            words += f", replacing {fmt.describe_label(before, spec.labels)}"
         final = HumanVerdict(
             claim.claim, self.session.reviewer, verdict, Action.ADJUDICATED, note or None
         )

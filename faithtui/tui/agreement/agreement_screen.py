@@ -30,6 +30,7 @@ from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 
 if TYPE_CHECKING:
+    from faithtui.agreement.report.model import AgreementReport
     from faithtui.engine.review.reports.agreement_report import RunAgreement
     from faithtui.metrics.base import MetricSpec
 
@@ -219,7 +220,7 @@ class AgreementScreen(FaithScreen):
             self.show_message()
         self.agreement, self.spec = found, spec
         if found is not None and self.level is None:
-            self.level = found.report.primary_level_report.level
+            self.level = choose_first_level(found.report)
         self._draw()
         self.refresh_bindings()
 
@@ -244,6 +245,10 @@ class AgreementScreen(FaithScreen):
         with self.app.batch_update():
             self.query_one(AgreementPanes).draw(
                 found.report, self.level, spec, blind=self.session.is_blind, width=self.size.width
+            )
+        if spec.judges == "claim":
+            self.query_one("#warnings", Pane).hint = describe_other_level(
+                found.report, self.level, self.keys("agreement.level")
             )
         self.set_title(
             [
@@ -350,3 +355,22 @@ class AgreementScreen(FaithScreen):
         if action in ("export", "review"):
             return self.is_mounted and self.agreement is not None
         return super().check_action(action, parameters)
+
+
+def choose_first_level(report: "AgreementReport") -> ReportLevel:
+    """Pick the level that is looked at first.
+
+    That is the one the report speaks of, but for claims of a sample: who has just labelled them
+    looks for what they gave, although ratings of answers came with the data.
+    """
+    claims = report.claims
+    if claims.design.sample is not None and claims.agreement.n:
+        return ReportLevel.CLAIMS
+    return report.primary_level_report.level
+
+
+def describe_other_level(report: "AgreementReport", shown: ReportLevel, key: str) -> str:
+    """Say by which key labels of the level come that is not shown; "" where it has none."""
+    other = next(each for each in report.level_reports if each.level is not shown)
+    count = other.coverage.reviewed
+    return f"{key} {fmt.format_count(count)} labelled {other.unit[count != 1]}" if count else ""

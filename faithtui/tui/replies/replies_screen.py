@@ -114,7 +114,9 @@ class RepliesScreen(ModalWindow[None]):
         """Begin with the call that decided the claim, else with the first that failed."""
         replies = self._replies
         reused = sum(each.is_reused for each in replies.calls)
-        count = f"{len(replies.calls) - reused}" + (f" · {reused} from the store" if reused else "")
+        count = f"{len(replies.calls)}" + (
+            f": {len(replies.calls) - reused} made here, {reused} from the store" if reused else ""
+        )
         self.query_one(TitleBar).left = (
             Piece("RAW REPLIES", "strong"),
             Piece("  "),
@@ -222,6 +224,9 @@ class RepliesScreen(ModalWindow[None]):
             name = "" if entry.name is None else f", as {entry.name}"
             call = f"call {entry.row + 1}{name}"
             numbers = f" ({entry.truths} in review)" if entry.truths else ""
+            asked_for = self._replies.calls[entry.row].window
+            if asked_for not in (None, claim.window):
+                numbers += f"; one question serves w{claim.window + 1} and w{asked_for + 1}"
             words = (
                 Piece(f"{claim.name} was decided in {call}{numbers}")
                 if entry.is_deciding

@@ -107,12 +107,9 @@ class RawReplies(Controller[FaithScreen]):
         if terms != self.session.hiding_state or not self.screen.is_current:
             return
         if replies is None:
-            words = (
-                f"the replies would show the judge's verdict on what is hidden "
-                f"({fmt.format_count_with_noun(hidden, 'verdict')} still to give): answer, or "
-                "{review.reveal} reveals a claim, and that is recorded"
-            )
-            self.refuse(self.keys.fill_in_keys(words))
+            count = fmt.format_count_with_noun(hidden, "claim")
+            words = f"replies would show the judge of {count} hidden here: answer first"
+            self.refuse(words)
             return
         from faithtui.tui.replies.replies_screen import RepliesScreen
 

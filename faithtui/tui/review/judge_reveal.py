@@ -93,6 +93,11 @@ class JudgeReveal(Controller["ReviewScreen"]):
             ],
         )
 
+    def was_judge_in_view(self) -> bool:
+        """Whether the judge of the conversation that is shown was in view, with all its claims."""
+        view = self.screen.view
+        return view is not None and not view.is_blind
+
     def describe_unhide_keys(self) -> str:
         """Name the keys that stop hiding the judge."""
         queue = self.session.claim_queue

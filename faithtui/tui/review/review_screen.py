@@ -105,7 +105,9 @@ class ReviewScreen(FaithScreen):
         self.verdicts = Verdicts(self)
         self.claim_range = ClaimRange(self)
         self.reveal = JudgeReveal(self)
-        self.blind_mode = BlindMode(self, self.reveal.reload_under_new_hiding_state)
+        self.blind_mode = BlindMode(
+            self, self.reveal.reload_under_new_hiding_state, self.reveal.was_judge_in_view
+        )
         self.undo = ReviewUndo(self)
         self.notes = Notes(self)
         self.guideline = GuidelineOpener(

@@ -292,7 +292,7 @@ class QueuesScreen(FaithScreen):
         """Say who reviews: progress is that person's."""
         if self.session.is_read_only:
             return super().make_reviewer_pieces()
-        return (Piece("progress of ", "quiet"), escape_line(self.session.reviewer, limit=40))
+        return (Piece("done = labelled by ", "quiet"), escape_line(self.session.reviewer, limit=40))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a run or a queue."""

@@ -28,6 +28,7 @@ class BlindMode(Controller[Any]):
     Args:
         screen: The screen it is a part of.
         read_again: Called when something else is hidden than before.
+        was_judge_in_view: Tells whether the judge of what is shown was seen already.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -40,9 +41,15 @@ class BlindMode(Controller[Any]):
         ),
     ]
 
-    def __init__(self, screen: Any, read_again: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        screen: Any,
+        read_again: Callable[[], None],
+        was_judge_in_view: Callable[[], bool] = lambda: False,
+    ) -> None:
         super().__init__(screen)
         self._read_again = read_again
+        self._was_judge_in_view = was_judge_in_view
 
     def action_toggle_blind(self) -> None:
         """Hide the judge from now on, or stop hiding it."""
@@ -51,10 +58,7 @@ class BlindMode(Controller[Any]):
             key = self.keys("review.reveal")
             title = make_visible_line(queue.title, 40)
             leave = self.keys("review.leave-queue")
-            self.refuse(
-                f"{title} is a blind queue: in review {key} reveals one claim, and records it; "
-                f"{leave} leaves the queue"
-            )
+            self.refuse(f"{title} is blind: in review {key} reveals a claim, {leave} leaves it")
             return
         if queue is not None and queue.reveals_judge:
             words = "these were chosen by the judge's verdict: {review.leave-queue} in review "
@@ -63,7 +67,11 @@ class BlindMode(Controller[Any]):
             return
         self.session.set_judge_hidden(not self.session.is_judge_hidden)
         self.screen.refresh_bindings()
-        if self.session.is_judge_hidden:
+        if self.session.is_judge_hidden and self._was_judge_in_view():
+            # Its labels do not count as blind: who thinks so labels for nothing.
+            words = ", too late for this conversation: its judge was in view"
+            self.show_message(Piece("blind from now on", "human strong"), Piece(words, "warn"))
+        elif self.session.is_judge_hidden:
             self.show_message(
                 Piece("blind", "human strong"), Piece(": the judge is hidden until you answer")
             )

@@ -6,14 +6,19 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import work
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import ActiveBinding, Binding, BindingType
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from faithtui.errors import FaithtuiError
 from faithtui.tui.allowed_actions import drop_writing_keys
-from faithtui.tui.input_queue import InputQueue, get_input_queue, hold_keys_during_worker
+from faithtui.tui.input_queue import (
+    PASTE_IGNORED,
+    InputQueue,
+    get_input_queue,
+    hold_keys_during_worker,
+)
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.messages import WorkerFailed
 from faithtui.tui.session import Session
@@ -50,6 +55,12 @@ def conversation_tab_pieces(here: str, key: str) -> tuple[Piece, ...]:
             else [Piece(f" {key}", "key"), Piece(f" {side.lower()} ", "quiet")]
         )
     )
+
+
+def withdraw_warnings(app: App[Any]) -> None:
+    """Take away boxes that say why an earlier key did nothing; those of failures stay."""
+    for each in [each for each in app._notifications if each.severity == "warning"]:
+        app._unnotify(each)
 
 
 class FaithScreen(Screen[None]):
@@ -225,8 +236,13 @@ class FaithScreen(Screen[None]):
         self.app.bell()
         piece = escape_line(words, "warn", limit=400)
         self.show_message(piece)
+        withdraw_warnings(self.app)
         if not self.query_one(StatusLine).has_room_for(piece):
             self.app.notify(piece.text, severity="warning", markup=False)
+
+    def on_paste(self) -> None:
+        """Say that a paste did nothing: no line took it, and it is no keys."""
+        self.refuse(PASTE_IGNORED)
 
     def show_input_line(self, line: PlainInput, text: str) -> None:
         """Let somebody type on a line that takes the place of the status line meanwhile."""

@@ -285,14 +285,18 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         total = len(self._lines)
         where = ""
         if 0 < height < total:
-            first = self.scroll_offset.y + 1
-            where = f"{first}-{min(total, first + height - 1)} of {total}"
+            where = self.describe_seen_part(height)
         parts = [where] if where else []
         parts += self._hint.split(_BETWEEN_HINTS) if self._hint else []
         # Whole hints, the first of them: half a legend says nothing.
         while len(parts) > bool(where) and len(_BETWEEN_HINTS.join(parts)) + 4 > self.size.width:
             parts.pop()
         self._set_frame_titles(self._frame[0], _BETWEEN_HINTS.join(parts))
+
+    def describe_seen_part(self, height: int) -> str:
+        """Say which lines are seen, where not all are."""
+        first, total = self.scroll_offset.y + 1, len(self._lines)
+        return f"{first}-{min(total, first + height - 1)} of {total}"
 
 
 @lru_cache(_OFFSETS_KEPT)
@@ -364,6 +368,21 @@ class RowPane(Pane):
         before = self.cursor
         self.set_reactive(RowPane.cursor, row)
         self._redraw_moved_cursor(before)
+
+    def describe_seen_part(self, height: int) -> str:
+        """Say which entries are seen: lines of heads and sums are none, and the title counts none.
+
+        Where no entry is, the lines are counted.
+        """
+        lines = [self.get_line_index_at(y) for y in range(height)]
+        rows = [self._lines[at].row for at in lines if at < len(self._lines)]
+        seen = [row for row in rows if row is not None]
+        if not seen:
+            return super().describe_seen_part(height)
+        count = self.row_count
+        more = " · more below" if seen[-1] + 1 == count and lines[-1] + 1 < len(self._lines) else ""
+        until = f"-{seen[-1] + 1}" if seen[-1] != seen[0] else ""
+        return f"{seen[0] + 1}{until} of {count}{more}"
 
     def get_line_and_style_at(self, y: int) -> tuple[Line, Style]:
         """Give one line, marked when it belongs to the chosen entry."""

@@ -213,6 +213,7 @@ async def test_a_final_label_over_another_one_is_given_knowing_the_judge(
     await screen.settle()
     assert screen.labels.in_flight == 0
     assert screen.message.startswith("saved 12:04:19 · final label: NO")
+    assert ", replacing YES" in screen.message
     assert [(verdict, saw) for _, verdict, _, _, saw in acts(differing)] == [
         ("yes", False),
         ("no", True),

@@ -20,6 +20,7 @@ from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus
+from faithtui.domain.ids import SampleId
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.engine.review.reports import agreement_report as agreement_report_module
 from faithtui.engine.review.reports.agreement_report import RunAgreement
@@ -27,7 +28,12 @@ from faithtui.metrics.base import MetricSpec
 from faithtui.store.store import Store
 from faithtui.tui.agreement import matrix_lines as draw
 from faithtui.tui.agreement import part_lines as parts
-from faithtui.tui.agreement.agreement_screen import PARTS, AgreementScreen
+from faithtui.tui.agreement.agreement_screen import (
+    PARTS,
+    AgreementScreen,
+    choose_first_level,
+    describe_other_level,
+)
 from faithtui.tui.agreement.curve_lines import (
     BAND,
     POINT,
@@ -43,6 +49,7 @@ from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane
 from tests.agreement.report.building import readings
 from tests.agreement.report.test_parts import RULE, claim, said, stratified
+from tests.agreement.report.test_report import answer
 from tests.tui.driving import (
     calm,
     opened,
@@ -101,6 +108,22 @@ async def test_keys_wait_for_the_first_figures_and_the_summary_is_first(
         await press(pilot, "tab", "shift+tab")
         assert app.focused is screen.query_one("#warnings")
         assert re.search(r"Summary and \d+ warnings?", screen_text(app))
+
+
+def test_claims_of_a_sample_come_before_rated_answers_and_the_other_level_is_named() -> None:
+    rated = [answer(i, 1.0 if i % 3 else 0.0, "yes" if i % 4 else "no") for i in range(40)]
+    few = [claim(0, "yes", "yes"), claim(1, "yes", "yes")]
+    found = agreement_report(readings(few, rated), FAITHFULNESS, RULE, ReportSettings())
+    assert choose_first_level(found) is ReportLevel.ANSWERS
+    drawn = replace(
+        found,
+        claims=replace(found.claims, design=LabelDesign(DesignKind.SIMPLE, 2, sample=SampleId(1))),
+    )
+    assert choose_first_level(drawn) is ReportLevel.CLAIMS
+    assert describe_other_level(drawn, ReportLevel.CLAIMS, "m") == "m 40 labelled answers"
+    assert describe_other_level(drawn, ReportLevel.ANSWERS, "m") == "m 2 labelled claims"
+    bare = agreement_report(readings(few), FAITHFULNESS, RULE, ReportSettings())
+    assert describe_other_level(bare, ReportLevel.CLAIMS, "m") == ""
 
 
 async def test_what_is_given_up_says_how_it_is_computed(

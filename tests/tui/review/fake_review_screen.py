@@ -70,7 +70,9 @@ class FakeReviewScreen(FakeScreen):
         self.verdicts = Verdicts(screen)
         self.claim_range = ClaimRange(screen)
         self.reveal = JudgeReveal(screen)
-        self.blind_mode = BlindMode(screen, self.reveal.reload_under_new_hiding_state)
+        self.blind_mode = BlindMode(
+            screen, self.reveal.reload_under_new_hiding_state, self.reveal.was_judge_in_view
+        )
         self.undo = ReviewUndo(screen)
         self.notes = Notes(screen)
         self.evidence = EvidenceReader(screen)

@@ -214,7 +214,7 @@ async def test_a_sample_takes_no_ranges_and_stays_blind(app: FaithApp, store_pat
         await press(pilot, "m")
         assert "a verdict of its own" in status(app)
         await press(pilot, "B")
-        assert "is a blind queue" in status(app)
+        assert "random is blind" in status(app)
         await press(pilot, "M")
         assert app.screen is screen
         await press(pilot, "a")
@@ -251,7 +251,9 @@ async def test_b_hides_the_judge_and_shows_it_again(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
     assert screen.press("B")
     assert session.is_blind
-    assert screen.message == "blind: the judge is hidden until you answer"
+    assert screen.message == (
+        "blind from now on, too late for this conversation: its judge was in view"
+    )
     assert screen.panes.claims.blocked == 1, "keys typed ahead are about what is shown then"
     await screen.settle()
     assert screen.view is not None
@@ -337,7 +339,7 @@ async def test_the_keys_that_stop_hiding_are_those_that_do(session: Session) -> 
     session.set_judge_hidden(False)
     session.start_queue(ClaimQueue("twenty", screen.view.run.id, entries, blind=True))
     assert screen.press("B")
-    assert screen.message.endswith("Q leaves the queue")
+    assert screen.message.endswith("Q leaves it")
     assert (
         screen.reveal.describe_unhide_keys() == "Q leaves the blind queue, then B stops hiding it"
     )

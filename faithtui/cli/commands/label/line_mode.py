@@ -131,17 +131,29 @@ class LineMode:
         self._last_verdict, self._is_unsure = act, False
         self._saved += 1
         words = f"{served.name} = {fmt.describe_label(verdict, served.spec.labels)}"
+        before = self._find_replaced_label(act)
+        if before is not None:
+            replaced = fmt.describe_label(before, served.spec.labels)
+            words += f", replaced {replaced}: u brings it back"
         self.context.output.print_event(
             "saved",
             f"saved: {words}",
             claim=act.claim,
             verdict=verdict,
             saw_judge=act.saw_judge,
+            **({} if before is None else {"replaced": before}),
             # `agreed` would tell what a hidden judge said.
             **({"action": act.action.value} if served.shown else {}),
         )
         self.queue.position.mark_answered(act.claim)
         self.queue.serve_next_claim_or_say_queue_is_done()
+
+    def _find_replaced_label(self, act: LabelEvent) -> str | None:
+        """Find a label of the reviewer's that a verdict replaced by another one; None for none."""
+        if self.context.queue.repeats:
+            return None  # nothing is replaced
+        before = self.context.store.reviews.find_verdicts_before_step((act,)).get(act.claim)
+        return None if before == act.verdict else before
 
     def _skip_claim_and_serve_next(self, served: ServedClaim) -> None:
         mine = served.claim.mine

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ClaimView
 from faithtui.tui.review import position
+from faithtui.tui.review.labels.label_writer import describe_replaced_labels
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.theme import format as fmt
@@ -58,6 +59,10 @@ class ClaimRange(Controller["ReviewScreen"]):
             f"{fmt.format_count_with_noun(len(chosen), *state.spec.units)} = "
             f"{fmt.describe_label(verdict, state.label_set)}"
         )
+        mine = [each.mine.verdict for each in chosen if each.mine is not None]
+        replaced = [word for word in mine if word not in (None, verdict)]
+        if replaced:
+            words += f", replacing {describe_replaced_labels(replaced, state.label_set)}"
 
         def save_if_confirmed(answer: str | None) -> None:
             if answer == "yes":

@@ -5,6 +5,7 @@ in the order of the keys; while any is on its way, the screen is ahead of the st
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from faithtui.domain.annotations import Action, Event, LabelMark
 from faithtui.domain.ids import ClaimId, SampleId
+from faithtui.domain.label_sets import LabelSet
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import StoreError
 from faithtui.store.records import ClaimView
@@ -231,19 +233,21 @@ class LabelWriter(Controller["ReviewScreen"]):
 
     async def _describe_replaced_label(self, saved: object) -> tuple[Piece, ...]:
         """Say which label of another process a verdict replaced; () for none that was not seen."""
-        if not isinstance(saved, Event) or saved.verdict is None:
+        step = saved if isinstance(saved, tuple) and not isinstance(saved, Event) else (saved,)
+        if not all(isinstance(act, Event) and act.verdict is not None for act in step):
             return ()
         reviews = self.session.store.reviews
         try:
-            found = await self.read_in_thread(reviews.find_verdict_before_event, saved)
+            before = await self.read_in_thread(reviews.find_verdicts_before_step, step)
         except StoreError:
             return ()  # the verdict is saved all the same
-        if found is None or found in self._labels_shown.get(saved.claim, ()):
+        shown = self._labels_shown
+        found = [word for each, word in before.items() if word not in shown.get(each, ())]
+        if not found:
             return ()
         state = self.screen.review_state
-        label = fmt.describe_label(found, state.label_set) if state else found
-        key = self.keys("review.undo")
-        words = f"replaced {label} of another window, {key} brings it back"
+        words = describe_replaced_labels(found, state.label_set if state else None)
+        words = f"replaced {words} of another window, {self.keys('review.undo')} brings back"
         return (Piece(words, "warn"), Piece(" · "))
 
     def _show_saved_and_reload(self, words: str, conversation: str) -> None:
@@ -327,3 +331,11 @@ class LabelWriter(Controller["ReviewScreen"]):
             self.screen.loader.load_next_conversation_with_open_claim(1, after_verdict=True)
         else:
             self.screen.loader.reread_now_or_after_jump()
+
+
+def describe_replaced_labels(words: Sequence[str], labels: LabelSet | None) -> str:
+    """Name labels that were replaced: one by its name, several by how many there are of each."""
+    counts = Counter(fmt.describe_label(each, labels) if labels else each for each in words)
+    if len(words) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{count} {name}" for name, count in counts.most_common())

@@ -7,9 +7,11 @@ While the judge is hidden, or where there is no room, one column has the verdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from faithtui.domain.annotations import Action
+from faithtui.domain.ids import ClaimId
 from faithtui.domain.label_sets import LabelSet
 from faithtui.store.records import ClaimView, ReviewView, WindowRow
 from faithtui.tui.review.lines.claims import (
@@ -74,6 +76,12 @@ class RowLayout:
     """Lines that a claim may take."""
     heading: int
     """Lines above the rows: 0, 1, or 3 with the windows' turns and scores."""
+    longer: frozenset[ClaimId] = frozenset()
+    """Claims that may take one line more, as there is room for it."""
+
+    def get_most_lines(self, claim: ClaimView) -> int:
+        """Give how many lines a claim may take."""
+        return self.lines + (claim.id in self.longer)
 
     @property
     def text_start(self) -> int:
@@ -127,9 +135,9 @@ def choose_row_layout(
     layout = RowLayout(width, digits, windows, len(view.windows), cell, 1, heading)
     if spec.units[0] == "answer":
         return layout
-    return replace(
-        layout, lines=_find_max_lines_per_claim(list_claims(view, focus.window), layout, height)
-    )
+    claims = list_claims(view, focus.window)
+    layout = replace(layout, lines=_find_max_lines_per_claim(claims, layout, height))
+    return replace(layout, longer=_list_claims_for_spare_lines(claims, layout, height))
 
 
 def _find_max_lines_per_claim(claims: Sequence[ClaimView], layout: RowLayout, height: int) -> int:
@@ -143,6 +151,25 @@ def _find_max_lines_per_claim(claims: Sequence[ClaimView], layout: RowLayout, he
             break
         most += 1
     return most
+
+
+def _list_claims_for_spare_lines(
+    claims: Sequence[ClaimView], layout: RowLayout, height: int
+) -> frozenset[ClaimId]:
+    """List the claims, from the first on, that take the lines which would stay empty."""
+    documents = [claim.document for claim in claims if claim.document is not None]
+    heads = sum(before != each for before, each in pairwise([None, *documents]))
+    room = height - layout.heading - heads
+    if layout.lines >= MOST_LINES or len(claims) > room:
+        return frozenset()
+    spare = room - sum(_count_claim_lines(claim, layout) for claim in claims)
+    longer: list[ClaimId] = []
+    for claim in claims:
+        if len(longer) >= spare:
+            break
+        if len(_wrap_words(claim.text, "", layout, layout.lines + 1)) > layout.lines:
+            longer.append(claim.id)
+    return frozenset(longer)
 
 
 def claim_list_lines(
@@ -258,12 +285,12 @@ def make_reviewer_mark_piece(claim: ClaimView) -> Piece:
 
 def _count_claim_lines(claim: ClaimView, layout: RowLayout) -> int:
     """Count the lines that a claim takes, as far as possible without wrapping its words."""
-    text = claim.text
-    if layout.lines == 1:
+    text, most = claim.text, layout.get_most_lines(claim)
+    if most == 1:
         return 1
-    if layout.lines == 2 and _takes_a_cell_per_character(text):
+    if most == 2 and _takes_a_cell_per_character(text):
         return 1 if len(text) <= layout.text_width else 2
-    return len(_wrap_words(text, "", layout, layout.lines))
+    return len(_wrap_words(text, "", layout, most))
 
 
 def _takes_a_cell_per_character(text: str) -> bool:
@@ -293,7 +320,7 @@ def _claim_lines(
         make_reviewer_mark_piece(claim),
         Piece("  "),
     ]
-    words = _wrap_words(claim.text, look, layout, layout.lines)
+    words = _wrap_words(claim.text, look, layout, layout.get_most_lines(claim))
     cells = _judge_letter_cells_by_window(claim, labels, layout)
     lines = []
     for number, said in enumerate(words):

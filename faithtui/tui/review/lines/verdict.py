@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from faithtui.domain.annotations import REASON_CODES, Action
-from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
+from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_view import get_reference_noun_plural, reference_letter
@@ -99,6 +99,10 @@ def score_pieces(shown_view: VerdictView, *, is_brief: bool = False) -> list[Pie
     if not view.is_blind and view.item.corrected not in (None, view.item.scores):
         reviewed = "" if is_brief else f", {view.item.labelled} of {view.item.claims} reviewed"
         pieces.append(Piece(f" with overrides{reviewed}", "quiet"))
+    if passing := _find_open_verdict_that_passes(shown_view):
+        pieces.append(
+            Piece(f" ({passing} {'passes' if is_brief else 'counts as a pass'})", "quiet")
+        )
     found = view.item.integrity
     if not view.is_blind and fmt.get_soundness_mark(found):
         sentence = shown_view.spec.format_integrity_sentence(found)
@@ -111,6 +115,17 @@ def score_pieces(shown_view: VerdictView, *, is_brief: bool = False) -> list[Pie
             Piece(fmt.format_score_change(row.score, row.corrected), "strong"),
         ]
     return pieces
+
+
+def _find_open_verdict_that_passes(shown_view: VerdictView) -> str | None:
+    """Give the judge's verdict on the claim where it settles nothing and passes in the score."""
+    claim = shown_view.claim
+    if claim is None or shown_view.view.is_blind:
+        return None
+    label = get_judge_verdict(claim, shown_view.focus.window).label
+    labels, rule = shown_view.spec.labels, shown_view.view.run.spec.rule
+    is_open = labels.find_label_polarity(label) is Polarity.UNSURE
+    return label if is_open and label in rule.passing else None
 
 
 def format_conversation_score(view: ReviewView, once: bool) -> str:

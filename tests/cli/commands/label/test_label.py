@@ -11,7 +11,7 @@ import pytest
 
 from faithtui.domain.annotations import REASON_CODES, Action
 from faithtui.domain.conversation import Conversation, Document, Turn
-from faithtui.domain.ids import RunId
+from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
@@ -231,6 +231,33 @@ def test_undo_goes_back_and_redo_on_again(label: Label, path: Path) -> None:
     assert [each[0] for each in acts(path)] == [
         "blind", "withdrawn", "blind", "withdrawn", "restored",
     ]  # fmt: skip
+
+
+class LabelledMeanwhile(io.StringIO):
+    """Input during which the same annotator labels every claim elsewhere."""
+
+    def __init__(self, typed: str, path: Path) -> None:
+        super().__init__(typed)
+        self._path: Path | None = path
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]  # as in typeshed
+        path, self._path = self._path, None
+        if path is not None:
+            with Store.open(path) as store:
+                for number in range(1, CLAIMS + 1):
+                    store.reviews.record_verdict(
+                        ClaimId(number), "ann", "no", run=RUN, saw_judge=False
+                    )
+        return super().readline(size)
+
+
+def test_a_verdict_says_which_label_it_replaced(
+    cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", LabelledMeanwhile("y\nn\nq\n", path))
+    found = cli("--store", path, "label", "--plain", "--reviewer", "ann", *NEW).out
+    assert "= YES supported, replaced NO contradicted: u brings it back" in found
+    assert found.count("replaced") == 1, "the second label is the one that was there"
 
 
 def test_undo_with_nothing_done_says_so(label: Label) -> None:

@@ -45,6 +45,27 @@ async def test_one_verdict_for_a_range_is_one_step(app: FaithApp, store_path: Pa
     assert [each.mine is not None for each in stored(store_path).claims] == [True] * 3 + [False] * 2
 
 
+async def test_a_range_says_which_labels_it_replaces(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    assert screen.view is not None
+    for claim, verdict in zip(screen.claims, ("no", "no", "yes"), strict=False):
+        session.store.reviews.record_verdict(
+            claim, session.reviewer, verdict, run=screen.view.run.id, saw_judge=False
+        )
+    screen.ask("range")
+    screen.press("j")
+    screen.give("yes")
+    await screen.settle()
+    assert screen.message.startswith("replaced 2 NO contradicted of another window")
+    assert "2 claims = YES supported, in bulk" in screen.message, "they were not in view"
+    screen.press("k")
+    screen.ask("range")
+    screen.press("k")
+    screen.give("no")
+    await screen.settle()
+    assert "2 claims = NO contradicted, replacing 2 YES supported, in bulk" in screen.message
+
+
 @pytest.mark.thorough
 async def test_a_long_range_asks_first(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -178,6 +178,22 @@ def test_claims_take_the_lines_that_short_ones_leave(view: ReviewView) -> None:
     assert choose_row_layout(long, at, 70, room - 1, METRIC).lines == 3
 
 
+@pytest.mark.parametrize("spare", [0, 1, 3])
+def test_lines_that_would_stay_empty_go_to_the_first_claims_that_are_cut(
+    view: ReviewView, spare: int
+) -> None:
+    claims = tuple(replace(each, text=f"{each.text} " * 20) for each in view.claims)
+    claims = (replace(claims[0], text="Short."), *claims[1:])
+    long, count = replace(view, claims=claims), len(claims)
+    height = 3 + 2 * (count - 1) + 1 + spare
+    layout = choose_row_layout(long, ReviewPosition(None, claims[0].id), 70, height, METRIC)
+    assert layout.lines == 2
+    assert [each.number for each in claims if each.id in layout.longer] == [
+        each.number for each in claims[1 : 1 + spare]
+    ]
+    assert len(draw(long, height=height)) == height
+
+
 def test_a_narrow_list_has_one_letter_of_the_judge(view: ReviewView) -> None:
     lines = draw(view, width=32, height=10)
     assert lines[0].split() == ["#", "J", "you", "claim"]

@@ -193,6 +193,21 @@ def verdict(view: ReviewView, claim: ClaimView, width: int = 60, height: int = 3
     return text(verdict_lines(shown, width, height))
 
 
+def test_a_verdict_that_settles_nothing_and_passes_is_explained_beside_the_score(
+    view: ReviewView,
+) -> None:
+    sure = claim_of(view, "Return labels")
+    (first, *others) = sure.verdicts
+    unsure = replace(sure, verdicts=(replace(first, label="idk"), *others))
+    said = " ".join(verdict(view, unsure, width=110).split())
+    assert "(idk counts as a pass)" in said
+    assert "(idk passes)" in verdict(view, unsure, width=110, height=4)
+    assert "pass)" not in verdict(view, replace(sure, verdicts=(replace(first, label="yes"),)))
+    strict = replace(view.run.spec, rule=replace(view.run.spec.rule, passing=("yes",)))
+    failing = replace(view, run=replace(view.run, spec=strict))
+    assert "pass)" not in verdict(failing, unsure, width=110)
+
+
 @pytest.fixture
 def joint(view: ReviewView) -> tuple[ReviewView, ClaimView]:
     """Give a claim that T1 and T4 support together, of which only the second window has both."""
