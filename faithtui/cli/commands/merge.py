@@ -93,6 +93,9 @@ def _format_result(result: "MergeResult") -> str:
     ):
         if count:
             parts.append(plural(count, word))
+    if merged.samples_not_drawn:
+        samples = plural(merged.samples_not_drawn, "sample")
+        parts.append(f"{samples} not taken (not what the seed draws of the run)")
     if merged.unverified:
         parts.append(f"{merged.unverified} unverified, of files without a digest")
     if merged.unmerged:
@@ -110,6 +113,7 @@ def _merge_result_to_json(result: "MergeResult") -> dict[str, object]:
         "unverified": merged.unverified,
         "new_claims": merged.new_claims,
         "new_samples": merged.new_samples,
+        "samples_not_drawn": merged.samples_not_drawn,
         "new_guidelines": merged.new_guidelines,
         "not_merged": [
             {**asdict(each.conversation), "why": each.why, "acts": each.acts}

@@ -69,6 +69,8 @@ class KnownSamples:
     Without any label, the same sample with more claims drawn, here or there, is no doubt."""
     made: int
     """How many were made."""
+    not_drawn: int
+    """How many were not, because their seed does not draw them of their run."""
 
 
 def find_or_add_samples(
@@ -100,7 +102,7 @@ def find_or_add_samples(
         if each.uid in stored
         and _is_stored_sample(connection, stored[each.uid], each, runs, conversation_ids)
     }
-    made = 0
+    made = not_drawn = 0
     for each in fresh:
         run_id = _find_run_with_conversations(each, runs, conversation_ids)
         if run_id is None:
@@ -109,6 +111,7 @@ def find_or_add_samples(
         if rows is None:
             continue
         if each.uid not in labelled and not _is_draw_of_run(connection, each, run_id, rows):
+            not_drawn += 1
             continue
         number = insert_returning_id(
             connection, insert(sample).values(**_sample_columns(each, run_id))
@@ -129,7 +132,7 @@ def find_or_add_samples(
             not _is_longer_draw(connection, stored[each.uid], each, runs, conversation_ids),
         )
     )
-    return KnownSamples(found, frozenset(unchanged), doubtful, made)
+    return KnownSamples(found, frozenset(unchanged), doubtful, made, not_drawn)
 
 
 def _find_run_with_conversations(

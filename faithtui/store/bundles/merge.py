@@ -87,6 +87,9 @@ class MergeCounts:
     new_claims: int = 0
     """Claims that nobody had extracted here."""
     new_samples: int = 0
+    samples_not_drawn: int = 0
+    """Samples that are not taken: no label of a file with a digest is in them, and their seed does
+    not draw them of their run."""
     new_guidelines: int = 0
     unmerged: tuple[UnmergedConversation, ...] = ()
     """In the order of source and key."""
@@ -182,6 +185,7 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
         count.unverified,
         count.new_claims,
         known.made,
+        known.not_drawn,
         guidelines,
         elsewhere,
         tuple(count.refused),

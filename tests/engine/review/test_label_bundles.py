@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
+from faithtui.cli.commands.merge import _format_result as format_merge
 from faithtui.domain.annotations import Action, MarkedPassage
 from faithtui.domain.label_bundle import BundleClaim, BundleEvent, LabelBundle
 from faithtui.engine.review.label_bundles import merge_bundles_into_store, write_bundle_file
@@ -392,8 +393,11 @@ async def test_acts_that_are_no_labels_here_bring_no_sample_that_its_run_cannot_
     bundle = replace(change_sample(bundle, frame=900), acts=(act._replace(**change),))
     shutil.copy(base, tmp_path / "target.db")
     with Store.open(tmp_path / "target.db") as store:
-        merge_bundles_into_store(store, [write_without_digest(bundle, tmp_path / "forged.jsonl")])
+        forged = write_without_digest(bundle, tmp_path / "forged.jsonl")
+        result = merge_bundles_into_store(store, [forged])
         assert not store.samples.list_samples("ann")
+        assert result.merged.samples_not_drawn == 1
+        assert "1 sample not taken (not what the seed draws of the run)" in format_merge(result)
 
 
 @pytest.mark.parametrize("is_extended", [False, True])
