@@ -157,7 +157,7 @@ async def test_a_screen_that_still_reads_is_not_asked_to_read_again(
 
     class Slow(FaithScreen):
         def make_panes(self) -> Panes:
-            return Panes(Pane(id="one"), planner=lambda width, height: {})
+            return Panes(Pane(id="one"), layout_function=lambda width, height: {})
 
         def reload(self) -> None:
             pass

@@ -254,7 +254,9 @@ def split_budget_labels_and_judging(
     )
 
 
-def find_cheapest_split(correlation: float, costs: LabelCosts, effective: float) -> BudgetSplit:
+def find_cheapest_label_budget(
+    correlation: float, costs: LabelCosts, effective: float
+) -> BudgetSplit:
     """Find the cheapest way to know as much as a number of labels would tell.
 
     Args:

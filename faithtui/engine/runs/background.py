@@ -170,7 +170,7 @@ class BackgroundRun:
     def yield_to_ui(self, seconds: float) -> None:
         """Rest for a moment, because somebody waits for the app. Any thread."""
         yielder, loop = self.control.ui_yielder, self._loop
-        yielder.pause_run(seconds)
+        yielder.pause_run_for(seconds)
         if loop is not None:
             # It may be in code of an SDK, which does not ask.
             with contextlib.suppress(RuntimeError):  # the loop is closed: it has ended

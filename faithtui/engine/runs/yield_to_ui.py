@@ -34,7 +34,7 @@ class UiYielder:
         self._until = 0.0
         self._next = 0.0
 
-    def pause_run(self, seconds: float) -> None:
+    def pause_run_for(self, seconds: float) -> None:
         """Let the run rest from now on for so long. Any thread."""
         self._until = self._seconds() + seconds
 

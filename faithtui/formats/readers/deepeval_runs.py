@@ -26,7 +26,7 @@ from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.deepeval import KNOWN_CASE
 from faithtui.formats.readers.own_results import (
-    add_faithtui_result,
+    add_exported_result_to_draft,
     list_objects_or_empty,
     make_exported_conversation_name,
 )
@@ -147,7 +147,7 @@ def _read_case(
         if positions is None and details.get("by") == "judge":
             continue
         if isinstance(position, int) and 0 <= position < len(draft.turns):
-            add_faithtui_result(draft, position, details)
+            add_exported_result_to_draft(draft, position, details)
     if own:
         metrics = metrics[:1]  # the others have labels for verdicts
     draft.metadata["metrics"] = [dict(each.value) for each in metrics] or None

@@ -94,10 +94,10 @@ def restore_exported_answer(
         if isinstance(details, dict):
             draft.turns[answer].details |= details
     for details in own:
-        add_faithtui_result(draft, answer, details, is_alone=True)
+        add_exported_result_to_draft(draft, answer, details, is_alone=True)
 
 
-def add_faithtui_result(
+def add_exported_result_to_draft(
     draft: ConversationDraft,
     position: int,
     details: Mapping[str, object],
@@ -137,7 +137,7 @@ def add_faithtui_verdicts(
         claims: Each with the position of its answer.
         run: Has `metric`, `options` and `window_states` of the run, and of one answer `state` and
             `reason`; exports of earlier versions have the metric alone.
-        is_alone: As of `add_faithtui_result`.
+        is_alone: As of `add_exported_result_to_draft`.
     """
     metric = _read_metric(run)
     by_window: dict[int | None, list[ImportedClaim]] = {}

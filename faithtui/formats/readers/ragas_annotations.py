@@ -17,7 +17,10 @@ from faithtui.agreement.rating_scales import BINARY_SCALE
 from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.own_results import add_faithtui_result, make_exported_answer_name
+from faithtui.formats.readers.own_results import (
+    add_exported_result_to_draft,
+    make_exported_answer_name,
+)
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
 from faithtui.formats.readers.question_rows import RowNames, make_conversation_draft
 from faithtui.formats.readers.traces.exchanges import is_about_faithfulness
@@ -81,7 +84,7 @@ def _read_annotation(
     is_exported_run = False
     if isinstance(own, Mapping) and "options" in own:
         is_exported_run = True
-        add_faithtui_result(draft, answer, own, is_alone=True)
+        add_exported_result_to_draft(draft, answer, own, is_alone=True)
     for name in prompts:
         prompt = AnySpelling(prompts).read_object(name)
         said = prompt.read_first_value("prompt_output")

@@ -26,7 +26,7 @@ from faithtui.tui.screen.main_screen import CONTENT_GROUP, FaithScreen
 from faithtui.tui.screen.pager import Pager
 from faithtui.tui.session import Session
 from faithtui.tui.theme import layouts
-from faithtui.tui.theme.layouts import Plan
+from faithtui.tui.theme.layouts import PaneLayout
 from faithtui.tui.theme.lines import BLANK, Line, Piece
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.plain_input import NoteInput, PlainInput
@@ -127,12 +127,12 @@ class AdjudicateScreen(FaithScreen):
             Pane(id="evidence", title="Evidence"),
             Pane(id="decide", title="Adjudicate · names hidden"),
             Pane(id="raters", title="Raters on the same claims"),
-            planner=self._plan_panes,
+            layout_function=self._lay_out_panes,
         )
 
-    def _plan_panes(self, width: int, height: int) -> Plan:
+    def _lay_out_panes(self, width: int, height: int) -> PaneLayout:
         is_empty = self.compared is not None and not self.listed_entries
-        return layouts.plan_adjudication(width, height, is_empty=is_empty)
+        return layouts.lay_out_adjudication(width, height, is_empty=is_empty)
 
     def on_mount(self) -> None:
         """Begin in the list, without the line for notes."""

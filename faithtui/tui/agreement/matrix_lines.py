@@ -114,7 +114,7 @@ def _get_consensus_label(claim: ClaimUnit, words: Mapping[str, str]) -> str | No
     return words.get(claim.human or "")
 
 
-def _plan_column_widths(level: LevelReport, width: int) -> tuple[int, int, int, bool]:
+def _choose_column_widths(level: LevelReport, width: int) -> tuple[int, int, int, bool]:
     """Share a line of the matrix out.
 
     Returns:
@@ -142,7 +142,7 @@ def format_confusion_matrix_lines(
     counts = level.table.counts
     missing = any(level.unjudged)
     most = max(map(max, counts), default=0)
-    size, head, end, whole = _plan_column_widths(level, width)
+    size, head, end, whole = _choose_column_widths(level, width)
 
     def format_count(count: int) -> str:
         return str(count) if whole or count < 10_000 else fmt.format_compact_count(count)

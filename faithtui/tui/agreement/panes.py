@@ -52,7 +52,9 @@ class AgreementPanes(Panes):
             Pane(id="progress", title="Labels needed"),
             Pane(id="marked", title="Evidence and extraction"),
             Pane(id="warnings", title="Summary and warnings"),
-            planner=lambda width, height: layouts.plan_agreement(width, height, self._empty),
+            layout_function=lambda width, height: layouts.lay_out_agreement(
+                width, height, self._empty
+            ),
         )
 
     def draw(

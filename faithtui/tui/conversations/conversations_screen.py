@@ -138,7 +138,7 @@ class ConversationsScreen(FilteredListScreen):
                 empty_choice=self.make_empty_choice(),
             ),
             Pane(id="detail", title="Conversation"),
-            planner=layouts.plan_list_and_text,
+            layout_function=layouts.lay_out_list_and_text,
         )
 
     def on_mount(self) -> None:

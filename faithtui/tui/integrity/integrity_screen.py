@@ -98,7 +98,7 @@ class IntegrityScreen(FaithScreen):
         return Panes(
             RowPane(id="list", title="What looks wrong"),
             ExposurePane(id="detail", title="What it means"),
-            planner=layouts.plan_list_and_text,
+            layout_function=layouts.lay_out_list_and_text,
         )
 
     def on_mount(self) -> None:

@@ -72,7 +72,7 @@ class _Layout:
     """Cells of the column of answers."""
 
 
-def _plan_columns(compared: MetricComparison, width: int) -> _Layout:
+def _lay_out_columns(compared: MetricComparison, width: int) -> _Layout:
     runs = len(compared.view.runs)
     count = max(1, min(runs, width // NARROWEST - 1))
     # Answers get what is left when columns are as wide as they need to be, and never less.
@@ -88,7 +88,7 @@ def format_comparison_table_lines(compared: MetricComparison, width: int) -> tup
     Returns:
         The lines, and how many of them are headings.
     """
-    layout = _plan_columns(compared, width)
+    layout = _lay_out_columns(compared, width)
     head = _head_lines(compared, layout)
     lines = list(head)
     for row, answer in enumerate(compared.view.answers):

@@ -22,7 +22,7 @@ from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, wrap
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 
-PLAN_WITHOUT_ANSWER = partial(layouts.plan_alone, "metrics")
+LAYOUT_WITHOUT_ANSWER = partial(layouts.lay_out_alone, "metrics")
 
 NOTHING_CHOSEN = " No conversation chosen: {go.conversations}, then {review.metrics}."
 
@@ -60,7 +60,7 @@ class MetricsScreen(FaithScreen):
         return Panes(
             CompareTable(),
             Pane(id="answer", title="Answer"),
-            planner=PLAN_WITHOUT_ANSWER,
+            layout_function=LAYOUT_WITHOUT_ANSWER,
         )
 
     def on_mount(self) -> None:
@@ -144,8 +144,8 @@ class MetricsScreen(FaithScreen):
     def _draw(self) -> None:
         found = self.compared
         has_answer = found is not None and found.answer is not None
-        self.query_one(Panes).set_planner(
-            layouts.plan_metrics if has_answer else PLAN_WITHOUT_ANSWER
+        self.query_one(Panes).set_layout_function(
+            layouts.lay_out_metrics if has_answer else LAYOUT_WITHOUT_ANSWER
         )
         if found is None:
             words = [BLANK, Line((Piece(self.keys.fill_in_keys(NOTHING_CHOSEN), "strong"),))]

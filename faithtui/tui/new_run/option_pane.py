@@ -130,7 +130,7 @@ class OptionPane(RowPane):
     def _draw_row(self, number: int, row: OptionRow, name: int, width: int) -> Line:
         typed = row.find_typed_value(self._typed)
         default = row.option.default
-        shown = format_value(default) if typed is None else _format_typed(typed, default)
+        shown = format_value(default) if typed is None else _format_typed_value(typed, default)
         value = fit_text(escape_line(shown).text, _WIDEST_VALUE)
         meaning = row.option.meaning.replace("`", "")
         return make_line(
@@ -141,7 +141,7 @@ class OptionPane(RowPane):
         )
 
 
-def _format_typed(typed: str, default: object) -> str:
+def _format_typed_value(typed: str, default: object) -> str:
     if isinstance(default, bool):
         return {"true": "yes", "false": "no"}.get(typed.lower(), typed)
     return typed

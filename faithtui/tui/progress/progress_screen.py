@@ -25,7 +25,7 @@ from faithtui.tui.screen.main_screen import CONTENT_GROUP, FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
-from faithtui.tui.theme.layouts import Plan
+from faithtui.tui.theme.layouts import PaneLayout
 from faithtui.tui.theme.lines import BLANK, Piece, escape_line, wrap
 from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
@@ -107,12 +107,12 @@ class ProgressScreen(FaithScreen):
             Pane(id="stages", title="Stages"),
             RowPane(id="events", title="Events"),
             RowPane(id="failed", title="Failed"),
-            planner=self._plan_panes,
+            layout_function=self._lay_out_panes,
         )
 
-    def _plan_panes(self, width: int, height: int) -> Plan:
+    def _lay_out_panes(self, width: int, height: int) -> PaneLayout:
         lines = count_needed_lines(self._shown, self.history, width)
-        return layouts.plan_progress(width, height, below=self.below, **lines)
+        return layouts.lay_out_progress(width, height, below=self.below, **lines)
 
     def on_mount(self) -> None:
         """Look at the run ten times a second."""

@@ -45,7 +45,7 @@ def stage_lines(run: RunView, width: int, history: RunHistory | None = None) -> 
 def count_needed_lines(
     run: RunView | None, history: RunHistory | None, width: int
 ) -> Mapping[str, int]:
-    """Count the lines that totals and stages of a run that is over need, for `plan_progress`.
+    """Count the lines that totals and stages of a run that is over need, for `lay_out_progress`.
 
     Nothing changes in it any more, so no pane would move; while one is on, they have room to grow.
 

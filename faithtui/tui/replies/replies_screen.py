@@ -105,7 +105,7 @@ class RepliesScreen(ModalWindow[None]):
                 RowPane(id="calls", title="Calls"),
                 Pane(id="question", title="Question"),
                 Pane(id="reply", title="Reply"),
-                planner=layouts.plan_replies,
+                layout_function=layouts.lay_out_replies,
             )
             yield StatusLine(id="status")
             yield KeyBar(id="keys")
@@ -212,8 +212,8 @@ class RepliesScreen(ModalWindow[None]):
     def _set_layout_for_pane(self, pane: Pane) -> None:
         """Give the question the place of the reply while it is read."""
         is_question = pane is self.question
-        self.query_one(Panes).set_planner(
-            layouts.plan_replies_question if is_question else layouts.plan_replies
+        self.query_one(Panes).set_layout_function(
+            layouts.lay_out_replies_question if is_question else layouts.lay_out_replies
         )
 
     def _show_deciding_call(self, claim: ClaimInWindow) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from faithtui.tui.review.lines.windows import TEXT_FROM
-from faithtui.tui.theme.layouts import NARROW_BELOW, WIDE_FROM, Box, Plan
+from faithtui.tui.theme.layouts import NARROW_BELOW, WIDE_FROM, Box, PaneLayout
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +55,27 @@ def max_or_zero(lengths: Iterable[int]) -> int:
     return max(lengths, default=0)
 
 
-def plan_review(width: int, height: int, content: ReviewContent = EMPTY) -> Plan:
+def lay_out_review(width: int, height: int, content: ReviewContent = EMPTY) -> PaneLayout:
     """Place question and answer, claims, the claim, evidence, truths, windows and the verdict."""
     if width < 60 or height < 17:
-        return _plan_tiny(width, height)
+        return _lay_out_tiny(width, height)
     if width < NARROW_BELOW:
-        return _plan_narrow(width, height, content)
+        return _lay_out_narrow(width, height, content)
     if width < WIDE_FROM:
-        plan = _plan_blind if content.is_blind else _plan_medium
-        return plan(width, height, content)
-    plan = _plan_wide_blind if content.is_blind else _plan_wide
-    return plan(width, height, content)
+        layout = _lay_out_blind if content.is_blind else _lay_out_medium
+        return layout(width, height, content)
+    layout = _lay_out_wide_blind if content.is_blind else _lay_out_wide
+    return layout(width, height, content)
 
 
-def plan_empty_review(width: int, height: int) -> Plan:
+def lay_out_empty_review(width: int, height: int) -> PaneLayout:
     """Give all the room to what says why there is nothing to review."""
     return {"claims": Box(0, 0, width, height)}
 
 
-def plan_zoomed_review(pane: str, width: int, height: int, content: ReviewContent = EMPTY) -> Plan:
+def lay_out_zoomed_review(
+    pane: str, width: int, height: int, content: ReviewContent = EMPTY
+) -> PaneLayout:
     """Enlarge a pane; what is judged and its verdict stay, because verdict keys act on it.
 
     Args:
@@ -107,7 +109,7 @@ def plan_zoomed_review(pane: str, width: int, height: int, content: ReviewConten
     return _stack_panes(0, 0, width, height, (*above, (pane, 0), *below))
 
 
-def _plan_tiny(width: int, height: int) -> Plan:
+def _lay_out_tiny(width: int, height: int) -> PaneLayout:
     """Keep the claim, its evidence and the verdict; the question stands above the evidence."""
     strip = min(4, height // 3)
     claims = min(3, (height - strip) // 2)
@@ -116,7 +118,7 @@ def _plan_tiny(width: int, height: int) -> Plan:
     )
 
 
-def _plan_narrow(width: int, height: int, content: ReviewContent) -> Plan:
+def _lay_out_narrow(width: int, height: int, content: ReviewContent) -> PaneLayout:
     strip = 5 if content.is_blind else 6
     top = height - strip
     left = max(26, width * 43 // 100)
@@ -130,7 +132,7 @@ def _plan_narrow(width: int, height: int, content: ReviewContent) -> Plan:
     }
 
 
-def _plan_medium(width: int, height: int, content: ReviewContent) -> Plan:
+def _lay_out_medium(width: int, height: int, content: ReviewContent) -> PaneLayout:
     # The columns of the windows take as much of the left as what the claims say.
     left = width * 54 // 100
     right = width - left
@@ -141,11 +143,11 @@ def _plan_medium(width: int, height: int, content: ReviewContent) -> Plan:
     }
 
 
-def _plan_blind(width: int, height: int, content: ReviewContent) -> Plan:
+def _lay_out_blind(width: int, height: int, content: ReviewContent) -> PaneLayout:
     left = max(38, width * 38 // 100)
     # Where keys are explained above it, the verdict needs less.
     verdict = _clamp(height * 30 // 100, 7, 9 if content.guideline_lines else 11)
-    guideline = _plan_guideline_height(content, height * 3 // 10)
+    guideline = _choose_guideline_height(content, height * 3 // 10)
     below = 0
     if height >= GUIDELINE_BELOW_FROM and guideline:
         # There each verdict is explained on a line; in the narrow column that would take two, and
@@ -160,7 +162,7 @@ def _plan_blind(width: int, height: int, content: ReviewContent) -> Plan:
     }
 
 
-def _plan_wide(width: int, height: int, content: ReviewContent) -> Plan:
+def _lay_out_wide(width: int, height: int, content: ReviewContent) -> PaneLayout:
     first = width * 36 // 100
     third = max(46, width * 26 // 100)
     second = width - first - third
@@ -179,12 +181,12 @@ def _plan_wide(width: int, height: int, content: ReviewContent) -> Plan:
     }
 
 
-def _plan_wide_blind(width: int, height: int, content: ReviewContent) -> Plan:
+def _lay_out_wide_blind(width: int, height: int, content: ReviewContent) -> PaneLayout:
     first = width * 32 // 100
     third = max(44, width * 24 // 100)
     second = width - first - third
     verdict = _clamp(height * 36 // 100, 7, 18)
-    guideline = _plan_guideline_height(content, height * 3 // 10)
+    guideline = _choose_guideline_height(content, height * 3 // 10)
     return {
         **_stack_panes(0, 0, first, height, (("transcript", 0), *guideline)),
         **_place_claim_and_evidence(
@@ -196,7 +198,7 @@ def _plan_wide_blind(width: int, height: int, content: ReviewContent) -> Plan:
 
 def _place_claims_column(
     x: int, width: int, height: int, content: ReviewContent, below: str, verdict: int
-) -> Plan:
+) -> PaneLayout:
     """Place the list of claims, what stands below it where that says something, the verdict."""
     last = [("verdict", verdict)] if verdict else []
     least = 7
@@ -218,7 +220,7 @@ def _place_exchange_column(
     content: ReviewContent,
     verdict: int,
     guideline: Sequence[tuple[str, int]],
-) -> Plan:
+) -> PaneLayout:
     """Place question and answer, the guideline, the claims and the verdict below each other."""
     room = height - verdict - sum(lines for _, lines in guideline)
     spare = room - content.count_longest_exchange_lines(width) - 2
@@ -228,7 +230,7 @@ def _place_exchange_column(
     return _stack_panes(x, 0, width, height, rows)
 
 
-def _plan_guideline_height(content: ReviewContent, most: int) -> Sequence[tuple[str, int]]:
+def _choose_guideline_height(content: ReviewContent, most: int) -> Sequence[tuple[str, int]]:
     if not content.guideline_lines:
         return ()
     return (("guideline", _clamp(content.guideline_lines + 2, 3, most)),)
@@ -243,7 +245,7 @@ def _place_claim_and_evidence(
     *,
     most: int = 6,
     references: int = 0,
-) -> Plan:
+) -> PaneLayout:
     """Place the claim above its evidence.
 
     Args:
@@ -277,12 +279,12 @@ def _stack_panes(
 ) -> dict[str, Box]:
     """Put panes below each other; the one with 0 lines takes what the others leave."""
     rest = height - sum(lines for _, lines in rows)
-    plan: dict[str, Box] = {}
+    layout: dict[str, Box] = {}
     for name, lines in rows:
         tall = lines or rest
-        plan[name] = Box(x, y, width, tall)
+        layout[name] = Box(x, y, width, tall)
         y += tall
-    return plan
+    return layout
 
 
 def _clamp(value: int, least: int, most: int) -> int:

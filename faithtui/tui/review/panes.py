@@ -20,10 +20,10 @@ from faithtui.tui.review.labels.missed_claims import describe_added_claims
 from faithtui.tui.review.labels.verdict_keys import VERDICT_BINDINGS
 from faithtui.tui.review.layout import (
     ReviewContent,
+    lay_out_empty_review,
+    lay_out_review,
+    lay_out_zoomed_review,
     max_or_zero,
-    plan_empty_review,
-    plan_review,
-    plan_zoomed_review,
 )
 from faithtui.tui.review.lines import claims as draw_claims
 from faithtui.tui.review.lines import evidence as draw_evidence
@@ -108,8 +108,8 @@ class ReviewPanes(Panes):
             Pane(id="truths", title="Truths"),
             Pane(id="verdict", title="Verdict"),
             Pane(id="guideline", title="Guideline"),
-            planner=plan_review,
-            zoomed=lambda pane: partial(plan_zoomed_review, pane),
+            layout_function=lay_out_review,
+            zoomed=lambda pane: partial(lay_out_zoomed_review, pane),
         )
         self._content: ReviewContent | None = ReviewContent()
         """What the panes were placed for; None: there is nothing to review."""
@@ -205,9 +205,9 @@ class ReviewPanes(Panes):
         content = measure_content(state)
         if content != self._content:
             self._content = content
-            self.set_planner(
-                partial(plan_review, content=content),
-                lambda pane: partial(plan_zoomed_review, pane, content=content),
+            self.set_layout_function(
+                partial(lay_out_review, content=content),
+                lambda pane: partial(lay_out_zoomed_review, pane, content=content),
             )
 
     def cycle_zoom_through_panes(self, panes: Sequence[str]) -> None:
@@ -294,7 +294,7 @@ class ReviewPanes(Panes):
     def show_nothing_to_review(self, words: str) -> None:
         """Show why there is nothing to review, with all the room, and accept no verdict."""
         self._content = None
-        self.set_planner(plan_empty_review, lambda _pane: plan_empty_review)
+        self.set_layout_function(lay_out_empty_review, lambda _pane: lay_out_empty_review)
         self.show_sentence_instead_of_claims(words)
 
     def show_sentence_instead_of_claims(self, words: str) -> None:

@@ -156,7 +156,7 @@ class RunsScreen(FilteredListScreen):
             RowPane(id="next", title="What next", opens_on_first_click=True),
             LowestScores(self.session, id="lowest"),
             Pane(id="detail", title="Run"),
-            planner=layouts.make_home_planner(
+            layout_function=layouts.make_home_layout_function(
                 # Until the runs are read there is room for one.
                 lambda: 1 if self.rows is None else len(self.rows)
             ),

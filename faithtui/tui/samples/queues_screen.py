@@ -124,7 +124,7 @@ class QueuesScreen(FaithScreen):
                 moved=self.show_queue_under_cursor,
             ),
             Pane(id="detail", title="Queue"),
-            planner=layouts.plan_queues,
+            layout_function=layouts.lay_out_queues,
         )
 
     def on_mount(self) -> None:

@@ -62,7 +62,7 @@ class SettingsScreen(FaithScreen):
         return Panes(
             RowPane(id="sections", title="Sections"),
             RowPane(id="values", title="Values"),
-            planner=layouts.plan_settings,
+            layout_function=layouts.lay_out_settings,
         )
 
     def compose_input_lines(self) -> ComposeResult:

@@ -1,6 +1,6 @@
 """Where panes stand, for every size of a screen. Pure arithmetic, no widgets.
 
-A plan covers its area without gaps or overlaps; a pane that is not in it is not shown.
+A layout covers its area without gaps or overlaps; a pane that is not in it is not shown.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -22,18 +22,18 @@ class Box(NamedTuple):
     height: int
 
 
-Plan = Mapping[str, Box]
-Planner = Callable[[int, int], Plan]
-"""Makes a plan for a width and a height in cells."""
+PaneLayout = Mapping[str, Box]
+LayoutFunction = Callable[[int, int], PaneLayout]
+"""Makes a layout for a width and a height in cells."""
 
 
-def plan_alone(pane: str, width: int, height: int) -> Plan:
+def lay_out_alone(pane: str, width: int, height: int) -> PaneLayout:
     """Give one pane all the room."""
     return {pane: Box(0, 0, width, height)}
 
 
-def clip_plan(plan: Plan, width: int, height: int) -> Plan:
-    """Cut a plan to its area, for terminals smaller than any plan was made for."""
+def clip_layout(layout: PaneLayout, width: int, height: int) -> PaneLayout:
+    """Cut a layout to its area, for terminals smaller than any layout was made for."""
     cut = {
         name: Box(
             box.x,
@@ -41,13 +41,13 @@ def clip_plan(plan: Plan, width: int, height: int) -> Plan:
             min(box.width, width - box.x),
             min(box.height, height - box.y),
         )
-        for name, box in plan.items()
+        for name, box in layout.items()
         if box.x >= 0 and box.y >= 0
     }
     return {name: box for name, box in cut.items() if box.width > 0 and box.height > 0}
 
 
-def make_home_planner(count_rows: Callable[[], int]) -> Planner:
+def make_home_layout_function(count_rows: Callable[[], int]) -> LayoutFunction:
     """Place the list of runs above what can be done next and what is known of the chosen one.
 
     Where wide, the last stands beside the two others in full height, and the conversations that
@@ -59,7 +59,7 @@ def make_home_planner(count_rows: Callable[[], int]) -> Planner:
         count_rows: Gives how many rows the list has.
     """
 
-    def plan_home(width: int, height: int) -> Plan:
+    def lay_out_home(width: int, height: int) -> PaneLayout:
         rows = count_rows()
         if not rows:
             return {"list": Box(0, 0, width, height)}
@@ -95,10 +95,10 @@ def make_home_planner(count_rows: Callable[[], int]) -> Planner:
             "detail": Box(left, top, width - left, height - top),
         }
 
-    return plan_home
+    return lay_out_home
 
 
-def plan_queues(width: int, height: int) -> Plan:
+def lay_out_queues(width: int, height: int) -> PaneLayout:
     """Place a short list and much to know of the chosen row: below it, or beside it."""
     if width < NARROW_BELOW:
         top = max(5, height // 3)
@@ -110,7 +110,7 @@ def plan_queues(width: int, height: int) -> Plan:
     }
 
 
-def plan_list_and_text(width: int, height: int) -> Plan:
+def lay_out_list_and_text(width: int, height: int) -> PaneLayout:
     """Place a list and a text: below it, or beside it where wide.
 
     The list has columns that must not be cut, so it gets more where there is little.
@@ -128,13 +128,13 @@ def plan_list_and_text(width: int, height: int) -> Plan:
     }
 
 
-def plan_settings(width: int, height: int) -> Plan:
+def lay_out_settings(width: int, height: int) -> PaneLayout:
     """Place sections beside their values."""
     left = min(24, max(16, width // 5))
     return {"sections": Box(0, 0, left, height), "values": Box(left, 0, width - left, height)}
 
 
-def plan_metrics(width: int, height: int) -> Plan:
+def lay_out_metrics(width: int, height: int) -> PaneLayout:
     """Place the table of metrics and the answer: below it, or beside it where wide."""
     if width >= WIDE_FROM:
         detail = width * 30 // 100
@@ -170,7 +170,7 @@ _AGREEMENT_WIDE = (
 """Rows of panes by weight, each of panes by weight, in the order in which figures are used."""
 
 
-def plan_agreement(width: int, height: int, empty: Collection[str] = ()) -> Plan:
+def lay_out_agreement(width: int, height: int, empty: Collection[str] = ()) -> PaneLayout:
     """Place the sentence that sums up, then figures in the order of their use.
 
     Panes without a place are reached by a key that enlarges them.
@@ -193,13 +193,13 @@ def plan_agreement(width: int, height: int, empty: Collection[str] = ()) -> Plan
         for weight, panes in rows
         if any(name not in empty for name, _ in panes)
     ]
-    plan: dict[str, Box] = {}
+    layout: dict[str, Box] = {}
     tops = _split_by_weight(height, [weight for weight, _ in kept])
     for (_, panes), (y, tall) in zip(kept, tops, strict=True):
         columns = _split_by_weight(width, [weight for _, weight in panes])
         for (name, _), (x, wide) in zip(panes, columns, strict=True):
-            plan[name] = Box(x, y, wide, tall)
-    return plan
+            layout[name] = Box(x, y, wide, tall)
+    return layout
 
 
 def _split_by_weight(size: int, weights: Sequence[int]) -> list[tuple[int, int]]:
@@ -220,14 +220,14 @@ STAGES = 8
 """Lines of stages of a run that is on: they come one by one, and other panes must not move."""
 
 
-def plan_progress(
+def lay_out_progress(
     width: int,
     height: int,
     *,
     below: str = "events",
     total_lines: int = TOTALS,
     stage_lines: int = STAGES,
-) -> Plan:
+) -> PaneLayout:
     """Place totals, stages and events, and where wide what failed.
 
     Args:
@@ -268,20 +268,20 @@ def get_stages_width(width: int) -> int:
     return width if width < NARROW_BELOW else width * 42 // 100
 
 
-def plan_replies(width: int, height: int) -> Plan:
+def lay_out_replies(width: int, height: int) -> PaneLayout:
     """Place the calls of a conversation above question and reply of one, or beside them where wide.
 
     Where it is narrow, question and reply have one place, and here it is the reply's.
     """
-    return _plan_calls(width, height, "reply")
+    return _lay_out_calls(width, height, "reply")
 
 
-def plan_replies_question(width: int, height: int) -> Plan:
+def lay_out_replies_question(width: int, height: int) -> PaneLayout:
     """Place the same, with the question where there is one place for it and the reply."""
-    return _plan_calls(width, height, "question")
+    return _lay_out_calls(width, height, "question")
 
 
-def _plan_calls(width: int, height: int, shown: str) -> Plan:
+def _lay_out_calls(width: int, height: int, shown: str) -> PaneLayout:
     if width < WIDE_FROM:
         top = max(5, min(14, height * 36 // 100))
         calls = {"calls": Box(0, 0, width, top)}
@@ -302,7 +302,7 @@ def _plan_calls(width: int, height: int, shown: str) -> Plan:
     }
 
 
-def plan_adjudication(width: int, height: int, *, is_empty: bool = False) -> Plan:
+def lay_out_adjudication(width: int, height: int, *, is_empty: bool = False) -> PaneLayout:
     """Place the claims in full width, the evidence of one, what annotators say, and the raters.
 
     The table of raters has a place where there is room; a key enlarges it elsewhere.

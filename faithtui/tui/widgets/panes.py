@@ -1,4 +1,4 @@
-"""The area of a screen in which panes stand as a plan says."""
+"""The area of a screen in which panes stand as a layout says."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,65 +8,72 @@ from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
-from faithtui.tui.theme.layouts import Plan, Planner, clip_plan, plan_alone
+from faithtui.tui.theme.layouts import LayoutFunction, PaneLayout, clip_layout, lay_out_alone
 
 
-class PlanLayout(Layout):
+class PanesLayout(Layout):
     """Places children by id."""
 
-    name = "plan"
+    name = "panes"
 
-    def __init__(self, planner: Planner) -> None:
-        self._planner = planner
+    def __init__(self, layout_function: LayoutFunction) -> None:
+        self._layout_function = layout_function
 
     def arrange(
         self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
     ) -> ArrangeResult:
-        """Place every child that the plan for this size knows."""
-        plan = clip_plan(self._planner(size.width, size.height), size.width, size.height)
+        """Place every child that the layout for this size knows."""
+        layout = clip_layout(
+            self._layout_function(size.width, size.height), size.width, size.height
+        )
         return [
-            WidgetPlacement(Region(*plan[child.id]), NULL_OFFSET, NULL_SPACING, child)
+            WidgetPlacement(Region(*layout[child.id]), NULL_OFFSET, NULL_SPACING, child)
             for child in children
-            if child.id is not None and child.id in plan
+            if child.id is not None and child.id in layout
         ]
 
 
 class Panes(Widget):
-    """Holds panes, shows those that the plan for its size knows, and can enlarge one."""
+    """Holds panes, shows those that the layout for its size knows, and can enlarge one."""
 
     def __init__(
-        self, *panes: Widget, planner: Planner, zoomed: Callable[[str], Planner] | None = None
+        self,
+        *panes: Widget,
+        layout_function: LayoutFunction,
+        zoomed: Callable[[str], LayoutFunction] | None = None,
     ) -> None:
         """Hold panes.
 
         Args:
             panes: The panes, each with an id.
-            planner: Places them.
+            layout_function: Places them.
             zoomed: Makes what places them while one is enlarged; None: that one has all the room.
         """
         super().__init__(*panes, id="panes")
-        self._usual = planner
-        self._make_zoomed_planner = zoomed or (lambda pane: partial(plan_alone, pane))
+        self._usual = layout_function
+        self._make_zoomed_layout_function = zoomed or (lambda pane: partial(lay_out_alone, pane))
         self._zoomed: str | None = None
 
     @property
     def layout(self) -> Layout:
-        """Arrange by plan."""
-        return PlanLayout(self._current_planner)
+        """Arrange by layout."""
+        return PanesLayout(self._choose_layout_function)
 
     @property
     def zoomed_id(self) -> str | None:
         """Id of the enlarged pane."""
         return self._zoomed
 
-    def set_planner(self, planner: Planner, zoomed: Callable[[str], Planner] | None = None) -> None:
-        """Place panes by another plan from now on."""
-        before = self._current_planner
-        self._usual = planner
+    def set_layout_function(
+        self, layout_function: LayoutFunction, zoomed: Callable[[str], LayoutFunction] | None = None
+    ) -> None:
+        """Place panes by another layout from now on."""
+        before = self._choose_layout_function
+        self._usual = layout_function
         if zoomed is not None:
-            self._make_zoomed_planner = zoomed
+            self._make_zoomed_layout_function = zoomed
         width, height = self.size
-        if before(width, height) != self._current_planner(width, height):
+        if before(width, height) != self._choose_layout_function(width, height):
             self.place_panes_anew()
 
     def is_shown_unzoomed(self, pane: str) -> bool:
@@ -74,7 +81,7 @@ class Panes(Widget):
         return pane in self._usual(*self.size)
 
     def place_panes_anew(self) -> None:
-        """Place panes anew, where what the plan depends on has changed."""
+        """Place panes anew, where what the layout depends on has changed."""
         if self.size:
             self._show_planned(self.size)
         # A widget that is laid out again forgets the places in what is around it, not its own.
@@ -90,17 +97,17 @@ class Panes(Widget):
         self._show_planned(event.size)
 
     @property
-    def _current_planner(self) -> Planner:
+    def _choose_layout_function(self) -> LayoutFunction:
         if self._zoomed is None:
             return self._usual
-        return self._make_zoomed_planner(self._zoomed)
+        return self._make_zoomed_layout_function(self._zoomed)
 
     def _show_planned(self, size: Size) -> None:
-        plan: Plan = clip_plan(
-            self._current_planner(size.width, size.height), size.width, size.height
+        layout: PaneLayout = clip_layout(
+            self._choose_layout_function(size.width, size.height), size.width, size.height
         )
         for pane in self.children:
-            pane.display = pane.id in plan
+            pane.display = pane.id in layout
         focused = self.screen.focused
         if focused is not None and focused.parent is self and not focused.display:
             first = next((pane for pane in self.children if pane.display and pane.can_focus), None)

@@ -26,7 +26,7 @@ from faithtui.agreement.statistics.prediction_powered import (
     LabelCosts,
     Labelled,
     Unlabelled,
-    find_cheapest_split,
+    find_cheapest_label_budget,
     ppi_mean,
     split_budget_labels_and_judging,
 )
@@ -228,7 +228,9 @@ def _ppi_power(given: Given, _: Given) -> Result:
             correlation, costs, read.at_least_0(given, "budget")
         )
     else:
-        split = find_cheapest_split(correlation, costs, read.at_least_0(given, "effective_n"))
+        split = find_cheapest_label_budget(
+            correlation, costs, read.at_least_0(given, "effective_n")
+        )
     return {
         "value": split.effective,
         "n": split.labelled,

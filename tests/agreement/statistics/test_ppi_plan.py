@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from faithtui.agreement.statistics.prediction_powered import (
     LabelCosts,
     compute_ppi_effective_size,
-    find_cheapest_split,
+    find_cheapest_label_budget,
     split_budget_labels_and_judging,
 )
 from faithtui.errors import InputError
@@ -27,7 +27,7 @@ def test_the_budget_is_kept(correlation: float, prices: LabelCosts, budget: floa
 
 @given(correlations, costs, st.integers(1, 300))
 def test_what_was_asked_for_is_reached(correlation: float, prices: LabelCosts, wanted: int) -> None:
-    found = find_cheapest_split(correlation, prices, wanted)
+    found = find_cheapest_label_budget(correlation, prices, wanted)
     assert found.effective >= wanted * (1 - 1e-6)
 
 
@@ -46,7 +46,7 @@ def test_no_other_split_of_the_budget_tells_much_more(correlation: float, budget
 @pytest.mark.parametrize("wanted", [50, 300])
 def test_no_other_split_of_that_worth_is_much_cheaper(wanted: int) -> None:
     prices, correlation = LabelCosts(1.0, 0.1), 0.9
-    found = find_cheapest_split(correlation, prices, wanted)
+    found = find_cheapest_label_budget(correlation, prices, wanted)
     cheapest = min(
         1.1 * n + 0.1 * others
         for n in range(1, wanted)
@@ -59,18 +59,18 @@ def test_no_other_split_of_that_worth_is_much_cheaper(wanted: int) -> None:
 def test_a_judge_worth_nothing_is_not_paid() -> None:
     found = split_budget_labels_and_judging(0.0, LabelCosts(2.0, 0.1), 100)
     assert (found.labelled, found.judged_only, found.cost) == (50, 0, 100)
-    assert find_cheapest_split(0.0, LabelCosts(2.0, 0.1), 40).labelled == 40
-    assert find_cheapest_split(0.05, LabelCosts(1.0, 0.9), 40).judged_only == 0
+    assert find_cheapest_label_budget(0.0, LabelCosts(2.0, 0.1), 40).labelled == 40
+    assert find_cheapest_label_budget(0.05, LabelCosts(1.0, 0.9), 40).judged_only == 0
 
 
 def test_a_perfect_judge_needs_one_label() -> None:
     assert split_budget_labels_and_judging(1.0, LabelCosts(1.0, 0.1), 10).labelled == 1
-    assert find_cheapest_split(-1.0, LabelCosts(1.0, 0.1), 100).labelled == 1
+    assert find_cheapest_label_budget(-1.0, LabelCosts(1.0, 0.1), 100).labelled == 1
 
 
 def test_nothing_buys_nothing() -> None:
     assert split_budget_labels_and_judging(0.9, LabelCosts(1.0, 0.1), 0).effective == 0
-    assert find_cheapest_split(0.9, LabelCosts(1.0, 0.1), 0).labelled == 0
+    assert find_cheapest_label_budget(0.9, LabelCosts(1.0, 0.1), 0).labelled == 0
 
 
 @pytest.mark.parametrize("prices", [(0, 1, 0), (1, -1, 2), (1, 0, 0), (1, 1, -1)])

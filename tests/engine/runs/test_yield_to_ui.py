@@ -49,7 +49,7 @@ def test_nobody_rests_unless_somebody_waits() -> None:
 
 def test_a_step_waits_until_way_was_given() -> None:
     clock, courtesy = made()
-    courtesy.pause_run(0.08)
+    courtesy.pause_run_for(0.08)
     clock.now += 0.03
     courtesy.wait_until_pause_ends()
     courtesy.wait_until_pause_ends()
@@ -61,11 +61,11 @@ def test_keys_that_come_in_a_rest_make_it_longer() -> None:
 
     def press_while_it_sleeps(seconds: float) -> None:
         if len(clock.slept) == 0:
-            courtesy.pause_run(0.09)
+            courtesy.pause_run_for(0.09)
         clock.sleep(seconds)
 
     courtesy = UiYielder(clock.seconds, press_while_it_sleeps)
-    courtesy.pause_run(0.08)
+    courtesy.pause_run_for(0.08)
     courtesy.wait_until_pause_ends()
     assert clock.slept == [0.08, 0.01], "not up to the key before, and then a key's time with it"
 
@@ -74,7 +74,7 @@ def test_keys_without_end_leave_a_run_time_of_its_own() -> None:
     clock, courtesy = made()
     steps = 0
     while clock.now < 110.0:
-        courtesy.pause_run(0.2)
+        courtesy.pause_run_for(0.2)
         courtesy.wait_until_pause_ends()
         steps += 1
         clock.now += 0.005
@@ -116,7 +116,7 @@ def test_a_run_waits_for_its_turn(tmp_path: Path, judge: str) -> None:
         run = save_planned_run(store, RunRequest(judge=judge, base_url=url))
         control = RunControl(1)
         control.ui_yielder = yielder
-        yielder.pause_run(0.08)
+        yielder.pause_run_for(0.08)
         asyncio.run(execute_run(store, run, lambda event: None, control=control))
     assert clock.slept == [0.08]
 

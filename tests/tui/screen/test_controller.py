@@ -68,7 +68,7 @@ class CounterScreen(FaithScreen):
 
     def make_panes(self) -> Panes:
         """Make one pane."""
-        return Panes(Pane(id="one"), planner=lambda width, height: {})
+        return Panes(Pane(id="one"), layout_function=lambda width, height: {})
 
     def reload(self) -> None:
         """Read nothing."""

@@ -17,7 +17,7 @@ from faithtui.domain.conversation import Document
 from faithtui.domain.imported_verdicts import ImportedVerdict
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
-from faithtui.formats.readers.own_results import add_faithtui_result, find_faithtui_details
+from faithtui.formats.readers.own_results import add_exported_result_to_draft, find_faithtui_details
 from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.question_rows import ANSWER, QUESTION
 from faithtui.formats.readers.values.any_spelling import (
@@ -256,7 +256,7 @@ def add_rating_or_verdict(
     """
     own = find_faithtui_details(score.details)
     if own is not None:
-        add_faithtui_result(draft, position, own)
+        add_exported_result_to_draft(draft, position, own)
         return
     if not is_about_faithfulness(score.name) and not options.note_score_and_tell_if_scale_named(
         score.name

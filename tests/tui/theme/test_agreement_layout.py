@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.tui.theme.layouts import plan_agreement
+from faithtui.tui.theme.layouts import lay_out_agreement
 
 NAMES = ("slices", "progress", "people", "differences", "detection", "classes", "scores")
 
@@ -12,15 +12,15 @@ NAMES = ("slices", "progress", "people", "differences", "detection", "classes", 
 def test_panes_without_content_leave_their_room_to_others(
     width: int, height: int, empty: frozenset[str]
 ) -> None:
-    plan = plan_agreement(width, height, empty)
-    assert empty.isdisjoint(plan)
-    assert sum(box.width * box.height for box in plan.values()) == width * height
+    layout = lay_out_agreement(width, height, empty)
+    assert empty.isdisjoint(layout)
+    assert sum(box.width * box.height for box in layout.values()) == width * height
 
 
 def test_the_sentence_stands_first_and_detection_before_the_rest() -> None:
     for width, height in ((80, 20), (120, 36), (200, 56)):
-        plan = plan_agreement(width, height)
-        assert (plan["warnings"].x, plan["warnings"].y) == (0, 0)
-        assert plan["warnings"].width == width
-        assert plan["detection"].y > 0
-    assert plan["detection"].x == 0
+        layout = lay_out_agreement(width, height)
+        assert (layout["warnings"].x, layout["warnings"].y) == (0, 0)
+        assert layout["warnings"].width == width
+        assert layout["detection"].y > 0
+    assert layout["detection"].x == 0
