@@ -1,5 +1,6 @@
 """Files that faithtui writes: whole or not at all, for their owner alone, never over a store."""
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -86,7 +87,12 @@ def write_atomically(path: Path, *, force: bool) -> Iterator[Path]:
         raise ExportError(_format_file_exists_error(path)) from error
     except OSError as error:
         reason = error.strerror or error
-        raise ExportError(f"{path} cannot be written: {reason}; name another file") from error
+        way_out = (
+            "raise the limit on the size of files (`ulimit -f unlimited`)"
+            if error.errno == errno.EFBIG
+            else "name another file"
+        )
+        raise ExportError(f"{path} cannot be written: {reason}; {way_out}") from error
 
 
 def find_free_name(path: Path) -> Path:
