@@ -1,5 +1,6 @@
 """Files that faithtui writes: whole or not at all, for their owner alone, never over a store."""
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -17,8 +18,25 @@ _DATABASE: Final = b"SQLite format 3\0"
 _BESIDE_DATABASE: Final = ("-wal", "-shm", "-journal")
 """Ends of the names of files that SQLite keeps beside a database."""
 
+_STDOUT: Final = Path("-")
+"""What other programs take for stdout."""
+
 PART_OF_FILE: Final = ".faithtui-"
 """Begin of the name of a file that is being written; a kill may leave it."""
+
+
+def refuse_name_of_stdout(path: Path, what: str) -> None:
+    """Refuse `-`, which would be a file or a folder of that name.
+
+    Args:
+        path: Where it goes.
+        what: What is to be named instead, `file` or `folder`.
+
+    Raises:
+        ExportError: It is `-`.
+    """
+    if path == _STDOUT:
+        raise ExportError(f"nothing is written to stdout (-) here; name a {what}")
 
 
 def make_private_directory(path: Path) -> None:
@@ -26,9 +44,10 @@ def make_private_directory(path: Path) -> None:
 
     Raises:
         ExportError: It has the name of a file that SQLite keeps beside a database, which could not
-            be opened any more.
+            be opened any more, or is called `-`.
         OSError: It cannot be made.
     """
+    refuse_name_of_stdout(path, "folder")
     if not path.exists() and is_database(path):
         raise ExportError(f"{path} is the name of a file of a store; choose another folder")
     if not path.parent.exists():
@@ -86,7 +105,12 @@ def write_atomically(path: Path, *, force: bool) -> Iterator[Path]:
         raise ExportError(_format_file_exists_error(path)) from error
     except OSError as error:
         reason = error.strerror or error
-        raise ExportError(f"{path} cannot be written: {reason}; name another file") from error
+        way_out = (
+            "raise the limit on the size of files (`ulimit -f unlimited`)"
+            if error.errno == errno.EFBIG
+            else "name another file"
+        )
+        raise ExportError(f"{path} cannot be written: {reason}; {way_out}") from error
 
 
 def find_free_name(path: Path) -> Path:
@@ -113,10 +137,12 @@ def refuse_unwritable_target(path: Path, *, force: bool) -> None:
     """Refuse what `write_atomically` would refuse, before work is done for it.
 
     Raises:
-        ExportError: It is a directory, a store, or there already and not to be replaced.
+        ExportError: It is a directory, a store, called `-`, or there already and not to be
+            replaced.
     """
     if not path.name:
         raise ExportError("the name of a file to write is empty; name a file")
+    refuse_name_of_stdout(path, "file")
     target = _resolve_links(path)
     if target.is_dir():
         raise ExportError(f"{path} is a directory; name a file in it")

@@ -10,7 +10,7 @@ Source: Wolter, Introduction to Variance Estimation (2007), chapter 2, the metho
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 if TYPE_CHECKING:
     import numpy as np
@@ -166,40 +166,63 @@ class Population:
             ValueError: It is something else.
         """
         try:
-            strata = tuple(
-                PopulationStratum(
-                    str(each["name"]), tuple(map(str, each["values"])), int(each["drawn"])
-                )
-                for each in found["strata"]
-            )
-            labels = tuple(None if each is None else str(each) for each in found["labels"])
-            counts = tuple(
-                tuple(tuple(map(int, row)) for row in bundle) for bundle in found["counts"]
-            )
             groups = found.get("groups")
             read = cls(
-                results=str(found["results"]),
-                digest=str(found["digest"]),
-                states={str(name): int(count) for name, count in found["states"].items()},
-                judged=int(found["judged"]),
-                scores={
-                    str(name): None if mean is None else float(mean)
-                    for name, mean in found["scores"].items()
-                },
-                passed=int(found["passed"]),
-                open_shards=int(found["open_shards"]),
-                groups=None if groups is None else int(groups),
-                labels=labels,
-                stratified_by=tuple(map(str, found["stratified_by"])),
-                strata=strata,
-                counts=counts,
+                results=_read_text(found["results"]),
+                digest=_read_text(found["digest"]),
+                states={name: _read_count(count) for name, count in found["states"].items()},
+                judged=_read_count(found["judged"]),
+                scores={name: _read_mean(mean) for name, mean in found["scores"].items()},
+                passed=_read_count(found["passed"]),
+                open_shards=_read_count(found["open_shards"]),
+                groups=None if groups is None else _read_count(groups),
+                labels=tuple(
+                    None if each is None else _read_text(each) for each in found["labels"]
+                ),
+                stratified_by=_read_texts(found["stratified_by"]),
+                strata=tuple(
+                    PopulationStratum(
+                        _read_text(each["name"]),
+                        _read_texts(each["values"]),
+                        _read_count(each["drawn"]),
+                    )
+                    for each in found["strata"]
+                ),
+                counts=tuple(
+                    tuple(tuple(map(_read_count, row)) for row in bundle)
+                    for bundle in found["counts"]
+                ),
             )
-        except (KeyError, TypeError, AttributeError, OverflowError) as error:
+        except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"is no population ({type(error).__name__}: {error})") from error
-        shapes = {len(bundle) for bundle in counts}, {len(row) for each in counts for row in each}
-        is_counted = shapes == ({len(strata)}, {len(labels)})
-        numbers = (read.judged, read.passed, read.groups or 0, *read.states.values())
-        numbers += tuple(count for bundle in counts for row in bundle for count in row)
-        if not is_counted or min(numbers) < 0:
+        shapes = (
+            {len(bundle) for bundle in read.counts},
+            {len(row) for bundle in read.counts for row in bundle},
+        )
+        if shapes != ({len(read.strata)}, {len(read.labels)}):
             raise ValueError("is no population: its counts do not fit its strata and labels")
         return read
+
+
+def _read_count(found: object) -> int:
+    if type(found) is not int or found < 0:  # True is no count
+        raise ValueError(f"is no population: {found!r} is no count")
+    return found
+
+
+def _read_mean(found: object) -> float | None:
+    if found is not None and type(found) not in (int, float):
+        raise TypeError(f"{found!r} is no mean")
+    return cast("float | None", found)
+
+
+def _read_text(found: object) -> str:
+    if not isinstance(found, str):
+        raise TypeError(f"{found!r} is no text")
+    return found
+
+
+def _read_texts(found: object) -> tuple[str, ...]:
+    if not isinstance(found, list):
+        raise TypeError(f"{found!r} is no list")
+    return tuple(map(_read_text, found))

@@ -90,6 +90,11 @@ JudgedRunArgument = Annotated[
 """Of commands that read what a judge said."""
 
 
+def read_output_option(output: Path | None) -> Path | None:
+    """Take `-o -` for stdout, as if `-o` were left out."""
+    return None if output == Path("-") else output
+
+
 def merge_common_options(
     context: typer.Context, store: Path | None, json: bool, reviewer: str | None = None
 ) -> CommonOptions:

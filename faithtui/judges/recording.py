@@ -17,7 +17,7 @@ from faithtui.domain.judging.judge_profile import normalise_fingerprint
 from faithtui.domain.value_json import parse_object_or_none
 from faithtui.errors import ExportError
 from faithtui.judges.base import JudgeRequest
-from faithtui.output_files import OWNER_ONLY, is_database
+from faithtui.output_files import OWNER_ONLY, is_database, refuse_name_of_stdout
 
 FORMAT: Final = "faithtui-replies"
 VERSION: Final = 1
@@ -49,6 +49,7 @@ class ReplyRecorder:
         self._judge: tuple[str, str | None] | None = None
         """Name and fingerprint of the one whose replies are in the file."""
         self._is_judge_noted = False
+        refuse_name_of_stdout(path, "file")
         try:
             if is_database(path.resolve()):
                 raise ExportError(

@@ -119,3 +119,31 @@ def test_no_output_goes_over_a_store_by_whatever_name(
     # Of three claims no certificate is written.
     assert code == 0 or "no certificate is written: not enough labels" in said, said
     assert (tmp_path / "new.json").exists() == (code == 0), "the line does write"
+
+
+SLOW = ("batch", "doctor", "gate", "measure", "run")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(line, marks=pytest.mark.thorough if line.startswith(SLOW) else ())
+        for line in WRITERS.values()
+    ],
+)
+def test_no_output_is_called_by_the_name_of_stdout(
+    cli: Cli, filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("data.jsonl").write_text(TALK)
+    path = Path(shutil.copy(filled, tmp_path / "s.db"))
+    store = () if line.startswith("measure") else ("--store", path)
+    if line.startswith("batch"):
+        cli("run", "--store", path, "--judge", "vllm:w", "--batch")
+    result = cli(*line.replace("OUT", "-").split(), *store)
+    if line.startswith(("export", "report")):
+        assert (result.code, bool(result.out)) == (0, True)
+    else:
+        assert "error: nothing is written to stdout (-) here; name a" in result.err
+        assert result.code in (3, 7)
+    assert not Path("-").exists()

@@ -19,6 +19,7 @@ from faithtui.cli.shared_options import (
     StoreOption,
     merge_common_options,
     read_idk_rule,
+    read_output_option,
 )
 from faithtui.cli.stores import (
     find_id_of_claim_set_option,
@@ -146,6 +147,7 @@ def report(
     from faithtui.formats.probe_files import read_probe_trial
 
     options = merge_common_options(context, store, json)
+    output = read_output_option(output)
     _refuse_numbers_out_of_range(level, target, resamples, seed)
     settings = ReportSettings(
         level=level,

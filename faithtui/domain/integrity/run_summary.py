@@ -63,6 +63,8 @@ class Soundness(StrEnum):
     SUSPECT = "suspect"
     UNCHECKED = "unchecked"
     """Not all of it was looked at, and what was is not suspect."""
+    UNJUDGED = "unjudged"
+    """There is no score yet: no conversation was judged, as in a run that waits for a batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ class IntegritySummary:
             return Soundness.SUSPECT
         if self.unchecked:
             return Soundness.UNCHECKED
+        if not self.checked:
+            return Soundness.UNJUDGED
         some = self.counts.phantom or self.counts.invented or self.counts.echoed
         return Soundness.NOTED if some else Soundness.SOUND
 

@@ -292,6 +292,7 @@ class _BatchRunner:
         return QuestionCollector(
             self.execution.writer,
             self.execution.row.id,
+            self.execution.control.tally,
             size_of=self.client.count_question_bytes,
             most_bytes=self.submitter.most_bytes,
             pricing=TablePrices(self.environment.prices, spec.judge, spec.base_url, batch=True),

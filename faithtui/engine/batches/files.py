@@ -279,6 +279,7 @@ def _make_collector(
     return QuestionCollector(
         execution.writer,
         execution.row.id,
+        execution.control.tally,
         size_of=size_of,
         most_bytes=sys.maxsize,
         pricing=TablePrices(environment.prices, spec.judge, spec.base_url, batch=True),

@@ -12,11 +12,16 @@ from typing import Any, Final, TypeVar
 
 from faithtui import errors
 from faithtui.domain.ids import RunId
-from faithtui.engine.calls.answers_per_question import check_answers_left, is_error_from_answer
+from faithtui.engine.calls.answers_per_question import (
+    check_answers_left,
+    is_error_from_answer,
+    was_asked_before,
+)
 from faithtui.engine.calls.budget import Expense
 from faithtui.engine.calls.costs import Pricing, estimate_tokens_in, estimate_worst_cost
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.reply_cache import QuestionContext, reply_from_stored
+from faithtui.engine.calls.send import CallCounts
 from faithtui.engine.runs.run_writer import RunWriter
 from faithtui.errors import (
     JudgeError,
@@ -108,6 +113,7 @@ class QuestionCollector:
         self,
         writer: RunWriter,
         run: RunId,
+        tally: CallCounts,
         *,
         size_of: Callable[[JudgeRequest], int],
         most_bytes: int,
@@ -118,6 +124,7 @@ class QuestionCollector:
         Args:
             writer: Writes to the store of the run.
             run: The run.
+            tally: Counts which answers were to something that was asked before.
             size_of: Says how many bytes a question takes in a batch; raises JudgeRequestRejected.
             most_bytes: How many a batch may have.
             pricing: What questions may cost in a batch.
@@ -128,6 +135,7 @@ class QuestionCollector:
         self._batches = writer.store.batches
         self._calls = writer.store.calls
         self._run = run
+        self._tally = tally
         self._size_of = size_of
         self._most_bytes = most_bytes
         self._pricing = pricing
@@ -182,6 +190,7 @@ class QuestionCollector:
         """
         asked.count.answers += 1
         asked.count.is_earlier = False
+        self._count_reply_if_asked_before(asked, last)
         stored = self._calls.find_batch_reply(last.batch, asked.key)
         assert stored is not None, "a question is answered in the transaction that keeps the reply"
         try:
@@ -193,6 +202,14 @@ class QuestionCollector:
             raise
         await self._writer.write(self._batches.mark_reply_usable, last.batch, asked.key)
         return value
+
+    def _count_reply_if_asked_before(self, asked: QuestionContext, last: LastBatchRequest) -> None:
+        # Only here it is known which answers came before, and only those that were read in this
+        # process are in the count of calls. An answer is looked at each time the run is driven.
+        unparsed = self._tally.unparsed_batch_replies
+        if (last.batch, last.number) in unparsed:
+            unparsed.remove((last.batch, last.number))
+            self._tally.calls_again += was_asked_before(asked.step, asked.count)
 
     def _add_question_to_buffer(
         self, asked: QuestionContext, request: JudgeRequest, tries: int

@@ -111,6 +111,7 @@ def _make_question_result_and_count_call(
     tally = execution.control.tally
     tally.calls += 1
     tally.get_or_add_counts_of_step(asked.step).calls += 1
+    tally.unparsed_batch_replies.add((row.uid, asked.number))
     return QuestionResult(
         asked.number,
         make_stored_reply(

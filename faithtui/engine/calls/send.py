@@ -114,6 +114,8 @@ class CallCounts:
     latencies_ms: deque[int] = field(default_factory=lambda: deque(maxlen=LATENCIES))
     steps: dict[str, StepCallCounts] = field(default_factory=dict)
     """By step, in the order of their first question."""
+    unparsed_batch_replies: set[tuple[str, int]] = field(default_factory=set)
+    """Of `calls`, those in batches that no conversation was driven over yet: batch and number."""
 
     def get_or_add_counts_of_step(self, name: str) -> StepCallCounts:
         """Give the counts of a step."""

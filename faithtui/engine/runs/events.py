@@ -29,8 +29,7 @@ class RunProgress:
     """Replies received in this process."""
     calls_again: int = 0
     """Of `calls`, those that had to be made because earlier answers could not be used, left
-    verdicts out, contradicted themselves or did not decide a claim; those in batches not
-    counted."""
+    verdicts out, contradicted themselves or did not decide a claim."""
     calls_stored: int = 0
     """Questions answered from the store in this process."""
     in_flight: int = 0

@@ -43,6 +43,7 @@ from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.formats.readers.registry import AUTO, get_reader_by_name
 from faithtui.judges.providers.api_keys import explain_how_to_provide_key
 from faithtui.judges.registry import find_missing_key_variable
+from faithtui.output_files import refuse_name_of_stdout
 from faithtui.paths import expand_home
 
 LOCAL: Final = "local"
@@ -264,6 +265,7 @@ def measure_unfinished_shards(
     if request.on not in ENGINES:
         known = format_known_names(request.on, ENGINES)
         raise ConfigError(f"there is no engine `{request.on}`; known: {known}")
+    refuse_name_of_stdout(request.results, "folder")
     settings, results = request.settings, expand_home(request.results).absolute()
     if settings.max_failures.share is not None:
         raise ConfigError(

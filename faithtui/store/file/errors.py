@@ -43,7 +43,8 @@ _SENTENCES = {
         "what can be read with `faithtui doctor --salvage NEW`"
     ),
     sqlite3.SQLITE_IOERR: (
-        "{path} could not be read or written ({detail}); check the disk it is on"
+        "{path} could not be read or written ({detail}); {limit}check the disk it is on, and "
+        "whether a quota is used up"
     ),
 }
 
@@ -86,7 +87,27 @@ def translate_errors(path: Path) -> Iterator[None]:
         if sentence is None:
             raise
         kind = _KINDS.get(_get_primary_code(cause), StoreError)
-        raise kind(sentence.format(path=path, detail=cause)) from error
+        raise kind(
+            sentence.format(path=path, detail=cause, limit=_describe_size_limit())
+        ) from error
+
+
+def _describe_size_limit() -> str:
+    """Name the limit on the size of files, if there is one; "" if not.
+
+    SQLite calls a file that may not grow an error of the disk.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return ""
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if limit == resource.RLIM_INFINITY:
+        return ""
+    return (
+        f"files may grow to {limit:,} bytes here, so raise that limit (`ulimit -f unlimited`) and "
+        "try again; or "
+    )
 
 
 def retry_while_busy(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Final, TypeAlias
 
-from pydantic import AfterValidator, TypeAdapter, ValidationError
+from pydantic import AfterValidator, NonNegativeInt, TypeAdapter, ValidationError
 from sqlalchemy import JSON, Dialect
 from sqlalchemy.sql.operators import OperatorType
 from sqlalchemy.types import TypeDecorator, TypeEngine
@@ -35,22 +35,22 @@ class StoredStratum:
     """A stratum of a sample, as it is stored."""
 
     name: str
-    population: int
-    drawn: int
+    population: NonNegativeInt
+    drawn: NonNegativeInt
 
 
 @dataclass(frozen=True, slots=True)
 class StoredCalibration:
     """How the embedded judge of a run was recalibrated, as it is stored."""
 
-    labels: int
+    labels: NonNegativeInt
     slope: float = 1.0
     intercept: float = 0.0
     threshold: float = 0.5
 
 
 def _read_population(stored: dict[str, Any]) -> object:
-    from faithtui.agreement.population import Population  # brings numpy
+    from faithtui.agreement.population import Population
 
     return Population.from_json(stored)
 

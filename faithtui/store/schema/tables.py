@@ -7,6 +7,7 @@ No `Relationship` attributes: joins are written where they are used. Queries are
 from datetime import datetime
 from typing import ClassVar
 
+from pydantic import NonNegativeInt
 from sqlalchemy import (
     BigInteger,
     ForeignKeyConstraint,
@@ -267,7 +268,7 @@ class RunItemTable(StoreTable, table=True):
     missing: int = 0
     labelled: int = 0
     overridden: int = 0
-    labels: dict[str, int] = Field(sa_type=StoredJson(dict[str, int]))
+    labels: dict[str, int] = Field(sa_type=StoredJson(dict[str, NonNegativeInt]))
     """How many unique claims have each label of the judge."""
     score: float | None
     """The judge's windowed score, for sorting."""
@@ -346,15 +347,15 @@ class WindowTable(StoreTable, table=True):
     id: int | None = Field(default=None, primary_key=True)
     run_item_id: int = Field(foreign_key="run_item.id")
     position: int
-    interactions: list[int] = Field(sa_type=StoredJson(list[int]))
-    turns: list[int] = Field(sa_type=StoredJson(list[int]))
+    interactions: list[int] = Field(sa_type=StoredJson(list[NonNegativeInt]))
+    turns: list[int] = Field(sa_type=StoredJson(list[NonNegativeInt]))
     score: float | None
     score_state: str = Field(sa_type=StoredText)
     score_reason: str | None = Field(sa_type=StoredText)
     reason: str | None = Field(sa_type=StoredText)
     without_context: bool
     surplus: list[str | None] = Field(sa_type=StoredJson(list[str | None]))
-    truths: list[int] = Field(sa_type=StoredJson(list[int]))
+    truths: list[int] = Field(sa_type=StoredJson(list[NonNegativeInt]))
     """Ids of the truths in view, in reading order. A list, because a row for each would be most
     of the file: every window repeats the truths of the ones before."""
     judged_at: datetime = Field(sa_type=UTCDateTime)
@@ -699,7 +700,7 @@ class TestOpeningTable(StoreTable, table=True):
     id: int | None = Field(default=None, primary_key=True)
     command: str = Field(sa_type=StoredText)
     """Which one showed them."""
-    runs: list[int] = Field(sa_type=StoredJson(list[int]))
+    runs: list[int] = Field(sa_type=StoredJson(list[NonNegativeInt]))
     """Of which runs."""
     opened_by: str = Field(sa_type=StoredText)
     created_at: datetime = Field(sa_type=UTCDateTime)
@@ -715,7 +716,7 @@ class DeletionTable(StoreTable, table=True):
     """`dataset`, `import`, `person` or `run`."""
     deleted_by: str = Field(sa_type=StoredText)
     """Who did it; `(deleted)` when that annotator was deleted since."""
-    counts: dict[str, int] = Field(sa_type=StoredJson(dict[str, int]))
+    counts: dict[str, int] = Field(sa_type=StoredJson(dict[str, NonNegativeInt]))
     """How many rows of each kind went, or were changed."""
     created_at: datetime = Field(sa_type=UTCDateTime)
 

@@ -69,10 +69,22 @@ def test_a_population_is_written_and_read() -> None:
         {"labels": None},
         {"states": []},
         {"scores": {"windowed": "high"}},
+        {"judged": 4.0},
+        {"judged": True},
+        {"passed": "3"},
+        {"groups": -1},
+        {"open_shards": -1},
+        {"states": {"scored": -8}},
+        {"digest": 5},
+        {"labels": ["yes", 1, None]},
+        {"stratified_by": "verdict"},
+        {"strata": 2 * [{"name": "all", "values": [], "drawn": -1}]},
+        {"strata": 2 * [{"name": "all", "values": [], "drawn": 1.5}]},
+        {"strata": 2 * [{"name": "all", "values": "no", "drawn": 1}]},
     ],
 )
 def test_what_is_no_population_is_refused(change: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=r"is no population|could not convert"):
+    with pytest.raises(ValueError, match="is no population"):
         Population.from_json({**POPULATION.to_json(), **change})
 
 

@@ -14,7 +14,7 @@ def test_a_sound_run_needs_no_words() -> None:
 
 def test_nothing_judged_needs_no_words() -> None:
     assert (IntegritySummary().soundness, IntegritySummary().format_sentence()) == (
-        Soundness.SOUND,
+        Soundness.UNJUDGED,
         "",
     )
 

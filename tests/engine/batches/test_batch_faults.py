@@ -13,7 +13,7 @@ from faithtui.engine.batches import batch_run
 from faithtui.engine.batches.question_collector import TRIES
 from faithtui.engine.runs import runner
 from faithtui.engine.runs.environment import RunEnvironment
-from faithtui.engine.runs.events import RunEvent
+from faithtui.engine.runs.events import RunEnded, RunEvent
 from faithtui.errors import ConfigError
 from faithtui.judges.providers.batches import open_batch_client
 from faithtui.judges.redaction import Redact
@@ -207,12 +207,16 @@ async def test_an_answer_of_the_wrong_shape_is_repaired_in_the_next_wave(
 ) -> None:
     anyone.twist = first_times(1, '{"odd": 1}', "Parcel a-1")
     run = anyone.plan(store)
-    states = await come_back(store, run)
+    events: list[RunEvent] = []
+    states = await come_back(store, run, events=events)
     assert states[-1] is RunState.DONE
     repaired = [prompt for prompt in anyone.sold if "could not be used" in prompt]
     assert repaired
     assert all("An earlier answer" in prompt for prompt in repaired)
     assert anyone.sold_twice == []
+    ends = [each.progress for each in events if isinstance(each, RunEnded)]
+    assert sum(each.calls for each in ends) == sum(anyone.sold.values())
+    assert sum(each.calls_again for each in ends) == len(repaired)
     calls = [
         call for item in store.runs.list_item_ids(run) for call in store.calls.list_item_calls(item)
     ]

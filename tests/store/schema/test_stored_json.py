@@ -26,6 +26,11 @@ BROKEN = '{"a": [1,'
 SCORES = ("windowed", "per_interaction", "pooled")
 WITHOUT_STATE = {"value": 0.5, "reason": None}
 WITH_HALF_A_CHARACTER = {"value": None, "state": "failed", "reason": "\ud800"}
+POPULATION = {
+    **{"results": "r", "digest": "d", "states": {"scored": 1}, "judged": 1, "passed": 1},
+    **{"scores": {"pooled": 0.5}, "labels": ["yes"], "stratified_by": [], "open_shards": 0},
+    **{"strata": [{"name": "all", "values": [], "drawn": 2}], "counts": [[[3]]]},
+}
 NOT_A_NUMBER = {"value": float("nan"), "state": "scored", "reason": None}
 
 
@@ -65,8 +70,15 @@ def test_no_column_takes_what_is_no_json_or_of_another_shape(table: str, name: s
         ("turn", "images", '[{"sha256": "a", "media_type": "b", "size": 1}]'),
         ("sample", "strata", '[{"name": "all"}]'),
         ("sample", "strata", '[{"name": "all", "population": "3", "drawn": 1}]'),
+        ("sample", "strata", '[{"name": "all", "population": 3, "drawn": -1}]'),
+        ("run", "calibration", '{"labels": -1}'),
+        ("run_item", "labels", '{"yes": -1}'),
+        ("window", "turns", "[-1]"),
+        ("deletion", "counts", '{"labels": -1}'),
         ("conversation", "details", '{"a": ' + "[" * 99_999 + "]" * 99_999 + "}"),
         ("sample", "population", '{"strata": []}'),
+        ("sample", "population", json.dumps({**POPULATION, "judged": 4.0})),
+        ("sample", "population", json.dumps({**POPULATION, "passed": -1})),
     ],
 )
 def test_a_record_is_looked_into(table: str, name: str, value: str) -> None:
@@ -86,6 +98,7 @@ def test_a_record_is_looked_into(table: str, name: str, value: str) -> None:
         ("run", "calibration", '{"slope": 1, "intercept": 0.5, "labels": 3, "threshold": 0.4}'),
         ("run_item", "scores", json.dumps({name: WITH_HALF_A_CHARACTER for name in SCORES})),
         ("run_item", "scores", json.dumps({name: NOT_A_NUMBER for name in SCORES})),
+        ("sample", "population", json.dumps(POPULATION)),
     ],
 )
 def test_what_earlier_versions_wrote_is_read(table: str, name: str, value: str) -> None:

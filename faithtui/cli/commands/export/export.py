@@ -21,6 +21,7 @@ from faithtui.cli.shared_options import (
     SplitOption,
     StoreOption,
     merge_common_options,
+    read_output_option,
 )
 from faithtui.cli.stores import open_store, read_id_of_run_with_verdicts
 from faithtui.errors import ConfigError
@@ -167,6 +168,7 @@ def export(
         )
     if run is not None and only_run is not None:
         raise ConfigError("the run is named twice; name it after WHAT or with --run")
+    output = read_output_option(output)
     kind = _BUNDLE if what == "labels" and not _is_flat_format_wanted(form, output) else what
     _refuse_other_options(what, kind, [option for option, is_given in given.items() if is_given])
     if what == "ragas" and output is not None and output.suffix != ".json":
@@ -174,13 +176,12 @@ def export(
             f"{output}: ragas reads annotations only from a file whose name ends in .json"
         )
     options = merge_common_options(context, store, json)
-    target = None if output == Path("-") else output
     named = run or only_run
     if kind == _BUNDLE:
-        _export_bundle(options, named, reviewer or (), target, force=force)
+        _export_bundle(options, named, reviewer or (), output, force=force)
     elif what in ("examples", "ragas"):
         wanted = ExampleRequest(everything, parse_split(split), limit, seed or 0)
-        _export_examples_or_ragas(options, what, named or "last", wanted, target, force=force)
+        _export_examples_or_ragas(options, what, named or "last", wanted, output, force=force)
     else:
         order = RunExportOrder(
             what=what,
@@ -190,13 +191,13 @@ def export(
             sample=sample,
             reviewers=tuple(reviewer or ()),
             licence=licence,
-            target=target,
+            target=output,
             force=force,
         )
         print_file_names(write_run_export(options, order), as_json=options.json)
         return
-    if target is not None:
-        print_file_name(target, as_json=options.json)
+    if output is not None:
+        print_file_name(output, as_json=options.json)
 
 
 def _is_flat_format_wanted(form: str | None, output: Path | None) -> bool:
