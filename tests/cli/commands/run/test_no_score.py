@@ -136,3 +136,21 @@ def test_stdout_of_a_run_is_one_line_and_the_rule_for_idk_stands_on_stderr(
     done = cli("run", "--store", path, "--judge", "offline")
     assert done.out.count("\n") == 1
     assert "run 1: idk counts as a pass in the score" in done.err
+
+
+def test_a_conversation_without_an_id_is_listed_and_found_by_the_first_digits_of_its_hash(
+    cli: Cli, tmp_path: Path
+) -> None:
+    lines, path = tmp_path / "shop.jsonl", tmp_path / "shop.db"
+    opens = "The shop opens at nine."
+    said = [exchange("When?", opens, opens), exchange("And when?", opens, opens)]
+    lines.write_text("".join(json.dumps({"turns": turns}) + "\n" for turns in said))
+    cli("import", "--store", path, lines)
+    cli("run", "--store", path, "--judge", "offline")
+    keys = [row["conversation"] for row in cli("show", "--store", path, "--json").json]
+    assert [len(key) for key in keys] == [64, 64]
+    _, *rows = cli("show", "--store", path).out.splitlines()
+    names = [row.split()[1] for row in rows]
+    assert names == [f"shop/{key[:12]}" for key in keys]
+    for name in (names[1], names[1].removeprefix("shop/"), keys[1]):
+        assert f"shop/{keys[1]}" in cli("show", "--store", path, "1", name).out
