@@ -156,9 +156,10 @@ def _print_outcome(store: Store, row: RunRow, *, was_whole: bool, as_json: bool)
         undefined = store.run_contents.count_unscored_conversations_by_reason(row.id)
         labels = store.run_contents.count_judge_labels(row.id)
         print_text(format_run_summary(row, skipped, undefined, labels))
-        if sentence := format_pass_of_unsure_claims(row, labels):
+        sentence = format_pass_of_unsure_claims(row, labels)
+        if sentence and not is_quiet():
             print_to_stderr(f"run {row.id}: {sentence}")
-    if was_whole:
+    if was_whole and not is_quiet():
         print_to_stderr(f"run {row.id} was done before: nothing was left to ask")
     if sentence := format_nothing_judged(row, skipped):
         print_to_stderr(sentence)

@@ -136,6 +136,7 @@ def test_stdout_of_a_run_is_one_line_and_the_rule_for_idk_stands_on_stderr(
     done = cli("run", "--store", path, "--judge", "offline")
     assert done.out.count("\n") == 1
     assert "run 1: idk counts as a pass in the score" in done.err
+    assert cli("run", "--store", path, "--judge", "offline", "-q").err == ""
 
 
 def test_a_conversation_without_an_id_is_listed_and_found_by_the_first_digits_of_its_hash(
