@@ -19,6 +19,11 @@ GAP = "  "
 NARROWEST = 12
 """Cells that a text column keeps however narrow the terminal is."""
 
+_HASH_KEY: Final = re.compile("[0-9a-f]{64}")
+"""Key of a conversation that came without an id: the hash of its turns."""
+_SHORT_KEY: Final = 12
+"""Digits of it that tables show."""
+
 ColorMode = Literal["auto", "always", "never"]
 _BOLD: Final = "\x1b[1m"
 _RED: Final = "\x1b[1;31m"
@@ -78,6 +83,11 @@ class Column(NamedTuple):
 def plural(count: int, word: str) -> str:
     """Write a count with its word: `1 window`, `2,000 windows`."""
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def format_conversation_name(source: str, key: str) -> str:
+    """Name a conversation in a table; a key that is a hash of its turns by its first digits."""
+    return f"{source}/{key[:_SHORT_KEY] if _HASH_KEY.fullmatch(key) else key}"
 
 
 def format_score_cell(score: float | None) -> str:

@@ -88,6 +88,22 @@ def _format_failures_and_resume_sentence(
     return words + (f"; {lasting} would fail again" if lasting else "")
 
 
+def format_nothing_judged(row: RunRow, skipped: Mapping[str, int]) -> str | None:
+    """Say that a run is done and judged no conversation, which is no failure; None: it did judge.
+
+    Args:
+        row: The run.
+        skipped: How many of its conversations were skipped, by reason.
+    """
+    if choose_exit_code(row) != DONE or row.done:
+        return None
+    why = ", ".join(f"{count:,} skipped: {reason}" for reason, count in skipped.items())
+    return (
+        f"run {row.id} judged nothing: {why}. That is no failure (exit code 0), and "
+        "`faithtui gate last` refuses it"
+    )
+
+
 def format_missing_verdicts(row: RunRow) -> str:
     """Say what is without a verdict in a run that lacks some: `1 claim without a verdict`."""
     if row.missing_verdicts:

@@ -185,7 +185,7 @@ def import_files(
                 "file first"
             )
     if strict or rehearse:
-        rehearsal = _DryRun(store, counts=rehearse)
+        rehearsal = _DryRun(store, counts=rehearse, merge_equal=merge_equal)
         check = _ImportPass(
             rehearsal.find_conflicts_and_count_new_in_batch,
             report,
@@ -628,15 +628,19 @@ class _DryRun:
     Args:
         store: Where an import would write.
         counts: Count what would be new, too.
+        merge_equal: Count a conversation with the turns of another one as merged into that.
     """
 
-    def __init__(self, store: Store | None, *, counts: bool) -> None:
+    def __init__(self, store: Store | None, *, counts: bool, merge_equal: bool) -> None:
         self._store = store
         self._counts = counts
+        self._merge_equal = merge_equal
         self.first: Conversation | None = None
         """The first conversation that was seen."""
         self._hashes: dict[str, dict[str, str]] = {}
         """For each source, what each key's turns hash to: stored ones and those seen since."""
+        self._keys_by_content: dict[str, dict[str, str]] = {}
+        """For each source, the first key of each content."""
         self._metadata_of_new: dict[tuple[str, str], str] = {}
         """What the metadata of conversations hash to that are not stored."""
 
@@ -645,15 +649,27 @@ class _DryRun:
     ) -> ImportCounts:
         """Say which keys conflict, and what would be new where that is counted."""
         conflicting, unchanged = [], []
+        same_content, merged = [], []
         new = ratings = 0
         for conversation in conversations:
             self.first = self.first or conversation
             hashes = self._get_stored_content_hashes(conversation.source)
             found = content_hash(conversation.turns)
             is_known = conversation.key in hashes
-            if hashes.setdefault(conversation.key, found) != found:
+            if hashes.get(conversation.key, found) != found:
                 conflicting.append(conversation.key)
-            elif is_known:
+                continue
+            by_content = self._keys_by_content[conversation.source]
+            twin = by_content.setdefault(found, conversation.key)
+            if not is_known and twin != conversation.key:
+                same_content.append((conversation.key, twin))
+                if self._merge_equal:
+                    merged.append((conversation.key, twin))
+                    if (conversation.source, twin) in self._metadata_of_new:
+                        ratings += len(conversation.ratings)
+                    continue
+            hashes[conversation.key] = found
+            if is_known:
                 unchanged.append(conversation.key)
             else:
                 new += 1
@@ -666,6 +682,8 @@ class _DryRun:
             new,
             len(unchanged),
             ratings,
+            tuple(same_content),
+            tuple(merged),
             conflicting=tuple(conflicting),
             unchanged_keys=tuple(unchanged),
         )
@@ -691,6 +709,10 @@ class _DryRun:
                 else self._store.conversations.read_content_hashes_by_key(source)
             )
             self._hashes[source] = known
+            by_content: dict[str, str] = {}
+            for key, found in known.items():
+                by_content.setdefault(found, key)
+            self._keys_by_content[source] = by_content
         return self._hashes[source]
 
 

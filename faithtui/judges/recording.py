@@ -76,7 +76,12 @@ class ReplyRecorder:
         trace: TracebackType | None,
     ) -> None:
         """Close the file."""
-        self._file.close()
+        try:
+            self._file.close()
+        except OSError as closing:
+            # What could not be written is tried again here; that was told when it was written.
+            if error is None:
+                raise self._make_write_error(closing) from closing
 
     def record_judge_of_next_replies(
         self, ref: str, fingerprint: str, context_window: int | None

@@ -5,15 +5,20 @@ tables, in the same run: nothing is checked, looked up, hashed or indexed.
 """
 
 import json
+import os
 import random
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from faithtui.engine.dataset_import import import_files
 from faithtui.store.store import Store
+from tests.benchmarks import big_store
 from tests.benchmarks.measuring import best_of, ms, ratio, seconds, table
+from tests.benchmarks.test_export import MOST_MEMORY, TALKS, export
 
 CONVERSATIONS = 100_000
 MEGABYTES = 200
@@ -111,6 +116,7 @@ def test_import_of_many_short_conversations(tmp_path: Path) -> None:
 
 _IMPORT = """
 import sys
+import time
 from pathlib import Path
 from faithtui.engine.dataset_import import import_files
 from faithtui.store.store import Store
@@ -119,8 +125,20 @@ with Store.open(Path(sys.argv[2])) as store:
 # That of getrusage is of this process before it was another program too: of its parent.
 for line in open("/proc/self/status"):
     if line.startswith("VmHWM"):
-        print(file.new, int(line.split()[1]) // 1024)
+        print(file.new, int(line.split()[1]) // 1024, time.process_time())
 """
+
+
+def import_in_process_of_its_own(file: Path, store: Path) -> tuple[int, int, float]:
+    """Import a file; give new conversations, peak memory in MB and seconds of CPU."""
+    done = subprocess.run(
+        [sys.executable, "-c", _IMPORT, str(file), str(store)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    new, peak_mb, cpu_s = done.stdout.split()
+    return int(new), int(peak_mb), float(cpu_s)
 
 
 def test_memory_of_a_large_file(tmp_path: Path) -> None:
@@ -130,16 +148,29 @@ def test_memory_of_a_large_file(tmp_path: Path) -> None:
         file.write("question,answer,contexts\n")
         for number in range(MEGABYTES * 1_000_000 // 2_020):
             file.write(f'q {number},"{text}","[""{number} {text[:990]}""]"\n')
-    done = subprocess.run(
-        [sys.executable, "-c", _IMPORT, str(rows), str(tmp_path / "x.db")],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    new, peak_mb = map(int, done.stdout.split())
+    new, peak_mb, _ = import_in_process_of_its_own(rows, tmp_path / "x.db")
     table(
         f"import of a table of {rows.stat().st_size / 1e6:.0f} MB",
         ("conversations", "peak memory"),
         [(f"{new:,}", f"{peak_mb} MB")],
     )
     assert peak_mb < 300
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_claims_that_were_exported_come_in_again(tmp_path: Path, form: str) -> None:
+    """`FAITHTUI_IMPORT_CONVERSATIONS` says how many conversations the large file has."""
+    large = int(os.environ.get("FAITHTUI_IMPORT_CONVERSATIONS", "10000"))
+    rows, peaks = [], []
+    for chats in (TALKS, large):
+        path = big_store.build(tmp_path / f"{chats}.db", chats)
+        file = tmp_path / f"{chats}.{form}"
+        export(path, file, form)
+        path.unlink()
+        new, peak_mb, cpu_s = import_in_process_of_its_own(file, tmp_path / f"{chats}-again.db")
+        assert new == chats
+        peaks.append(peak_mb)
+        size = f"{file.stat().st_size / 1e6:,.0f} MB"
+        rows.append((f"{chats * big_store.CLAIMS:,}", f"{peak_mb} MB", f"{cpu_s:.1f} s", size))
+    table(f"import of claims, {form}", ("claims", "peak memory", "CPU", "file"), rows)
+    assert peaks[1] < MOST_MEMORY * peaks[0]

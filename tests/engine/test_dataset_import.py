@@ -564,6 +564,26 @@ def test_a_rehearsal_counts_other_metadata_as_the_import_does(store: Store, tmp_
     assert dict(run(store, again).files[0].remarks) == dict(rehearsed.files[0].remarks)
 
 
+@pytest.mark.parametrize("merge_equal", [False, True])
+def test_a_rehearsal_counts_equal_turns_under_another_key_as_the_import_does(
+    store: Store, tmp_path: Path, merge_equal: bool
+) -> None:
+    run(store, write(tmp_path / "d.jsonl", line("a")))
+    twins = [json.dumps({**json.loads(line("a")), "id": key}) + "\n" for key in ("b", "c")]
+    fresh = [
+        json.dumps({**json.loads(line("x", "Another.")), "id": key}) + "\n" for key in ("x", "y")
+    ]
+    again = write(tmp_path / "d.jsonl", line("a"), *twins, *fresh)
+    rehearsed, done = (
+        import_files(store, [again], report=ignore, merge_equal=merge_equal, rehearse=rehearse)
+        for rehearse in (True, False)
+    )
+    assert rehearsed.same_content == done.same_content == (("b", "a"), ("c", "a"), ("y", "x"))
+    for each in (rehearsed.files[0], done.files[0]):
+        counts = (each.new, each.unchanged, each.merged)
+        assert counts == ((1, 1, 3) if merge_equal else (4, 1, 0))
+
+
 def test_a_pattern_means_the_files_and_folders_that_match_it(store: Store, tmp_path: Path) -> None:
     (tmp_path / "data" / "more").mkdir(parents=True)
     write(tmp_path / "data" / "b.jsonl", line("b"))

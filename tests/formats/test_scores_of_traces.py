@@ -171,6 +171,19 @@ def test_feedback_counts_where_its_run_gave_the_answer(
     assert bool(remarks) is not counts
 
 
+def test_runs_without_the_id_of_their_trace_are_found_by_their_order(tmp_path: Path) -> None:
+    answer = make_run("r", "chain", {"answer": "At nine."}, None)
+    found = {"documents": [{"page_content": "It sails at nine."}]}
+    document = make_run("d", "retriever", found, "r")
+    for each, order in ((answer, "20260302T0900Zr"), (document, "20260302T0900Zr.20260302T0901Zd")):
+        each["dotted_order"] = order
+        del each["trace_id"]
+    (conversation,), _, _ = read_records(tmp_path / "x.jsonl", document, answer)
+    (passage,) = conversation.turns[1].retrieval_context or ()
+    assert passage.text == "It sails at nine."
+    assert conversation.key == "r"
+
+
 @pytest.mark.parametrize(("span", "counts"), [("s", True), ("l", True), ("w", False), ("d", False)])
 def test_an_evaluation_counts_where_its_span_gave_the_answer(
     tmp_path: Path, span: str, counts: bool

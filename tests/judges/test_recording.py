@@ -100,3 +100,10 @@ async def test_a_head_without_a_newline_is_ended(tmp_path: Path) -> None:
     file.write_text(file.read_text().rstrip("\n"))
     record(file, "How?")
     assert (await ReplayJudge(file).send(question("How?"))).text == "How? yes"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_told_once_and_not_as_another_error_when_the_file_is_closed() -> None:
+    with pytest.raises(ExportError, match="No space left on device") as caught:
+        record(Path("/dev/full"), "Why?")
+    assert isinstance(caught.value.__context__, OSError)

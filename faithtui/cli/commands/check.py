@@ -10,6 +10,7 @@ import typer
 from faithtui.cli.exposure import record_who_saw_judge_verdicts
 from faithtui.cli.output import (
     Column,
+    format_conversation_name,
     is_quiet,
     plural,
     print_hint,
@@ -149,7 +150,7 @@ def _print_findings(rows: "Sequence[FindingRow]") -> None:
         [
             (
                 str(row.number),
-                f"{row.source}/{row.key}",
+                format_conversation_name(row.source, row.key),
                 _format_finding_location(row),
                 row.finding.detail,
                 (row.text or "the whole answer") if row.text is not None else "",

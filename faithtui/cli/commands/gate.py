@@ -31,7 +31,7 @@ from faithtui.cli.shared_options import (
     merge_common_options,
     read_idk_rule,
 )
-from faithtui.cli.stores import open_store, read_run_id
+from faithtui.cli.stores import open_store, read_id_of_run_with_verdicts, read_run_id
 from faithtui.cli.streams import ReaderGone
 from faithtui.errors import ConfigError, FaithtuiError
 
@@ -95,7 +95,12 @@ def gate(
         ),
     ] = None,
     against: Annotated[
-        str | None, typer.Option(metavar="RUN", help="The run for --max-drop. [the certified one]")
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help="The run for --max-drop: a number, or `last`: the newest with verdicts. "
+            "[the certified one]",
+        ),
     ] = None,
     lower: Annotated[
         bool | None,
@@ -223,7 +228,7 @@ def _run_gate_print_checks_and_choose_exit_code(
         number = find_last_run_to_gate(opened) if run == LAST else read_run_id(opened, run)
         check_and_save_run_within_time_limit(opened, number)
         if against is not None:
-            request = replace(request, against=read_run_id(opened, against))
+            request = replace(request, against=read_id_of_run_with_verdicts(opened, against))
         result = check_gate_and_write_certificate_if_passed(opened, number, request)
     _print_result(result, as_json=options.json)
     return EXIT_CODES[result.outcome]

@@ -23,12 +23,24 @@ def find_last_run_with_verdicts(store: "Store") -> RunId:
     found = store.runs.find_newest_run_id(with_verdicts=True)
     if found is not None:
         return found
-    rows = [row for row in store.runs.list_runs() if row.archived_at is None]
+    raise ConfigError(_explain_why_no_run_has_verdicts(store))
+
+
+def _explain_why_no_run_has_verdicts(store: "Store") -> str:
+    rows = store.runs.list_runs()
     if not rows:
-        raise ConfigError("there is no run yet: faithtui run")
-    named = ", ".join(f"run {row.id} ({row.state.value})" for row in rows[:_MOST_NAMED])
-    more = f" and {len(rows) - _MOST_NAMED} more" if len(rows) > _MOST_NAMED else ""
-    raise ConfigError(f"`last` is none of {named}{more}, which have no verdict yet; name a run")
+        return "there is no run yet: faithtui run"
+    listed = [row for row in rows if row.archived_at is None]
+    shown = listed or rows
+    kind = "" if listed else "archived "
+    named = ", ".join(f"{kind}run {row.id} ({row.state.value})" for row in shown[:_MOST_NAMED])
+    more = f" and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
+    have = "has" if len(shown) == 1 else "have"
+    words = f"`last` is none of {named}{more}, which {have} no verdict"
+    judged = next((row.id for row in rows if row.claims > row.missing_verdicts), None)
+    if judged is None:
+        return f"{words}; `faithtui show {shown[0].id}` says why"
+    return f"{words}; run {judged} has some and is archived: name it, or faithtui restore {judged}"
 
 
 def find_last_run_to_gate(store: "Store") -> RunId:

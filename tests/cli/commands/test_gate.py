@@ -125,9 +125,19 @@ def test_last_passes_over_a_run_without_verdicts_and_the_gate_refuses_it(
         # One that is archived is never the last.
         store.runs.archive([RunId(1), RunId(2)])
         refused = cli("report", "last", "--store", project)
-        assert f"`last` is none of run {empty} (planned)" in refused.err
+        assert f"`last` is none of run {empty} (planned), which has no verdict; " in refused.err
+        assert "run 2 has some and is archived: name it, or faithtui restore 2" in refused.err
         store.runs.archive([empty])
         assert cli("plan", "--store", project).err.startswith(note)
+
+
+def test_against_last_is_the_newest_run_with_verdicts(cli: Cli, project: Path) -> None:
+    with Store.open(project) as store:
+        empty = store.runs.create(
+            store.runs.read_run(RunId(1)).spec, store.conversations.list_ids()
+        )
+    words = ("gate", "1", "--max-drop", "0.1", "--against", "last", "--store", project)
+    assert f"note: run {empty} has no verdict; `last` is run 2\n" in cli(*words).err
 
 
 def test_of_several_failures_the_largest_code_wins(cli: Cli, project: Path) -> None:

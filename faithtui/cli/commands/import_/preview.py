@@ -2,7 +2,7 @@
 
 import textwrap
 
-from faithtui.cli.output import plural
+from faithtui.cli.output import format_conversation_name, plural
 from faithtui.domain.conversation import Conversation, Turn
 from faithtui.domain.text.visible_text import make_visible_line
 
@@ -14,12 +14,9 @@ _MOST_CHARACTERS = 400
 
 def preview_lines(conversation: Conversation) -> list[str]:
     """Draw a conversation: its turns, what was retrieved for each, its labels and metadata."""
-    lines = [
-        make_visible_line(
-            f"first conversation: {conversation.source}/{conversation.key} · "
-            f"{plural(len(conversation.turns), 'turn')}"
-        )
-    ]
+    name = format_conversation_name(conversation.source, conversation.key)
+    count = plural(len(conversation.turns), "turn")
+    lines = [make_visible_line(f"first conversation: {name} · {count}")]
     for position, turn in enumerate(conversation.turns[:_MOST_TURNS]):
         lines += _turn_lines(position, turn)
     if len(conversation.turns) > _MOST_TURNS:

@@ -10,11 +10,13 @@ from functools import partial
 from faithtui.cli.commands.run.preview import print_cost_notice
 from faithtui.cli.output import is_quiet, plural, print_hint, print_text, print_to_stderr
 from faithtui.cli.run_outcome import (
+    DONE,
     choose_exit_code,
     choose_gravest_code,
     format_claim_counts,
     format_mean_score_phrases,
     format_missing_verdicts,
+    format_nothing_judged,
     format_pass_of_unsure_claims,
     format_resume_hint,
 )
@@ -102,7 +104,8 @@ def execute_run_with_progress_and_choose_exit_code(
         wait: Look again every minute while the provider has its questions.
         concurrency: Questions in flight at once; None: as many as the run was planned with.
     """
-    spec = store.runs.read_run(run).spec
+    before = store.runs.read_run(run)
+    spec, was_whole = before.spec, choose_exit_code(before) == DONE
     at_once = spec.concurrency if concurrency is None else concurrency
     line = ProgressLine(caps=BudgetCaps(spec.budget_nusd, spec.budget_tokens))
     sink, tell = (
@@ -142,23 +145,33 @@ def execute_run_with_progress_and_choose_exit_code(
         print_to_stderr(f"run {run} stopped; what is stored stays: faithtui run --resume {run}")
         raise
     row = store.runs.read_run(run)
+    _print_outcome(store, row, was_whole=was_whole, as_json=as_json)
+    return choose_exit_code(row)
+
+
+def _print_outcome(store: Store, row: RunRow, *, was_whole: bool, as_json: bool) -> None:
+    """Print what came of a run: its summary on stdout, what to know and to do on stderr."""
+    skipped = store.run_contents.count_conversations_by_state_reason(row.id, ItemState.SKIPPED)
     if not as_json:
-        skipped = store.run_contents.count_conversations_by_state_reason(run, ItemState.SKIPPED)
-        undefined = store.run_contents.count_unscored_conversations_by_reason(run)
-        labels = store.run_contents.count_judge_labels(run)
+        undefined = store.run_contents.count_unscored_conversations_by_reason(row.id)
+        labels = store.run_contents.count_judge_labels(row.id)
         print_text(format_run_summary(row, skipped, undefined, labels))
-        if sentence := format_pass_of_unsure_claims(row, labels):
-            print_text(sentence)
-    if sentence := format_resume_hint(
-        row, store.run_contents.count_conversations_by_state_reason(run, ItemState.FAILED)
-    ):
+        sentence = format_pass_of_unsure_claims(row, labels)
+        if sentence and not is_quiet():
+            print_to_stderr(f"run {row.id}: {sentence}")
+    if was_whole and not is_quiet():
+        print_to_stderr(f"run {row.id} was done before: nothing was left to ask")
+    if sentence := format_nothing_judged(row, skipped):
+        print_to_stderr(sentence)
+        return
+    failures = store.run_contents.count_conversations_by_state_reason(row.id, ItemState.FAILED)
+    if sentence := format_resume_hint(row, failures):
         print_to_stderr(sentence)
     elif not as_json and row.windows:
         print_hint(
             "next: `faithtui` shows the verdicts and stores your labels; `faithtui report` "
             "compares them"
         )
-    return choose_exit_code(row)
 
 
 def _print_run_event_json(store: Store, event: RunEvent) -> None:

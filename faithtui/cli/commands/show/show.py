@@ -9,6 +9,7 @@ from faithtui.cli.exposure import record_who_saw_judge_verdicts
 from faithtui.cli.import_progress import index_words_before_search
 from faithtui.cli.output import (
     Column,
+    format_conversation_name,
     format_overrides_cell,
     format_score_cell,
     print_json,
@@ -163,7 +164,7 @@ def _print_conversations(
         [
             (
                 str(row.number),
-                f"{row.source}/{row.key}",
+                format_conversation_name(row.source, row.key),
                 _format_conversation_state(row),
                 format_score_cell(None if row.scores is None else row.scores.windowed.value),
                 format_overrides_cell(
@@ -186,11 +187,17 @@ def _print_conversations(
 
 
 def _find_conversation(store: "Store", items: "tuple[ItemId, ...]", name: str) -> "ItemRow":
-    """Find a conversation of a run by its id, by `source/id`, or by its number in the run."""
+    """Find a conversation of a run by its id, `source/id` or number, or as the list names it."""
+    shortened = []
     for start in range(0, len(items), PAGE):
         for row in store.runs.read_item_rows(items[start : start + PAGE]):
             if name in (row.key, f"{row.source}/{row.key}"):
                 return row
+            listed = format_conversation_name(row.source, row.key)
+            if name in (listed, listed.removeprefix(f"{row.source}/")):
+                shortened.append(row)
+    if len(shortened) == 1:
+        return shortened[0]
     if name.isascii() and name.isdigit() and 1 <= int(name) <= len(items):
         return store.runs.read_item_rows([items[int(name) - 1]])[0]
     raise ConfigError(

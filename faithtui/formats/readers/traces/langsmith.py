@@ -48,7 +48,11 @@ def _explain_match(sample: Sample) -> str | None:
 
 
 def _split_record_by_trace_id(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
-    trace = fields.read_text("trace_id") or fields.read_text("run_id") or fields.read_text("id")
+    # The first part of a dotted order is the root's time and id: 20260101T090000000000Z<trace>.
+    _, _, root = (fields.read_text("dotted_order") or "").partition(".")[0].partition("Z")
+    trace = (
+        fields.read_text("trace_id") or root or fields.read_text("run_id") or fields.read_text("id")
+    )
     if trace is None:
         raise fields.make_error(("trace_id",), None, "the id of the trace")
     yield trace, dict(fields.value)

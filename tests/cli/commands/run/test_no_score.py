@@ -107,3 +107,51 @@ def test_a_report_says_how_many_windows_no_mean_counts(cli: Cli, store: Path) ->
     out = cli("report", "--store", store, "1", "-f", "md").out
     assert "4 windows in the run, 3 of them without a score" in out
     assert "there was nothing to judge in 2." in out
+
+
+def test_a_run_that_skips_all_is_no_failure_and_says_that_nothing_was_judged(
+    cli: Cli, tmp_path: Path
+) -> None:
+    lines, path = tmp_path / "chat.jsonl", tmp_path / "chat.db"
+    chat = [{"role": "user", "content": "Hi!"}, {"role": "assistant", "content": "Hello!"}]
+    lines.write_text(json.dumps({"id": "1", "turns": chat}))
+    cli("import", "--store", path, lines)
+    for words in (("--judge", "offline"), ("--judge", "offline", "--json"), ("--resume", "1")):
+        done = cli("run", "--store", path, *words)
+        assert done.code == 0
+        assert "judged nothing: 1 skipped: no retrieval context. That is no failure" in done.err
+    assert "run 1 was done before: nothing was left to ask\n" in done.err
+    cli("archive", "--store", path, "1", "2")
+    refused = cli("report", "--store", path)
+    assert "`last` is none of archived run 2 (done), archived run 1 (done)" in refused.err
+
+
+def test_stdout_of_a_run_is_one_line_and_the_rule_for_idk_stands_on_stderr(
+    cli: Cli, tmp_path: Path
+) -> None:
+    lines, path = tmp_path / "shop.jsonl", tmp_path / "shop.db"
+    said = exchange("When?", "The museum sells tickets for trains to Berlin.", "Cats sleep.")
+    lines.write_text(json.dumps({"id": "1", "turns": said}))
+    cli("import", "--store", path, lines)
+    done = cli("run", "--store", path, "--judge", "offline")
+    assert done.out.count("\n") == 1
+    assert "run 1: idk counts as a pass in the score" in done.err
+    assert cli("run", "--store", path, "--judge", "offline", "-q").err == ""
+
+
+def test_a_conversation_without_an_id_is_listed_and_found_by_the_first_digits_of_its_hash(
+    cli: Cli, tmp_path: Path
+) -> None:
+    lines, path = tmp_path / "shop.jsonl", tmp_path / "shop.db"
+    opens = "The shop opens at nine."
+    said = [exchange("When?", opens, opens), exchange("And when?", opens, opens)]
+    lines.write_text("".join(json.dumps({"turns": turns}) + "\n" for turns in said))
+    cli("import", "--store", path, lines)
+    cli("run", "--store", path, "--judge", "offline")
+    keys = [row["conversation"] for row in cli("show", "--store", path, "--json").json]
+    assert [len(key) for key in keys] == [64, 64]
+    _, *rows = cli("show", "--store", path).out.splitlines()
+    names = [row.split()[1] for row in rows]
+    assert names == [f"shop/{key[:12]}" for key in keys]
+    for name in (names[1], names[1].removeprefix("shop/"), keys[1]):
+        assert f"shop/{keys[1]}" in cli("show", "--store", path, "1", name).out
