@@ -408,3 +408,12 @@ def test_a_secret_is_hidden_as_python_writes_it_too() -> None:
 
 def test_the_word_that_stands_for_no_key_is_not_redacted() -> None:
     assert Secret(NO_KEY).redact("none of these models") == "none of these models"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("embedded", "offline"), ("gpt-4o", "openai:gpt-4o"), ("olama:x", "ollama:x")],
+)
+def test_a_judge_by_another_name_is_asked_for(typed: str, meant: str) -> None:
+    with pytest.raises(ConfigError, match=f"Did you mean `{meant}`"):
+        parse_endpoint(typed, None)

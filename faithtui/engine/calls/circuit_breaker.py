@@ -5,11 +5,14 @@ minutes for it. What comes here was answered and paid for, or refused one questi
 """
 
 from collections import defaultdict
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from faithtui.domain.judging.failure_limit import FailureLimit
-from faithtui.errors import JudgeError, JudgeKeepsFailing
+from faithtui.errors import JudgeError, JudgeKeepsFailing, JudgeRateLimited
 from faithtui.metrics.base import AGAIN_SUFFIX
+
+_OTHER_MODEL: Final = "choose another model"
+_ASK_LESS: Final = "go on later with --resume, ask less at once with --concurrency"
 
 
 class CircuitBreaker:
@@ -35,7 +38,9 @@ class CircuitBreaker:
         for of_kind in self._failed_keys.values():
             of_kind.pop(_strip_again_suffix(step), None)
 
-    def record_failed_question_or_stop(self, step: str, key: str, kind: str, why: str) -> None:
+    def record_failed_question_or_stop(
+        self, step: str, key: str, kind: str, why: str, *, way_out: str = _OTHER_MODEL
+    ) -> None:
         """Note that a question was given up.
 
         Args:
@@ -43,6 +48,7 @@ class CircuitBreaker:
             key: Names the question: whoever waits for it as well counts no second time.
             kind: What went wrong, the same word for what is alike.
             why: What went wrong, as a sentence without a full stop.
+            way_out: What may be done about it.
 
         Raises:
             JudgeKeepsFailing: So many failed alike that the next one will.
@@ -53,7 +59,7 @@ class CircuitBreaker:
         if self._limit.in_a_row is not None and count >= self._limit.in_a_row:
             self._raise_stop_error(
                 f"{count} questions in a row failed in the same way, the last one: {why}. Nothing "
-                "more is asked: choose another model, or allow more with --max-failures"
+                f"more is asked: {way_out}, or allow more with --max-failures"
             )
 
     def record_question_error_or_stop(self, step: str, key: str, error: JudgeError) -> None:
@@ -61,7 +67,9 @@ class CircuitBreaker:
 
         See `record_failed_question_or_stop`.
         """
-        self.record_failed_question_or_stop(step, key, type(error).__name__, str(error).rstrip("."))
+        way_out = _ASK_LESS if isinstance(error, JudgeRateLimited) else _OTHER_MODEL
+        kind, why = type(error).__name__, str(error).rstrip(".")
+        self.record_failed_question_or_stop(step, key, kind, why, way_out=way_out)
 
     def record_failed_conversation_or_stop(self, why: str) -> None:
         """Note that a conversation failed or lacks a verdict.
@@ -78,7 +86,7 @@ class CircuitBreaker:
             self._raise_stop_error(
                 f"{self._unfinished} of {self._conversations} conversations failed or lack a "
                 f"verdict, more than {self._limit}; the last one: {why}. Nothing more is asked: "
-                "choose another model, or allow more with --max-failures"
+                f"{_OTHER_MODEL}, or allow more with --max-failures"
             )
 
     def _raise_stop_error(self, why: str) -> NoReturn:

@@ -240,6 +240,8 @@ def _suggest_judge(ref: str, others: Sequence[str]) -> str:
     if not colon and Path(name).suffix == ".jsonl":
         return f". Did you mean `replay:{name}`?"
     known = find_similar_name(name, (*sorted(BUILT_IN), *others))
+    if ref.strip().lower() in ("embedded", "local", "builtin", "built-in"):
+        known = "offline"
     if known is None:
         return ""
     if known == "offline":

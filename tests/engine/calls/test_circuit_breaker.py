@@ -9,7 +9,7 @@ from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, Failure
 from faithtui.domain.scores import ScoreSet
 from faithtui.engine.calls.answers_per_question import REPAIRS
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
-from faithtui.errors import JudgeKeepsFailing
+from faithtui.errors import JudgeKeepsFailing, JudgeRateLimited
 from faithtui.store.records import RunState
 from tests.engine.faulty_runs import STEPS, filled, judged, providers, soon
 from tests.judges.fault_server import FaultServer, Rule, fault_server
@@ -142,6 +142,12 @@ def test_what_is_alike_is_counted_until_its_step_is_answered() -> None:
         breaker.record_failed_question_or_stop(
             "claims", "c1", "A", "what was on its way says the same"
         )
+
+
+def test_who_is_asked_too_much_is_not_told_to_choose_another_model() -> None:
+    breaker = CircuitBreaker(FailureLimit(in_a_row=1), 10)
+    with pytest.raises(JudgeKeepsFailing, match="ask less at once with --concurrency, or allow"):
+        breaker.record_question_error_or_stop("claims", "c0", JudgeRateLimited("too many"))
 
 
 @pytest.mark.parametrize(
