@@ -28,7 +28,7 @@ from faithtui.domain.scores import ScoringRule
 from faithtui.errors import InputError
 from faithtui.judges.base import LocalJudge
 
-TALK = single_turn("When?", "On Monday.", ["It happens on Monday."])
+CONVERSATION = single_turn("When?", "On Monday.", ["It happens on Monday."])
 MADE = "a Conversation, as Conversation.of and single_turn make it"
 RULE = ScoringRule(("yes",), None)
 NOTHING = RunUnits((), (), (), LabelDesign(DesignKind.NONE, 0))
@@ -74,24 +74,24 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: JudgeReply("{}", usage={"tokens_in": 1}), "usage: is a dict; expected a Usage"),
     (lambda: measure({"turns": []}), f"conversation: is a dict; expected {MADE}"),
     (lambda: measure("When?"), f"conversation: is a text; expected {MADE}"),
-    (lambda: measure([TALK]), f"conversation: is a list; expected {MADE}"),
+    (lambda: measure([CONVERSATION]), f"conversation: is a list; expected {MADE}"),
     (lambda: measure(None), f"conversation: is None; expected {MADE}"),
-    (lambda: measure(TALK, None), "metric: is None; expected the key of a metric, or what build makes of one"),
-    (lambda: measure(TALK, ["turn-faithfulness"]), "metric: is a list; expected the key of a metric"),
-    (lambda: measure(TALK, type(build("turn-faithfulness", {}))), "metric: is the class TurnFaithfulness; expected"),
-    (lambda: measure(TALK, judge=None), "judge: is None; expected a text such as openai:MODEL, or an object with `answer` or the protocol Judge"),
-    (lambda: measure(TALK, judge=lambda question: "yes"), "judge: is a function; expected a text such as openai:MODEL"),
-    (lambda: measure(TALK, options=["strict_mode"]), "options: is a list; expected a mapping such as {'window_size': 5}"),
-    (lambda: measure(TALK, options={1: 2}), "options: is an int; expected names as texts"),
-    (lambda: measure(TALK, claims="It is so."), "claims: is a text; expected a list of Claim, or None"),
-    (lambda: measure(TALK, claims=["It is so."]), "claims[0]: is a text; expected a list of Claim"),
-    (lambda: measure(TALK, images=[b"x"]), "images: is a list; expected bytes by the SHA-256 of each image"),
-    (lambda: measure(TALK, images={"a": "b"}), "images['a']: is a text; expected the bytes of the image"),
-    (lambda: measure(TALK, base_url=8000), "base_url: is an int; expected an address, or None"),
-    (lambda: measure(TALK, concurrency="4"), "concurrency: is a text; expected a whole number, 1 or more"),
-    (lambda: measure(TALK).corrected(["no"]), "human: is a list; expected a mapping such as {result.claims[0]: 'no'}"),
-    (lambda: measure(TALK).corrected({"On Monday.": "no"}), "human: is a text; expected claims of the measurement as keys"),
-    (lambda: measure(TALK).corrected({Claim(1, "On Monday."): 0}), "human['On Monday.']: is an int; expected a word for the verdict"),
+    (lambda: measure(CONVERSATION, None), "metric: is None; expected the key of a metric, or what build makes of one"),
+    (lambda: measure(CONVERSATION, ["turn-faithfulness"]), "metric: is a list; expected the key of a metric"),
+    (lambda: measure(CONVERSATION, type(build("turn-faithfulness", {}))), "metric: is the class TurnFaithfulness; expected"),
+    (lambda: measure(CONVERSATION, judge=None), "judge: is None; expected a text such as openai:MODEL, or an object with `answer` or the protocol Judge"),
+    (lambda: measure(CONVERSATION, judge=lambda question: "yes"), "judge: is a function; expected a text such as openai:MODEL"),
+    (lambda: measure(CONVERSATION, options=["strict_mode"]), "options: is a list; expected a mapping such as {'window_size': 5}"),
+    (lambda: measure(CONVERSATION, options={1: 2}), "options: is an int; expected names as texts"),
+    (lambda: measure(CONVERSATION, claims="It is so."), "claims: is a text; expected a list of Claim, or None"),
+    (lambda: measure(CONVERSATION, claims=["It is so."]), "claims[0]: is a text; expected a list of Claim"),
+    (lambda: measure(CONVERSATION, images=[b"x"]), "images: is a list; expected bytes by the SHA-256 of each image"),
+    (lambda: measure(CONVERSATION, images={"a": "b"}), "images['a']: is a text; expected the bytes of the image"),
+    (lambda: measure(CONVERSATION, base_url=8000), "base_url: is an int; expected an address, or None"),
+    (lambda: measure(CONVERSATION, concurrency="4"), "concurrency: is a text; expected a whole number, 1 or more"),
+    (lambda: measure(CONVERSATION).corrected(["no"]), "human: is a list; expected a mapping such as {result.claims[0]: 'no'}"),
+    (lambda: measure(CONVERSATION).corrected({"On Monday.": "no"}), "human: is a text; expected claims of the measurement as keys"),
+    (lambda: measure(CONVERSATION).corrected({Claim(1, "On Monday."): 0}), "human['On Monday.']: is an int; expected a word for the verdict"),
     (lambda: build(None, {}), "metric: is None; expected the key of a metric, such as turn-faithfulness"),
     (lambda: build("turn-faithfulness", None), "options: is None; expected a mapping such as {'window_size': 5}"),
     (lambda: open_judge(None), "judge: is None; expected a text such as offline or openai:MODEL"),
@@ -133,8 +133,10 @@ class Answering(LocalJudge):
 def test_what_a_judge_of_ones_own_gives_must_be_a_reply(said: object) -> None:
     expected = r"^judge\.send: is .*; expected a JudgeReply, such as JudgeReply\(text\)"
     with pytest.raises(InputError, match=expected):
-        measure(TALK, judge=Answering(said))
-    assert measure(TALK, judge=Answering(JudgeReply("no JSON"))).score.state.value == "failed"
+        measure(CONVERSATION, judge=Answering(said))
+    assert (
+        measure(CONVERSATION, judge=Answering(JudgeReply("no JSON"))).score.state.value == "failed"
+    )
 
 
 def test_a_judge_of_ones_own_must_have_what_judges_have() -> None:
@@ -145,7 +147,7 @@ def test_a_judge_of_ones_own_must_have_what_judges_have() -> None:
             return JudgeReply("")
 
     with pytest.raises(InputError, match=r"^judge: has no fingerprint, takes_images, context"):
-        measure(TALK, judge=Bare())
+        measure(CONVERSATION, judge=Bare())
 
 
 def test_documents_may_be_texts_documents_and_any_sequence_of_them() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from faithtui import measure, open_store, single_turn
 from faithtui.errors import JudgeUnavailable, JudgeUnreachable
-from tests.engine.library.test_project import TALKS
+from tests.engine.library.test_project import CONVERSATIONS
 
 pytest_plugins = ["pytester"]
 
@@ -33,7 +33,7 @@ WITHOUT_OTHERS = [
     f"-pno:{each}" for each in ("textual-snapshot", "syrupy", "asyncio", "hypothesispytest")
 ]
 """Plugins of these tests, which a nested run would import again, or sets up anew."""
-TALK = """
+CONVERSATION = """
 from faithtui import single_turn
 GOOD = single_turn("When?", "It opens in May.", ["It opens in May."])
 BAD = single_turn("When?", "It opens in May. It is free.", ["It opens in May."])
@@ -51,7 +51,7 @@ def run(pytester: pytest.Pytester, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         monkeypatch.delenv(name, raising=False)
 
     def run_tests(code: str, *words: str) -> pytest.RunResult:
-        pytester.makepyfile(TALK + code)
+        pytester.makepyfile(CONVERSATION + code)
         # It keeps what it found in a variable of its module, which the tests around these need.
         return pytester.runpytest_inprocess(*WITH_PLUGIN, *WITHOUT_OTHERS, *words)
 
@@ -183,7 +183,7 @@ def test_good(assert_faithful):
 
 def test_a_marker_holds_a_run_against_thresholds(run: Run, pytester: pytest.Pytester) -> None:
     with open_store(pytester.path / "chats.db", reviewer="ann") as store:
-        store.import_rows(TALKS, source="houses")
+        store.import_rows(CONVERSATIONS, source="houses")
         store.run()
         for claim in store.claims(blind=True):
             number = claim["claim"]
@@ -227,7 +227,7 @@ def test_a_gate_that_is_met_lets_the_test_run(
 ) -> None:
     """Enough labels for a gate that is met take long to make; what it says is tested elsewhere."""
     with open_store(pytester.path / "chats.db", reviewer="ann") as store:
-        store.import_rows(TALKS, source="houses")
+        store.import_rows(CONVERSATIONS, source="houses")
         store.run()
     passed = {"run": 1, "result": "passed", "criteria": [], "stale_or_broken": []}
     monkeypatch.setattr(

@@ -15,7 +15,7 @@ from faithtui.store.store import Store
 from tests.benchmarks import big_store
 from tests.benchmarks.measuring import best_of, ratio, seconds, table
 
-TALKS = 2_000
+CONVERSATIONS = 2_000
 MOST_MEMORY = 1.5
 """How many times the memory of a small export a large one may take."""
 
@@ -71,9 +71,9 @@ def export(path: Path, target: Path, form: str) -> None:
 
 
 def test_claims_against_one_statement_and_json_dumps(tmp_path: Path) -> None:
-    path = big_store.build(tmp_path / "s.db", TALKS)
+    path = big_store.build(tmp_path / "s.db", CONVERSATIONS)
     plain, ours = tmp_path / "plain.jsonl", tmp_path / "ours.jsonl"
-    assert write_rows(path, plain) == TALKS * big_store.CLAIMS
+    assert write_rows(path, plain) == CONVERSATIONS * big_store.CLAIMS
     found = best_of(
         3,
         plain=lambda: seconds(lambda: write_rows(path, plain)),
@@ -87,13 +87,13 @@ def test_claims_against_one_statement_and_json_dumps(tmp_path: Path) -> None:
             for name in ("conversation", "claim", "answer", "passages", "verdict", "reason"):
                 assert row[name] == expected[name]
     table(
-        f"export of {TALKS * big_store.CLAIMS:,} claims",
+        f"export of {CONVERSATIONS * big_store.CLAIMS:,} claims",
         ["", "seconds", "claims a second", "of SELECT + json.dumps"],
         [
             [
                 name,
                 f"{took:.2f}",
-                f"{TALKS * big_store.CLAIMS / took:,.0f}",
+                f"{CONVERSATIONS * big_store.CLAIMS / took:,.0f}",
                 ratio(took, found["plain"]),
             ]
             for name, took in found.items()
@@ -137,7 +137,7 @@ def test_memory_does_not_grow_with_the_run(tmp_path: Path, words: tuple[str, ...
     """`FAITHTUI_EXPORT_CONVERSATIONS` says how many conversations the large run has."""
     large = int(os.environ.get("FAITHTUI_EXPORT_CONVERSATIONS", "20000"))
     peaks = {}
-    for chats in (TALKS, large):
+    for chats in (CONVERSATIONS, large):
         path = big_store.build(tmp_path / f"{chats}.db", chats)
         peaks[chats] = peak_mb(path, *words, "-o", str(tmp_path / f"{chats}.out"))
         path.unlink()
@@ -146,4 +146,4 @@ def test_memory_does_not_grow_with_the_run(tmp_path: Path, words: tuple[str, ...
         ["conversations", "MB"],
         [[f"{chats:,}", str(peak)] for chats, peak in peaks.items()],
     )
-    assert peaks[large] < MOST_MEMORY * peaks[TALKS]
+    assert peaks[large] < MOST_MEMORY * peaks[CONVERSATIONS]

@@ -31,7 +31,7 @@ from tests.engine.building import conversation, store_with
 from tests.judges.fault_server import Entry, read_ledger
 from tests.judges.faults import FAULTS, PASSING
 
-TALKS = int(os.environ.get("SOAK_CONVERSATIONS", "2000"))
+CONVERSATIONS = int(os.environ.get("SOAK_CONVERSATIONS", "2000"))
 KILLS = int(os.environ.get("SOAK_KILLS", "20"))
 SHARE = float(os.environ.get("SOAK_SHARE", "0.2"))
 CONCURRENCY = int(os.environ.get("SOAK_CONCURRENCY", "64"))
@@ -62,7 +62,7 @@ class Watched:
 
 
 def planned(path: Path, url: str) -> RunId:
-    with store_with(path, [conversation(f"c{n}", 1) for n in range(TALKS)]) as store:
+    with store_with(path, [conversation(f"c{n}", 1) for n in range(CONVERSATIONS)]) as store:
         order = RunRequest(
             judge=f"{PROVIDER}:m",
             base_url=url,
@@ -104,7 +104,7 @@ def killed_again_and_again(path: Path, run: RunId, url: str, ledger: Path) -> Wa
     """Start the run and kill it at moments of chance; then let it come to its end."""
     choose = random.Random(SEED)
     # Spread over the run, which asks a quarter more than there are questions.
-    goals = sorted(choose.uniform(0, 1.2 * STEPS * TALKS) for _ in range(KILLS))
+    goals = sorted(choose.uniform(0, 1.2 * STEPS * CONVERSATIONS) for _ in range(KILLS))
     seen = Watched()
     while True:
         home = path.parent / f"home{seen.starts}"
@@ -170,14 +170,14 @@ def test_every_fault_and_twenty_kills_lose_nothing(tmp_path: Path) -> None:
     wrong = sum(ours != theirs for ours, theirs in zip(scores, true, strict=True))
     in_flight = bought(entries) - kept
     table(
-        f"{TALKS} conversations, {SHARE:.0%} of attempts fail in one of {len(PASSING)} ways, "
-        f"{seen.kills} kills, {CONCURRENCY} in flight, {PROVIDER}",
+        f"{CONVERSATIONS} conversations, {SHARE:.0%} of attempts fail in one of {len(PASSING)} "
+        f"ways, {seen.kills} kills, {CONCURRENCY} in flight, {PROVIDER}",
         ("", "seen", "aim"),
         [
             ("requests", str(len(entries)), ""),
             ("that failed or were spoiled", f"{faults.total()} ({len(faults)} kinds)", ""),
             ("replies kept", f"{kept} ({usable} usable)", ""),
-            ("windows lost", str(seen.lost_windows + TALKS - row.windows), "0"),
+            ("windows lost", str(seen.lost_windows + CONVERSATIONS - row.windows), "0"),
             ("stored replies asked again", str(usable - questions), "0"),
             ("in flight at a kill, asked again", str(in_flight), f"≤ {seen.kills * CONCURRENCY}"),
             ("wrong scores", str(wrong), "0"),
@@ -187,9 +187,9 @@ def test_every_fault_and_twenty_kills_lose_nothing(tmp_path: Path) -> None:
             ("memory at most", f"{seen.most_mb:.0f} MB", ""),
         ],
     )
-    assert (row.state, row.done, row.failed) == (RunState.DONE, TALKS, 0)
+    assert (row.state, row.done, row.failed) == (RunState.DONE, CONVERSATIONS, 0)
     assert seen.lost_windows == 0
-    assert row.windows == TALKS
+    assert row.windows == CONVERSATIONS
     assert usable == questions
     assert 0 <= in_flight <= seen.kills * CONCURRENCY
     assert wrong == 0

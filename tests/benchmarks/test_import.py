@@ -18,7 +18,8 @@ from faithtui.engine.dataset_import import import_files
 from faithtui.store.store import Store
 from tests.benchmarks import big_store
 from tests.benchmarks.measuring import best_of, ms, ratio, seconds, table
-from tests.benchmarks.test_export import MOST_MEMORY, TALKS, export
+from tests.benchmarks.test_export import CONVERSATIONS as EXPORTED
+from tests.benchmarks.test_export import MOST_MEMORY, export
 
 CONVERSATIONS = 100_000
 MEGABYTES = 200
@@ -162,7 +163,7 @@ def test_claims_that_were_exported_come_in_again(tmp_path: Path, form: str) -> N
     """`FAITHTUI_IMPORT_CONVERSATIONS` says how many conversations the large file has."""
     large = int(os.environ.get("FAITHTUI_IMPORT_CONVERSATIONS", "10000"))
     rows, peaks = [], []
-    for chats in (TALKS, large):
+    for chats in (EXPORTED, large):
         path = big_store.build(tmp_path / f"{chats}.db", chats)
         file = tmp_path / f"{chats}.{form}"
         export(path, file, form)

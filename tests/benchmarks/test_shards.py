@@ -37,7 +37,7 @@ RAY_SHARDS = 8
 RAY_CONVERSATIONS = 60
 """Of each shard. Its first answers and its tables take half a second in which nothing is asked."""
 SIDES = ("metric", "metric-slow-gc", "evaluate", "shard")
-TALKS = int(os.environ.get("FAITHTUI_SHARD_CONVERSATIONS", "20000"))
+CONVERSATIONS = int(os.environ.get("FAITHTUI_SHARD_CONVERSATIONS", "20000"))
 
 
 class BareRespondent:
@@ -167,23 +167,27 @@ print(*(f"{count}:{mb}" for count, mb in seen.items()), f"tables:{resident()}")
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 def test_memory_is_flat_over_many_conversations(tmp_path: Path) -> None:
     source = write_lines(
-        tmp_path / "parcels.jsonl", [conversation(f"{number}", 1) for number in range(TALKS)]
+        tmp_path / "parcels.jsonl",
+        [conversation(f"{number}", 1) for number in range(CONVERSATIONS)],
     )
     found = subprocess.run(
-        [sys.executable, "-c", MEMORY, source, tmp_path / "r", str(TALKS // 20)],
+        [sys.executable, "-c", MEMORY, source, tmp_path / "r", str(CONVERSATIONS // 20)],
         capture_output=True,
         text=True,
         check=True,
     )
     steps = dict(each.split(":") for each in found.stdout.split())
-    first, last = int(steps[str(TALKS // 20 * 2)]), int(steps[str(TALKS // 20 * 20)])
+    first, last = (
+        int(steps[str(CONVERSATIONS // 20 * 2)]),
+        int(steps[str(CONVERSATIONS // 20 * 20)]),
+    )
     table(
-        f"resident MB while {TALKS:,} conversations are measured, and after their tables",
+        f"resident MB while {CONVERSATIONS:,} conversations are measured, and after their tables",
         tuple(steps),
         [tuple(steps.values())],
     )
     # Of each reply and conversation there is only where the journal has them: 40 bytes.
-    assert (last - first) * 1024 / (0.9 * TALKS) < 0.5
+    assert (last - first) * 1024 / (0.9 * CONVERSATIONS) < 0.5
 
 
 @contextmanager

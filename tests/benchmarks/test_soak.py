@@ -15,14 +15,14 @@ from tests.tui.test_terminal import claims, label, open_review, saved
 
 KILLS = 12
 CLAIMS = 12
-TALKS = 30
+CONVERSATIONS = 30
 
 
 async def test_kill_9_at_random_moments_loses_no_label_that_was_called_saved(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "s.db"
-    with store_with(path, [conversation(f"c{n}", CLAIMS) for n in range(TALKS)]) as store:
+    with store_with(path, [conversation(f"c{n}", CLAIMS) for n in range(CONVERSATIONS)]) as store:
         run = planned(store)
         await runner.execute_run(store, run, lambda event: None)
     choose = random.Random(20)

@@ -18,7 +18,7 @@ from tests.benchmarks.measuring import best_of, ms, ratio, seconds, table
 from tests.store.building import SPEC, assess, judged, make_conversation, windows_of
 
 DEMO = Path(__file__).parents[2] / "fixtures" / "demo" / "mtrag_model_answers.jsonl"
-TALKS = 150
+CONVERSATIONS = 150
 LABELLED = 100
 
 
@@ -80,7 +80,7 @@ def test_import_against_reading_json(tmp_path: Path) -> None:
 
 def test_a_window_against_as_many_rows_by_plain_sqlite(tmp_path: Path) -> None:
     number = iter(range(1000))
-    chats = [make_conversation(f"c{each}") for each in range(TALKS)]
+    chats = [make_conversation(f"c{each}") for each in range(CONVERSATIONS)]
     assessments = [[assess(window, LABELS) for window in windows_of(each)] for each in chats]
     windows = sum(map(len, assessments))
     rows = 0

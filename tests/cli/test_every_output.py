@@ -15,7 +15,9 @@ from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 from tests.store.runs.test_run_designs import drawn, label, sampled
 
-TALK = '{"turns": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]}'
+CONVERSATION = (
+    '{"turns": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]}'
+)
 WRITERS: Mapping[tuple[str, str], str] = {
     ("backup", "file"): "backup OUT",
     ("batch export", "file"): "batch export 2 OUT",
@@ -87,7 +89,7 @@ def test_no_output_goes_over_a_store_by_whatever_name(
     place = tmp_path / "place"
     place.mkdir()
     monkeypatch.chdir(tmp_path)
-    Path("data.jsonl").write_text(TALK)
+    Path("data.jsonl").write_text(CONVERSATION)
     path = Path(shutil.copy(filled, place / "s.db"))
     if line.startswith("batch"):
         cli("run", "--store", path, "--judge", "vllm:w", "--batch")
@@ -135,7 +137,7 @@ def test_no_output_is_called_by_the_name_of_stdout(
     cli: Cli, filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("data.jsonl").write_text(TALK)
+    Path("data.jsonl").write_text(CONVERSATION)
     path = Path(shutil.copy(filled, tmp_path / "s.db"))
     store = () if line.startswith("measure") else ("--store", path)
     if line.startswith("batch"):

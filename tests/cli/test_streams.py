@@ -24,7 +24,7 @@ from tests.engine.building import planned
 from tests.engine.faulty_runs import STEPS, environment, filled
 from tests.judges.fault_server import FaultConfig, FaultServer, fault_server
 
-TALKS = 2
+CONVERSATIONS = 2
 BROKEN = 3
 """Of `gate`, whose codes below say what it found."""
 CANNOT = "error: cannot write to standard output: "
@@ -85,7 +85,7 @@ class Ended:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a judged store."""
     folder = tmp_path_factory.mktemp("streams")
-    with filled(folder / "s.db", TALKS) as store:
+    with filled(folder / "s.db", CONVERSATIONS) as store:
         asyncio.run(runner.execute_run(store, planned(store), lambda event: None))
     return folder
 
@@ -94,7 +94,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def home_with_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a judged store, files to import, and somebody's labels."""
     folder = tmp_path_factory.mktemp("streams")
-    filled(folder / "s.db", TALKS).close()
+    filled(folder / "s.db", CONVERSATIONS).close()
     shutil.copy(next(Path("fixtures/demo").glob("*conversations.jsonl")), folder / "all.jsonl")
     lines = (folder / "all.jsonl").read_text().splitlines(keepends=True)
     (folder / "chats.jsonl").write_text("".join(lines[:2]))

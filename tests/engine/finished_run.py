@@ -19,7 +19,7 @@ from tests.store.building import (
     windows_of,
 )
 
-TALKS = 24
+CONVERSATIONS = 24
 CLAIMS = ("yes", "yes", "no", "no")
 """What the judge says of the claims of each conversation."""
 JUDGED = replace(
@@ -58,7 +58,7 @@ def run_over(
     spec: RunSpec = JUDGED,
     *,
     name: str = "t",
-    chats: int = TALKS,
+    chats: int = CONVERSATIONS,
     said: Sequence[str | None] = CLAIMS,
     rated: int = 0,
 ) -> RunId:

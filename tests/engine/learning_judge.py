@@ -17,12 +17,12 @@ from faithtui.judges.recording import hash_system_and_prompt
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened
 
-TALKS = 24
+CONVERSATIONS = 24
 
 
 def make_conversations() -> list[Conversation]:
     """Conversations of one answer each; every second one is wrong by what people say."""
-    return [conversation(f"t{number}", 1) for number in range(TALKS)]
+    return [conversation(f"t{number}", 1) for number in range(CONVERSATIONS)]
 
 
 def is_right(claim: str) -> bool:

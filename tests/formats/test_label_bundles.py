@@ -28,9 +28,9 @@ from faithtui.errors import InputError
 from faithtui.formats.label_bundles import format_bundle_lines, read_bundle
 
 NOON = datetime(2026, 3, 1, 12, 0, 0, 123, tzinfo=UTC)
-TALK = ConversationName("shop", "conv-1", "c" * 64)
-CLAIM = ClaimName(TALK, "claim", 1, "d" * 64)
-STATEMENT = ClaimName(TALK, "statement", 1, "e" * 64, "f" * 64)
+CONVERSATION = ConversationName("shop", "conv-1", "c" * 64)
+CLAIM = ClaimName(CONVERSATION, "claim", 1, "d" * 64)
+STATEMENT = ClaimName(CONVERSATION, "statement", 1, "e" * 64, "f" * 64)
 RUN = RunName("turn-faithfulness", "offline", "offline 1", "0" * 64, NOON)
 FULL = LabelBundle(
     acts=(

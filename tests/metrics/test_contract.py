@@ -56,7 +56,7 @@ ORACLE: Mapping[str, Json] = {
     "verdicts": {"k": {"yes_if_any": ["t"]}, "l": {"no_if_any": ["u"]}, "m": "idk"},
     "yes_if_context_has": ["D."],
 }
-TALK = conversation(*exchange("Q?", "A.", "D."), *exchange("R?", "B.", "D.", "E."))
+CONVERSATION = conversation(*exchange("Q?", "A.", "D."), *exchange("R?", "B.", "D.", "E."))
 
 
 def oracle_of(case: Json) -> dict[str, Json]:
@@ -201,7 +201,8 @@ async def test_every_claim_has_one_verdict(entry: MetricEntry, case: Json) -> No
 async def test_the_same_answers_give_the_same_result(entry: MetricEntry) -> None:
     for options in ways(entry):
         first, again = [
-            await judge(build(entry.spec.key, options), TALK, ScriptedAsk(ORACLE)) for _ in range(2)
+            await judge(build(entry.spec.key, options), CONVERSATION, ScriptedAsk(ORACLE))
+            for _ in range(2)
         ]
         assert first == again
 
@@ -210,7 +211,7 @@ async def test_the_same_answers_give_the_same_result(entry: MetricEntry) -> None
 async def test_the_result_in_the_peers_words_is_json(entry: MetricEntry) -> None:
     for options in ways(entry):
         metric = build(entry.spec.key, options)
-        for talked in (TALK, conversation(*exchange("Q?", "A."))):
+        for talked in (CONVERSATION, conversation(*exchange("Q?", "A."))):
             try:
                 assessments, conclusion = await judge(metric, talked, ScriptedAsk(ORACLE))
             except FaithtuiError:
@@ -240,7 +241,7 @@ def objects_in(schema: Json) -> Iterator[Json]:
 async def test_questions_are_whole_and_their_schemas_closed(entry: MetricEntry) -> None:
     for options in ways(entry):
         ask = ScriptedAsk(ORACLE)
-        await judge(build(entry.spec.key, options), TALK, ask)
+        await judge(build(entry.spec.key, options), CONVERSATION, ask)
         assert ask.questions
         for question in ask.questions:
             assert question.step.strip()
@@ -259,7 +260,7 @@ async def test_questions_are_whole_and_their_schemas_closed(entry: MetricEntry) 
 async def test_a_step_asks_for_one_kind_of_reply(entry: MetricEntry) -> None:
     for options in ways(entry):
         ask = ScriptedAsk(ORACLE)
-        await judge(build(entry.spec.key, options), TALK, ask)
+        await judge(build(entry.spec.key, options), CONVERSATION, ask)
         kinds = {(question.step, type(question.task)) for question in ask.questions}
         assert len(kinds) == len({step for step, _ in kinds})
 
@@ -269,10 +270,10 @@ async def test_a_failure_of_any_question_is_kept_in_the_result(entry: MetricEntr
     for strategy in STRATEGIES:
         metric = build(entry.spec.key, {"strategy": strategy})
         asked = ScriptedAsk(ORACLE)
-        _, whole = await judge(metric, TALK, asked)
+        _, whole = await judge(metric, CONVERSATION, asked)
         for step in asked.steps:
             ask = ScriptedAsk(ORACLE, failing(step, anything))
-            assessments, conclusion = await judge(metric, TALK, ask)
+            assessments, conclusion = await judge(metric, CONVERSATION, ask)
             failed = [found.score.state is ScoreState.FAILED for found in assessments]
             if any(failed):
                 assert conclusion.score.value is None
@@ -286,11 +287,13 @@ async def test_what_stops_a_run_is_let_through(entry: MetricEntry, error: type[J
     for options in ways(entry):
         metric = build(entry.spec.key, options)
         asked = ScriptedAsk(ORACLE)
-        await judge(metric, TALK, asked)
+        await judge(metric, CONVERSATION, asked)
         for step in asked.steps:
             with pytest.raises(error):
                 await judge(
-                    metric, TALK, ScriptedAsk(ORACLE, failing(step, anything, error("no more")))
+                    metric,
+                    CONVERSATION,
+                    ScriptedAsk(ORACLE, failing(step, anything, error("no more"))),
                 )
 
 
@@ -341,7 +344,7 @@ async def test_every_prompt_is_used(entry: MetricEntry) -> None:
     long = exchange("Q?", "A.", *(f"D{n}. {'word ' * 600}" for n in range(4)))
     for options in ways(entry):
         metric = dataclasses.replace(build(entry.spec.key, options), prompts=heard)  # type: ignore[type-var]  # every metric is a dataclass, see below
-        await judge(metric, TALK, ScriptedAsk(ORACLE))
+        await judge(metric, CONVERSATION, ScriptedAsk(ORACLE))
         await judge(metric, conversation(*long), ScriptedAsk(ORACLE))
     assert heard.used == set(entry.steps)
 

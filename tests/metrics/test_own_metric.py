@@ -137,7 +137,7 @@ class Own:
         return ({"score": conclusion.score.value},)
 
 
-TALK = single_turn(
+CONVERSATION = single_turn(
     "How long can I return it?",
     "You can return it within thirty days. Bring the receipt of the purchase.",
     ["A purchase can be returned within thirty days."],
@@ -149,7 +149,7 @@ async def test_a_metric_of_ones_own_is_driven_like_ours() -> None:
     asker = Asker(
         OfflineJudge(), MemoryReplyCache(), on_reply=lambda step, reply, stored: steps.append(step)
     )
-    (found,), conclusion = await assess_conversation(Own(), TALK, asker.bind_to_item(None))
+    (found,), conclusion = await assess_conversation(Own(), CONVERSATION, asker.bind_to_item(None))
     assert [verdict.label for verdict in found.verdicts] == ["yes", "idk"]
     assert conclusion.score.value == 0.5
     assert steps == ["claims", "verdicts"]
@@ -159,7 +159,7 @@ def test_its_questions_fail_where_it_says_so() -> None:
     def answer(request: AskOne) -> Any:
         raise DOWN
 
-    (found,), conclusion = without_loop.judge(Own(), TALK, answer)
+    (found,), conclusion = without_loop.judge(Own(), CONVERSATION, answer)
     assert found.score.state is ScoreState.FAILED
     assert found.score.reason == str(DOWN)
     assert conclusion.score.value is None

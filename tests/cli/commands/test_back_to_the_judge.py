@@ -17,7 +17,14 @@ from faithtui.formats.examples import example_lines
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 from tests.engine.building import conversation, store_with
-from tests.engine.learning_judge import TALKS, is_right, judged, label, make_conversations, recorded
+from tests.engine.learning_judge import (
+    CONVERSATIONS,
+    is_right,
+    judged,
+    label,
+    make_conversations,
+    recorded,
+)
 
 RULE = SplitRule(0, 60, 20, 20)
 
@@ -98,7 +105,7 @@ def test_conversations_that_come_later_move_nobody(cli: Cli, project: Path) -> N
         store.conversations.import_batch([conversation(f"late{n}") for n in range(30)])
     assert cli("export", "examples", "--all", "--store", project).out == before
     counts = cli("split", "--store", project, "--json").json["conversations"]
-    assert sum(counts.values()) == TALKS + 30
+    assert sum(counts.values()) == CONVERSATIONS + 30
 
 
 @pytest.mark.parametrize(
@@ -184,9 +191,9 @@ def test_which_examples_are_exported_can_be_chosen(cli: Cli, project: Path) -> N
         return found.out.splitlines()
 
     wrong = exported()
-    assert len(wrong) == TALKS // 2
+    assert len(wrong) == CONVERSATIONS // 2
     everything = exported("--all")
-    assert len(everything) == TALKS
+    assert len(everything) == CONVERSATIONS
     assert [line for line in everything if '"agrees": false' in line] == wrong
     five = exported("--limit", "5")
     assert len(five) == 5
@@ -211,7 +218,7 @@ def test_words_of_several_people_are_put_together(cli: Cli, project: Path) -> No
     found = [
         json.loads(line) for line in cli("export", "examples", "--store", project).out.splitlines()
     ]
-    assert len(found) == TALKS // 2
+    assert len(found) == CONVERSATIONS // 2
     for each in found:
         assert (each["human_verdict"], each["reviewers"], each["blind"]) == ("no", 5, False)
         assert each["note"].splitlines() == ["Weighed it.", "Seen."]
@@ -235,9 +242,9 @@ def test_reviewed_answers_are_exported_for_ragas(cli: Cli, project: Path, tmp_pa
     path = tmp_path / "annotations.json"
     done = cli("export", "ragas", "1", "-o", path, "--store", project)
     assert done.code == 0
-    assert f"{TALKS} answers of which every statement has a human label" in done.err
+    assert f"{CONVERSATIONS} answers of which every statement has a human label" in done.err
     samples = json.loads(path.read_text(encoding="utf-8"))["faithfulness"]
-    assert len(samples) == TALKS
+    assert len(samples) == CONVERSATIONS
     first, second = samples[:2]
     fact = "Parcel t1-0 weighs 1 kilograms."
     assert second["metric_input"] == {
@@ -371,7 +378,7 @@ def test_what_a_judge_was_shown_is_not_what_it_is_compared_on(cli: Cli, taught: 
     told = cli("compare", "1", "2", "--store", taught, "--json").json
     shown = sum(int(key[1:]) % 2 for key in keys_in("train"))
     assert told["left_out"]["shown_as_examples"] == shown
-    assert told["claims"] == TALKS - shown
+    assert told["claims"] == CONVERSATIONS - shown
     refused = cli("compare", "1", "1", "--store", taught)
     assert (refused.code, "both are run 1" in refused.err) == (2, True)
 
@@ -428,7 +435,7 @@ def test_a_report_can_be_of_one_split(cli: Cli, taught: Path, tmp_path: Path) ->
         shown = sum(int(key[1:]) % 2 for key in keys_in("train")) if split == "train" else 0
         assert found["comparison"]["n_common"] == len(keys_in(split)) - shown
         assert ("test split opened 1 time" in told) is (split == "test")
-    assert whole["coverage"]["units"] == TALKS
+    assert whole["coverage"]["units"] == CONVERSATIONS
     folder = tmp_path / "report"
     again = cli("report", "2", "--split", "test", "-f", "md", "-o", folder, "--store", taught)
     assert "test split opened 2 times: it is no longer untouched" in again.err

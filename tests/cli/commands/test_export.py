@@ -22,7 +22,7 @@ from tests.store.building import judged
 
 TRACE = "2439739de9cc4d51ac8de242520e7f63"
 HOSTILE = "=HYPERLINK(1)\u202e[red]<b>"
-TALKS = tuple(
+CONVERSATIONS = tuple(
     Conversation(
         "orders",
         key,
@@ -42,7 +42,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with two runs of one conversation each; of the first one claim has a label."""
     path = tmp_path_factory.mktemp("export") / "project.db"
     with Store.open(path) as store:
-        for chat in reversed(TALKS):
+        for chat in reversed(CONVERSATIONS):
             run, item = judged(store, chat, {1: ("yes", "no")})
         claim = store.runs.read_conversation_for_review(item, "ann").claims[1]
         store.reviews.record_verdict(claim.id, HOSTILE, "yes", run=run, saw_judge=False)
@@ -141,7 +141,7 @@ def test_a_dataset_is_a_folder_with_a_card(cli: Cli, project: Path, tmp_path: Pa
     assert "| tie | 0 | 1 |" in card
     assert all(f"| `{each.name}` |" in card for each in (*CLAIM_COLUMNS, *LABEL_COLUMNS))
     claims = lines((folder / "data" / "claims.jsonl").read_text(encoding="utf-8"))
-    assert json.loads(claims[0]["metadata"]) == TALKS[0].metadata
+    assert json.loads(claims[0]["metadata"]) == CONVERSATIONS[0].metadata
     again = cli("export", "dataset", "-o", folder, "--store", project)
     assert (again.code, "--force" in again.err) == (7, True)
     assert cli("export", "dataset", "-o", folder, "--force", "--store", project).code == 0
@@ -254,7 +254,10 @@ def test_opening_the_test_split_is_written_down(cli: Cli, project: Path) -> None
         )
         # Where a part would be empty a split is refused, so more groups are there.
         store.conversations.import_batch(
-            [Conversation("more", f"m{n}", TALKS[0].turns, group=f"m{n}") for n in range(30)]
+            [
+                Conversation("more", f"m{n}", CONVERSATIONS[0].turns, group=f"m{n}")
+                for n in range(30)
+            ]
         )
         save_store_split(store, "ann", (40, 20, 40), seed)
     shown = cli("export", "claims", "--split", "test", "--store", project)

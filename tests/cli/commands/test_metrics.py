@@ -10,7 +10,7 @@ from tests.cli.conftest import Cli
 
 KEYS = [each.spec.key for each in METRICS]
 
-TALK = {
+CONVERSATION = {
     "id": "c1",
     "expected_outcome": "The user knows when the parcel leaves.",
     "scenario": "A customer asks.",
@@ -38,7 +38,7 @@ TALK = {
 @pytest.fixture
 def store(cli: Cli, tmp_path: Path) -> Path:
     path = tmp_path / "chat.jsonl"
-    path.write_text(json.dumps(TALK) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(CONVERSATION) + "\n", encoding="utf-8")
     store = tmp_path / "s.db"
     cli("import", path, "--store", store)
     return store
@@ -135,7 +135,7 @@ def test_verbose_mode_tells_steps_on_stderr_and_keeps_stdout_for_the_result(
 def test_fields_of_a_test_case_that_no_metric_reads_change_nothing(
     cli: Cli, store: Path, tmp_path: Path
 ) -> None:
-    bare = {key: TALK[key] for key in ("id", "turns")}
+    bare = {key: CONVERSATION[key] for key in ("id", "turns")}
     path = tmp_path / "bare.jsonl"
     path.write_text(json.dumps(bare) + "\n", encoding="utf-8")
     other = tmp_path / "bare.db"
@@ -157,7 +157,7 @@ def test_several_runs_say_on_stderr_which_is_on(cli: Cli, store: Path) -> None:
 
 
 def test_what_failed_says_why_once(cli: Cli, tmp_path: Path) -> None:
-    chat = json.loads(json.dumps(TALK)) | {"id": "p1"}
+    chat = json.loads(json.dumps(CONVERSATION)) | {"id": "p1"}
     chat["turns"][0]["images"] = [{"url": "https://example.org/sign.png"}]
     path = tmp_path / "pictures.jsonl"
     path.write_text(json.dumps(chat) + "\n", encoding="utf-8")

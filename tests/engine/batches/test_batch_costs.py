@@ -16,7 +16,7 @@ from faithtui.store.store import Store
 from tests.engine.batch_provider import AnsweringJudge, Provider, come_back, judged, provider
 from tests.engine.building import conversation, opened, store_with
 
-TALKS = [conversation("a", 3), conversation("b", 2)]
+CONVERSATIONS = [conversation("a", 3), conversation("b", 2)]
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def openai() -> Iterator[Provider]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with store_with(tmp_path / "s.db", TALKS) as found:
+    with store_with(tmp_path / "s.db", CONVERSATIONS) as found:
         yield found
 
 
@@ -140,7 +140,7 @@ async def test_a_budget_in_money_is_never_passed_and_nothing_is_lost_to_it(
     store: Store, openai: Provider, tmp_path: Path
 ) -> None:
     environment = priced(openai)
-    with store_with(tmp_path / "free.db", TALKS) as free, provider("openai") as other:
+    with store_with(tmp_path / "free.db", CONVERSATIONS) as free, provider("openai") as other:
         whole = other.plan(free)
         await come_back(free, whole)
         expected = judged(free, whole)

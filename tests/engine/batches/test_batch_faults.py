@@ -24,7 +24,7 @@ from tests.engine.batch_provider import Provider, Twist, come_back, judged, prov
 from tests.engine.building import conversation, store_with
 from tests.judges.fake_batches import FakeBatches, Given
 
-TALKS = [conversation("a", 2), conversation("b", 1)]
+CONVERSATIONS = [conversation("a", 2), conversation("b", 1)]
 STEPS = ["List the facts", "List the claims", "Judge"]
 
 
@@ -42,13 +42,13 @@ def openai() -> Iterator[Provider]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with store_with(tmp_path / "s.db", TALKS) as found:
+    with store_with(tmp_path / "s.db", CONVERSATIONS) as found:
         yield found
 
 
 async def undisturbed(path: Path) -> list[object]:
     """What a run finds when nothing goes wrong."""
-    with provider("openai") as sound, store_with(path, TALKS) as store:
+    with provider("openai") as sound, store_with(path, CONVERSATIONS) as store:
         run = sound.plan(store)
         await come_back(store, run)
         return judged(store, run)

@@ -17,7 +17,7 @@ from faithtui.store.store import Store
 from tests.engine.batch_provider import AnsweringJudge, Provider, come_back, judged, provider
 from tests.engine.building import conversation, opened, planned, store_with
 
-TALKS = [conversation("a", 3), conversation("b", 1), conversation("c", 2)]
+CONVERSATIONS = [conversation("a", 3), conversation("b", 1), conversation("c", 2)]
 
 
 @pytest.fixture(params=["openai", pytest.param("anthropic", marks=pytest.mark.thorough)])
@@ -34,14 +34,14 @@ def openai() -> Iterator[Provider]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with store_with(tmp_path / "s.db", TALKS) as found:
+    with store_with(tmp_path / "s.db", CONVERSATIONS) as found:
         yield found
 
 
 async def asked_singly(path: Path, **how: object) -> tuple[list[object], AnsweringJudge]:
     """Judge the same conversations question by question, in a store of their own."""
     judge = AnsweringJudge()
-    with store_with(path, TALKS) as store:
+    with store_with(path, CONVERSATIONS) as store:
         run = planned(store, **how)
         await runner.execute_run(store, run, lambda event: None, judge=opened(judge))
         return judged(store, run), judge
@@ -161,7 +161,7 @@ async def test_a_question_larger_than_a_batch_fails_its_conversation(
     assert await come_back(store, run) == [RunState.DONE]
     reasons = store.run_contents.count_conversations_by_state_reason(run, ItemState.FAILED)
     assert all("bytes and a batch holds 100" in reason for reason in reasons)
-    assert sum(reasons.values()) == len(TALKS)
+    assert sum(reasons.values()) == len(CONVERSATIONS)
 
 
 async def test_a_run_cut_short_while_it_was_sent_sends_the_rest_next_time(

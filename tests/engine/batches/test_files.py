@@ -26,12 +26,12 @@ from tests.engine.batch_provider import answer_to, come_back, judged, provider
 from tests.engine.building import conversation, store_with
 from tests.judges.fake_server import openai_body
 
-TALKS = [conversation("a", 2), conversation("b", 1)]
+CONVERSATIONS = [conversation("a", 2), conversation("b", 1)]
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with store_with(tmp_path / "s.db", TALKS) as found:
+    with store_with(tmp_path / "s.db", CONVERSATIONS) as found:
         yield found
 
 
@@ -80,7 +80,7 @@ async def through_files(store: Store, run: RunId, directory: Path) -> list[int]:
 
 
 async def undisturbed(path: Path) -> list[object]:
-    with provider("openai") as sound, store_with(path, TALKS) as store:
+    with provider("openai") as sound, store_with(path, CONVERSATIONS) as store:
         run = sound.plan(store)
         await come_back(store, run)
         return judged(store, run)

@@ -18,7 +18,7 @@ from faithtui.store.store import Store
 from tests.engine.batch_provider import Json, come_back, judged, provider
 from tests.engine.building import conversation, store_with
 
-TALKS = [conversation("a", 2)]
+CONVERSATIONS = [conversation("a", 2)]
 
 
 class _Dead(BaseException):
@@ -66,7 +66,7 @@ async def mark_claim_done_and_advance(path: Path, run: RunId, left: int | None) 
 
 
 async def undisturbed(path: Path) -> Json:
-    with provider("openai") as sound, store_with(path, TALKS) as store:
+    with provider("openai") as sound, store_with(path, CONVERSATIONS) as store:
         run = sound.plan(store)
         await come_back(store, run)
         return judged(store, run)
@@ -80,7 +80,7 @@ async def test_a_death_at_any_entry_of_the_journal_costs_nothing(tmp_path: Path,
     while True:
         path = tmp_path / f"{left}.db"
         with provider(name) as someone:
-            with store_with(path, TALKS) as store:
+            with store_with(path, CONVERSATIONS) as store:
                 run = someone.plan(store)
             is_over = await mark_claim_done_and_advance(path, run, left) is not None
             bury(path)
@@ -107,7 +107,7 @@ def test_a_process_killed_again_and_again_comes_to_its_end(tmp_path: Path) -> No
     path = tmp_path / "s.db"
     environment = {**os.environ, "FAITHTUI_HOME": str(tmp_path), "NO_PROXY": "*"}
     with provider("openai") as someone:
-        with store_with(path, TALKS) as store:
+        with store_with(path, CONVERSATIONS) as store:
             run = someone.plan(store)
         kills = 0
         for left in (6, 9, 12, 15, 999):

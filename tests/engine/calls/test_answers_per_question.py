@@ -35,7 +35,7 @@ def server() -> Iterator[FakeServer]:
         yield fake
 
 
-TALK = single_turn(
+CONVERSATION = single_turn(
     "How long can I return it?",
     "Returns are possible for a year. Shipping is free.",
     ["Returns are possible for thirty days. Shipping costs five euros."],
@@ -121,7 +121,7 @@ async def measured(metric: Metric[Any], ask: OneStepElsewhere) -> None:
     """Take a metric through a conversation, as far as it goes."""
     # Under a peer's rules one failure loses the conversation.
     with contextlib.suppress(FaithtuiError):
-        await assess_conversation(metric, TALK, ask)
+        await assess_conversation(metric, CONVERSATION, ask)
 
 
 @pytest.fixture(scope="module")

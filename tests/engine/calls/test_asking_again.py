@@ -13,7 +13,7 @@ from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from faithtui.metrics.registry import METRICS
 
-TALK = Conversation.of(
+CONVERSATION = Conversation.of(
     Turn("user", "When does it leave?"),
     Turn("assistant", "It leaves within two days.", (Document("It leaves within two days."),)),
 )
@@ -56,7 +56,7 @@ class Reluctant(OfflineJudge):
 @pytest.mark.parametrize("silences", [1, 2])
 def test_a_judge_that_answers_at_last_is_heard(key: str, strategy: str, silences: int) -> None:
     judge = Reluctant(silences)
-    result = measure(TALK, key, judge, options={"strategy": strategy})
+    result = measure(CONVERSATION, key, judge, options={"strategy": strategy})
     assert result.score.state is ScoreState.SCORED
     assert max(judge.asked[kind.__name__] for kind in NUMBERED) == silences + 1
 
@@ -66,6 +66,6 @@ def test_one_that_never_answers_leaves_no_score_and_is_asked_three_times(
     key: str, strategy: str
 ) -> None:
     judge = Reluctant(99)
-    result = measure(TALK, key, judge, options={"strategy": strategy})
+    result = measure(CONVERSATION, key, judge, options={"strategy": strategy})
     assert result.score.state is ScoreState.INCOMPLETE
     assert max(judge.asked[kind.__name__] for kind in NUMBERED) == 3

@@ -15,7 +15,7 @@ from tests.engine.faulty_runs import STEPS, filled, judged, providers, soon
 from tests.judges.fault_server import FaultServer, Rule, fault_server
 from tests.judges.faults import Fault
 
-TALKS = 40
+CONVERSATIONS = 40
 CONCURRENT = 8
 
 MOST = (10 + 2 * CONCURRENT) * (1 + REPAIRS)
@@ -34,14 +34,14 @@ async def test_a_judge_that_always_answers_in_the_wrong_shape_is_given_up(
 ) -> None:
     """Measured: 350 answers of no use were bought for 60 conversations; now it is about 40."""
     server.config.rules = (Rule((Fault("wrong_schema"),)),)
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         ran = await judged(store, server, provider)
     assert ran.state is RunState.STOPPED
     assert "10 questions in a row failed in the same way" in (ran.row.reason or "")
     assert "has the wrong shape" in (ran.row.reason or "")
     assert len(ran.entries) <= MOST
     assert ran.row.failed <= 10
-    assert ran.row.pending == TALKS - ran.row.failed
+    assert ran.row.pending == CONVERSATIONS - ran.row.failed
 
 
 @providers
@@ -50,7 +50,7 @@ async def test_a_judge_that_never_gives_a_verdict_is_given_up(
 ) -> None:
     """Truths and claims are answered all the while; that is no success of the verdicts."""
     server.config.rules = (Rule((Fault("wrong_enum"),)),)
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         ran = await judged(store, server, provider)
         assert ran.state is RunState.STOPPED
         assert "no answer to `verdicts` had a verdict" in (ran.row.reason or "")
@@ -58,7 +58,7 @@ async def test_a_judge_that_never_gives_a_verdict_is_given_up(
         assert (ran.row.failed, ran.row.score) == (0, None)
         server.config.rules = ()
         last = await judged(store, server, provider, run=ran.run, retry_unfinished=True)
-        assert (last.state, last.row.scored) == (RunState.DONE, TALKS)
+        assert (last.state, last.row.scored) == (RunState.DONE, CONVERSATIONS)
         asked = last.entries + ran.entries
         good = [each.question for each in asked if each.kind == "ok"]
         assert len(good) == len(set(good)), "what was answered is not bought twice"
@@ -69,16 +69,16 @@ async def test_it_goes_on_where_it_was_given_up(
     tmp_path: Path, server: FaultServer, provider: str, clean: list[ScoreSet | None]
 ) -> None:
     server.config.rules = (Rule((Fault("wrong_schema"),)),)
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         stopped = await judged(store, server, provider)
         again = await judged(store, server, provider, run=stopped.run, retry_unfinished=True)
         assert again.state is RunState.STOPPED
         assert len(again.entries) <= MOST
         server.config.rules = ()
         ran = await judged(store, server, provider, run=stopped.run, retry_unfinished=True)
-    assert (ran.state, ran.row.done, ran.row.failed) == (RunState.DONE, TALKS, 0)
+    assert (ran.state, ran.row.done, ran.row.failed) == (RunState.DONE, CONVERSATIONS, 0)
     assert ran.scores[: len(clean)] == clean
-    assert len(ran.entries) == TALKS * STEPS
+    assert len(ran.entries) == CONVERSATIONS * STEPS
 
 
 @providers
@@ -118,7 +118,7 @@ async def test_a_judge_of_which_half_fails_is_not_given_up(
 ) -> None:
     faults = (Fault("wrong_schema"), Fault("refusal"))
     server.config.rules = (Rule(faults, probability=0.5),)
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         ran = await judged(store, server, environment=soon())
     assert ran.state is RunState.DONE
     assert ran.row.failed > 10

@@ -18,7 +18,7 @@ from tests.engine.faulty_runs import STEPS, Ran, filled, judged, providers, verd
 from tests.judges.fault_server import FaultServer, Rule, fault_server
 from tests.judges.faults import Fault
 
-TALKS = 6
+CONVERSATIONS = 6
 PROVED = Rule((Fault("extra_fields"),), most=3)
 """The first replies are sound, or a judge that spoils every reply would be given up."""
 
@@ -31,7 +31,7 @@ def server() -> Iterator[FaultServer]:
 
 async def last_claim(path: Path, server: FaultServer, provider: str) -> str:
     """Name the last claim of the third conversation."""
-    with filled(path, TALKS) as store:
+    with filled(path, CONVERSATIONS) as store:
         sound = await judged(store, server, provider)
         return verdicts_of(store, sound.items[2].id)[-1].text
 
@@ -54,11 +54,11 @@ async def test_a_missing_verdict_is_filled_in_by_resuming_and_nothing_else_is_bo
     wanted = "Parcel c2-" if fault == "wrong_schema" else claim
     steps = Rule((Fault(fault),), contains=wanted)
     server.config.rules = (PROVED, steps)
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         first = await judged(store, server, provider)
         assert first.state is RunState.DONE
         assert first.row.failed + first.row.incomplete == 1
-        assert first.row.scored == TALKS - 1
+        assert first.row.scored == CONVERSATIONS - 1
         again = await resumed(store, server, provider, first.run)
         assert again.row.failed + again.row.incomplete == 1, "it is still spoiled, and still told"
         server.config.rules = ()
@@ -66,11 +66,11 @@ async def test_a_missing_verdict_is_filled_in_by_resuming_and_nothing_else_is_bo
         assert (last.row.failed, last.row.incomplete, last.row.missing_verdicts) == (0, 0, 0)
         assert last.state is RunState.DONE
         assert last.scores == clean
-        assert last.events[-1].progress.windows == last.row.windows == TALKS
+        assert last.events[-1].progress.windows == last.row.windows == CONVERSATIONS
         whole = await resumed(store, server, provider, first.run)
         assert whole.entries == [], "a run that is whole asks nothing"
     if fault != "wrong_schema":
-        assert len(first.entries) == TALKS * STEPS + MOST_REPEATS
+        assert len(first.entries) == CONVERSATIONS * STEPS + MOST_REPEATS
         assert len(again.entries) == 1 + MOST_REPEATS, "allowed anew, for the one claim alone"
         assert len(last.entries) == 1
         assert last.questions == again.questions
@@ -83,7 +83,7 @@ async def test_a_resumed_run_puts_each_question_that_was_answered_only_once(
 ) -> None:
     claim = await last_claim(tmp_path / "sound.db", server, provider)
     server.config.rules = (PROVED, Rule((Fault("missing_verdict"),), contains=claim))
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         first = await judged(store, server, provider)
         sold = Counter(each.question for each in first.entries if each.kind != "missing_verdict")
         for _ in range(3):
@@ -92,7 +92,7 @@ async def test_a_resumed_run_puts_each_question_that_was_answered_only_once(
         await resumed(store, server, provider, first.run)
         calls = [call for item in first.items for call in store.calls.list_item_calls(item.id)]
     assert set(sold.values()) == {1}
-    answered = TALKS * STEPS + MOST_REPEATS
+    answered = CONVERSATIONS * STEPS + MOST_REPEATS
     assert len(calls) == answered + 3 * (1 + MOST_REPEATS) + 1
 
 
@@ -101,7 +101,7 @@ async def test_human_labels_and_verdicts_that_were_there_stay_while_it_is_judged
 ) -> None:
     claim = await last_claim(tmp_path / "sound.db", server, "openai")
     server.config.rules = (PROVED, Rule((Fault("missing_verdict"),), contains=claim))
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         first = await judged(store, server, "openai")
         item = first.items[2]
         view = store.runs.read_conversation_for_review(item.id, "ann")
@@ -141,7 +141,7 @@ async def test_a_run_that_cannot_go_on_keeps_what_it_had(
 ) -> None:
     claim = await last_claim(tmp_path / "sound.db", server, "openai")
     server.config.rules = (PROVED, Rule((Fault("missing_verdict"),), contains=claim))
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         first = await judged(store, server, "openai")
         item = first.items[2].id
         before = [each.id for each in store.runs.read_conversation_for_review(item, "ann").claims]
@@ -159,7 +159,7 @@ async def test_a_run_that_cannot_go_on_keeps_what_it_had(
         assert failed.row.failed + failed.row.pending == 1
         server.config.rules = ()
         last = await resumed(store, server, "openai", first.run)
-        assert (last.row.failed, last.row.incomplete, last.row.scored) == (0, 0, TALKS)
+        assert (last.row.failed, last.row.incomplete, last.row.scored) == (0, 0, CONVERSATIONS)
 
 
 @pytest.mark.thorough
@@ -169,13 +169,13 @@ async def test_a_second_run_finds_the_same_replies_and_lacks_the_same(
     """Only who asks for it again pays for it again."""
     claim = await last_claim(tmp_path / "sound.db", server, "openai")
     server.config.rules = (PROVED, Rule((Fault("missing_verdict"),), contains=claim))
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         await judged(store, server, "openai")
         second = await judged(store, server, "openai")
         assert second.entries == []
         assert second.row.incomplete == 1
         states = [item.scores.windowed.state for item in second.items if item.scores]
-        assert Counter(states) == {ScoreState.SCORED: TALKS - 1, ScoreState.INCOMPLETE: 1}
+        assert Counter(states) == {ScoreState.SCORED: CONVERSATIONS - 1, ScoreState.INCOMPLETE: 1}
         ends = [event for event in second.events if isinstance(event, ItemFinished)]
         assert ends[-1].progress.incomplete == 1
         server.config.rules = ()
@@ -190,7 +190,7 @@ async def test_claims_that_a_reply_leaves_out_again_and_again_end(
     """Each time it is asked for, a missing verdict costs three answers at most."""
     claim = await last_claim(tmp_path / "sound.db", server, "openai")
     server.config.rules = (PROVED, Rule((Fault("missing_verdict"),), contains=claim))
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         ran = await judged(store, server, "openai")
         bought = []
         for _ in range(4):
@@ -209,7 +209,7 @@ async def test_a_question_that_was_repaired_is_not_bought_again(
     # The sound run has put each question once.
     spoiled = Rule((Fault("truncated_content"),), attempts=(2,), contains="Parcel")
     server.config.rules = (PROVED, Rule((Fault("missing_verdict"),), contains=claim), spoiled)
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         first = await judged(store, server, provider)
         assert any(each.is_repair for each in first.entries)
         assert first.row.incomplete == 1
@@ -231,12 +231,12 @@ async def test_after_a_stop_between_an_answer_and_its_repair_only_the_repair_is_
         Rule((Fault("truncated_content"),), attempts=(2,), contains=claim),
         Rule((Fault("status", status=401),), contains=claim),
     )
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         first = await judged(store, server, provider)
         assert first.state is not RunState.DONE
         spoiled = {each.question for each in first.entries if each.kind == "truncated_content"}
         server.config.rules = ()
         last = await judged(store, server, provider, run=first.run)
-        assert last.row.done == TALKS
+        assert last.row.done == CONVERSATIONS
     again = [each.is_repair for each in last.entries if each.question in spoiled]
     assert again == [True]

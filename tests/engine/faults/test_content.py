@@ -30,7 +30,7 @@ from tests.engine.faulty_runs import (
 from tests.judges.fault_server import FaultServer, Rule, fault_server
 from tests.judges.faults import FAULTS, Fault
 
-TALKS = 6
+CONVERSATIONS = 6
 ROOT = Path(__file__).parents[3]
 PICTURE = Image("a" * 64, "image/png")
 ORDERS = (
@@ -56,7 +56,7 @@ async def test_f20_what_is_no_strict_json_is_asked_for_again(
 ) -> None:
     odd = tuple(fault for fault in FAULTS["F20"] if fault.kind != "huge")
     server.config.rules = (Rule((Fault("extra_fields"),), most=3), Rule(odd, attempts=(1,)))
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         ran = await judged(store, server, provider)
     assert ran.state is RunState.DONE
     assert ran.scores == clean
@@ -127,12 +127,12 @@ async def test_f41_a_judge_without_eyes_loses_one_conversation_and_is_asked_once
         Turn("user", "Which? [DEEPEVAL:IMAGE:a]", images=(PICTURE,)),
         Turn("assistant", "That one.", (Document("", None, (PICTURE,)),)),
     )
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         pictured = Conversation("pictures", "one", turns, "pictures/one")
         store.conversations.import_batch([pictured], {PICTURE.sha256: b"a picture"})
         ran = await judged(store, server, provider)
-    assert (ran.state, ran.row.done, ran.row.failed) == (RunState.DONE, TALKS, 1)
-    assert ran.scores[:TALKS] == clean
+    assert (ran.state, ran.row.done, ran.row.failed) == (RunState.DONE, CONVERSATIONS, 1)
+    assert ran.scores[:CONVERSATIONS] == clean
     assert ran.items[-1].state is ItemState.FAILED
     assert "takes" in (ran.items[-1].reason or "")
     refused = [entry for entry in ran.entries if entry.kind == blind.name]
@@ -143,9 +143,9 @@ async def test_f20_twenty_megabytes_are_refused_and_do_not_fill_the_memory(
     tmp_path: Path, server: FaultServer
 ) -> None:
     server.config.rules = (Rule((Fault("extra_fields"),), most=3), Rule((Fault("huge"),), most=2))
-    filled(tmp_path / "s.db", TALKS).close()
-    found = await measured(tmp_path, server, concurrency=1, enough=TALKS + 1)
-    assert (found["state"], found["done"]) == ("done", TALKS)
+    filled(tmp_path / "s.db", CONVERSATIONS).close()
+    found = await measured(tmp_path, server, concurrency=1, enough=CONVERSATIONS + 1)
+    assert (found["state"], found["done"]) == ("done", CONVERSATIONS)
     assert server.kinds["huge"] == 2
     assert found["grown_mb"] < 200
 

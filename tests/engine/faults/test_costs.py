@@ -29,7 +29,7 @@ from tests.engine.faulty_runs import (
 from tests.judges.fault_server import FaultServer, Rule, fault_server
 from tests.judges.faults import FAULTS
 
-TALKS = 6
+CONVERSATIONS = 6
 CONCURRENCY = 32
 PRICES = """
 date = "2026-11"
@@ -111,14 +111,14 @@ async def test_f35_what_nobody_knows_the_price_of_is_not_free(
         monkeypatch.delenv(name, raising=False)
     # An address of this machine that does not say so: it may be anybody's, who sends a bill.
     server.url = server.url.replace("127.0.0.1", "0.0.0.0")
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         with pytest.raises(ConfigError, match="price"):
             ordered(store, server, budget_nusd=NUSD)
         assert store.runs.find_newest_run_id() is None, "it was refused before it began"
         ran = await judged(store, server)
         calls = calls_of(store, ran)
     assert ran.row.cost_nusd == 0
-    assert ran.row.unpriced_calls == ran.row.calls == TALKS * STEPS
+    assert ran.row.unpriced_calls == ran.row.calls == CONVERSATIONS * STEPS
     assert {call.reply.cost_nusd for call in calls} == {None}
 
 
@@ -173,7 +173,7 @@ async def test_f36_the_same_pair_a_hundred_times_is_one_question(
 async def test_f37_a_second_run_asks_nothing_and_finds_the_same(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str
 ) -> None:
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         await judged(store, server, provider)
         again = await judged(store, server, provider)
         assert (again.state, again.entries, again.row.calls) == (RunState.DONE, [], 0)
@@ -190,4 +190,4 @@ async def test_f37_a_second_run_asks_nothing_and_finds_the_same(
         steps = {call.step for call in calls_of(store, changed)}
     assert changed.state is RunState.DONE
     assert steps == {"claims"}
-    assert len(changed.entries) == TALKS
+    assert len(changed.entries) == CONVERSATIONS

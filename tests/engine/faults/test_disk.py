@@ -26,7 +26,7 @@ from faithtui.store.store import Store
 from tests.engine.faulty_runs import STEPS, Ran, environment, filled, items_of, judged
 from tests.judges.fault_server import FaultConfig, FaultServer, fault_server
 
-TALKS = 6
+CONVERSATIONS = 6
 CONCURRENCY = 4
 MANY = 12
 IN_FLIGHT = 6
@@ -91,7 +91,7 @@ async def test_f32_below_the_floor_nothing_is_asked_until_there_is_room(
             asked_while_full.append(len(server.entries) + server.in_flight)
             asyncio.get_running_loop().call_later(0.5, ballast.drop)
 
-    with filled(disk / "s.db", TALKS) as store:
+    with filled(disk / "s.db", CONVERSATIONS) as store:
         ballast.leave(FLOOR_BYTES - 1_000_000)
         ran = await judged(store, server, concurrency=CONCURRENCY, on_event=heard)
     assert (ran.state, ran.scores) == (RunState.DONE, clean)
@@ -117,7 +117,7 @@ async def test_f32_replies_in_the_air_when_the_disk_is_full_are_held_until_it_is
             asyncio.get_running_loop().call_later(0.3, ballast.drop)
 
     ballast_is_on: list[bool] = []
-    with filled(disk / "s.db", TALKS) as store:
+    with filled(disk / "s.db", CONVERSATIONS) as store:
         ran = await judged(store, server, concurrency=CONCURRENCY, on_event=heard)
         assert store.list_damage() == []
     assert ballast_is_on
@@ -127,7 +127,7 @@ async def test_f32_replies_in_the_air_when_the_disk_is_full_are_held_until_it_is
     assert "disk is full" in told[0]
     assert told[-1] is None
     assert max(server.billed.values()) == 1, "not one reply that was paid for was lost"
-    assert ran.row.calls == TALKS * STEPS
+    assert ran.row.calls == CONVERSATIONS * STEPS
 
 
 @pytest.mark.parametrize("most", [90_000, 150_000, 300_000])

@@ -15,7 +15,7 @@ from tests.engine.faulty_runs import Ran, filled, in_every_way, judged, provider
 from tests.judges.fault_server import FaultServer, Rule, fault_server
 from tests.judges.faults import Fault
 
-TALKS = 6
+CONVERSATIONS = 6
 CONCURRENCY = 4
 WAYS = {"openai": ("schema", "tool", "json", "text"), "anthropic": ("schema", "tool", "text")}
 
@@ -41,7 +41,7 @@ async def test_f25_the_best_way_that_works_is_found_and_remembered(
 ) -> None:
     server.config.knows = tuple(knows)
     server.config.unsupported_status = status
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         ran = await judged(store, server, provider, concurrency=CONCURRENCY)
         # Other questions, the same judge.
         again = await judged(store, server, provider, options={})
@@ -59,7 +59,7 @@ async def test_f25_the_best_way_that_works_is_found_and_remembered(
 
 @providers
 @pytest.mark.parametrize("ignored", [("schema",), ("schema", "tool")])
-@pytest.mark.parametrize("chats", [1, TALKS])
+@pytest.mark.parametrize("chats", [1, CONVERSATIONS])
 async def test_f26_a_way_that_is_taken_and_ignored_is_left_after_a_few_replies(
     tmp_path: Path,
     server: FaultServer,
@@ -80,12 +80,12 @@ async def test_f26_a_judge_that_knows_no_json_is_given_up_after_six_replies(
     tmp_path: Path, server: FaultServer, provider: str
 ) -> None:
     server.config.rules = (Rule((Fault("prose_only"),)),)
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         ran = await judged(store, server, provider, concurrency=CONCURRENCY)
     assert ran.state is RunState.STOPPED
     assert "did not return usable JSON" in (ran.row.reason or "")
     assert len(ran.entries) == MOST_WASTED
-    assert (ran.row.pending, ran.row.failed) == (TALKS, 0)
+    assert (ran.row.pending, ran.row.failed) == (CONVERSATIONS, 0)
 
 
 @in_every_way
@@ -97,7 +97,7 @@ async def test_f27_a_judge_that_gets_every_second_reply_wrong_loses_little_and_i
     )
     server.config.seed = 4
     server.config.rules = (Rule(weak, probability=0.5),)
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         ran = await judged(store, server, provider)
         while ran.row.failed:
             ran = await judged(store, server, provider, run=ran.run, retry_unfinished=True)

@@ -19,7 +19,7 @@ from tests.engine.building import conversation
 from tests.engine.faulty_runs import STEPS, calls_of, filled, judged
 from tests.judges.fault_server import FaultConfig, FaultServer, fault_server
 
-TALKS = 6
+CONVERSATIONS = 6
 LATENCY_S = 0.1
 ENOUGH_TURNS = 20
 LOCK = """
@@ -43,7 +43,7 @@ def server() -> Iterator[FaultServer]:
 @contextmanager
 def patient_for(path: Path, seconds: float) -> Iterator[Store]:
     """Open a store that waits so long for a lock."""
-    filled(path, TALKS).close()
+    filled(path, CONVERSATIONS).close()
     with Store.open(path, create=False, busy_timeout_s=seconds) as store:
         yield store
 
@@ -122,7 +122,7 @@ async def test_f31_what_another_process_locks_out_is_stored_afterwards(
     assert ran.state is RunState.DONE
     assert ran.scores == clean
     assert max(server.billed.values()) == 1
-    assert ran.row.calls == TALKS * STEPS
+    assert ran.row.calls == CONVERSATIONS * STEPS
     told = [event.trouble for event in ran.events if isinstance(event, StoreTroubled)]
     if is_waited_for:
         assert told == []
@@ -143,7 +143,7 @@ async def test_f33_a_clock_that_jumps_stalls_nothing_and_orders_nothing(
 
     server.config.latency_s = 0.0
     with Store.open(tmp_path / "s.db", clock=jumping) as store:
-        store.conversations.import_batch([conversation(f"c{n}", 1) for n in range(TALKS)])
+        store.conversations.import_batch([conversation(f"c{n}", 1) for n in range(CONVERSATIONS)])
         ran = await judged(store, server)
         again = await judged(store, server)
         calls = calls_of(store, ran)
@@ -153,4 +153,4 @@ async def test_f33_a_clock_that_jumps_stalls_nothing_and_orders_nothing(
     assert again.entries == []
     assert len({call.at.date() for call in calls}) > 1, "the clock did jump"
     assert listed == [again.run, ran.run], "newest first, whatever the clock says"
-    assert [item.number for item in ran.items] == list(range(1, TALKS + 1))
+    assert [item.number for item in ran.items] == list(range(1, CONVERSATIONS + 1))

@@ -17,7 +17,7 @@ from tests.judges.faults import FAULTS, Fault
 from tests.judges.held_deadlines import HeldDeadlines
 
 FIRST_TRY = (1,)
-TALKS = 6
+CONVERSATIONS = 6
 
 
 @pytest.fixture
@@ -32,15 +32,15 @@ async def test_what_fails_once_is_asked_once_more_and_changes_no_score(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str, row: str
 ) -> None:
     server.config.rules = (Rule(FAULTS[row], attempts=FIRST_TRY),)
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         ran = await judged(store, server, provider)
     assert ran.state is RunState.DONE
     assert ran.scores == clean
-    assert len(ran.entries) == 2 * TALKS * STEPS
+    assert len(ran.entries) == 2 * CONVERSATIONS * STEPS
     assert set(ran.kinds) == {"ok", *(fault.name for fault in FAULTS[row])}
     # A connection that was given up meanwhile may cost a try that never arrives.
-    assert len(ran.retries) == ran.row.retries >= TALKS * STEPS
-    assert ran.row.calls == TALKS * STEPS, "replies that did not arrive are nobody's"
+    assert len(ran.retries) == ran.row.retries >= CONVERSATIONS * STEPS
+    assert ran.row.calls == CONVERSATIONS * STEPS, "replies that did not arrive are nobody's"
 
 
 @pytest.mark.parametrize(
@@ -52,13 +52,13 @@ async def test_a_line_of_a_batch_that_fails_once_goes_into_the_next_and_changes_
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str, row: str
 ) -> None:
     server.config.rules = (Rule(FAULTS[row], attempts=FIRST_TRY),)
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         ran = await judged(store, server, provider)
     assert ran.state is RunState.DONE
     assert ran.scores == clean
-    assert len(ran.entries) == 2 * TALKS * STEPS
+    assert len(ran.entries) == 2 * CONVERSATIONS * STEPS
     assert set(ran.kinds) == {"ok", *(fault.name for fault in FAULTS[row])}
-    assert ran.row.calls == TALKS * STEPS
+    assert ran.row.calls == CONVERSATIONS * STEPS
 
 
 @in_every_way
@@ -66,9 +66,9 @@ async def test_f07_a_question_that_always_fails_loses_its_conversation_alone(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None], provider: str
 ) -> None:
     server.config.rules = (Rule(FAULTS["F07"], contains="Parcel c2-"),)
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         ran = await judged(store, server, provider)
-    assert (ran.state, ran.row.done, ran.row.failed) == (RunState.DONE, TALKS - 1, 1)
+    assert (ran.state, ran.row.done, ran.row.failed) == (RunState.DONE, CONVERSATIONS - 1, 1)
     lost = ran.items[2]
     assert lost.state is ItemState.FAILED
     assert lost.reason is not None
@@ -87,7 +87,7 @@ async def test_every_attempt_ends_at_its_deadline(
     slow = tuple(replace(fault, seconds=600.0) for fault in FAULTS[row])
     server.config.rules = (Rule(slow, attempts=FIRST_TRY),)
     deadlines = HeldDeadlines()
-    with filled(tmp_path / "s.db", TALKS) as store:
+    with filled(tmp_path / "s.db", CONVERSATIONS) as store:
         expiring = asyncio.create_task(deadlines.expire_when_stuck(server))
         ran = await judged(
             store, server, provider, timeout_s=7.0, deadline=deadlines, concurrency=32
@@ -96,8 +96,8 @@ async def test_every_attempt_ends_at_its_deadline(
     assert ran.state is RunState.DONE
     assert ran.scores == clean
     assert {event.error for event in ran.retries} == {"JudgeTimeout"}
-    assert len(ran.retries) == TALKS * STEPS
-    assert deadlines.seconds == [7.0] * 2 * TALKS * STEPS
+    assert len(ran.retries) == CONVERSATIONS * STEPS
+    assert deadlines.seconds == [7.0] * 2 * CONVERSATIONS * STEPS
 
 
 @pytest.mark.thorough

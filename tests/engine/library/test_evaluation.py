@@ -31,7 +31,7 @@ from faithtui.judges.plugin_judge import CustomAnswer, CustomQuestion
 from tests.engine.building import CountingJudge, conversation
 from tests.engine.willing_server import willing_server
 
-TALKS = [conversation(key, 2) for key in "abcdef"]
+CONVERSATIONS = [conversation(key, 2) for key in "abcdef"]
 
 
 class Answering:
@@ -74,11 +74,11 @@ def fill(schema: Any) -> Any:
 
 def test_a_set_is_measured_like_each_of_its_conversations() -> None:
     metrics = ["turn-faithfulness", "ragas_faithfulness"]
-    found = evaluate(TALKS, metrics, CountingJudgeOfAll())
+    found = evaluate(CONVERSATIONS, metrics, CountingJudgeOfAll())
     assert found.is_complete
     assert [(each.spec.key, each.conversation.key) for each in found] == [
-        *(("turn-faithfulness", each.key) for each in TALKS),
-        *(("ragas-faithfulness", each.key) for each in TALKS),
+        *(("turn-faithfulness", each.key) for each in CONVERSATIONS),
+        *(("ragas-faithfulness", each.key) for each in CONVERSATIONS),
     ]
     for each in found:
         alone = measure(each.conversation, each.spec.key, CountingJudgeOfAll())
@@ -118,13 +118,13 @@ def test_equal_questions_of_the_set_are_asked_once_and_again_by_nobody_who_has_t
 
 def test_no_more_questions_are_in_flight_than_were_allowed() -> None:
     judge = CountingJudge()
-    evaluate(TALKS, judge=judge, concurrency=3)
+    evaluate(CONVERSATIONS, judge=judge, concurrency=3)
     assert judge.most_in_flight == 3
 
 
 def test_progress_is_told_after_each_conversation_with_totals() -> None:
     told: list[EvaluationProgress] = []
-    found = evaluate(TALKS, judge=CountingJudge(), on_progress=told.append)
+    found = evaluate(CONVERSATIONS, judge=CountingJudge(), on_progress=told.append)
     assert [each.measured for each in told] == [1, 2, 3, 4, 5, 6]
     assert {each.total for each in told} == {6}
     assert told[-1].calls == found.calls
@@ -139,27 +139,27 @@ class Thirsty(CountingJudge):
 
 
 def test_a_budget_ends_it_and_what_was_measured_is_kept() -> None:
-    found = evaluate(TALKS, judge=Thirsty(), concurrency=1, budget_tokens=20_000)
+    found = evaluate(CONVERSATIONS, judge=Thirsty(), concurrency=1, budget_tokens=20_000)
     assert found.problem is not None
     assert "budget" in found.problem
-    assert 0 < len(found) < len(TALKS)
-    assert found.pending == len(TALKS) - len(found)
+    assert 0 < len(found) < len(CONVERSATIONS)
+    assert found.pending == len(CONVERSATIONS) - len(found)
     assert "not measured" in str(found)
     with pytest.raises(BudgetReached):
-        evaluate(TALKS, judge=CountingJudge(), budget_tokens=1)
+        evaluate(CONVERSATIONS, judge=CountingJudge(), budget_tokens=1)
     with pytest.raises(ConfigError, match="budget_usd cannot be kept"):
-        evaluate(TALKS, judge=Answering(), budget_usd=1)
+        evaluate(CONVERSATIONS, judge=Answering(), budget_usd=1)
 
 
 def test_a_budget_that_ends_the_first_conversation_keeps_its_replies() -> None:
-    found = evaluate(TALKS[:1], judge=Thirsty(), concurrency=1, budget_tokens=5_000)
+    found = evaluate(CONVERSATIONS[:1], judge=Thirsty(), concurrency=1, budget_tokens=5_000)
     assert found.problem is not None
     assert (len(found), found.pending) == (0, 1)
     assert found.calls
     judge = Thirsty()
-    rest = evaluate(TALKS[:1], judge=judge, replies=found.replies)
+    rest = evaluate(CONVERSATIONS[:1], judge=judge, replies=found.replies)
     assert rest.is_complete
-    whole = evaluate(TALKS[:1], judge=Thirsty())
+    whole = evaluate(CONVERSATIONS[:1], judge=Thirsty())
     assert rest.calls == len(judge.asked) == whole.calls - found.calls
 
 
@@ -169,11 +169,11 @@ def test_what_progress_raises_ends_the_asking_and_loses_nothing() -> None:
             raise ZeroDivisionError("by zero")
 
     judge = CountingJudge()
-    found = evaluate(TALKS, judge=judge, concurrency=1, on_progress=show)
+    found = evaluate(CONVERSATIONS, judge=judge, concurrency=1, on_progress=show)
     assert found.problem == "on_progress raised ZeroDivisionError: by zero"
     assert (len(found), found.pending, found.interrupted) == (2, 4, False)
     assert "stopped: on_progress raised" in str(found)
-    rest = evaluate(TALKS, judge=judge, replies=found.replies)
+    rest = evaluate(CONVERSATIONS, judge=judge, replies=found.replies)
     assert (rest.is_complete, rest.calls) == (True, len(judge.asked) - found.calls)
 
 
@@ -194,19 +194,21 @@ def test_what_one_conversation_fails_at_is_told_and_the_others_are_measured() ->
     assert not found.is_complete
     assert [row["state"] for row in found.rows()] == ["scored", "failed"]
     with pytest.raises(JudgeAuthFailed):
-        evaluate(TALKS[2:3], judge=CountingJudge(fail))
+        evaluate(CONVERSATIONS[2:3], judge=CountingJudge(fail))
 
 
 def test_an_interrupt_ends_the_asking_and_gives_what_is_measured() -> None:
     judge = Answering(interrupt_at=20)
-    found = evaluate(TALKS, judge=judge, concurrency=1)
+    found = evaluate(CONVERSATIONS, judge=judge, concurrency=1)
     assert found.interrupted
-    assert 0 < len(found) < len(TALKS)
+    assert 0 < len(found) < len(CONVERSATIONS)
     assert judge.asked == 20
-    again = evaluate(TALKS, judge=judge, replies=found.replies)
+    again = evaluate(CONVERSATIONS, judge=judge, replies=found.replies)
     assert again.is_complete
     alone = Answering()
-    assert judge.asked == evaluate(TALKS, judge=alone).calls == alone.asked, "nothing bought twice"
+    assert judge.asked == evaluate(CONVERSATIONS, judge=alone).calls == alone.asked, (
+        "nothing bought twice"
+    )
 
 
 @pytest.mark.parametrize("runs_below_asyncio", [False, True], ids=["notebook", "asyncio.run"])
@@ -216,7 +218,7 @@ def test_in_a_running_loop_an_interrupt_ends_the_asking_too(runs_below_asyncio: 
 
     async def cell() -> Any:
         mine = signal.getsignal(signal.SIGINT)
-        found = evaluate(TALKS, judge=judge, concurrency=1)
+        found = evaluate(CONVERSATIONS, judge=judge, concurrency=1)
         assert signal.getsignal(signal.SIGINT) == mine, "the handler of asyncio is back"
         return found
 
@@ -259,14 +261,14 @@ async def test_the_async_twin_stops_when_told_and_gives_up_when_cancelled() -> N
             stop.set()
 
     found = await evaluate_async(
-        TALKS, judge=judge, concurrency=1, stop=stop, on_progress=stop_at_two
+        CONVERSATIONS, judge=judge, concurrency=1, stop=stop, on_progress=stop_at_two
     )
     assert found.interrupted
-    assert 2 <= len(found) < len(TALKS)
+    assert 2 <= len(found) < len(CONVERSATIONS)
     asked = len(judge.asked)
     begun = asyncio.Event()
     endless = CountingJudge(lambda request: begun.set())
-    task = asyncio.create_task(evaluate_async(TALKS, judge=endless))
+    task = asyncio.create_task(evaluate_async(CONVERSATIONS, judge=endless))
     await begun.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -277,8 +279,8 @@ async def test_the_async_twin_stops_when_told_and_gives_up_when_cancelled() -> N
 
 def test_a_judge_with_answer_is_taken_as_it_is_by_both() -> None:
     judge = Answering()
-    assert measure(TALKS[0], judge=judge).judge == "Answering"
-    assert evaluate(TALKS[:1], judge=judge).is_complete
+    assert measure(CONVERSATIONS[0], judge=judge).judge == "Answering"
+    assert evaluate(CONVERSATIONS[:1], judge=judge).is_complete
 
 
 def test_what_a_judge_raises_becomes_an_error_that_names_it(
@@ -291,7 +293,7 @@ def test_what_a_judge_raises_becomes_an_error_that_names_it(
 
     for judge in (Answering(fails=True), CountingJudge(fail_to_send)):
         with pytest.raises(JudgeUnreachable, match="failed: ZeroDivisionError: by zero") as raised:
-            measure(TALKS[0], judge=judge)
+            measure(CONVERSATIONS[0], judge=judge)
         causes, error = [], raised.value.__cause__
         while error is not None:
             causes.append(type(error))
@@ -327,7 +329,7 @@ def test_what_cannot_be_meant_is_told_before_anything_is_asked(
     how: dict[str, Any], error: type[FaithtuiError], said: str
 ) -> None:
     with pytest.raises(error, match=said):
-        evaluate(**{"conversations": TALKS, **how})
+        evaluate(**{"conversations": CONVERSATIONS, **how})
 
 
 HOSTILE = "[bold red]<script>alert(1)</script>\x1b[31m [/] {x}"
@@ -351,7 +353,7 @@ def test_results_are_shown_as_text_everywhere() -> None:
 
 
 def test_results_are_plain_values() -> None:
-    found = evaluate(TALKS[:2], ["turn-faithfulness", "ragas-faithfulness"])
+    found = evaluate(CONVERSATIONS[:2], ["turn-faithfulness", "ragas-faithfulness"])
     again = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert again["mean_scores"] == found.mean_scores
     assert len(again["measurements"]) == 4
@@ -366,7 +368,7 @@ def test_results_are_plain_values() -> None:
 def test_a_provider_is_asked_with_the_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     with willing_server() as server:
         found = evaluate(
-            TALKS[:1],
+            CONVERSATIONS[:1],
             judge="openai:m",
             base_url=server.url,
             profile=JudgeProfile(temperature=0.5, seed=7),
@@ -377,9 +379,9 @@ def test_a_provider_is_asked_with_the_profile(monkeypatch: pytest.MonkeyPatch) -
 
 def test_temperature_0_finds_the_replies_of_the_default_however_it_is_typed() -> None:
     with willing_server() as server:
-        found = evaluate(TALKS[:1], judge="openai:m", base_url=server.url)
+        found = evaluate(CONVERSATIONS[:1], judge="openai:m", base_url=server.url)
         again = evaluate(
-            TALKS[:1],
+            CONVERSATIONS[:1],
             judge="openai:m",
             base_url=server.url,
             profile=JudgeProfile(temperature=0),
@@ -387,4 +389,4 @@ def test_temperature_0_finds_the_replies_of_the_default_however_it_is_typed() ->
         )
     assert found.calls
     assert (again.calls, again.is_complete) == (0, True)
-    assert evaluate(TALKS[:1], profile=JudgeProfile(temperature=0)).is_complete, "offline"
+    assert evaluate(CONVERSATIONS[:1], profile=JudgeProfile(temperature=0)).is_complete, "offline"

@@ -22,7 +22,7 @@ from faithtui.metrics.registry import METRICS, build
 from tests.engine.building import CountingJudge, conversation
 from tests.engine.random_judge import RandomJudge
 
-TALK = Conversation.of(
+CONVERSATION = Conversation.of(
     Turn("user", "When does it leave?"),
     Turn("assistant", "It leaves within two days.", (Document("It leaves within two days."),)),
     Turn("user", "And can I return it?"),
@@ -64,7 +64,7 @@ class Paid(OfflineJudge):
 @each_metric
 def test_every_metric_measures_and_says_what_it_rests_on(key: str) -> None:
     judge = Paid()
-    result = measure(TALK, key, judge)
+    result = measure(CONVERSATION, key, judge)
     assert result.spec.key == key
     assert result.judge == "anthropic:claude-sonnet-5-5"
     assert result.score.value is not None
@@ -82,7 +82,7 @@ def test_every_metric_measures_and_says_what_it_rests_on(key: str) -> None:
 
 @each_metric
 def test_without_labels_corrected_is_the_judges_and_a_label_moves_it(key: str) -> None:
-    result = measure(TALK, key, "offline")
+    result = measure(CONVERSATION, key, "offline")
     assert result.corrected({}) == result.scores
     worst = result.spec.labels.names[1]
     best = result.spec.labels.names[0]
@@ -92,18 +92,18 @@ def test_without_labels_corrected_is_the_judges_and_a_label_moves_it(key: str) -
 
 def test_a_label_of_a_claim_that_was_not_judged_is_refused() -> None:
     with pytest.raises(KeyError):
-        measure(TALK).corrected({Claim(1, "Something else."): "no"})
+        measure(CONVERSATION).corrected({Claim(1, "Something else."): "no"})
 
 
 def test_a_word_the_metric_does_not_know_is_refused() -> None:
-    result = measure(TALK)
+    result = measure(CONVERSATION)
     assert result.corrected({result.claims[0]: "1"}) == result.scores
     with pytest.raises(ValueError, match="'No' is no label of turn-faithfulness; expected yes, no"):
         result.corrected({result.claims[0]: "No"})
 
 
 def test_a_repeated_claim_is_one_claim_with_one_home_verdict() -> None:
-    result = measure(TALK)
+    result = measure(CONVERSATION)
     texts = [claim.text for claim in result.claims]
     assert texts.count("It leaves within two days.") == 2, "once per answer that makes it"
     assert len(result.windows[1].verdicts) == 3
@@ -111,7 +111,7 @@ def test_a_repeated_claim_is_one_claim_with_one_home_verdict() -> None:
 
 
 def test_evidence_names_truths_of_the_documents() -> None:
-    result = measure(TALK)
+    result = measure(CONVERSATION)
     supported = result.claims[0]
     assert [each.truth.text for each in result.evidence[supported]] == [
         "It leaves within two days."
@@ -123,14 +123,14 @@ def test_evidence_names_truths_of_the_documents() -> None:
 
 
 async def test_inside_a_running_loop_both_ways_give_the_same() -> None:
-    waited = measure(TALK)
-    assert (await measure_async(TALK)).scores == waited.scores
+    waited = measure(CONVERSATION)
+    assert (await measure_async(CONVERSATION)).scores == waited.scores
 
 
 def test_an_error_inside_a_running_loop_comes_out() -> None:
     async def inside() -> None:
         with pytest.raises(ConfigError):
-            measure(TALK, "turn-faithfulness", "nobody:x")
+            measure(CONVERSATION, "turn-faithfulness", "nobody:x")
 
     asyncio.run(inside())
 
@@ -146,9 +146,9 @@ def test_the_embedded_judge_costs_nothing_and_an_unknown_price_is_not_nothing() 
         def ref(self) -> str:
             return "my own judge"
 
-    assert measure(TALK, judge="offline").cost_usd == 0
-    assert measure(TALK, judge=Own()).cost_usd is None
-    assert measure(TALK, judge=Unknown()).cost_usd is None
+    assert measure(CONVERSATION, judge="offline").cost_usd == 0
+    assert measure(CONVERSATION, judge=Own()).cost_usd is None
+    assert measure(CONVERSATION, judge=Unknown()).cost_usd is None
 
 
 def test_a_metric_that_does_not_apply_is_skipped_with_its_reason() -> None:
@@ -162,25 +162,25 @@ def test_a_metric_that_does_not_apply_is_skipped_with_its_reason() -> None:
 
 
 def test_a_failed_question_is_a_state_and_not_a_score() -> None:
-    result = measure(TALK, judge=Paid(fails="claims"))
+    result = measure(CONVERSATION, judge=Paid(fails="claims"))
     assert result.score.state is ScoreState.FAILED
     assert "it does not want to" in (result.score.reason or "")
 
 
 def test_options_go_with_a_name_only() -> None:
     built = build("turn-faithfulness", {"window_size": 1})
-    assert measure(TALK, built).options["window_size"] == 1
+    assert measure(CONVERSATION, built).options["window_size"] == 1
     with pytest.raises(ConfigError, match="built already"):
-        measure(TALK, built, options={"window_size": 1})
+        measure(CONVERSATION, built, options={"window_size": 1})
 
 
 def test_concurrency_below_1_is_refused() -> None:
     with pytest.raises(ConfigError, match="concurrency is 0"):
-        measure(TALK, concurrency=0)
+        measure(CONVERSATION, concurrency=0)
 
 
 def test_verbose_mode_tells_the_steps_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    measure(TALK, options={"verbose_mode": True})
+    measure(CONVERSATION, options={"verbose_mode": True})
     out, err = capsys.readouterr()
     assert out == ""
     assert "window 2: turns 1, 2, 3, 4" in err
@@ -222,7 +222,7 @@ def test_images_reach_a_judge_that_takes_them_and_no_other() -> None:
 def test_the_option_that_names_a_judge_goes_before_the_argument(tmp_path: Path) -> None:
     replies = tmp_path / "replies.jsonl"
     replies.write_text("", encoding="utf-8")
-    result = measure(TALK, options={"model": f"replay:{replies}"})
+    result = measure(CONVERSATION, options={"model": f"replay:{replies}"})
     assert result.judge == f"replay:{replies}"
     assert result.score.state is ScoreState.FAILED
 

@@ -13,7 +13,7 @@ from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.errors import ConfigError, InputError, StoreError
 from tests.engine.willing_server import willing_server
 
-TALKS = [
+CONVERSATIONS = [
     {
         "id": f"c{number}",
         "turns": [
@@ -33,13 +33,13 @@ TALKS = [
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
     monkeypatch.setenv("FAITHTUI_HOME", str(tmp_path / "home"))
     with open_store(tmp_path / "chats.db", reviewer="ann") as opened:
-        opened.import_rows(TALKS, source="houses")
+        opened.import_rows(CONVERSATIONS, source="houses")
         yield opened
 
 
 def test_files_are_imported_once_and_bad_lines_named(project: Project, tmp_path: Path) -> None:
     file = tmp_path / "more.jsonl"
-    good = json.dumps(TALKS[0] | {"id": "c9"})
+    good = json.dumps(CONVERSATIONS[0] | {"id": "c9"})
     file.write_text(good + "\n{}\n")
     first = project.import_file(file)
     assert (first["new"], first["unchanged"]) == (1, 0)
@@ -160,7 +160,7 @@ def test_what_cannot_be_labelled_is_refused(project: Project) -> None:
     with pytest.raises(ConfigError, match="concurrency is 0; expected 1 to"):
         project.run(concurrency=0)
     with pytest.raises(InputError, match="rows: is a text; expected a list of mappings"):
-        project.import_rows(TALKS[0], source="one")  # type: ignore[arg-type]
+        project.import_rows(CONVERSATIONS[0], source="one")  # type: ignore[arg-type]
 
 
 def test_the_report_and_the_gate_are_those_of_the_commands(
@@ -207,7 +207,7 @@ def test_a_run_asks_with_the_parameters_of_the_settings_or_of_the_call(
         '[judges."openai:m"]\ntemperature = 0.5\nextra_headers = { X-Team = "red" }\n'
     )
     with willing_server() as server, open_store(tmp_path / "chats.db") as project:
-        project.import_rows(TALKS[:1], source="houses")
+        project.import_rows(CONVERSATIONS[:1], source="houses")
         project.run(judge="openai:m", base_url=server.url)
         asked = len(server.bodies)
         assert asked

@@ -34,7 +34,7 @@ each_metric = pytest.mark.parametrize("entry", METRICS, ids=lambda entry: str(en
 HOSTILE = Path(__file__).parents[3] / "fixtures" / "hostile" / "strings.json"
 ALL = ExampleRequest(everything=True)
 
-TALK = Conversation(
+CONVERSATION = Conversation(
     "shop",
     "returns",
     (
@@ -59,7 +59,7 @@ TALK = Conversation(
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with store_with(tmp_path / "store.db", [TALK]) as found:
+    with store_with(tmp_path / "store.db", [CONVERSATION]) as found:
         yield found
 
 

@@ -22,7 +22,7 @@ from faithtui.store.store import Store
 from tests.engine.faulty_runs import STEPS, environment, filled, items_of
 from tests.judges.fault_server import FaultConfig, FaultServer, fault_server
 
-TALKS = 6
+CONVERSATIONS = 6
 CONCURRENCY = 4
 KILLS = 3
 INTERRUPTED = 130
@@ -115,7 +115,7 @@ def server() -> Iterator[FaultServer]:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    filled(tmp_path / "s.db", TALKS).close()
+    filled(tmp_path / "s.db", CONVERSATIONS).close()
     return tmp_path / "s.db"
 
 
@@ -137,9 +137,11 @@ def test_f28_kill_9_again_and_again_then_resume(
     done = resumed(path)
     assert done.returncode == 0, done.stderr
     row, scores = outcome(path)
-    assert (row.state, row.done) == (RunState.DONE, TALKS)
+    assert (row.state, row.done) == (RunState.DONE, CONVERSATIONS)
     assert scores == clean
-    assert row.calls == len(server.billed) == TALKS * STEPS, "every question has one stored reply"
+    assert row.calls == len(server.billed) == CONVERSATIONS * STEPS, (
+        "every question has one stored reply"
+    )
     assert bought_twice(server) <= KILLS * CONCURRENCY
 
 

@@ -15,7 +15,7 @@ from faithtui.store.store import Store
 from tests.engine.faulty_runs import STEPS, environment, filled, items_of, ordered
 from tests.judges.fault_server import FaultConfig, FaultServer, fault_server
 
-TALKS = 6
+CONVERSATIONS = 6
 
 
 @pytest.fixture
@@ -46,7 +46,9 @@ def scores_of(path: Path) -> list[list[ScoreSet | None]]:
     with Store.open(path, create=False) as store:
         assert store.list_damage() == []
         rows = store.runs.list_runs()
-        assert {(row.state, row.done, row.failed) for row in rows} == {(RunState.DONE, TALKS, 0)}
+        assert {(row.state, row.done, row.failed) for row in rows} == {
+            (RunState.DONE, CONVERSATIONS, 0)
+        }
         return [[item.scores for item in items_of(store, row.id)] for row in rows]
 
 
@@ -54,11 +56,11 @@ def test_two_processes_on_two_runs_over_the_same_conversations_ask_everything_on
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None]
 ) -> None:
     path = tmp_path / "s.db"
-    with filled(path, TALKS) as store:
+    with filled(path, CONVERSATIONS) as store:
         for _ in range(2):
             ordered(store, server)
     ended([begun(path, "--resume", "1"), begun(path, "--resume", "2")])
-    assert len(server.entries) == TALKS * STEPS
+    assert len(server.entries) == CONVERSATIONS * STEPS
     assert scores_of(path) == [clean, clean]
 
 
@@ -67,14 +69,14 @@ def test_two_processes_on_the_same_run_ask_everything_once(
     tmp_path: Path, server: FaultServer, clean: list[ScoreSet | None]
 ) -> None:
     path = tmp_path / "s.db"
-    with filled(path, TALKS) as store:
+    with filled(path, CONVERSATIONS) as store:
         ordered(store, server)
     ended([begun(path, "--resume", "1") for _ in range(2)])
-    assert len(server.entries) == TALKS * STEPS
+    assert len(server.entries) == CONVERSATIONS * STEPS
     assert scores_of(path) == [clean]
     with Store.open(path, create=False) as store:
-        assert store.runs.list_runs()[0].calls == TALKS * STEPS
-        assert store.runs.list_runs()[0].windows == TALKS
+        assert store.runs.list_runs()[0].calls == CONVERSATIONS * STEPS
+        assert store.runs.list_runs()[0].windows == CONVERSATIONS
 
 
 def test_what_a_killed_process_was_asking_is_asked_by_the_other(
@@ -82,7 +84,7 @@ def test_what_a_killed_process_was_asking_is_asked_by_the_other(
 ) -> None:
     path = tmp_path / "s.db"
     server.config.holds_after = 3
-    with filled(path, TALKS) as store:
+    with filled(path, CONVERSATIONS) as store:
         for _ in range(2):
             ordered(store, server, concurrency=4)
     first, second = (begun(path, "--resume", number) for number in "12")
@@ -94,7 +96,7 @@ def test_what_a_killed_process_was_asking_is_asked_by_the_other(
     assert first.returncode == -signal.SIGKILL
     ended([second])
     bought_twice = server.billed.total() - len(server.billed)
-    assert len(server.billed) == TALKS * STEPS
+    assert len(server.billed) == CONVERSATIONS * STEPS
     assert bought_twice <= 4
     ended([begun(path, "--resume", "1")])
     assert server.billed.total() - len(server.billed) == bought_twice

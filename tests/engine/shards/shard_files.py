@@ -15,12 +15,12 @@ from faithtui.engine.shards.shard_source import Shard, list_shards
 from faithtui.formats.writers.conversations import conversation_to_json
 from tests.engine.building import conversation
 
-TALKS = [conversation(key, 2) for key in "abcde"]
+CONVERSATIONS = [conversation(key, 2) for key in "abcde"]
 
 SETTINGS = MeasureSettings(concurrency=3)
 
 
-def write_lines(path: Path, chats: Sequence[Conversation | str] = TALKS) -> Path:
+def write_lines(path: Path, chats: Sequence[Conversation | str] = CONVERSATIONS) -> Path:
     """Write conversations, or lines as they are, as JSON lines."""
     lines = [
         each if isinstance(each, str) else json.dumps(conversation_to_json(each, {}))
@@ -31,7 +31,7 @@ def write_lines(path: Path, chats: Sequence[Conversation | str] = TALKS) -> Path
     return path
 
 
-def write_shard(folder: Path, chats: Sequence[Conversation | str] = TALKS) -> Shard:
+def write_shard(folder: Path, chats: Sequence[Conversation | str] = CONVERSATIONS) -> Shard:
     """Write conversations into a file and give it as a shard."""
     (shard,) = list_shards(write_lines(folder / "parcels.jsonl", chats))
     return shard

@@ -18,13 +18,13 @@ from faithtui.errors import ConfigError, ExportError, FileUnreadable, InputError
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.formats.readers.protocol import ParsedRecord
 from tests.engine.building import conversation
-from tests.engine.shards.shard_files import TALKS, read_rows, read_tables, write_lines
+from tests.engine.shards.shard_files import CONVERSATIONS, read_rows, read_tables, write_lines
 from tests.engine.willing_server import willing_server
 
 
 def write_source(folder: Path, files: int = 3) -> Path:
     for number in range(files):
-        chats = [conversation(f"{number}-{each.key}", 1) for each in TALKS[:2]]
+        chats = [conversation(f"{number}-{each.key}", 1) for each in CONVERSATIONS[:2]]
         write_lines(folder / f"{number}.jsonl", chats)
     return folder
 
@@ -74,20 +74,20 @@ def test_files_that_come_later_are_new_shards_and_changed_ones_are_refused(
     summary = measure_shards(source, tmp_path / "r", concurrency=2)
     assert (summary.shards, summary.whole) == (2, 2)
     assert [each.shard for each in summary.outcomes] == ["1.jsonl"]
-    write_lines(source / "0.jsonl", TALKS)
+    write_lines(source / "0.jsonl", CONVERSATIONS)
     with pytest.raises(ConfigError, match=r"the file of shard 0.jsonl has bytes: \d+ here and"):
         measure_shards(source, tmp_path / "r")
 
 
 def test_a_file_is_measured_once_whatever_folder_above_it_is_named(tmp_path: Path) -> None:
-    july = write_lines(tmp_path / "logs" / "july" / "a b.jsonl", TALKS[:2])
+    july = write_lines(tmp_path / "logs" / "july" / "a b.jsonl", CONVERSATIONS[:2])
     assert measure_shards(july.parent, tmp_path / "r").conversations == 2
-    write_lines(tmp_path / "logs" / "july" / "a#b.jsonl", TALKS[2:3])
-    write_lines(tmp_path / "logs" / "a_b.jsonl", TALKS[3:])
+    write_lines(tmp_path / "logs" / "july" / "a#b.jsonl", CONVERSATIONS[2:3])
+    write_lines(tmp_path / "logs" / "a_b.jsonl", CONVERSATIONS[3:])
     found = measure_shards(tmp_path / "logs", tmp_path / "r")
     assert (found.shards, found.whole, found.conversations) == (3, 3, 3)
     rows = read_rows(tmp_path / "r", "conversations")
-    assert sorted(each["key"] for each in rows) == [each.key for each in TALKS]
+    assert sorted(each["key"] for each in rows) == [each.key for each in CONVERSATIONS]
     assert measure_shards(tmp_path / "logs", tmp_path / "r").conversations == 0
     assert measure_shards(july, tmp_path / "r").shards == 1
 
@@ -266,7 +266,7 @@ def test_failed_rows_of_any_shard_are_retried_under_a_budget_that_counts_each_re
     tmp_path: Path,
 ) -> None:
     source, results = write_source(tmp_path / "s", 2), tmp_path / "r"
-    write_lines(source / "2.jsonl", ["{broken", TALKS[0]])
+    write_lines(source / "2.jsonl", ["{broken", CONVERSATIONS[0]])
     with willing_server() as server:
         first = measure_shards(source, results, judge="openai:m", base_url=server.url)
         assert (first.failed, first.is_whole) == (1, True)
@@ -295,7 +295,7 @@ def test_results_beside_their_source_are_gone_on_with(tmp_path: Path) -> None:
 def test_a_broken_table_keeps_no_other_shard_from_its_retry(tmp_path: Path) -> None:
     source, results = tmp_path / "s", tmp_path / "r"
     for name in "012":
-        write_lines(source / f"{name}.jsonl", ["{broken", TALKS[0]])
+        write_lines(source / f"{name}.jsonl", ["{broken", CONVERSATIONS[0]])
     measure_shards(source, results)
     (results / "conversations" / "1.jsonl.parquet").write_bytes(b"broken")
     one = measure_shards(source, results, shard="0.jsonl", retry_failed=True)
@@ -347,7 +347,7 @@ def dealt(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_large_shards_are_dealt_out_first(tmp_path: Path, dealt: list[str]) -> None:
     source = tmp_path / "s"
     for name, chats in (("a", 1), ("b", 3), ("c", 2)):
-        write_lines(source / f"{name}.jsonl", TALKS[:1] * chats)
+        write_lines(source / f"{name}.jsonl", CONVERSATIONS[:1] * chats)
     measure_shards(source, tmp_path / "r", workers=2)
     assert dealt == ["b.jsonl", "c.jsonl", "a.jsonl"]
 

@@ -17,7 +17,7 @@ from faithtui.errors import ConfigError, FileUnreadable, InputError
 from faithtui.formats.files.parquet_copy import Footer, copy_row_groups
 from faithtui.formats.files.thrift import I64, ThriftReader, encode_struct
 from faithtui.formats.readers.datasets import FormatChoice
-from tests.engine.shards.shard_files import TALKS, write_lines
+from tests.engine.shards.shard_files import CONVERSATIONS, write_lines
 
 AUTO = FormatChoice()
 
@@ -46,7 +46,7 @@ def test_a_file_is_a_shard(tmp_path: Path) -> None:
     (shard,) = list_shards(file)
     assert (shard.name, shard.source) == ("parcels.jsonl", "parcels")
     assert shard.size == file.stat().st_size
-    assert keys(shard) == [each.key for each in TALKS]
+    assert keys(shard) == [each.key for each in CONVERSATIONS]
 
 
 def test_a_folder_is_one_shard_a_data_file_in_order_of_names(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_star_of_an_address_stays_within_its_folder(tmp_path: Path) -> None:
 def test_a_json_file_behind_an_address_is_read_with_its_own_name_in_errors(
     tmp_path: Path,
 ) -> None:
-    write_lines(tmp_path / "parcels.jsonl", [TALKS[0], "{broken"])
+    write_lines(tmp_path / "parcels.jsonl", [CONVERSATIONS[0], "{broken"])
     (shard,) = list_shards(f"file://{tmp_path}/parcels.jsonl")
     first, second = (each.found for each in shard.read(AUTO))
     assert first == next(iter(list_shards(tmp_path)[0].read(AUTO))).found
@@ -510,7 +510,7 @@ def test_results_at_an_address_that_cannot_be_known_are_refused_and_nobody_elses
 def test_any_name_of_a_file_is_read_at_an_address(tmp_path: Path) -> None:
     names = ["a b", "c%20d", "e#f", "g?h", "ü", "i[1]*", "k+l", "m&n=1", "sub x/o"]
     for name in names:
-        write_lines(tmp_path / f"{name}.jsonl", TALKS[:1])
+        write_lines(tmp_path / f"{name}.jsonl", CONVERSATIONS[:1])
     shards = list_shards(f"file://{tmp_path}")
     assert len(shards) == len(names)
     for each in shards:

@@ -41,8 +41,8 @@ from faithtui.judges.embedded import answers
 from faithtui.output_files import move_into_place
 from tests.engine.building import CountingJudge, conversation, failing
 from tests.engine.shards.shard_files import (
+    CONVERSATIONS,
     SETTINGS,
-    TALKS,
     change,
     read_rows,
     read_tables,
@@ -62,8 +62,8 @@ async def test_the_rows_say_what_measure_says(tmp_path: Path) -> None:
     outcome = await measure_into(tmp_path / "r", shard, CountingJudge())
     assert (outcome.is_whole, outcome.conversations, outcome.failed) == (True, 5, 0)
     rows = read_rows(tmp_path / "r", "conversations")
-    assert [each["key"] for each in rows] == [each.key for each in TALKS]
-    for chat, row in zip(TALKS, rows, strict=True):
+    assert [each["key"] for each in rows] == [each.key for each in CONVERSATIONS]
+    for chat, row in zip(CONVERSATIONS, rows, strict=True):
         expected = await measure_async(chat, judge=CountingJudge())
         assert row["windowed"] == expected.score.value
         assert row["claims"] == len(expected.claims) == row["yes"]
@@ -117,7 +117,7 @@ async def interrupted_journal(tmp_path: Path, shard: Shard) -> bytes:
 async def test_whatever_a_kill_leaves_of_the_journal_nothing_is_bought_twice(
     tmp_path: Path,
 ) -> None:
-    shard = write_shard(tmp_path, TALKS[:2])
+    shard = write_shard(tmp_path, CONVERSATIONS[:2])
     await measure_into(tmp_path / "whole", shard, CountingJudge())
     expected = read_tables(tmp_path / "whole")
     journal = await interrupted_journal(tmp_path, shard)
@@ -145,7 +145,7 @@ async def test_whatever_a_kill_leaves_of_the_journal_nothing_is_bought_twice(
 
 
 async def test_a_reply_is_in_the_journal_before_it_is_used(tmp_path: Path) -> None:
-    shard = write_shard(tmp_path, TALKS[:1])
+    shard = write_shard(tmp_path, CONVERSATIONS[:1])
     path = tmp_path / "r" / "journal" / f"{shard.name}.jsonl"
     seen: list[Counter[str]] = []
 
@@ -172,7 +172,7 @@ async def test_a_reply_that_costs_is_on_the_disk_before_it_is_used(
         real(number)
 
     monkeypatch.setattr(os, "fsync", note_and_sync)
-    shard = write_shard(tmp_path, TALKS[:1])
+    shard = write_shard(tmp_path, CONVERSATIONS[:1])
     await measure_into(tmp_path / "r", shard, CountingJudge())
     with_own_judge = len(synced)
     await measure_shard_async(SETTINGS, shard, tmp_path / "free")
@@ -182,11 +182,11 @@ async def test_a_reply_that_costs_is_on_the_disk_before_it_is_used(
 
 async def test_what_cannot_be_read_or_judged_is_a_row_with_a_reason(tmp_path: Path) -> None:
     chats: list[Conversation | str] = [
-        TALKS[0],
+        CONVERSATIONS[0],
         '{"id": "broken", "turns": 7}',
         "{not json",
-        TALKS[1],
-        TALKS[2],
+        CONVERSATIONS[1],
+        CONVERSATIONS[2],
     ]
     shard = write_shard(tmp_path, chats)
     judge = failing(JudgeRefused("no", raw="no"), lambda request: "b-0" in request.prompt)
@@ -242,7 +242,7 @@ async def test_a_file_of_which_nobody_can_read_anything_is_one_failed_row(
 
 
 async def test_lines_of_which_none_can_be_read_are_a_failed_row_each(tmp_path: Path) -> None:
-    shard = write_shard(tmp_path, ["{broken"] * 40 + [TALKS[0]])
+    shard = write_shard(tmp_path, ["{broken"] * 40 + [CONVERSATIONS[0]])
     outcome = await measure_into(tmp_path / "r", shard, CountingJudge())
     assert (outcome.is_whole, outcome.conversations, outcome.failed) == (True, 41, 40)
 
@@ -299,14 +299,14 @@ async def test_a_worker_that_comes_late_finds_the_shard_whole(tmp_path: Path) ->
 
 
 async def test_two_equal_questions_of_a_shard_are_bought_once(tmp_path: Path) -> None:
-    twin = Conversation("parcels", "twin", TALKS[0].turns, "parcels/twin")
+    twin = Conversation("parcels", "twin", CONVERSATIONS[0].turns, "parcels/twin")
     judge = CountingJudge()
     await measure_into(
-        tmp_path / "r", write_shard(tmp_path, [TALKS[0], twin]), judge, concurrency=1
+        tmp_path / "r", write_shard(tmp_path, [CONVERSATIONS[0], twin]), judge, concurrency=1
     )
     alone = CountingJudge()
     await measure_into(
-        tmp_path / "alone", write_shard(tmp_path / "one", TALKS[:1]), alone, concurrency=1
+        tmp_path / "alone", write_shard(tmp_path / "one", CONVERSATIONS[:1]), alone, concurrency=1
     )
     assert len(judge.asked) == len(alone.asked)
     rows = read_rows(tmp_path / "r", "conversations")
@@ -424,8 +424,8 @@ async def test_a_conversation_that_the_metric_skips_is_a_row(tmp_path: Path) -> 
 async def test_an_image_behind_an_address_is_a_row_with_a_reason(tmp_path: Path) -> None:
     image = Image("0" * 64, "", "https://cdn.example.com/a.png")
     shown = Turn("user", "What is it?", images=(image,))
-    chat = Conversation("parcels", "shown", (shown, *TALKS[0].turns[1:]), "parcels/shown")
-    shard = write_shard(tmp_path, [chat, TALKS[1]])
+    chat = Conversation("parcels", "shown", (shown, *CONVERSATIONS[0].turns[1:]), "parcels/shown")
+    shard = write_shard(tmp_path, [chat, CONVERSATIONS[1]])
 
     class Elsewhere(CountingJudge):
         takes_images = True

@@ -10,7 +10,7 @@ from faithtui.tui.review.layout import ReviewContent, lay_out_review, lay_out_zo
 from tests.tui.theme.test_layouts import covers
 
 SIZES = [(80, 20), (120, 36), (200, 56)]
-TALK = ReviewContent(
+CONVERSATION = ReviewContent(
     claims=8, windows=4, claim_characters=120, exchange_characters=700, has_references=True
 )
 
@@ -52,8 +52,10 @@ def test_what_is_judged_and_the_verdict_stay_beside_an_enlarged_pane(
 
 
 def test_few_windows_leave_room_for_their_claims() -> None:
-    assert lay_out_zoomed_review("windows", 120, 36, TALK)["claims"].height >= 15
-    assert "claims" not in lay_out_zoomed_review("windows", 120, 36, replace(TALK, windows=40))
+    assert lay_out_zoomed_review("windows", 120, 36, CONVERSATION)["claims"].height >= 15
+    assert "claims" not in lay_out_zoomed_review(
+        "windows", 120, 36, replace(CONVERSATION, windows=40)
+    )
 
 
 @given(st.integers(60, 250), st.integers(17, 80), contents)
@@ -66,11 +68,11 @@ def test_question_and_answer_have_a_place_at_every_usual_size(
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_pane_that_has_nothing_to_say_has_no_place(size: tuple[int, int]) -> None:
-    assert "card" not in lay_out_review(*size, replace(TALK, has_card=False))
-    assert "truths" not in lay_out_review(*size, replace(TALK, has_references=False))
-    blind = lay_out_review(*size, replace(TALK, is_blind=True, has_references=False))
+    assert "card" not in lay_out_review(*size, replace(CONVERSATION, has_card=False))
+    assert "truths" not in lay_out_review(*size, replace(CONVERSATION, has_references=False))
+    blind = lay_out_review(*size, replace(CONVERSATION, is_blind=True, has_references=False))
     assert not {"truths", "windows"} & blind.keys()
-    assert "windows" not in lay_out_review(*size, replace(TALK, windows=1))
+    assert "windows" not in lay_out_review(*size, replace(CONVERSATION, windows=1))
 
 
 @pytest.mark.parametrize("size", SIZES[1:])
@@ -78,24 +80,26 @@ def test_a_longer_claim_has_a_higher_pane_and_blind_evidence_is_wider(
     size: tuple[int, int],
 ) -> None:
     short, long = (
-        lay_out_review(*size, replace(TALK, claim_characters=each))["card"].height
+        lay_out_review(*size, replace(CONVERSATION, claim_characters=each))["card"].height
         for each in (30, 300)
     )
     assert short == 4
     assert long > short
-    blind = lay_out_review(*size, replace(TALK, is_blind=True, has_references=False))["evidence"]
-    shown = lay_out_review(*size, TALK)["evidence"]
+    blind = lay_out_review(*size, replace(CONVERSATION, is_blind=True, has_references=False))[
+        "evidence"
+    ]
+    shown = lay_out_review(*size, CONVERSATION)["evidence"]
     assert blind.width * blind.height > 1.2 * shown.width * shown.height
 
 
 @pytest.mark.parametrize("size", SIZES[1:])
 def test_a_guideline_finds_its_place_beside_blind_claims(size: tuple[int, int]) -> None:
-    content = replace(TALK, is_blind=True, has_references=False, guideline_lines=5)
+    content = replace(CONVERSATION, is_blind=True, has_references=False, guideline_lines=5)
     assert lay_out_review(*size, content)["guideline"].height == 7
 
 
 def test_blind_claims_are_not_pressed_into_three_rows_by_the_guideline() -> None:
-    content = replace(TALK, is_blind=True, has_references=False, guideline_lines=23)
+    content = replace(CONVERSATION, is_blind=True, has_references=False, guideline_lines=23)
     layout = lay_out_review(120, 36, content)
     assert layout["claims"].height >= 8
     assert layout["guideline"].height >= 6

@@ -12,7 +12,7 @@ from faithtui.engine.shards.manifest import read_manifest
 from faithtui.engine.shards.shard_worker import ShardOutcome
 from tests.cli.conftest import Cli
 from tests.engine.building import conversation
-from tests.engine.shards.shard_files import TALKS, write_lines
+from tests.engine.shards.shard_files import CONVERSATIONS, write_lines
 from tests.engine.willing_server import willing_server
 
 
@@ -68,7 +68,7 @@ def test_json_has_every_count_and_every_shard(cli: Cli, source: Path) -> None:
 def test_rows_that_failed_end_with_5_and_a_file_of_prose_is_told_too(
     cli: Cli, source: Path
 ) -> None:
-    write_lines(source / "0.jsonl", ["{broken", TALKS[0]])
+    write_lines(source / "0.jsonl", ["{broken", CONVERSATIONS[0]])
     found = cli("measure", source, "-o", source.parent / "a")
     assert found.code == 5
     assert "1 failed, with the reason in their rows" in found.out

@@ -17,7 +17,7 @@ from tests.engine.faulty_runs import filled
 from tests.judges.fault_server import FaultServer, Rule, fault_server
 from tests.judges.faults import Fault
 
-TALKS = 4
+CONVERSATIONS = 4
 PROVED = Rule((Fault("extra_fields"),), most=3)
 
 
@@ -30,7 +30,7 @@ def server() -> Iterator[FaultServer]:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "s.db"
-    filled(path, TALKS).close()
+    filled(path, CONVERSATIONS).close()
     return path
 
 
@@ -49,7 +49,7 @@ def test_a_missing_verdict_is_told_everywhere_and_filled_in_by_resuming(
     cli: Cli, tmp_path: Path, path: Path, server: FaultServer
 ) -> None:
     sound = tmp_path / "sound.db"
-    filled(sound, TALKS).close()
+    filled(sound, CONVERSATIONS).close()
     assert cli(*ordered(sound, server)).code == 0
     claim = claim_of(cli, sound)
     server.config.rules = (PROVED, Rule((Fault("missing_verdict"),), contains=claim))
@@ -87,7 +87,7 @@ def test_a_run_that_fails_alike_stops_and_says_how_to_go_on(
     assert "--max-failures" in stopped.err
     again = cli("run", "--resume", "1", "--max-failures", "100%", "--store", path)
     assert again.code == 5
-    assert f"{TALKS} conversations failed" in again.err
+    assert f"{CONVERSATIONS} conversations failed" in again.err
     with Store.open(path, create=False) as store:
         assert store.runs.read_run(RunId(1)).spec.max_failures == FailureLimit(share=1.0)
     server.config.rules = ()

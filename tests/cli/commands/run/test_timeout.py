@@ -14,8 +14,8 @@ from tests.cli.conftest import Cli
 from tests.engine.faulty_runs import STEPS, filled
 from tests.judges.fault_server import FaultServer, fault_server
 
-TALKS = 2
-TALK = single_turn("How long?", "A year.", ["Returns are possible for a year."])
+CONVERSATIONS = 2
+CONVERSATION = single_turn("How long?", "A year.", ["Returns are possible for a year."])
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[float | None]:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    filled(tmp_path / "s.db", TALKS).close()
+    filled(tmp_path / "s.db", CONVERSATIONS).close()
     return tmp_path / "s.db"
 
 
@@ -84,14 +84,14 @@ def test_every_request_of_a_run_gets_the_seconds_that_were_given(
     assert result.code == 0, result.err
     # A batch that is handed over gets a little more for its size.
     assert {math.floor(each or 0) for each in given} == set(map(math.floor, expected))
-    assert len(server.entries) == TALKS * STEPS
+    assert len(server.entries) == CONVERSATIONS * STEPS
 
 
 def test_another_timeout_asks_nothing_again(cli: Cli, path: Path, server: FaultServer) -> None:
     assert cli(*order(path, server)).code == 0
     assert cli(*order(path, server), "--timeout", "300").code == 0
     assert cli("--store", path, "run", "--resume", "last", "--timeout", "9").code == 0
-    assert len(server.entries) == TALKS * STEPS
+    assert len(server.entries) == CONVERSATIONS * STEPS
 
 
 @pytest.mark.parametrize("typed", ["0", "-5", "0.5", "nan", "inf", "86401", "1e9"])
@@ -140,17 +140,17 @@ def test_a_run_that_goes_on_is_not_previewed_with_a_timeout(cli: Cli, path: Path
 
 
 def test_the_library_takes_a_timeout(server: FaultServer, given: list[float | None]) -> None:
-    measure(TALK, judge="openai:m", base_url=server.url, timeout_s=44)
-    measure(TALK, judge="openai:m", base_url=server.url)
+    measure(CONVERSATION, judge="openai:m", base_url=server.url, timeout_s=44)
+    measure(CONVERSATION, judge="openai:m", base_url=server.url)
     assert set(given) == {44.0, TIMEOUT_S}
 
 
 @pytest.mark.parametrize("value", [0, -1.0, math.nan, math.inf, 86_401])
 def test_the_library_refuses_what_is_no_timeout(value: float) -> None:
     with pytest.raises(ConfigError, match=r"timeout_s is .* expected a number of seconds"):
-        measure(TALK, timeout_s=value)
+        measure(CONVERSATION, timeout_s=value)
 
 
 def test_the_library_refuses_a_timeout_of_another_type() -> None:
     with pytest.raises(InputError, match="timeout_s: is a text; expected a number of seconds"):
-        measure(TALK, timeout_s="30")  # type: ignore[arg-type]  # that is the point
+        measure(CONVERSATION, timeout_s="30")  # type: ignore[arg-type]  # that is the point

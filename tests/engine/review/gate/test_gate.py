@@ -45,7 +45,7 @@ from faithtui.store.deletion_records import DeletionKind
 from faithtui.store.records import ItemCheckResult, ItemState, RunSpec, RunState
 from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum
 from faithtui.store.store import Store
-from tests.engine.finished_run import CLAIMS, JUDGED, TALKS, Calendar, fair, label, run_over
+from tests.engine.finished_run import CLAIMS, CONVERSATIONS, JUDGED, Calendar, fair, label, run_over
 from tests.store.building import (
     assess,
     import_conversations,
@@ -154,10 +154,10 @@ def test_the_score_is_what_people_say_and_not_what_the_judge_says(
     (score,) = [each for each in result.checks if each.criterion is Criterion.SCORE]
     by_people = sum(
         fair(number, place, word) == "yes"
-        for number in range(TALKS)
+        for number in range(CONVERSATIONS)
         for place, word in enumerate(CLAIMS)
     )
-    assert score.value == pytest.approx(by_people / (TALKS * len(CLAIMS)))
+    assert score.value == pytest.approx(by_people / (CONVERSATIONS * len(CLAIMS)))
     assert score.value != 0.5
 
 
@@ -1433,14 +1433,14 @@ def test_a_run_over_conversations_whose_labels_were_known_is_asked_about(
 ) -> None:
     """The judge is wrong in eight of 24 conversations: somebody judges the others again."""
     calendar.wait(1)
-    sound = [place for place in range(TALKS) if place % 6 and place % 4]
+    sound = [place for place in range(CONVERSATIONS) if place % 6 and place % 4]
     suiting = run_over_some(store, RUN, sound)
     accept = ("few_conversations",)
     asked, why = ask(store, suiting, calendar, *accept)
     assert (asked, "--accept other_conversations" in why) == (CheckOutcome.UNDECIDED, True)
     passed, _ = ask(store, suiting, calendar, *accept, "other_conversations")
     assert passed is CheckOutcome.PASSED
-    whole = run_over_some(store, RUN, range(TALKS))
+    whole = run_over_some(store, RUN, range(CONVERSATIONS))
     assert ask(store, whole, calendar)[0] is CheckOutcome.PASSED
 
 

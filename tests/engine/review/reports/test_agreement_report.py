@@ -35,7 +35,7 @@ from tests.store.building import (
     windows_of,
 )
 
-TALK = make_conversation(answers=3)
+CONVERSATION = make_conversation(answers=3)
 LABELS = {1: ["yes", "no"], 3: ["idk", "yes"], 5: ["no"]}
 
 
@@ -51,7 +51,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def run(store: Store) -> RunId:
-    found, _ = judged(store, TALK, LABELS)
+    found, _ = judged(store, CONVERSATION, LABELS)
     return found
 
 
@@ -107,7 +107,7 @@ def test_the_idk_rule_reaches_the_tables(
 
 
 def test_the_rule_for_duplicates_reaches_the_readings(store: Store) -> None:
-    run, _ = judged(store, TALK, LABELS)
+    run, _ = judged(store, CONVERSATION, LABELS)
     found = compute_run_agreement(store, run, ReportSettings(duplicates="latest"))
     assert found.report.settings.duplicates == "latest"
     assert [each.judge for each in found.claims] == ["yes", "no", "idk", "yes", "no"]
@@ -115,7 +115,7 @@ def test_the_rule_for_duplicates_reaches_the_readings(store: Store) -> None:
 
 def test_another_run_is_compared_on_the_same_claims(store: Store, run: RunId) -> None:
     other, _ = judged(
-        store, TALK, {**LABELS, 5: ["yes"]}, spec=spec_of(SPEC.metric, SPEC.rule, "replay")
+        store, CONVERSATION, {**LABELS, 5: ["yes"]}, spec=spec_of(SPEC.metric, SPEC.rule, "replay")
     )
     for claim in claims_of(store, run):
         label(store, claim, "yes")
@@ -297,7 +297,9 @@ def test_agreement_is_broken_down_by_metadata_of_conversations(tmp_path: Path) -
 
 
 def test_a_key_that_no_conversation_has_is_refused_with_what_there_is(store: Store) -> None:
-    run, _ = judged(store, replace(TALK, metadata={"model": "m", "o": {"tags": []}}), LABELS)
+    run, _ = judged(
+        store, replace(CONVERSATION, metadata={"model": "m", "o": {"tags": []}}), LABELS
+    )
     with pytest.raises(ConfigError, match=r"known: model, tags\. Did you mean `model`"):
         compute_run_agreement(store, run, ReportSettings(metadata_keys=("modle",)))
 
