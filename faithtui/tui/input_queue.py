@@ -23,6 +23,7 @@ from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.worker import Worker, WorkerError
 
 from faithtui.tui.allowed_actions import drop_writing_keys
+from faithtui.tui.refusals import show_refusal_box
 
 P = ParamSpec("P")
 NodeT = TypeVar("NodeT", bound="_Node")
@@ -350,7 +351,7 @@ class ModalWindow(ModalScreen[ScreenResultType]):
     def on_paste(self) -> None:
         """Say that a paste did nothing: no line took it."""
         self.app.bell()
-        self.app.notify(PASTE_IGNORED, severity="warning", markup=False)
+        show_refusal_box(self.app, PASTE_IGNORED)
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         """Close with an answer, once."""

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from faithtui.errors import FaithtuiError
 from faithtui.tui.allowed_actions import WHY_NOTHING_IS_SAVED
-from faithtui.tui.screen.main_screen import FaithScreen, withdraw_warnings
+from faithtui.tui.refusals import show_refusal_box
+from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme.lines import escape_text
 
 if TYPE_CHECKING:
@@ -41,5 +42,4 @@ def notify_refusal(app: "FaithApp", words: str) -> None:
         app.screen.refuse(words)
     else:
         app.bell()
-        withdraw_warnings(app)
-        app.notify(words, severity="warning", markup=False)
+        show_refusal_box(app, words)

@@ -68,6 +68,13 @@ async def test_ctrl_c_and_a_paste_say_what_they_do_not_and_no_box_repeats(app: F
             screen.refuse(words)
             await calm(pilot)
         assert [each.message for each in app._notifications] == ["second " * 30]
+        app.notify("Runs are left", severity="warning")
+        screen.refuse("third " * 30)
+        await calm(pilot)
+        told = [each.message for each in app._notifications]
+        assert told == ["Runs are left", "third " * 30], "what is no refusal stays"
+        screen.show_message()
+        assert [each.message for each in app._notifications] == ["Runs are left"]
 
 
 @pytest.mark.parametrize(

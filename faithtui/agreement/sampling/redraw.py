@@ -6,7 +6,7 @@ not what its seed draws of what is left; nor is one that was drawn before its ru
 """
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from math import isclose
@@ -37,9 +37,11 @@ def is_draw_of_frame(
         share: Share of its claims that show the judge.
     """
     sizes = {each.name: each.drawn for each in sample.strata}
+    if sample.frame != len(frame) or sum(sizes.values()) > len(sample.claims):
+        return False  # before anything is drawn: counts may be anything
     plan = SamplePlan(design, seed, sum(sizes.values()), sizes, shown_share=share)
     again = make_sample_draw(frame, plan)
-    if sample.frame != again.frame or set(sample.strata) != set(again.strata):
+    if Counter(sample.strata) != Counter(again.strata):
         return False
     ours, theirs = _group_by_stratum(sample.claims), _group_by_stratum(again.claims)
     return ours.keys() == theirs.keys() and all(

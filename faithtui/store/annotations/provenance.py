@@ -20,9 +20,13 @@ from faithtui.store.schema.tables import (
     human_label,
     run,
     run_item,
+    sample,
     verdict,
     window,
 )
+
+USUAL_SHOWN = 0.2
+"""Share of a blind queue that shows the judge, unless `audit_share` is set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +125,10 @@ class Provenance:
     ) -> set[ClaimId]:
         """List the claims that somebody labelled blind with another run's judge seen before.
 
-        Seen is what it said of the conversation, or, hidden, of one of its claims: `v` in a queue.
-        A judge that is asked again says much the same, also of claims that it words anew.
+        Seen is what it said of the conversation, or, hidden, of one of its claims: `v` in a queue,
+        or a queue that shows more of them than is usual. A judge that is asked again says much the
+        same, also of claims that it words anew. What the usual share of a blind queue shows is not
+        counted: nearly every annotator of an earlier run has seen that much of a conversation.
 
         Args:
             claims: Of which.
@@ -138,21 +144,63 @@ class Provenance:
             )
             .exists()
         )
-        reveal, revealed = human_label.alias(), claim.alias()
-        was_revealed = (
-            select(reveal.c.id)
-            .join(revealed, revealed.c.id == reveal.c.claim_id)
-            .where(
-                revealed.c.conversation_id == claim.c.conversation_id,
-                reveal.c.action == Action.REVEALED.value,
-                # Of a run that was deleted it has none.
-                reveal.c.run_id.is_distinct_from(human_label.c.run_id),
-                reveal.c.reviewer == human_label.c.reviewer,
-                reveal.c.created_at <= human_label.c.created_at,
+        return self._list_claims_labelled_blind(
+            claims, was_in_view
+        ) | self._list_claims_labelled_blind_after_reveal(claims)
+
+    def _list_claims_labelled_blind_after_reveal(self, claims: Collection[ClaimId]) -> set[ClaimId]:
+        """List the claims labelled blind by whoever had revealed one beside them in another run.
+
+        An act of a run that was deleted names none, and is taken for one of another run.
+        """
+        with self._database.open_reader() as connection:
+            labels = connection.execute(
+                select(
+                    human_label.c.claim_id,
+                    claim.c.conversation_id,
+                    human_label.c.reviewer,
+                    human_label.c.run_id,
+                    human_label.c.created_at,
+                )
+                .join(claim, claim.c.id == human_label.c.claim_id)
+                .where(
+                    make_in_condition(human_label.c.claim_id, claims),
+                    human_label.c.action == Action.BLIND.value,
+                )
+            ).all()
+            shows_much = or_(human_label.c.run_id.is_(None), sample.c.shown_share > USUAL_SHOWN)
+            reveals = connection.execute(
+                select(
+                    claim.c.conversation_id,
+                    human_label.c.reviewer,
+                    human_label.c.run_id,
+                    func.min(human_label.c.created_at, type_=human_label.c.created_at.type),
+                )
+                .join(claim, claim.c.id == human_label.c.claim_id)
+                .join(sample, sample.c.id == human_label.c.sample_id, isouter=True)
+                .where(
+                    make_in_condition(
+                        claim.c.conversation_id, {each.conversation_id for each in labels}
+                    ),
+                    or_(
+                        human_label.c.action == Action.REVEALED.value,
+                        human_label.c.saw_judge & shows_much,
+                    ),
+                )
+                .group_by(claim.c.conversation_id, human_label.c.reviewer, human_label.c.run_id)
             )
-            .exists()
-        )
-        return self._list_claims_labelled_blind(claims, or_(was_in_view, was_revealed))
+            first_reveals: dict[tuple[int, str], list[tuple[int | None, datetime]]]
+            first_reveals = defaultdict(list)
+            for conversation_id, reviewer, run_id, at in reveals:
+                first_reveals[conversation_id, reviewer].append((run_id, at))
+        return {
+            ClaimId(each.claim_id)
+            for each in labels
+            if any(
+                at <= each.created_at and (run_id is None or run_id != each.run_id)
+                for run_id, at in first_reveals.get((each.conversation_id, each.reviewer), ())
+            )
+        }
 
     def list_claims_labelled_blind_after_deletion(
         self,

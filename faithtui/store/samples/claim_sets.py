@@ -41,6 +41,7 @@ from faithtui.store.samples.claim_set_rows import (
 )
 from faithtui.store.samples.drawing import (
     complete_draw_columns,
+    find_sample_that_drew,
     list_claims_drawn_by_other_samples_or_sets,
 )
 from faithtui.store.schema.column_types import replace_unstorable_characters
@@ -223,6 +224,17 @@ class ClaimSets:
         with self._database.open_reader() as connection:
             found = list_claims_drawn_by_other_samples_or_sets(connection, claims, sample_uid)
             return {ClaimId(each) for each in found}
+
+    def find_sample(self, made: ClaimSetRow) -> SampleId | None:
+        """Find the sample of this store that a version was made of; None: it is elsewhere."""
+        with self._database.open_reader() as connection:
+            drawn = connection.scalars(
+                select(claim_set_claim.c.claim_id).where(
+                    claim_set_claim.c.claim_set_id == made.id, claim_set_claim.c.place.is_not(None)
+                )
+            ).all()
+            found = find_sample_that_drew(connection, made.sample_uid, drawn)
+        return None if found is None else SampleId(found.id)
 
     def compute_label_weights(self, number: ClaimSetId, rule: ScoringRule) -> dict[ClaimId, float]:
         """Say how many claims of a set each of its labelled ones stands for.

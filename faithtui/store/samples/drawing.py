@@ -6,9 +6,10 @@ Both are counted where the sample is, and kept in the set, which goes where the 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from faithtui.agreement.sampling.draw import SampleKind
+from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.statements import make_in_condition
 from faithtui.store.schema.tables import (
     claim_set,
@@ -55,6 +56,38 @@ def list_claims_drawn_by_other_samples_or_sets(
     return set(connection.scalars(by_samples.union(by_sets)))
 
 
+def find_sample_that_drew(
+    connection: Connection, sample_uid: str, drawn: Collection[int]
+) -> AnyRow | None:
+    """Find the sample of this store that a claim set names, if it drew the claims of the set.
+
+    A file of a set says which sample it is of; it may name one that has other claims.
+
+    Args:
+        connection: Of the store.
+        sample_uid: As the set says.
+        drawn: The drawn claims of the set.
+
+    Returns:
+        `id`, `created_at` and `judged_at`.
+    """
+    found = connection.execute(
+        select(sample.c.id, sample.c.created_at, run.c.created_at.label("judged_at"))
+        .join(run, run.c.id == sample.c.run_id)
+        .where(sample.c.uid == sample_uid)
+    ).one_or_none()
+    if found is None:
+        return None
+    shared = connection.scalar(
+        select(func.count())
+        .select_from(sample_claim)
+        .where(
+            sample_claim.c.sample_id == found.id, make_in_condition(sample_claim.c.claim_id, drawn)
+        )
+    )
+    return found if shared == len(drawn) else None
+
+
 def complete_draw_columns(
     connection: Connection, columns: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
@@ -70,11 +103,8 @@ def complete_draw_columns(
     """
     kept = {name: columns.get(name) for name in DRAWING_COLUMNS}
     uid = columns["sample_uid"]
-    found = connection.execute(
-        select(sample.c.created_at, run.c.created_at.label("judged_at"))
-        .join(run, run.c.id == sample.c.run_id)
-        .where(sample.c.uid == uid)
-    ).one_or_none()
+    drawn = [each["claim_id"] for each in claims if each["place"] is not None]
+    found = find_sample_that_drew(connection, uid, drawn)
     if found is None and None in kept.values():
         return kept
     outside = [each["claim_id"] for each in claims if each["place"] is None]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import work
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import ActiveBinding, Binding, BindingType
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
@@ -21,6 +21,7 @@ from faithtui.tui.input_queue import (
 )
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.messages import WorkerFailed
+from faithtui.tui.refusals import show_refusal_box, withdraw_refusals
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.layouts import LEAST
@@ -55,12 +56,6 @@ def conversation_tab_pieces(here: str, key: str) -> tuple[Piece, ...]:
             else [Piece(f" {key}", "key"), Piece(f" {side.lower()} ", "quiet")]
         )
     )
-
-
-def withdraw_warnings(app: App[Any]) -> None:
-    """Take away boxes that say why an earlier key did nothing; those of failures stay."""
-    for each in [each for each in app._notifications if each.severity == "warning"]:
-        app._unnotify(each)
 
 
 class FaithScreen(Screen[None]):
@@ -229,6 +224,7 @@ class FaithScreen(Screen[None]):
 
     def show_message(self, *pieces: Piece) -> None:
         """Say what happened last, at the left of the status line."""
+        withdraw_refusals(self.app)
         self.query_one(StatusLine).left = pieces
 
     def refuse(self, words: str) -> None:
@@ -236,9 +232,8 @@ class FaithScreen(Screen[None]):
         self.app.bell()
         piece = escape_line(words, "warn", limit=400)
         self.show_message(piece)
-        withdraw_warnings(self.app)
         if not self.query_one(StatusLine).has_room_for(piece):
-            self.app.notify(piece.text, severity="warning", markup=False)
+            show_refusal_box(self.app, piece.text)
 
     def on_paste(self) -> None:
         """Say that a paste did nothing: no line took it, and it is no keys."""

@@ -1,9 +1,11 @@
 import hashlib
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faithtui.agreement.sampling import redraw
 from faithtui.agreement.sampling.draw import (
     SampleDraw,
     SamplePlan,
@@ -71,3 +73,16 @@ def test_which_claims_show_the_judge_is_not_chosen() -> None:
         assert not is_draw_of_frame(
             replace(drawn, claims=claims), frame, plan.design, plan.seed, SHARE
         )
+
+
+def test_counts_that_no_claims_stand_for_are_refused_before_anything_is_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frame, plan = make_frame(), SamplePlan(SamplingDesign.SIMPLE, 5, 20)
+    drawn = make_sample_draw(frame, plan)
+    twice = replace(drawn, strata=drawn.strata * 2)
+    assert not is_draw_of_frame(twice, frame, plan.design, plan.seed, 0.0)
+    monkeypatch.setattr(redraw, "make_sample_draw", lambda frame, plan: pytest.fail("drawn"))
+    many = replace(drawn, strata=(replace(drawn.strata[0], drawn=10**6),))
+    for sample in (many, replace(drawn, frame=10**6)):
+        assert not is_draw_of_frame(sample, frame, plan.design, plan.seed, 0.0)

@@ -300,9 +300,9 @@ def _find_sample_draw(store: Store, readings: RunUnits) -> _Drawing | None:
     if design.claim_set is None:
         return None
     made = store.claim_sets.read_version(design.claim_set)
-    for each in store.samples.list_samples(_NO_REVIEWER):
-        if each.uid == made.sample_uid:
-            return _Drawing.from_sample(each)
+    sample = store.claim_sets.find_sample(made)
+    if sample is not None:
+        return _Drawing.from_sample(store.samples.read_sample(sample, _NO_REVIEWER))
     return _Drawing(made.title, made.sample_uid, made.drawn_at, made.other_labels)
 
 

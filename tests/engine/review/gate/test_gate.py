@@ -4,6 +4,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -1107,6 +1108,25 @@ def test_a_claim_set_whose_file_does_not_say_when_it_was_drawn_is_asked_about(
     assert ask(elsewhere, older, calendar)[0] is CheckOutcome.PASSED
 
 
+def test_a_claim_set_that_names_a_sample_of_other_claims_is_asked_about(
+    judged: Store, elsewhere: Store, calendar: Calendar, tmp_path: Path
+) -> None:
+    sample = draw_again(judged, RUN, 5)
+    drawn = [each.claim for each in judged.samples.list_claims_in_served_order(sample, "ann")]
+    label(judged, RUN, only=drawn)
+    file = tmp_path / "shop.jsonl"
+    run = carry(judged, sample, elsewhere, file, {"drawing_digest": None})
+    unrelated = draw_again(elsewhere, run_over(elsewhere, name="o"), 5, 3)
+    other = elsewhere.samples.read_sample(unrelated, "ann").uid
+    with closing(sqlite3.connect(elsewhere.path)) as connection, connection:
+        connection.execute("UPDATE claim_set SET sample_uid = ?", (other,))
+    outcome, reason = ask(elsewhere, run, calendar)
+    assert outcome is UNDECIDED
+    assert "nothing says when the sample of «shop version 1» was drawn" in reason
+    made = elsewhere.claim_sets.find_version_by_name("shop")
+    assert elsewhere.claim_sets.read_claim_set_bundle(made.id).drawn_at is None
+
+
 @pytest.mark.parametrize("has_other", [False, True])
 def test_a_claim_set_remembers_its_drawing_when_its_run_is_deleted(
     judged: Store, calendar: Calendar, has_other: bool
@@ -1294,14 +1314,14 @@ def test_labels_by_whoever_may_have_seen_the_judge_before_a_deletion_are_asked_a
     assert_passes_only_if_accepted(empty, run, "exposures_deleted", calendar)
 
 
-@pytest.mark.parametrize("is_revealed", [False, True])
+@pytest.mark.parametrize("how", ["in view", "revealed", "of a run deleted since", "both deleted"])
 def test_labels_by_whoever_saw_another_run_of_the_conversations_are_asked_about(
-    empty: Store, calendar: Calendar, is_revealed: bool
+    empty: Store, calendar: Calendar, how: str
 ) -> None:
     """A judge that is asked again says much the same, so its verdicts can be copied."""
     first = run_over(empty)
     run = run_over(empty)
-    if not is_revealed:
+    if how == "in view":
         empty.exposures.record_many(empty.runs.list_item_ids(first), "ann")
     else:
         claims = {each.item: each.claim for each in empty.samples.read_frame(first)}
@@ -1309,9 +1329,34 @@ def test_labels_by_whoever_saw_another_run_of_the_conversations_are_asked_about(
             empty.reviews.append_label_event(
                 claim, "ann", Action.REVEALED, None, run=first, judge_verdict="yes", saw_judge=True
             )
-        empty.deletions.delete_run(first, "ann")
     label(empty, run)
+    if how.endswith("deleted since") or how == "both deleted":
+        empty.deletions.delete_run(first, "ann")
+    if how == "both deleted":
+        again = run_over(empty)
+        empty.deletions.delete_run(run, "ann")
+        run = again
     assert_passes_only_if_accepted(empty, run, "seen_in_other_run", calendar)
+
+
+@pytest.mark.parametrize(("share", "is_asked"), [(0.2, False), (0.9, True)])
+def test_a_queue_that_shows_much_of_another_run_is_asked_about(
+    empty: Store, share: float, is_asked: bool
+) -> None:
+    first = run_over(empty)
+    plan = SamplePlan(SamplingDesign.SIMPLE, 1, 20, shown_share=share)
+    drawn = make_sample_draw(empty.samples.read_frame(first), plan)
+    sample = empty.samples.save_draw_as_sample(first, "ann", drawn, plan, name="s", blind=True).id
+    for each in drawn.claims:
+        if each.shown:
+            empty.reviews.record_verdict(
+                each.unit.claim, "ann", "yes", run=first, saw_judge=True, sample=sample
+            )
+    run = run_over(empty)
+    label(empty, run)
+    claims = [each.claim for each in empty.samples.read_frame(run)]
+    found = empty.provenance.list_claims_labelled_blind_after_other_run(claims)
+    assert bool(found) is is_asked
 
 
 def run_over_rated_answers(store: Store) -> RunId:
