@@ -121,8 +121,9 @@ def gate(
         list[str] | None,
         typer.Option(
             metavar="CODE",
-            help="Accept a warning of the report by its code, such as few_conversations; may be "
-            "repeated. A certificate records it.",
+            help="Accept a warning that leaves the gate undecided by its code, such as "
+            "few_conversations; may be repeated. A certificate records it. Any other code, "
+            "as few_items, is refused with the codes that can be accepted.",
         ),
     ] = None,
     level: Annotated[
@@ -156,12 +157,13 @@ def gate(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Exit 0 if the judge meets the thresholds, 1 if not.
+    """Exit 0 if the judge is shown to meet the thresholds, 1 if not.
 
-    Exit 2 if there are too few labels, an interval that does not decide, or a warning that
-    nobody accepted; exit 3 if the run
-    or the certificate is stale or broken; of several codes, the largest. docs/gate.md
-    explains each threshold, docs/ci.md has a workflow.
+    A threshold is met where the lower end of the 95 % interval reaches it: exit 1 also if the
+    value does and the lower end does not. Exit 2 if labels are too few, or may not decide, as
+    with a warning that nobody accepted; exit 3 if the run or the certificate is stale or
+    broken; of several codes, the largest. docs/gate.md explains each threshold, docs/ci.md has
+    a workflow.
 
     Example: faithtui gate last --min-kappa 0.6 --min-recall-no 0.8
     """
