@@ -110,6 +110,8 @@ def plan(
         raise ConfigError(f"run {number} has judged nothing yet, so there is nothing to plan for")
     if recall is not None and any(each.is_flagged is None for each in basis.strata):
         raise ConfigError("--recall needs strata by verdict: add verdict to --stratify")
+    if recall is not None and (reason := _explain_recall_of_one_side(basis)):
+        raise ConfigError(f"--recall cannot be planned for: {reason}, whatever is labelled")
     if shown_share == 1:
         raise ConfigError(
             "the setting audit_share is 1: every claim of a blind sample is served with the "
@@ -269,9 +271,13 @@ def _print_plan(
         ),
         ("  this run, however often you look", forecast.recall_at_every_look, ""),
     )
+    reason = _explain_recall_of_one_side(basis)
+    if reason:
+        reason = f": {reason}"
     room = max(len(name) for name, _, _ in lines)
     for name, half, more in lines:
-        width = "cannot be foreseen" if half is None else f"± {half:.3f}{more}"
+        why = reason if name.startswith("recall") else ""
+        width = f"cannot be foreseen{why}" if half is None else f"± {half:.3f}{more}"
         print_text(f"{name:<{room}}  {width}")
     if basis.has_too_few_conversations:
         print_text(
@@ -293,6 +299,16 @@ def _print_plan(
                 "these with --idk live, and without it of no alone"
             )
     print_text("")
+
+
+def _explain_recall_of_one_side(basis: "PlanBasis") -> str:
+    """Say why a judge that flags all claims, or none, has a recall that no label tells."""
+    from faithtui.agreement.sampling.label_plan import find_sides_of_judge
+
+    sides = find_sides_of_judge(basis.strata)
+    if sides == {True}:
+        return "the judge flags every claim, so that it finds all of them"
+    return "the judge flags no claim, so that it finds none of them" if sides == {False} else ""
 
 
 def _format_wanted_half_width(half: float | None) -> str:
