@@ -29,6 +29,7 @@ from faithtui.cli.shared_options import (
     SampleOption,
     StoreOption,
     merge_common_options,
+    parse_path_as_typed,
     read_idk_rule,
 )
 from faithtui.cli.stores import open_store, read_id_of_run_with_verdicts, read_run_id
@@ -151,7 +152,12 @@ def gate(
         ),
     ] = None,
     write_certificate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a certificate if everything passes.")
+        Path | None,
+        typer.Option(
+            parser=parse_path_as_typed,
+            metavar="FILE",
+            help="Write a certificate if everything passes.",
+        ),
     ] = None,
     force: ForceOption = False,
     store: StoreOption = None,
