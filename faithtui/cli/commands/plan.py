@@ -74,7 +74,8 @@ def plan(
 
     Gives the fewest labels, shared among strata by Neyman's allocation, that bring the
     corrected share that passes (and recall) to a half width; with --labels, what so many
-    labels give. Prints the command that draws the sample. Draws nothing.
+    labels give. Prints the command that draws the sample. Draws nothing. A run drawn by
+    `faithtui sample` is refused (exit code 2): that command plans such draws.
 
     Example: faithtui plan last --rate 0.04
     """
@@ -99,10 +100,12 @@ def plan(
         number = read_id_of_run_with_verdicts(opened, run)
         population = opened.samples.find_run_population(number)
         if population is not None:
+            command = f"faithtui sample {shlex.quote(population.results)}"
+            if rate is not None or (labels is None and recall is None):
+                command += f" --precision {rate or USUAL_RATE:g} plans how many more to draw, and"
             raise ConfigError(
-                f"run {number} has only claims that were drawn from {population.results}: faithtui "
-                f"sample {shlex.quote(population.results)} --precision {rate or USUAL_RATE:g} "
-                "plans how many more to draw, and draws them"
+                f"run {number} has only claims that were drawn from {population.results}: "
+                f"{command} draws more of them"
             )
         basis = read_plan_strata(opened, number, strata, shares)
         row = opened.runs.read_run(number)

@@ -59,6 +59,10 @@ def test_json_has_every_stratum_with_its_chance(cli: Cli, results: Path, tmp_pat
     plan = cli("plan", "last", "--rate", "0.1", "--store", tmp_path / "review.db")
     assert plan.code == 2
     assert f"faithtui sample {results} --precision 0.1 plans how many more to draw" in plan.err
+    for asked in (("--labels", "20"), ("--recall", "0.1")):
+        plan = cli("plan", "last", *asked, "--store", tmp_path / "review.db")
+        assert plan.code == 2
+        assert f"faithtui sample {results} draws more of them" in plan.err
 
 
 @pytest.mark.parametrize(
