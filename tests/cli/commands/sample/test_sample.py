@@ -103,6 +103,7 @@ def test_a_key_of_the_metadata_may_have_a_comma(cli: Cli, tmp_path: Path) -> Non
     ("options", "code", "words"),
     [
         (("--design", "clever"), 2, "--design is `clever`; expected one of simple, stratified"),
+        (("--size", "-1"), 2, "--size is -1; expected 1 or more"),
         (("--size", "0"), 2, "--size is 0; expected 1 or more"),
         (("--stratify", "verdict,,x"), 2, "nothing between two commas"),
         (("--stratify", 'verdict,"city'), 2, "has a quotation mark that is not closed"),
@@ -115,6 +116,7 @@ def test_what_cannot_be_drawn_is_refused(
     result = cli("sample", results, *options, "--store", tmp_path / "review.db")
     assert result.code == code
     assert words in result.err
+    assert not (tmp_path / "review.db").exists()
 
 
 def test_a_folder_without_results_is_refused(cli: Cli, tmp_path: Path) -> None:
