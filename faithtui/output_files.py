@@ -48,10 +48,14 @@ def make_private_directory(path: Path) -> None:
         OSError: It cannot be made.
     """
     refuse_name_of_stdout(path, "folder")
+    _make_directory_and_those_above(path)
+
+
+def _make_directory_and_those_above(path: Path) -> None:
     if not path.exists() and is_database(path):
         raise ExportError(f"{path} is the name of a file of a store; choose another folder")
     if not path.parent.exists():
-        make_private_directory(path.parent)
+        _make_directory_and_those_above(path.parent)
     path.mkdir(mode=_DIRECTORY_OF_OWNER, exist_ok=True)
 
 

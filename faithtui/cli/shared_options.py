@@ -90,6 +90,12 @@ JudgedRunArgument = Annotated[
 """Of commands that read what a judge said."""
 
 
+def parse_path_as_typed(text: str) -> Path:
+    """Read a path such that `./-` is a file of that name: as a path it is equal to `-`."""
+    path = Path(text)
+    return Path.cwd() / path if path == Path("-") and text != "-" else path
+
+
 def read_output_option(output: Path | None) -> Path | None:
     """Take `-o -` for stdout, as if `-o` were left out."""
     return None if output == Path("-") else output

@@ -123,6 +123,19 @@ def test_no_output_goes_over_a_store_by_whatever_name(
     assert (tmp_path / "new.json").exists() == (code == 0), "the line does write"
 
 
+@pytest.mark.parametrize("line", ["report 1 -o", "export claims 1 -o", "backup"])
+def test_a_file_or_folder_may_be_called_by_the_name_of_stdout(
+    cli: Cli, filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path(shutil.copy(filled, tmp_path / "s.db"))
+    assert cli(*line.split(), "./-", "--store", path).code == 0
+    assert (tmp_path / "-").exists()
+    if line.startswith("report"):
+        assert cli(*line.split(), "-/new", "--store", path).code == 0
+        assert (tmp_path / "-" / "new" / "report.md").exists()
+
+
 SLOW = ("batch", "doctor", "gate", "measure", "run")
 
 

@@ -90,10 +90,11 @@ def _suggest_how_to_get_labels(level: LevelReport, run: str) -> str:
     many, groups = level.unit[1], level.coverage.group_word
     population = level.design.population
     if population is not None:
-        # A sample of what was drawn stands for nothing.
+        # A sample of what was drawn stands for nothing. Claims are drawn also for answers, and a
+        # draw that adds to another keeps its design and strata.
         return (
-            f"draw and label more {many} of the population (faithtui sample "
-            f"{shlex.quote(population.results)} --stratify verdict draws more of the rare ones)"
+            "draw and label more claims of the population (faithtui sample "
+            f"{shlex.quote(population.results)})"
         )
     if not level.coverage.unreviewed:
         return f"all {many} of this run are labelled, so that other {groups} have to be judged"

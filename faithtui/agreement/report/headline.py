@@ -68,6 +68,9 @@ def describe_judge_as_annotator(report: AgreementReport, level: ReportLevel) -> 
         return ""
     kappa = found.cohen_kappa
     not_yet = "The judge may not replace an annotator yet: "
+    is_of_corrections = found.design.kind is DesignKind.OVERRIDE_ONLY
+    if kappa.ci_low is not None and kappa.ci_low <= 0 and not is_of_corrections:
+        return f"{not_yet}it may agree no better than chance: kappa {_format_interval(kappa)}. "
     if found.design.kind in (DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
         return f"{not_yet}the labels are no random sample. "
     if humans is None or humans.krippendorff_alpha.value is None:
@@ -91,6 +94,11 @@ def describe_judge_as_annotator(report: AgreementReport, level: ReportLevel) -> 
         "The judge agrees with the majority of annotators at least as well as they do with each "
         f"other (alpha {alpha.value:.2f}). "
     )
+
+
+def _format_interval(estimate: Estimate) -> str:
+    """Write a figure with its interval."""
+    return f"{estimate.value:.2f} [{estimate.ci_low:.2f}, {estimate.ci_high:.2f}]"
 
 
 def _describe_errors(report: LevelReport, passing: Sequence[str], judge: str) -> str:
@@ -222,10 +230,7 @@ def _format_value_with_interval(estimate: Estimate) -> str:
         if estimate.reason is None:
             return f"{estimate.value:.2f} (its interval is still to come)"
         return f"{estimate.value:.2f} (no interval: {estimate.reason.words})"
-    return (
-        f"{estimate.value:.2f} [{estimate.ci_low:.2f}, {estimate.ci_high:.2f}] "
-        f"({estimate.level:.0%} interval)"
-    )
+    return f"{_format_interval(estimate)} ({estimate.level:.0%} interval)"
 
 
 def format_group_count(report: LevelReport) -> str:

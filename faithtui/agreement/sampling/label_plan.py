@@ -85,8 +85,8 @@ class LabelPlan:
     rate: float | None
     """Half width of the share of faithful claims; None where a stratum gives no label."""
     recall: float | None
-    """Half width of recall; None where strata mix verdicts, too, or nothing unfaithful is
-    expected. Even all claims of a run leave some."""
+    """Half width of recall; None where strata mix verdicts, too, where nothing unfaithful is
+    expected, or the judge flags all claims or none. Even all claims of a run leave some."""
 
     @property
     def label_count(self) -> int:
@@ -309,8 +309,8 @@ def _find_recall_slopes(strata: Sequence[PlanStratum]) -> tuple[float, float] | 
     """Say by how much recall changes with one unfaithful claim more.
 
     Returns:
-        Where the judge passes it, and where it flags it; None where strata mix both, or nothing
-        unfaithful is expected.
+        Where the judge passes it, and where it flags it; None where strata mix both, the judge
+        does only one of them, or nothing unfaithful is expected.
     """
     found = _predict_unfaithful_counts(strata)
     if found is None:
@@ -321,14 +321,22 @@ def _find_recall_slopes(strata: Sequence[PlanStratum]) -> tuple[float, float] | 
 
 
 def predict_recall(strata: Sequence[PlanStratum]) -> float | None:
-    """Expect the recall of the judge; None where strata mix its verdicts, or nothing fails."""
+    """Expect the recall of the judge; None where it has none to foresee, as of `LabelPlan`."""
     found = _predict_unfaithful_counts(strata)
     return None if found is None else found[0] / found[1]
 
 
+def find_sides_of_judge(strata: Sequence[PlanStratum]) -> set[bool | None]:
+    """Say whether strata with verdicts are flagged (True), passed (False) or mixed (None)."""
+    return {each.is_flagged for each in strata if each.judged_share}
+
+
 def _predict_unfaithful_counts(strata: Sequence[PlanStratum]) -> tuple[float, float] | None:
-    """Expect so many unfaithful claims that the judge flags, and that it gave a verdict on."""
-    if any(each.is_flagged is None for each in strata):
+    """Expect so many unfaithful claims that the judge flags, and that it gave a verdict on.
+
+    None where the judge flags all claims or none: recall is 1 or 0 then, whatever is labelled.
+    """
+    if find_sides_of_judge(strata) != {True, False}:
         return None
     expected = [(each, each.population * each.judged_share * each.failing_share) for each in strata]
     unfaithful = sum(number for _, number in expected)

@@ -6,7 +6,13 @@ from typing import Annotated
 import typer
 
 from faithtui.cli.output import print_json, print_text
-from faithtui.cli.shared_options import CommonOptions, JsonOption, StoreOption, merge_common_options
+from faithtui.cli.shared_options import (
+    CommonOptions,
+    JsonOption,
+    StoreOption,
+    merge_common_options,
+    parse_path_as_typed,
+)
 from faithtui.cli.stores import choose_store_path, find_existing_store_path, make_store_directory
 from faithtui.errors import ConfigError
 
@@ -14,7 +20,8 @@ from faithtui.errors import ConfigError
 def backup(
     context: typer.Context,
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="Where the copy goes.")
+        Path | None,
+        typer.Argument(parser=parse_path_as_typed, metavar="FILE", help="Where the copy goes."),
     ] = None,
     restore: Annotated[
         Path | None,

@@ -20,6 +20,7 @@ from faithtui.cli.shared_options import (
     RunArgument,
     StoreOption,
     merge_common_options,
+    parse_path_as_typed,
 )
 from faithtui.cli.stores import PATIENCE_S, open_store, read_run_id
 from faithtui.errors import InputError
@@ -84,7 +85,10 @@ def export(
     context: typer.Context,
     run: RunArgument,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist.")
+        Path,
+        typer.Argument(
+            parser=parse_path_as_typed, metavar="FILE", help="The file to write; it must not exist."
+        ),
     ],
     allow_image_host: ImageHostsOption = None,
     store: StoreOption = None,

@@ -20,6 +20,7 @@ from faithtui.cli.shared_options import (
     StoreOption,
     make_reviewer_option,
     merge_common_options,
+    parse_path_as_typed,
 )
 from faithtui.cli.stores import open_store
 
@@ -126,7 +127,10 @@ def export(
     context: typer.Context,
     name: NameArgument,
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write it.")
+        Path,
+        typer.Option(
+            "-o", "--output", parser=parse_path_as_typed, metavar="FILE", help="Where to write it."
+        ),
     ],
     force: ForceOption = False,
     store: StoreOption = None,

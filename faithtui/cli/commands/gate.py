@@ -29,6 +29,7 @@ from faithtui.cli.shared_options import (
     SampleOption,
     StoreOption,
     merge_common_options,
+    parse_path_as_typed,
     read_idk_rule,
 )
 from faithtui.cli.stores import open_store, read_id_of_run_with_verdicts, read_run_id
@@ -121,8 +122,9 @@ def gate(
         list[str] | None,
         typer.Option(
             metavar="CODE",
-            help="Accept a warning of the report by its code, such as few_conversations; may be "
-            "repeated. A certificate records it.",
+            help="Accept a warning that leaves the gate undecided by its code, such as "
+            "few_conversations; may be repeated. A certificate records it. Any other code, "
+            "as few_items, is refused with the codes that can be accepted.",
         ),
     ] = None,
     level: Annotated[
@@ -150,18 +152,24 @@ def gate(
         ),
     ] = None,
     write_certificate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a certificate if everything passes.")
+        Path | None,
+        typer.Option(
+            parser=parse_path_as_typed,
+            metavar="FILE",
+            help="Write a certificate if everything passes.",
+        ),
     ] = None,
     force: ForceOption = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Exit 0 if the judge meets the thresholds, 1 if not.
+    """Exit 0 if the judge is shown to meet the thresholds, 1 if not.
 
-    Exit 2 if there are too few labels, an interval that does not decide, or a warning that
-    nobody accepted; exit 3 if the run
-    or the certificate is stale or broken; of several codes, the largest. docs/gate.md
-    explains each threshold, docs/ci.md has a workflow.
+    A threshold is met where the lower end of the 95 % interval reaches it: exit 1 also if the
+    value does and the lower end does not. Exit 2 if labels are too few, or may not decide, as
+    with a warning that nobody accepted; exit 3 if the run or the certificate is stale or
+    broken; of several codes, the largest. docs/gate.md explains each threshold, docs/ci.md has
+    a workflow.
 
     Example: faithtui gate last --min-kappa 0.6 --min-recall-no 0.8
     """

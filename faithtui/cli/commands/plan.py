@@ -74,7 +74,8 @@ def plan(
 
     Gives the fewest labels, shared among strata by Neyman's allocation, that bring the
     corrected share that passes (and recall) to a half width; with --labels, what so many
-    labels give. Prints the command that draws the sample. Draws nothing.
+    labels give. Prints the command that draws the sample. Draws nothing. A run drawn by
+    `faithtui sample` is refused (exit code 2): that command plans such draws.
 
     Example: faithtui plan last --rate 0.04
     """
@@ -99,10 +100,12 @@ def plan(
         number = read_id_of_run_with_verdicts(opened, run)
         population = opened.samples.find_run_population(number)
         if population is not None:
+            command = f"faithtui sample {shlex.quote(population.results)}"
+            if rate is not None or (labels is None and recall is None):
+                command += f" --precision {rate or USUAL_RATE:g} plans how many more to draw, and"
             raise ConfigError(
-                f"run {number} has only claims that were drawn from {population.results}: faithtui "
-                f"sample {shlex.quote(population.results)} --precision {rate or USUAL_RATE:g} "
-                "plans how many more to draw, and draws them"
+                f"run {number} has only claims that were drawn from {population.results}: "
+                f"{command} draws more of them"
             )
         basis = read_plan_strata(opened, number, strata, shares)
         row = opened.runs.read_run(number)
@@ -110,6 +113,8 @@ def plan(
         raise ConfigError(f"run {number} has judged nothing yet, so there is nothing to plan for")
     if recall is not None and any(each.is_flagged is None for each in basis.strata):
         raise ConfigError("--recall needs strata by verdict: add verdict to --stratify")
+    if recall is not None and (reason := _explain_recall_of_one_side(basis)):
+        raise ConfigError(f"--recall cannot be planned for: {reason}, whatever is labelled")
     if shown_share == 1:
         raise ConfigError(
             "the setting audit_share is 1: every claim of a blind sample is served with the "
@@ -269,9 +274,13 @@ def _print_plan(
         ),
         ("  this run, however often you look", forecast.recall_at_every_look, ""),
     )
+    reason = _explain_recall_of_one_side(basis)
+    if reason:
+        reason = f": {reason}"
     room = max(len(name) for name, _, _ in lines)
     for name, half, more in lines:
-        width = "cannot be foreseen" if half is None else f"± {half:.3f}{more}"
+        why = reason if name.startswith("recall") else ""
+        width = f"cannot be foreseen{why}" if half is None else f"± {half:.3f}{more}"
         print_text(f"{name:<{room}}  {width}")
     if basis.has_too_few_conversations:
         print_text(
@@ -293,6 +302,16 @@ def _print_plan(
                 "these with --idk live, and without it of no alone"
             )
     print_text("")
+
+
+def _explain_recall_of_one_side(basis: "PlanBasis") -> str:
+    """Say why a judge that flags all claims, or none, has a recall that no label tells."""
+    from faithtui.agreement.sampling.label_plan import find_sides_of_judge
+
+    sides = find_sides_of_judge(basis.strata)
+    if sides == {True}:
+        return "the judge flags every claim, so that it finds all of them"
+    return "the judge flags no claim, so that it finds none of them" if sides == {False} else ""
 
 
 def _format_wanted_half_width(half: float | None) -> str:

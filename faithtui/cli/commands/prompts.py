@@ -20,6 +20,7 @@ from faithtui.cli.shared_options import (
     RunArgument,
     StoreOption,
     merge_common_options,
+    parse_path_as_typed,
 )
 from faithtui.cli.stores import open_store, read_run_id
 from faithtui.errors import ConfigError, ExportError
@@ -119,7 +120,14 @@ def export_prompts(
     context: typer.Context,
     run: RunArgument,
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIR", help="Folder to write into.")
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            parser=parse_path_as_typed,
+            metavar="DIR",
+            help="Folder to write into.",
+        ),
     ],
     force: ForceOption = False,
     store: StoreOption = None,
@@ -129,9 +137,10 @@ def export_prompts(
 
     Example: faithtui prompts export 1 -o my-prompts
     """
-    from faithtui.output_files import make_private_directory, write_text
+    from faithtui.output_files import make_private_directory, refuse_name_of_stdout, write_text
 
     options = merge_common_options(context, store, json)
+    refuse_name_of_stdout(output, "folder")
     found = _read_prompts(options.store, run)
     folder = output / found.metric
     try:

@@ -18,6 +18,7 @@ from faithtui.cli.shared_options import (
     SplitOption,
     StoreOption,
     merge_common_options,
+    parse_path_as_typed,
     read_idk_rule,
     read_output_option,
 )
@@ -56,6 +57,7 @@ def report(
         typer.Option(
             "-o",
             "--output",
+            parser=parse_path_as_typed,
             metavar="DIR",
             help="Write report.md, .json, .html, claims.csv and answers.csv there; else to stdout.",
         ),

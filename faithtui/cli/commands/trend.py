@@ -13,7 +13,13 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
-from faithtui.cli.shared_options import ForceOption, JsonOption, StoreOption, merge_common_options
+from faithtui.cli.shared_options import (
+    ForceOption,
+    JsonOption,
+    StoreOption,
+    merge_common_options,
+    parse_path_as_typed,
+)
 from faithtui.cli.stores import open_store, read_id_of_run_with_verdicts
 
 if TYPE_CHECKING:
@@ -31,7 +37,10 @@ def trend(
         typer.Option("--run", metavar="RUN", help="Only this run; may be repeated."),
     ] = None,
     svg: Annotated[
-        Path | None, typer.Option("--svg", metavar="FILE", help="Draw it into a file.")
+        Path | None,
+        typer.Option(
+            "--svg", parser=parse_path_as_typed, metavar="FILE", help="Draw it into a file."
+        ),
     ] = None,
     force: ForceOption = False,
     store: StoreOption = None,

@@ -71,7 +71,7 @@ def format_minutes(seconds: float | None) -> str:
 def queue_status(progress: QueueProgress) -> str:
     """Say how a sample goes on, in one line of our own words.
 
-    Such as `blind sample 45/86 · 11 s a claim · 8 min to go · 158 more for kappa ±0.10`.
+    Such as `blind sample 45/86 · 11 s a claim · 8 min to go · enough for kappa ±0.10`.
     """
     row = progress.row
     mode = "blind " if row.blind else ""
@@ -107,7 +107,7 @@ def describe_labels_needed(progress: QueueProgress) -> str:
     if progress.planned:
         most = fmt.format_count(progress.needed)
         return f"at most {most} more for {target} (told from your labels after {MEASURED_FROM})"
-    return f"{fmt.format_count(progress.needed)} more for {target}"
+    return f"{fmt.format_count(progress.needed)} more for {target}, by your labels in this queue"
 
 
 def queue_header_line(width: int) -> Line:

@@ -196,7 +196,10 @@ def test_3_for_stores_and_settings_that_cannot_be_read(
 def test_help_is_no_mistake(cli: Cli) -> None:
     result = cli("gate", "--help")
     assert result.code == 0
-    assert "Exit 0 if the judge meets the thresholds, 1 if not." in result.out
+    assert "Exit 0 if the judge is shown to meet the thresholds, 1 if not." in result.out
+    words = " ".join(result.out.split())
+    assert "exit 1 also if the value does and the lower end does not" in words
+    assert "Any other code, as few_items, is refused" in words
 
 
 def test_a_bug_and_an_error_of_ours_are_3(capsys: pytest.CaptureFixture[str]) -> None:

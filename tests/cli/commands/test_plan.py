@@ -140,6 +140,28 @@ def test_a_plan_of_few_conversations_says_what_no_label_gives(cli: Cli, tmp_path
     assert widths["rate_future_at_best"] is None
 
 
+@pytest.mark.parametrize(
+    ("verdict", "why"), [("yes", "no claim, so that it finds none"), ("no", "every claim, so that")]
+)
+def test_a_judge_of_one_verdict_has_no_recall_to_plan_for(
+    cli: Cli, tmp_path: Path, verdict: str, why: str
+) -> None:
+    path = tmp_path / "one.db"
+    with Store.open(path) as store:
+        chats = [make_conversation(key, answers=1) for key in "ab"]
+        run = store.runs.create(SPEC, import_conversations(store, chats))
+        for item, each in zip(store.runs.list_item_ids(run), chats, strict=True):
+            store.runs.save_window(item, assess(windows_of(each)[0], {1: (verdict,) * 4}))
+    told = cli("plan", "--labels", "4", "--store", path)
+    assert re.search(rf"recall of no, .*cannot be foreseen: the judge flags {why}", told.out)
+    assert "expected: the judge finds" not in told.out
+    widths = cli("plan", "--labels", "4", "--store", path, "--json").json["half_widths"]
+    assert (widths["recall"], widths["recall_at_every_look"]) == (None, None)
+    assert widths["rate_at_every_look"] >= widths["rate"]
+    refused = cli("plan", "--recall", "0.1", "--store", path)
+    assert f"--recall cannot be planned for: the judge flags {why}" in refused.err
+
+
 def test_the_command_of_a_plan_draws_it(
     cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,8 +284,8 @@ def test_claims_without_a_verdict_are_planned_for_as_the_rate_counts_them(
     assert found["half_widths"]["rate"] > 0
     turns = cli("plan", "last", "--stratify", "turn", "--store", path, "--json").json
     assert turns["strata"][0]["flagged"] is False
-    # Half of the stratum of turns has a verdict, and recall is of these alone.
-    assert turns["half_widths"]["recall_at_every_look"] is not None
+    # The judge flags none of those with a verdict, so that there is no recall to foresee.
+    assert turns["half_widths"]["recall_at_every_look"] is None
 
 
 def test_the_recall_that_is_expected_leaves_out_claims_without_a_verdict(

@@ -260,6 +260,9 @@ def test_the_first_sentence_says_whether_the_judge_may_replace_an_annotator() ->
     assert "not shown to agree" in say(None, None, percent)
     assert "at least as well" in say(0.1, 0.3, percent)
     assert say(0.1, 0.3, points) == "", "intervals come a moment after a label"
+    kappa = replace(percent, value=0.04, ci_low=-0.2, ci_high=0.37)
+    chance = "it may agree no better than chance: kappa 0.04 [-0.20, 0.37]. "
+    assert say(None, None, percent).endswith(f"an annotator yet: {chance}")
     rows = [claim(i, "yes", "yes") for i in range(20)]
     chosen = agreement_report(
         readings(rows, design=LabelDesign(DesignKind.CONVENIENCE, 20)), FAITHFULNESS, RULE

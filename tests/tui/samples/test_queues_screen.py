@@ -300,6 +300,9 @@ def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_p
         f"blind sample 1/2 · 11 s a claim · 1 min to go · at most {left} more for a share ±0.10 "
         "(told from your labels after 10)"
     )
+    # A report, which weighs claims without a label too, may say another number.
+    measured = sample_lines.describe_labels_needed(replace(progress, needed=91, planned=False))
+    assert measured == "91 more for kappa ±0.10, by your labels in this queue"
     other_labels_too = SessionFacts(SessionCounts(3, 1.0), progress)
     session = describe_session_progress(other_labels_too, 0, "here", has_timer=True)
     assert " · 11 s a claim · 1 min to go · " in session, "one pace for one sample"

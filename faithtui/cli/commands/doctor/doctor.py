@@ -13,6 +13,7 @@ from faithtui.cli.shared_options import (
     JsonOption,
     StoreOption,
     merge_common_options,
+    parse_path_as_typed,
 )
 
 
@@ -30,6 +31,7 @@ def doctor(
         typer.Option(
             "--bundle",
             "--debug",
+            parser=parse_path_as_typed,
             metavar="FILE",
             help="Write what an error report needs into a zip file: no key, no text of yours.",
         ),
@@ -38,7 +40,9 @@ def doctor(
     salvage: Annotated[
         Path | None,
         typer.Option(
-            metavar="NEW", help="Copy what can be read of a damaged store into a new store."
+            parser=parse_path_as_typed,
+            metavar="NEW",
+            help="Copy what can be read of a damaged store into a new store.",
         ),
     ] = None,
     store: StoreOption = None,

@@ -21,6 +21,7 @@ from faithtui.cli.shared_options import (
     SplitOption,
     StoreOption,
     merge_common_options,
+    parse_path_as_typed,
     read_output_option,
 )
 from faithtui.cli.stores import open_store, read_id_of_run_with_verdicts
@@ -77,6 +78,7 @@ def export(
         typer.Option(
             "-o",
             "--output",
+            parser=parse_path_as_typed,
             metavar="FILE",
             help="Write there; else to stdout. Of `dataset` the folder.",
         ),

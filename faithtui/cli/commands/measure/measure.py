@@ -30,6 +30,7 @@ from faithtui.cli.shared_options import (
     JsonOption,
     make_timeout_option,
     merge_common_options,
+    parse_path_as_typed,
 )
 
 
@@ -44,7 +45,9 @@ def measure(
     ],
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="DIR", help="The results folder."),
+        typer.Option(
+            "--output", "-o", parser=parse_path_as_typed, metavar="DIR", help="The results folder."
+        ),
     ],
     metric: Annotated[str, typer.Option(metavar="NAME", help="The metric.")] = "turn-faithfulness",
     judge: Annotated[

@@ -35,6 +35,7 @@ from faithtui.cli.shared_options import (
     list_typed_options,
     make_timeout_option,
     merge_common_options,
+    parse_path_as_typed,
 )
 from faithtui.cli.stores import PATIENCE_S, open_store, read_run_id
 from faithtui.errors import ConfigError
@@ -154,6 +155,7 @@ def run(
     record: Annotated[
         Path | None,
         typer.Option(
+            parser=parse_path_as_typed,
             metavar="FILE",
             help="Write every reply into a file that the judge replay:FILE answers from; one of "
             "the same judge is written on.",

@@ -94,7 +94,7 @@ def sample(
         draw_and_store_population_sample,
         sample_to_json,
     )
-    from faithtui.engine.population.sample_request import PopulationRequest
+    from faithtui.engine.population.sample_request import PopulationRequest, check_request
 
     options = merge_common_options(context, store, json, reviewer)
     settings = override_configured_reviewer(load_settings_with_origins(), options.reviewer).settings
@@ -108,6 +108,7 @@ def sample(
         blind=is_blind,
         shown_share=settings.audit_share if is_blind else 0.0,
     )
+    check_request(request)  # before a store is made for nothing
     with open_store(options.store, settings, create=True) as opened:
         found = draw_and_store_population_sample(opened, results, request, settings.reviewer)
     if options.json:

@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 from faithtui.agreement.labelled_units import DesignKind, LabelState, UnitSettings, is_tied
 from faithtui.agreement.sampling.draw import SamplingFrame
-from faithtui.agreement.sampling.label_plan import LabelPlan, PlanStratum
+from faithtui.agreement.sampling.label_plan import LabelPlan, PlanStratum, find_sides_of_judge
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Reason
 from faithtui.domain.ids import RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
@@ -226,8 +226,9 @@ class PlanForecast:
     """Of future conversations, at best: those that differ in more than their verdicts widen it.
     None below five conversations, as in a report, or where a stratum gives no label."""
     rate_at_every_look: float
+    """No less than that of one look, which is wider than a sequence of few claims."""
     recall_at_every_look: float | None
-    """None where strata mix verdicts."""
+    """None where strata mix verdicts, or the judge flags all claims or none."""
 
 
 def forecast_plan(basis: PlanBasis, plan: LabelPlan, level: float = LEVEL) -> PlanForecast:
@@ -253,11 +254,12 @@ def forecast_plan(basis: PlanBasis, plan: LabelPlan, level: float = LEVEL) -> Pl
         judged = each.population - each.without_verdict
         if judged:
             cells.append(SequenceCell(judged, flagged, n, round(n * each.share)))
-    is_mixed = any(each.is_flagged is None for each in basis.strata)
+    has_recall = find_sides_of_judge(basis.strata) == {True, False}
+    at_every_look = _compute_half_width(bound_faithful_share(cells, level))
     return PlanForecast(
         _predict_half_width_of_new_run(basis, plan, level),
-        _compute_half_width(bound_faithful_share(cells, level)),
-        None if is_mixed else _compute_half_width(bound_recall(cells, level)),
+        max(at_every_look, plan.rate or 0.0),
+        _compute_half_width(bound_recall(cells, level)) if has_recall else None,
     )
 
 

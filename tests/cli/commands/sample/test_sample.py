@@ -59,6 +59,10 @@ def test_json_has_every_stratum_with_its_chance(cli: Cli, results: Path, tmp_pat
     plan = cli("plan", "last", "--rate", "0.1", "--store", tmp_path / "review.db")
     assert plan.code == 2
     assert f"faithtui sample {results} --precision 0.1 plans how many more to draw" in plan.err
+    for asked in (("--labels", "20"), ("--recall", "0.1")):
+        plan = cli("plan", "last", *asked, "--store", tmp_path / "review.db")
+        assert plan.code == 2
+        assert f"faithtui sample {results} draws more of them" in plan.err
 
 
 @pytest.mark.parametrize(
@@ -99,6 +103,7 @@ def test_a_key_of_the_metadata_may_have_a_comma(cli: Cli, tmp_path: Path) -> Non
     ("options", "code", "words"),
     [
         (("--design", "clever"), 2, "--design is `clever`; expected one of simple, stratified"),
+        (("--size", "-1"), 2, "--size is -1; expected 1 or more"),
         (("--size", "0"), 2, "--size is 0; expected 1 or more"),
         (("--stratify", "verdict,,x"), 2, "nothing between two commas"),
         (("--stratify", 'verdict,"city'), 2, "has a quotation mark that is not closed"),
@@ -111,6 +116,7 @@ def test_what_cannot_be_drawn_is_refused(
     result = cli("sample", results, *options, "--store", tmp_path / "review.db")
     assert result.code == code
     assert words in result.err
+    assert not (tmp_path / "review.db").exists()
 
 
 def test_a_folder_without_results_is_refused(cli: Cli, tmp_path: Path) -> None:
