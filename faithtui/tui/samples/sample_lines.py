@@ -21,7 +21,6 @@ from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.review.samples.label_plans import PlanBasis
 from faithtui.engine.review.samples.sample_queues import (
-    MEASURED_FROM,
     QueueOutcome,
     QueueProgress,
 )
@@ -100,14 +99,16 @@ WHY_QUEUES = (
 
 def describe_labels_needed(progress: QueueProgress) -> str:
     """Say how many labels are still to come."""
-    # Before there are labels to tell kappa from, it is what any share takes at most.
-    target = f"{'a share' if progress.planned else 'kappa'} ±{KAPPA_TARGET:.2f}"
+    # Before there are labels to tell kappa from, it is what any rate takes at most.
+    target = f"{'a pass rate' if progress.planned else 'kappa'} ±{KAPPA_TARGET:.2f}"
     if not progress.needed:
         return f"enough for {target}"
-    if progress.planned:
-        most = fmt.format_count(progress.needed)
-        return f"at most {most} more for {target} (told from your labels after {MEASURED_FROM})"
-    return f"{fmt.format_count(progress.needed)} more for {target}"
+    if not progress.planned:
+        return f"{fmt.format_count(progress.needed)} more for {target}"
+    words = f"up to {fmt.format_count_with_noun(progress.needed, 'more label')} for {target}"
+    if 0 < progress.until_measured <= progress.needed:
+        words += f" (better known after {progress.until_measured} of them)"
+    return words
 
 
 def queue_header_line(width: int) -> Line:
