@@ -439,9 +439,8 @@ def _describe_interval_widths(strata: Sequence[Stratum], by_conversation: bool, 
     widths = ", ".join(
         f"±{predict_half_width(size, share):.3f} at {share:.0%}" for share in _SHARES
     )
-    return (
-        f"a share will be known to {widths}, less surely where claims of a conversation are alike"
-    )
+    alike = "less surely where claims of a conversation are alike"
+    return f"a pass rate will be known to {widths}, {alike}"
 
 
 def queue_end_lines(end: QueueOutcome, width: int) -> list[Line]:

@@ -336,6 +336,7 @@ def test_a_share_shown_on_purpose_counts_in_no_width() -> None:
         "1 in 5 shown with the judge's verdict, to measure its influence; they count in no figure: "
         "about 40 of 50 count"
     ) in preview(0.2)
+    assert "a pass rate will be known to ±" in preview(0.2)
     assert f"±{predict_half_width(40, 0.5):.3f} at 50%" in preview(0.2)
     assert f"±{predict_half_width(50, 0.5):.3f} at 50%" in preview(0)
     assert "shown" not in preview(0)
