@@ -258,8 +258,9 @@ def test_the_json_of_a_run_has_its_keys_in_their_order_and_no_path_or_address(
     assert not {"base_url", "prompts_dir"} & set(shown)
 
 
+@pytest.mark.thorough
 def test_a_judge_of_the_settings_that_is_none_says_where_it_stands(
-    tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, cli: Cli
 ) -> None:
     said = cli("run", "--judge", "foo").err.rstrip()
     assert said.endswith("nli:PATH"), "it was typed"
@@ -270,5 +271,10 @@ def test_a_judge_of_the_settings_that_is_none_says_where_it_stands(
         assert cli(*command).err.rstrip() == said, command
     with pytest.raises(ConfigError, match="from `judge` in"):
         open_typed_or_configured_judge(None, None)
+
+
+def test_a_judge_of_the_settings_is_told_from_a_typed_one(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FAITHTUI_JUDGE", "foo")
-    assert cli("run").err.rstrip().endswith("(from FAITHTUI_JUDGE)")
+    assert cli("run").err.rstrip().endswith("nli:PATH (from FAITHTUI_JUDGE)")
