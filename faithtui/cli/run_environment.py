@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from faithtui.config import Settings
+from faithtui.config import SettingOrigin, Settings, load_settings_with_origins
 from faithtui.domain.judging.image_addresses import find_host_problem, parse_host_name
 from faithtui.engine.runs.environment import RunEnvironment, make_run_environment
 from faithtui.errors import ConfigError
@@ -40,3 +40,21 @@ def environment_from_settings(
         image_hosts=(*settings.image_hosts, *typed),
         timeout_s=settings.timeout_s,
     )
+
+
+def check_judge_of_settings(settings: Settings) -> None:
+    """Refuse a judge of the settings that is none, and say where it stands: nobody typed it now.
+
+    Raises:
+        ConfigError: There is no such judge.
+    """
+    from faithtui.judges.providers.endpoints import parse_endpoint
+
+    try:
+        parse_endpoint(settings.judge, None)
+    except ConfigError as error:
+        found = load_settings_with_origins()
+        where = found.describe_origin("judge")
+        if found.origins["judge"] is SettingOrigin.FILE:
+            where = f"`judge` in {found.file}"
+        raise ConfigError(f"{error} (from {where})") from error

@@ -94,7 +94,9 @@ class ScreenSwitcher:
         screen = self.app.screen
         if self._is_closed_while_blind(name):
             if isinstance(screen, FaithScreen):
-                way_out = describe_keys_ending_blind_work(self.app.session)
+                way_out = describe_keys_ending_blind_work(
+                    self.app.session, in_review=self.current == "review"
+                )
                 words = f"{name} would show judge's verdicts or others' labels: {way_out}"
                 screen.refuse(words)
             else:

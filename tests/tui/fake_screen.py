@@ -80,6 +80,7 @@ class FakeApp:
     """The part of an app that controllers call."""
 
     available_themes: tuple[str, ...] = ()
+    current_screen_name = "review"
 
     def __init__(self, input_queue: InputQueue) -> None:
         self.input_queue = input_queue

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, false, func, or_, select
+from sqlalchemy import ColumnElement, Connection, false, func, or_, select
 
 from faithtui.domain.annotations import COUNTED_ACTIONS, Action
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
@@ -144,63 +144,9 @@ class Provenance:
             )
             .exists()
         )
-        return self._list_claims_labelled_blind(
-            claims, was_in_view
-        ) | self._list_claims_labelled_blind_after_reveal(claims)
-
-    def _list_claims_labelled_blind_after_reveal(self, claims: Collection[ClaimId]) -> set[ClaimId]:
-        """List the claims labelled blind by whoever had revealed one beside them in another run.
-
-        An act of a run that was deleted names none, and is taken for one of another run.
-        """
+        found = self._list_claims_labelled_blind(claims, was_in_view)
         with self._database.open_reader() as connection:
-            labels = connection.execute(
-                select(
-                    human_label.c.claim_id,
-                    claim.c.conversation_id,
-                    human_label.c.reviewer,
-                    human_label.c.run_id,
-                    human_label.c.created_at,
-                )
-                .join(claim, claim.c.id == human_label.c.claim_id)
-                .where(
-                    make_in_condition(human_label.c.claim_id, claims),
-                    human_label.c.action == Action.BLIND.value,
-                )
-            ).all()
-            shows_much = or_(human_label.c.run_id.is_(None), sample.c.shown_share > USUAL_SHOWN)
-            reveals = connection.execute(
-                select(
-                    claim.c.conversation_id,
-                    human_label.c.reviewer,
-                    human_label.c.run_id,
-                    func.min(human_label.c.created_at, type_=human_label.c.created_at.type),
-                )
-                .join(claim, claim.c.id == human_label.c.claim_id)
-                .join(sample, sample.c.id == human_label.c.sample_id, isouter=True)
-                .where(
-                    make_in_condition(
-                        claim.c.conversation_id, {each.conversation_id for each in labels}
-                    ),
-                    or_(
-                        human_label.c.action == Action.REVEALED.value,
-                        human_label.c.saw_judge & shows_much,
-                    ),
-                )
-                .group_by(claim.c.conversation_id, human_label.c.reviewer, human_label.c.run_id)
-            )
-            first_reveals: dict[tuple[int, str], list[tuple[int | None, datetime]]]
-            first_reveals = defaultdict(list)
-            for conversation_id, reviewer, run_id, at in reveals:
-                first_reveals[conversation_id, reviewer].append((run_id, at))
-        return {
-            ClaimId(each.claim_id)
-            for each in labels
-            if any(
-                at <= each.created_at and (run_id is None or run_id != each.run_id)
-                for run_id, at in first_reveals.get((each.conversation_id, each.reviewer), ())
-            )
-        }
+            return found | _list_claims_labelled_blind_after_reveal(connection, claims)
 
     def list_claims_labelled_blind_after_deletion(
         self,
@@ -354,3 +300,57 @@ class Provenance:
             max((row.created_at for row in rows if row.kind == "answer"), default=None),
             Counter(row.guideline_version for row in rows if row.action != Action.IMPORTED.value),
         )
+
+
+def _list_claims_labelled_blind_after_reveal(
+    connection: Connection, claims: Collection[ClaimId]
+) -> set[ClaimId]:
+    """List the claims labelled blind by whoever had revealed one beside them in another run.
+
+    An act of a run that was deleted names none, and is taken for one of another run.
+    """
+    labels = connection.execute(
+        select(
+            human_label.c.claim_id,
+            claim.c.conversation_id,
+            human_label.c.reviewer,
+            human_label.c.run_id,
+            human_label.c.created_at,
+        )
+        .join(claim, claim.c.id == human_label.c.claim_id)
+        .where(
+            make_in_condition(human_label.c.claim_id, claims),
+            human_label.c.action == Action.BLIND.value,
+        )
+    ).all()
+    shows_much = or_(human_label.c.run_id.is_(None), sample.c.shown_share > USUAL_SHOWN)
+    reveals = connection.execute(
+        select(
+            claim.c.conversation_id,
+            human_label.c.reviewer,
+            human_label.c.run_id,
+            func.min(human_label.c.created_at, type_=human_label.c.created_at.type),
+        )
+        .join(claim, claim.c.id == human_label.c.claim_id)
+        .join(sample, sample.c.id == human_label.c.sample_id, isouter=True)
+        .where(
+            make_in_condition(claim.c.conversation_id, {each.conversation_id for each in labels}),
+            or_(
+                human_label.c.action == Action.REVEALED.value,
+                human_label.c.saw_judge & shows_much,
+            ),
+        )
+        .group_by(claim.c.conversation_id, human_label.c.reviewer, human_label.c.run_id)
+    )
+    first_reveals: dict[tuple[int, str], list[tuple[int | None, datetime]]]
+    first_reveals = defaultdict(list)
+    for conversation_id, reviewer, run_id, at in reveals:
+        first_reveals[conversation_id, reviewer].append((run_id, at))
+    return {
+        ClaimId(each.claim_id)
+        for each in labels
+        if any(
+            at <= each.created_at and (run_id is None or run_id != each.run_id)
+            for run_id, at in first_reveals.get((each.conversation_id, each.reviewer), ())
+        )
+    }

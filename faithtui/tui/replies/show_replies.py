@@ -109,6 +109,7 @@ class RawReplies(Controller[FaithScreen]):
         if replies is None:
             count = fmt.format_count_with_noun(hidden, "claim")
             words = f"replies would show the judge of {count} hidden here: answer first"
+            words += f", or in review {self.keys('review.reveal')} reveals each, which is recorded"
             self.refuse(words)
             return
         from faithtui.tui.replies.replies_screen import RepliesScreen

@@ -98,14 +98,6 @@ class JudgeReveal(Controller["ReviewScreen"]):
         view = self.screen.view
         return view is not None and not view.is_blind
 
-    def describe_unhide_keys(self) -> str:
-        """Name the keys that stop hiding the judge."""
-        queue = self.session.claim_queue
-        words = "{review.blind} stops hiding it"
-        if queue is not None and queue.blind:
-            words = f"{{review.leave-queue}} leaves the blind queue, then {words}"
-        return self.keys.fill_in_keys(words)
-
     def forget_unsaved_reveal(self, claim: ClaimId) -> None:
         """Hide what was revealed by an act that could not be saved."""
         self.session.revealed.discard(claim)

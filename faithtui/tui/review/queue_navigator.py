@@ -54,7 +54,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
             return
         self.session.leave_queue()
         self.forget_read_ahead()
-        hidden = "; the judge stays hidden, {review.blind} shows it" if queue.blind else ""
+        hidden = "; the judge stays hidden: {review.blind} ends blind work" if queue.blind else ""
         self.show_message(
             Piece("left ", "human strong"),
             escape_line(queue.title, limit=40),

@@ -42,7 +42,7 @@ from faithtui.tui.review.queue_navigator import QueueNavigator
 from faithtui.tui.review.re_ask import ReAsk
 from faithtui.tui.review.search import ClaimSearch
 from faithtui.tui.review.session_line import SessionLine
-from faithtui.tui.screen.blind_mode import BlindMode
+from faithtui.tui.screen.blind_mode import BlindMode, describe_keys_ending_blind_work
 from faithtui.tui.screen.main_screen import FaithScreen, conversation_tab_pieces
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, count_cells_of_pieces
@@ -332,7 +332,8 @@ class ReviewScreen(FaithScreen):
     def action_show_metrics_screen(self) -> None:
         """Show what every metric says about the answers of this conversation."""
         if self.session.is_blind:
-            self.refuse(f"the metrics would show the judge: {self.reveal.describe_unhide_keys()}")
+            way_out = describe_keys_ending_blind_work(self.session, in_review=True)
+            self.refuse(f"the metrics would show the judge: {way_out}")
         else:
             self.post_message(ShowScreen("metrics"))
 

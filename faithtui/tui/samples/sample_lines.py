@@ -21,7 +21,6 @@ from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.review.samples.label_plans import PlanBasis
 from faithtui.engine.review.samples.sample_queues import (
-    MEASURED_FROM,
     QueueOutcome,
     QueueProgress,
 )
@@ -100,14 +99,17 @@ WHY_QUEUES = (
 
 def describe_labels_needed(progress: QueueProgress) -> str:
     """Say how many labels are still to come."""
-    # Before there are labels to tell kappa from, it is what any share takes at most.
-    target = f"{'a share' if progress.planned else 'kappa'} ±{KAPPA_TARGET:.2f}"
+    # Before there are labels to tell kappa from, it is what any rate takes at most.
+    target = f"{'a pass rate' if progress.planned else 'kappa'} ±{KAPPA_TARGET:.2f}"
     if not progress.needed:
         return f"enough for {target}"
-    if progress.planned:
-        most = fmt.format_count(progress.needed)
-        return f"at most {most} more for {target} (told from your labels after {MEASURED_FROM})"
-    return f"{fmt.format_count(progress.needed)} more for {target}, by your labels in this queue"
+    if not progress.planned:
+        count = fmt.format_count(progress.needed)
+        return f"{count} more for {target}, by your labels in this queue"
+    words = f"up to {fmt.format_count_with_noun(progress.needed, 'more label')} for {target}"
+    if 0 < progress.until_measured <= progress.needed:
+        words += f" (better known after {progress.until_measured} of them)"
+    return words
 
 
 def queue_header_line(width: int) -> Line:
@@ -438,9 +440,8 @@ def _describe_interval_widths(strata: Sequence[Stratum], by_conversation: bool, 
     widths = ", ".join(
         f"±{predict_half_width(size, share):.3f} at {share:.0%}" for share in _SHARES
     )
-    return (
-        f"a share will be known to {widths}, less surely where claims of a conversation are alike"
-    )
+    alike = "less surely where claims of a conversation are alike"
+    return f"a pass rate will be known to {widths}, {alike}"
 
 
 def queue_end_lines(end: QueueOutcome, width: int) -> list[Line]:

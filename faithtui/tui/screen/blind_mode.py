@@ -13,13 +13,19 @@ if TYPE_CHECKING:
     from faithtui.tui.session import Session
 
 
-def describe_keys_ending_blind_work(session: "Session") -> str:
-    """Name the keys that stop hiding the judge, from any screen."""
+def describe_keys_ending_blind_work(session: "Session", *, in_review: bool = False) -> str:
+    """Name the keys that stop hiding the judge, in the order they are pressed in.
+
+    Args:
+        session: What screens share.
+        in_review: The review screen is shown; else its key comes first, as what the others call
+            by these letters is something else.
+    """
     queue = session.claim_queue
-    words = "{go.review}, then {review.blind} ends blind work"
-    if queue is not None and queue.blind:
-        words = "{go.review}, then {review.leave-queue}, {review.blind} end blind work"
-    return session.keys.fill_in_keys(words)
+    words = "{review.blind} ends blind work"
+    if queue is not None and (queue.blind or queue.reveals_judge):
+        words = "{review.leave-queue} leaves the queue and {review.blind} ends blind work"
+    return session.keys.fill_in_keys(words if in_review else f"{{go.review}}, then {words}")
 
 
 class BlindMode(Controller[Any]):
@@ -55,10 +61,10 @@ class BlindMode(Controller[Any]):
         """Hide the judge from now on, or stop hiding it."""
         queue = self.session.claim_queue
         if queue is not None and queue.blind:
-            key = self.keys("review.reveal")
             title = make_visible_line(queue.title, 40)
-            leave = self.keys("review.leave-queue")
-            self.refuse(f"{title} is blind: in review {key} reveals a claim, {leave} leaves it")
+            in_review = self.screen.app.current_screen_name == "review"
+            way_out = describe_keys_ending_blind_work(self.session, in_review=in_review)
+            self.refuse(f"{title} is blind: {way_out}")
             return
         if queue is not None and queue.reveals_judge:
             words = "these were chosen by the judge's verdict: {review.leave-queue} in review "

@@ -153,6 +153,11 @@ class SettingEditor(Controller["SettingsScreen"]):
         self, configured: SettingsWithOrigins, name: str, value: Value | None
     ) -> tuple[SettingsWithOrigins, Mapping[str, str] | None]:
         keymap = None
+        if name == "judge" and value is not None:
+            # Imported here, on a thread: it brings what judges are made of.
+            from faithtui.judges.providers.endpoints import parse_endpoint
+
+            parse_endpoint(str(value), None)
         if name == "keys":
             # Before it is written: a preset may clash with the user's own key map.
             wanted = preview_setting(configured.file, name, value, configured.environment)

@@ -65,7 +65,7 @@ class StatusLine(EdgeLine):
             - (8 if who else 5)
         )
         right: Sequence[Piece] = self.right
-        if self.left and count_cells_of_pieces(right) > room:
+        if count_cells_of_pieces(right) > room:
             right = _keep_parts_that_fit(right, room) if room >= LEAST_RIGHT else ()
         between = [Piece(PART_MARK, "quiet")] if right and who else []
         ends = (*right, *between, *who, Piece(" "))

@@ -57,7 +57,7 @@ class Panes(Widget):
     @property
     def layout(self) -> Layout:
         """Arrange by layout."""
-        return PanesLayout(self._choose_layout_function)
+        return PanesLayout(self._layout_function_now)
 
     @property
     def zoomed_id(self) -> str | None:
@@ -68,12 +68,12 @@ class Panes(Widget):
         self, layout_function: LayoutFunction, zoomed: Callable[[str], LayoutFunction] | None = None
     ) -> None:
         """Place panes by another layout from now on."""
-        before = self._choose_layout_function
+        before = self._layout_function_now
         self._usual = layout_function
         if zoomed is not None:
             self._make_zoomed_layout_function = zoomed
         width, height = self.size
-        if before(width, height) != self._choose_layout_function(width, height):
+        if before(width, height) != self._layout_function_now(width, height):
             self.place_panes_anew()
 
     def is_shown_unzoomed(self, pane: str) -> bool:
@@ -83,7 +83,7 @@ class Panes(Widget):
     def place_panes_anew(self) -> None:
         """Place panes anew, where what the layout depends on has changed."""
         if self.size:
-            self._show_planned(self.size)
+            self._show_laid_out(self.size)
         # A widget that is laid out again forgets the places in what is around it, not its own.
         self.children[0].refresh(layout=True)
 
@@ -94,17 +94,17 @@ class Panes(Widget):
 
     def on_resize(self, event: events.Resize) -> None:
         """Show what the new size has room for."""
-        self._show_planned(event.size)
+        self._show_laid_out(event.size)
 
     @property
-    def _choose_layout_function(self) -> LayoutFunction:
+    def _layout_function_now(self) -> LayoutFunction:
         if self._zoomed is None:
             return self._usual
         return self._make_zoomed_layout_function(self._zoomed)
 
-    def _show_planned(self, size: Size) -> None:
+    def _show_laid_out(self, size: Size) -> None:
         layout: PaneLayout = clip_layout(
-            self._choose_layout_function(size.width, size.height), size.width, size.height
+            self._layout_function_now(size.width, size.height), size.width, size.height
         )
         for pane in self.children:
             pane.display = pane.id in layout

@@ -469,4 +469,6 @@ class RowPane(Pane):
     def _reveal_cursor(self) -> None:
         own = [index for index, row in enumerate(list_rows(self._lines)) if row == self.cursor]
         if own:
-            self.scroll_to_lines(0 if self.cursor == 0 else own[0], own[-1])
+            # No other key leads to heads above the first entry, nor to sums below the last one.
+            last = len(self._lines) - 1 if self.cursor == self.row_count - 1 else own[-1]
+            self.scroll_to_lines(0 if self.cursor == 0 else own[0], last)

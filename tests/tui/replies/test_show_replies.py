@@ -96,7 +96,10 @@ async def test_replies_are_refused_as_long_as_a_claim_is_hidden(app: FaithApp) -
         screen = await blind(pilot)
         await press(pilot, "W")
         assert app.screen is screen
-        assert status(app) == "replies would show the judge of 5 claims hidden here: answer first"
+        assert status(app) == (
+            "replies would show the judge of 5 claims hidden here: answer first, or in review v "
+            "reveals each, which is recorded"
+        )
         assert "zanzibar" not in screen_text(app)
         await press(pilot, "g", "c", "W")
         assert "the judge of 5 claims hidden here" in status(app)

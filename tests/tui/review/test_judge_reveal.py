@@ -10,6 +10,7 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.samples.queue import ClaimQueue
+from faithtui.tui.screen.blind_mode import describe_keys_ending_blind_work
 from faithtui.tui.session import Session
 from tests.tui.driving import (
     calm,
@@ -214,7 +215,13 @@ async def test_a_sample_takes_no_ranges_and_stays_blind(app: FaithApp, store_pat
         await press(pilot, "m")
         assert "a verdict of its own" in status(app)
         await press(pilot, "B")
-        assert "random is blind" in status(app)
+        way_out = "Q leaves the queue and B ends blind work"
+        assert status(app) == f"random is blind: {way_out}"
+        await press(pilot, "g", "m")
+        assert status(app).endswith(f"others' labels: {way_out}"), "from the review screen itself"
+        assert app.screen is screen
+        outside = describe_keys_ending_blind_work(app.session)
+        assert outside == f"g v, then {way_out}", "elsewhere Q is another key"
         await press(pilot, "M")
         assert app.screen is screen
         await press(pilot, "a")
@@ -334,15 +341,12 @@ async def test_the_keys_that_stop_hiding_are_those_that_do(session: Session) -> 
     screen = await FakeReviewScreen(session).open()
     assert screen.view is not None
     session.set_judge_hidden(True)
-    assert screen.reveal.describe_unhide_keys() == "B stops hiding it"
+    assert describe_keys_ending_blind_work(session, in_review=True) == "B ends blind work"
     entries = ((screen.view.item.id, screen.claims[0]),)
     session.set_judge_hidden(False)
     session.start_queue(ClaimQueue("twenty", screen.view.run.id, entries, blind=True))
     assert screen.press("B")
-    assert screen.message.endswith("Q leaves it")
-    assert (
-        screen.reveal.describe_unhide_keys() == "Q leaves the blind queue, then B stops hiding it"
-    )
+    assert screen.message == "twenty is blind: Q leaves the queue and B ends blind work"
     for key in ("Q", "B"):
         assert session.is_blind
         assert screen.press(key)

@@ -222,7 +222,7 @@ async def test_a_blind_queue_is_left_without_showing_the_judge(session: Session)
     screen = await walking(session, blind=True)
     assert screen.press("Q")
     await screen.settle()
-    assert screen.message == "left three; the judge stays hidden, B shows it"
+    assert screen.message == "left three; the judge stays hidden: B ends blind work"
     assert session.claim_queue is None
     assert screen.view is not None
     assert len(screen.view.hidden) == 5

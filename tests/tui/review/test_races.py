@@ -258,7 +258,7 @@ async def test_a_verdict_over_one_of_another_window_says_what_it_replaced(
                 claim, app.session.reviewer, "no", run=run, saw_judge=False
             )
         await press(pilot, "y")
-        assert "replaced NO contradicted of another window, u brings back" in status(app)
+        assert "replaced NO contradicted of another window, u brings it back" in status(app)
         await press(pilot, "u")
         assert screen.claim.mine is not None
         assert screen.claim.mine.verdict == "no"

@@ -44,7 +44,8 @@ from faithtui.tui.samples.sample_fields import (
     parse_stratum_sizes,
 )
 from faithtui.tui.samples.sample_form import DrawSampleScreen, ExtendSampleScreen
-from faithtui.tui.theme.lines import count_cells_of_pieces
+from faithtui.tui.theme.lines import Piece, count_cells_of_pieces
+from faithtui.tui.widgets.bars import StatusLine
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
@@ -297,15 +298,32 @@ def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_p
     words = sample_lines.queue_status(progress)
     left = row.frame - 1
     assert words == (
-        f"blind sample 1/2 · 11 s a claim · 1 min to go · at most {left} more for a share ±0.10 "
-        "(told from your labels after 10)"
+        f"blind sample 1/2 · 11 s a claim · 1 min to go · up to {left} more label"
+        f"{'s' * (left > 1)} for a pass rate ±0.10"
+    ), "ten labels are not there to come"
+    progress = replace(progress, needed=90)
+    assert sample_lines.describe_labels_needed(progress) == (
+        "up to 90 more labels for a pass rate ±0.10 (better known after 9 of them)"
     )
     # A report, which weighs claims without a label too, may say another number.
     measured = sample_lines.describe_labels_needed(replace(progress, needed=91, planned=False))
     assert measured == "91 more for kappa ±0.10, by your labels in this queue"
     other_labels_too = SessionFacts(SessionCounts(3, 1.0), progress)
     session = describe_session_progress(other_labels_too, 0, "here", has_timer=True)
-    assert " · 11 s a claim · 1 min to go · " in session, "one pace for one sample"
+    assert session.startswith("blind sample 1/2 · 1 min to go · up to "), "the timer of the sample"
+    assert session.endswith(" · 11 s a claim · 3 today"), "one pace for one sample"
+    line = StatusLine()
+    line.right, line.who = (Piece(session),), (Piece("kap"),)
+    assert line.lay_out_line(80).text.strip() == "blind sample 1/2 · 1 min to go · kap"
+    measured = replace(progress, needed=1_100, planned=False, until_measured=0)
+    other_labels_too = replace(other_labels_too, progress=measured)
+    line.right = (Piece(describe_session_progress(other_labels_too, 0, "here", has_timer=True)),)
+    assert line.lay_out_line(80).text.strip() == (
+        "blind sample 1/2 · 1 min to go · 1,100 more for kappa ±0.10 · kap"
+    ), "labels today and the pace give way"
+    no_interval = replace(progress, until_measured=0)
+    words = sample_lines.describe_labels_needed(no_interval)
+    assert words == "up to 90 more labels for a pass rate ±0.10", "ten are there, kappa is not"
 
 
 def test_a_share_shown_on_purpose_counts_in_no_width() -> None:
@@ -321,6 +339,7 @@ def test_a_share_shown_on_purpose_counts_in_no_width() -> None:
         "1 in 5 shown with the judge's verdict, to measure its influence; they count in no figure: "
         "about 40 of 50 count"
     ) in preview(0.2)
+    assert "a pass rate will be known to ±" in preview(0.2)
     assert f"±{predict_half_width(40, 0.5):.3f} at 50%" in preview(0.2)
     assert f"±{predict_half_width(50, 0.5):.3f} at 50%" in preview(0)
     assert "shown" not in preview(0)

@@ -154,6 +154,18 @@ async def test_a_rejected_value_changes_neither_file_nor_session(
     assert not screen.posted
 
 
+async def test_a_judge_that_is_none_is_not_saved(session: Session, file: Path) -> None:
+    screen = FakeSettingsScreen(session, file, "judge")
+    before = content(file)
+    screen.editor.check_save_and_apply_setting("judge", "foo")
+    await screen.settle()
+    assert screen.message.startswith("not saved: unknown judge 'foo'; expected one of: offline, ")
+    assert content(file) == before
+    screen.editor.check_save_and_apply_setting("judge", "vllm:m")
+    await screen.settle()
+    assert 'judge = "vllm:m"' in content(file), "whether it answers is for the test of the judge"
+
+
 async def test_only_what_stands_in_the_file_goes_back_to_the_default(
     session: Session, file: Path
 ) -> None:

@@ -56,7 +56,7 @@ def test_claims_evidence_and_verdict_are_never_lost(width: int, height: int) -> 
     "layout_function", LAYOUT_FUNCTIONS, ids=lambda layout_function: layout_function.__name__
 )
 @given(width=st.integers(1, 40), height=st.integers(1, 20))
-def test_a_clipped_plan_stays_inside_however_small(
+def test_a_clipped_layout_stays_inside_however_small(
     layout_function: LayoutFunction, width: int, height: int
 ) -> None:
     layout = layouts.clip_layout(layout_function(width, height), width, height)

@@ -34,7 +34,7 @@ def check_judge(
     import asyncio
     import os
 
-    from faithtui.cli.run_environment import environment_from_settings
+    from faithtui.cli.run_environment import check_judge_of_settings, environment_from_settings
     from faithtui.config import load_settings
     from faithtui.engine.judge_check import format_trial_usage, try_judge_with_two_questions
     from faithtui.engine.runs.judge_profiles import choose_profile
@@ -45,6 +45,8 @@ def check_judge(
         require_valid_timeout(timeout, "--timeout")
     address = base_url or (settings.base_url if name in (None, settings.judge) else None)
     ref = name or settings.judge
+    if name is None:
+        check_judge_of_settings(settings)
     profile = choose_profile(ref, settings.judges, os.environ)
     trial = asyncio.run(
         try_judge_with_two_questions(

@@ -165,7 +165,7 @@ def measure(
         read_failure_limit,
         read_typed_judge_parameters,
     )
-    from faithtui.cli.run_environment import environment_from_settings
+    from faithtui.cli.run_environment import check_judge_of_settings, environment_from_settings
     from faithtui.config import load_settings
     from faithtui.engine.runs.request import RunRequest
     from faithtui.engine.shards import shard_source
@@ -185,6 +185,8 @@ def measure(
             print_text(each.name)
         return
     settings = load_settings()
+    if judge is None:
+        check_judge_of_settings(settings)
     environment = environment_from_settings(settings, allow_image_host or ())
     (request,) = make_requests(
         RunRequest(

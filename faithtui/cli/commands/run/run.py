@@ -189,7 +189,7 @@ def run(
         update_limits_of_resumed_run,
         warn_of_blocked_images,
     )
-    from faithtui.cli.run_environment import environment_from_settings
+    from faithtui.cli.run_environment import check_judge_of_settings, environment_from_settings
     from faithtui.config import load_settings
     from faithtui.engine.review.samples.splits import parse_split
     from faithtui.engine.runs.request import RunRequest
@@ -203,6 +203,8 @@ def run(
     if resume is not None:
         _refuse_options_beside_resume(list_typed_options(context), preview=preview)
     settings = load_settings()
+    if not judge and resume is None:
+        check_judge_of_settings(settings)
     environment = replace(
         environment_from_settings(settings, allow_image_host or ()), log_prompts=log_prompts
     )

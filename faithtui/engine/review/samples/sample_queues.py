@@ -166,6 +166,8 @@ class QueueProgress:
     """Labels still to come for `KAPPA_TARGET`; None for samples with another purpose."""
     planned: bool
     """`needed` is what the plan says: too little is labelled to measure it."""
+    until_measured: int = 0
+    """Labels that count still to come before `needed` is measured; those shown count for none."""
 
     @property
     def is_finished(self) -> bool:
@@ -198,7 +200,8 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
     planned = needed is None
     if needed is None:
         needed = min(left, max(0, plan_label_count(KAPPA_TARGET) - len(counted)))
-    return QueueProgress(row, len(pairs), differ, needed, planned)
+    until_measured = max(0, MEASURED_FROM - len(counted))
+    return QueueProgress(row, len(pairs), differ, needed, planned, until_measured)
 
 
 LabelPair = tuple[str, str, str]

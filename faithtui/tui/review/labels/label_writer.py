@@ -234,7 +234,7 @@ class LabelWriter(Controller["ReviewScreen"]):
     async def _describe_replaced_label(self, saved: object) -> tuple[Piece, ...]:
         """Say which label of another process a verdict replaced; () for none that was not seen."""
         step = saved if isinstance(saved, tuple) and not isinstance(saved, Event) else (saved,)
-        if not all(isinstance(act, Event) and act.verdict is not None for act in step):
+        if not step or not all(isinstance(act, Event) and act.verdict for act in step):
             return ()
         reviews = self.session.store.reviews
         try:
@@ -247,7 +247,7 @@ class LabelWriter(Controller["ReviewScreen"]):
             return ()
         state = self.screen.review_state
         words = describe_replaced_labels(found, state.label_set if state else None)
-        words = f"replaced {words} of another window, {self.keys('review.undo')} brings back"
+        words = f"replaced {words} of another window, {self.keys('review.undo')} brings it back"
         return (Piece(words, "warn"), Piece(" · "))
 
     def _show_saved_and_reload(self, words: str, conversation: str) -> None:

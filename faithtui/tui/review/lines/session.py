@@ -28,7 +28,7 @@ class SessionFacts:
 def describe_session_progress(
     facts: SessionFacts, left: int, where: str, *, has_timer: bool
 ) -> str:
-    """Say how a session goes on, the weightiest first: the line may be cut.
+    """Say how a session goes on, the weightiest first: the line leaves out parts at its end.
 
     Args:
         facts: What is known.
@@ -37,26 +37,27 @@ def describe_session_progress(
         has_timer: Say the pace and the time that is left.
     """
     progress = facts.progress
-    pace = facts.counts.pace_s
-    parts = []
-    if progress is not None:
-        row = progress.row
-        left = row.remaining
-        pace = row.pace_s
-        mode = "blind " if row.blind else ""
-        parts.append(f"{mode}{KINDS[row.kind]} {row.answered}/{row.size}")
-    elif left:
-        parts.append(f"{fmt.format_count(left)} left {where}")
-    if has_timer:
-        parts += describe_pace_and_time_left(pace, left)
+    if progress is None:
+        parts = [f"{fmt.format_count(left)} left {where}"] if left else []
+        parts += describe_pace_and_time_left(facts.counts.pace_s, left) if has_timer else []
+    else:
+        parts = _list_sample_parts(progress, has_timer=has_timer)
     if facts.counts.labelled:
         parts.append(f"{fmt.format_count(facts.counts.labelled)} today")
     if facts.repeats:
         same = sum(each.first == each.second for each in facts.repeats)
         parts.append(f"self-agreement {same}/{len(facts.repeats)}")
-    if progress is not None:
-        if progress.row.skipped:
-            parts.append(f"{progress.row.skipped} skipped")
-        if progress.needed is not None:
-            parts.append(describe_labels_needed(progress))
     return " · ".join(parts)
+
+
+def _list_sample_parts(progress: QueueProgress, *, has_timer: bool) -> list[str]:
+    """Say how a sample goes on: how far it is, what is to go, the pace."""
+    row = progress.row
+    mode = "blind " if row.blind else ""
+    timer = describe_pace_and_time_left(row.pace_s, row.remaining) if has_timer else []
+    parts = [f"{mode}{KINDS[row.kind]} {row.answered}/{row.size}", *timer[1:]]
+    if progress.needed is not None:
+        parts.append(describe_labels_needed(progress))
+    if row.skipped:
+        parts.append(f"{row.skipped} skipped")
+    return [*parts, *timer[:1]]

@@ -13,6 +13,7 @@ import pytest
 import typer.main
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign
+from faithtui.cli.commands.judge.wanted_judge import open_typed_or_configured_judge
 from faithtui.cli.commands.run import execution
 from faithtui.cli.main import app
 from faithtui.domain.ids import ConversationId
@@ -255,3 +256,25 @@ def test_the_json_of_a_run_has_its_keys_in_their_order_and_no_path_or_address(
         *("calls", "tokens_in", "tokens_out", "archived_at", "with_overrides"),
     ]
     assert not {"base_url", "prompts_dir"} & set(shown)
+
+
+@pytest.mark.thorough
+def test_a_judge_of_the_settings_that_is_none_says_where_it_stands(
+    tmp_path: Path, cli: Cli
+) -> None:
+    said = cli("run", "--judge", "foo").err.rstrip()
+    assert said.endswith("nli:PATH"), "it was typed"
+    config_file().parent.mkdir(parents=True, exist_ok=True)
+    config_file().write_text('judge = "foo"\n', "utf-8")
+    said += f" (from `judge` in {config_file()})"
+    for command in (("run",), ("judge", "test"), ("measure", tmp_path, "-o", tmp_path / "out")):
+        assert cli(*command).err.rstrip() == said, command
+    with pytest.raises(ConfigError, match="from `judge` in"):
+        open_typed_or_configured_judge(None, None)
+
+
+def test_a_judge_of_the_settings_is_told_from_a_typed_one(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAITHTUI_JUDGE", "foo")
+    assert cli("run").err.rstrip().endswith("nli:PATH (from FAITHTUI_JUDGE)")

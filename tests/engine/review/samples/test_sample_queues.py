@@ -97,6 +97,7 @@ def test_until_ten_labels_the_plan_says_how_many_are_needed(store: Store, run: R
     say(store, row, 1, most=MEASURED_FROM - 1)
     few = read_queue_progress(store, row.id, PEOPLE)
     assert (few.compared, few.differ, few.planned, few.needed) == (9, 1, True, 31)
+    assert (first.until_measured, few.until_measured) == (10, 1)
 
 
 def test_from_ten_labels_on_the_width_of_kappa_says_it(store: Store, run: RunId) -> None:

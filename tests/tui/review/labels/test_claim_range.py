@@ -66,6 +66,18 @@ async def test_a_range_says_which_labels_it_replaces(session: Session) -> None:
     assert "2 claims = NO contradicted, replacing 2 YES supported, in bulk" in screen.message
 
 
+async def test_the_same_label_from_another_window_replaces_nothing(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    assert screen.view is not None
+    session.store.reviews.record_verdict(
+        screen.claims[0], session.reviewer, "yes", run=screen.view.run.id, saw_judge=False
+    )
+    screen.give("yes")
+    await screen.settle()
+    assert "replaced" not in screen.message
+    assert await screen.writer._describe_replaced_label(()) == (), "a step without labels"
+
+
 @pytest.mark.thorough
 async def test_a_long_range_asks_first(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
