@@ -97,15 +97,18 @@ WHY_QUEUES = (
 )
 
 
-def describe_labels_needed(progress: QueueProgress) -> str:
-    """Say how many labels are still to come."""
+def describe_labels_needed(progress: QueueProgress, *, has_room: bool = False) -> str:
+    """Say how many labels are still to come, and with room for it by what that is told.
+
+    A report, which weighs claims without a label too, may say another number.
+    """
     # Before there are labels to tell kappa from, it is what any rate takes at most.
     target = f"{'a pass rate' if progress.planned else 'kappa'} ±{KAPPA_TARGET:.2f}"
     if not progress.needed:
         return f"enough for {target}"
     if not progress.planned:
         count = fmt.format_count(progress.needed)
-        return f"{count} more for {target}, by your labels in this queue"
+        return f"{count} more for {target}{', by your labels in this queue' * has_room}"
     words = f"up to {fmt.format_count_with_noun(progress.needed, 'more label')} for {target}"
     if 0 < progress.until_measured <= progress.needed:
         words += f" (better known after {progress.until_measured} of them)"
@@ -190,7 +193,7 @@ def queue_detail_lines(
     if row.skipped:
         told.append(("skipped", Piece(f"{row.skipped}; they come again at the end")))
     if progress is not None and progress.needed is not None:
-        told.append(("to go", Piece(describe_labels_needed(progress))))
+        told.append(("to go", Piece(describe_labels_needed(progress, has_room=True))))
     if sequences is not None:
         told.append(("known", Piece(describe_confidence_sequences(sequences))))
     if row.decision is not None:
@@ -477,7 +480,7 @@ def queue_end_lines(end: QueueOutcome, width: int) -> list[Line]:
     else:
         agreed = progress.compared - progress.differ
         words = f"{agreed} of {progress.compared} compared claims have the label of the judge"
-        told += [[Piece(words)], [Piece(describe_labels_needed(progress))]]
+        told += [[Piece(words)], [Piece(describe_labels_needed(progress, has_room=True))]]
     if end.sequences is not None:
         told.append(
             [Piece("known: ", "quiet"), Piece(describe_confidence_sequences(end.sequences))]

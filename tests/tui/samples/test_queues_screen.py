@@ -305,9 +305,10 @@ def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_p
     assert sample_lines.describe_labels_needed(progress) == (
         "up to 90 more labels for a pass rate ±0.10 (better known after 9 of them)"
     )
-    # A report, which weighs claims without a label too, may say another number.
-    measured = sample_lines.describe_labels_needed(replace(progress, needed=91, planned=False))
-    assert measured == "91 more for kappa ±0.10, by your labels in this queue"
+    words = sample_lines.describe_labels_needed(
+        replace(progress, needed=91, planned=False), has_room=True
+    )
+    assert words == "91 more for kappa ±0.10, by your labels in this queue"
     other_labels_too = SessionFacts(SessionCounts(3, 1.0), progress)
     session = describe_session_progress(other_labels_too, 0, "here", has_timer=True)
     assert session.startswith("blind sample 1/2 · 1 min to go · up to "), "the timer of the sample"
