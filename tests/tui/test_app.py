@@ -73,7 +73,7 @@ async def test_ctrl_c_and_a_paste_say_what_they_do_not_and_no_box_repeats(app: F
         await calm(pilot)
         told = [each.message for each in app._notifications]
         assert told == ["Runs are left", "third " * 30], "what is no refusal stays"
-        screen.show_message()
+        screen.refuse("short")
         assert [each.message for each in app._notifications] == ["Runs are left"]
 
 

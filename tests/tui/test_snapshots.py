@@ -7,6 +7,7 @@ from typing import Protocol
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
@@ -55,6 +56,8 @@ def after(*keys: str) -> Callable[[Pilot[None]], Awaitable[None]]:
 def steady(store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FaithApp:
     """An app whose pictures hold no path of this machine, and not how fast it is."""
     monkeypatch.chdir(tmp_path)
+    # A cursor that blinks is there or not, by the time.
+    monkeypatch.setattr(Input, "_toggle_cursor", lambda self: None)
     app = FaithApp(Path("shop.db"), reviewer="ann", now=lambda: NOON)
     app.session.seconds = lambda: 0.0
     return app

@@ -12,10 +12,12 @@ from faithtui.domain.annotations import COUNTED_ACTIONS, Action
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
 from faithtui.store.annotations.label_replay import LOG_ORDER, read_events, replay_verdicts
 from faithtui.store.database import Database
+from faithtui.store.deletion_records import DeletionKind
 from faithtui.store.schema.statements import make_in_condition
 from faithtui.store.schema.tables import (
     claim,
     conversation,
+    deletion,
     exposure,
     human_label,
     run,
@@ -307,8 +309,15 @@ def _list_claims_labelled_blind_after_reveal(
 ) -> set[ClaimId]:
     """List the claims labelled blind by whoever had revealed one beside them in another run.
 
-    An act of a run that was deleted names none, and is taken for one of another run.
+    An act of a run that is not here names none: it was deleted, or the act came with a file. Where
+    runs were deleted, such acts are taken for ones of different runs.
     """
+    had_run_deleted = (
+        connection.scalar(
+            select(deletion.c.id).where(deletion.c.kind == DeletionKind.RUN.value).limit(1)
+        )
+        is not None
+    )
     labels = connection.execute(
         select(
             human_label.c.claim_id,
@@ -323,7 +332,7 @@ def _list_claims_labelled_blind_after_reveal(
             human_label.c.action == Action.BLIND.value,
         )
     ).all()
-    shows_much = or_(human_label.c.run_id.is_(None), sample.c.shown_share > USUAL_SHOWN)
+    shows_much = sample.c.shown_share > USUAL_SHOWN
     reveals = connection.execute(
         select(
             claim.c.conversation_id,
@@ -350,7 +359,8 @@ def _list_claims_labelled_blind_after_reveal(
         ClaimId(each.claim_id)
         for each in labels
         if any(
-            at <= each.created_at and (run_id is None or run_id != each.run_id)
+            at <= each.created_at
+            and (run_id != each.run_id or (run_id is None and had_run_deleted))
             for run_id, at in first_reveals.get((each.conversation_id, each.reviewer), ())
         )
     }

@@ -147,7 +147,8 @@ def _lay_out_blind(width: int, height: int, content: ReviewContent) -> PaneLayou
     left = max(38, width * 38 // 100)
     # Where keys are explained above it, the verdict needs less.
     verdict = _clamp(height * 30 // 100, 7, 9 if content.guideline_lines else 11)
-    guideline = _choose_guideline_height(content, height * 3 // 10)
+    # In little height it gives way to the question: `h` reads it.
+    guideline = _choose_guideline_height(content, height * 3 // 10) if height >= 20 else ()
     below = 0
     if height >= GUIDELINE_BELOW_FROM and guideline:
         # There each verdict is explained on a line; in the narrow column that would take two, and

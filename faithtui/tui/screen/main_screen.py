@@ -224,7 +224,6 @@ class FaithScreen(Screen[None]):
 
     def show_message(self, *pieces: Piece) -> None:
         """Say what happened last, at the left of the status line."""
-        withdraw_refusals(self.app)
         self.query_one(StatusLine).left = pieces
 
     def refuse(self, words: str) -> None:
@@ -232,6 +231,7 @@ class FaithScreen(Screen[None]):
         self.app.bell()
         piece = escape_line(words, "warn", limit=400)
         self.show_message(piece)
+        withdraw_refusals(self.app)
         if not self.query_one(StatusLine).has_room_for(piece):
             show_refusal_box(self.app, piece.text)
 

@@ -63,8 +63,8 @@ _DELETED = (
 )
 _SEEN_IN_OTHER_RUN = (
     "the labels of {seen:,} of the {of:,} labelled claims in the figures were given blind by "
-    "annotators who had the verdicts of another run on the same conversation in view before: a "
-    "judge that is asked again says much the same."
+    "annotators who had verdicts of another run on the same conversation in view before, or "
+    "revealed: a judge that is asked again says much the same."
 )
 _EXPOSURES_DELETED = (
     "the labels of {many:,} of the {of:,} labelled claims in the figures were given blind after a "

@@ -1359,6 +1359,22 @@ def test_a_queue_that_shows_much_of_another_run_is_asked_about(
     assert bool(found) is is_asked
 
 
+def test_what_a_queue_shows_by_rule_is_not_asked_about_in_another_store(
+    judged: Store, elsewhere: Store, tmp_path: Path
+) -> None:
+    """Acts that come with a file name no run that is here; they are not of different runs."""
+    plan = SamplePlan(SamplingDesign.SIMPLE, 1, 20, shown_share=0.2)
+    drawn = make_sample_draw(judged.samples.read_frame(RUN), plan)
+    sample = judged.samples.save_draw_as_sample(RUN, "ann", drawn, plan, name="s", blind=True).id
+    for each in drawn.claims:
+        judged.reviews.record_verdict(
+            each.unit.claim, "ann", "yes", run=RUN, saw_judge=each.shown, sample=sample
+        )
+    run = carry(judged, sample, elsewhere, tmp_path / "set.jsonl")
+    claims = [each.claim for each in elsewhere.samples.read_frame(run)]
+    assert not elsewhere.provenance.list_claims_labelled_blind_after_other_run(claims)
+
+
 def run_over_rated_answers(store: Store) -> RunId:
     """Judge forty answers, of which the judge and both annotators fail every second one."""
     them = [
