@@ -208,6 +208,11 @@ class Session:
         """
         self.item, self.claim, self.turn = item, claim, turn
 
+    def remember_claim(self, item: ItemId, claim: ClaimId) -> None:
+        """Let the review of a conversation go on at a claim, unless another one was chosen."""
+        if self.item == item and self.claim is None and self.turn is None:
+            self.claim = claim
+
     def open_conversation(
         self, item: ItemId, claim: ClaimId | None = None, turn: int | None = None
     ) -> None:

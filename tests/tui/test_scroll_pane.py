@@ -64,3 +64,25 @@ async def test_a_list_counts_its_entries_and_not_the_lines_of_heads_and_sums() -
         pane.scroll_relative(y=-1, animate=False)
         await pilot.pause()
         assert str(pane.border_subtitle) == "11-20 of 20 · more below"
+
+
+async def test_a_second_click_opens_what_the_first_one_scrolled_from_under_the_mouse() -> None:
+    app = RowPaneApp()
+    chosen: list[int] = []
+    async with app.run_test(size=(60, 12)) as pilot:
+        pane = app.query_one("#rows", RowPane)
+        entries = [make_line(Piece(f"{number}"), row=number) for number in range(12)]
+        lines = [*entries, *[make_line(Piece("sum"))] * 4]
+        pane.show(lambda _: lines)
+        pane.action_choose = lambda: chosen.append(pane.cursor)  # type: ignore[method-assign]
+        pane.move_to(10)
+        pane.scroll_to(y=2, animate=False)
+        await pilot.pause()
+        assert await pilot.click(pane, offset=(3, 10), times=2)
+        await pilot.pause()
+        assert pane.scroll_offset.y == 6, "the first click showed the sums below the last entry"
+        assert chosen == [11]
+        assert await pilot.click(pane, offset=(3, 10), times=2)
+        assert chosen == [11], "a sum is no entry"
+        assert await pilot.click(pane, offset=(3, 1), times=2)
+        assert chosen == [11, 6]

@@ -30,12 +30,12 @@ def history_lines(row: RunRow, history: RunHistory, width: int, *, blind: bool) 
         row: The run.
         history: What became of it.
         width: Cells of a line.
-        blind: Leave out what may quote the judge.
+        blind: Leave out what may quote the judge, and its score.
     """
     lines: list[Line] = []
     for moment, words, look in _list_dated_run_events(row):
         lines += _format_dated_lines(moment, [Piece(words, look)], width)
-    told: list[list[Piece]] = [_make_scored_count_pieces(row)]
+    told: list[list[Piece]] = [_make_scored_count_pieces(row, blind=blind)]
     if row.state is RunState.INTERRUPTED:
         # Who was killed wrote down no time.
         words, look = END_WORDS[row.state]
@@ -78,10 +78,10 @@ def _list_dated_run_events(row: RunRow) -> Iterator[tuple[datetime, str, str]]:
     yield row.finished_at, f"{words} after {fmt.format_duration(seconds)}{pace}", look
 
 
-def _make_scored_count_pieces(row: RunRow) -> list[Piece]:
+def _make_scored_count_pieces(row: RunRow, *, blind: bool) -> list[Piece]:
     return [
         Piece(f"{fmt.format_count_with_noun(row.scored, 'conversation')} scored", "good"),
-        Piece(f", mean {fmt.format_number(row.score)}" if row.scored else ""),
+        Piece(f", mean {fmt.format_number(row.score)}" if row.scored and not blind else ""),
         Piece(f" · {fmt.format_count_with_noun(row.windows, 'window')}", "quiet"),
         Piece(f" · {fmt.format_count_with_noun(row.claims, 'claim')}", "quiet"),
     ]

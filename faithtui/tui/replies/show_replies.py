@@ -82,58 +82,64 @@ class RawReplies(Controller[FaithScreen]):
     async def load_and_show_replies(self, item: ItemId) -> None:
         """Read the calls of a conversation, if they may be seen."""
         terms, claim = self.session.hiding_state, self.find_claim()
-        hidden = (
-            await self.read_in_thread(count_verdicts_left_to_give, self.session, item)
+        refusal = (
+            await self.read_in_thread(self.explain_hidden_replies, item)
             if self.session.is_blind
-            else 0
+            else ""
         )
         replies = (
             None
-            if hidden
+            if refusal
             else await self.read_in_thread(read_conversation_replies, self.session, item, claim)
         )
-        self.screen.call_later(self.show_replies_and_record_exposure, replies, hidden, terms)
+        self.screen.call_later(self.show_replies_and_record_exposure, replies, refusal, terms)
 
     def show_replies_and_record_exposure(
-        self, replies: ConversationReplies | None, hidden: int, terms: tuple[object, ...]
+        self, replies: ConversationReplies | None, refusal: str, terms: tuple[object, ...]
     ) -> None:
         """Show the calls, and record that the judge's words were seen.
 
         Args:
             replies: The calls; None: they would tell what is hidden.
-            hidden: Claims whose judge is hidden.
+            refusal: Why they are not shown.
             terms: `Session.hiding_state` when they were read.
         """
         if terms != self.session.hiding_state or not self.screen.is_current:
             return
         if replies is None:
-            count = fmt.format_count_with_noun(hidden, "claim")
-            words = f"replies would show the judge of {count} hidden here: answer first"
-            words += f", or in review {self.keys('review.reveal')} reveals each, which is recorded"
-            self.refuse(words)
+            self.refuse(refusal)
             return
         from faithtui.tui.replies.replies_screen import RepliesScreen
 
         self.session.record_exposure([replies.item])
         self.input_queue.open_window(RepliesScreen(self.session, replies))
 
+    def explain_hidden_replies(self, item: ItemId) -> str:
+        """Say why a blind reviewer may not read the calls of a conversation yet; "": they may.
+
+        Where one is not judged to its end, replies are there before their claims.
+        """
+        session = self.session
+        view = session.store.runs.read_conversation_for_review(item, session.reviewer)
+        queue = session.claim_queue
+        revealed = session.revealed | (queue.shown if queue is not None else set())
+        sample = queue.sample if queue is not None else None
+        hidden = len(hide_judge_verdicts(view, revealed=revealed, sample=sample).hidden)
+        if hidden:
+            count = fmt.format_count_with_noun(hidden, "claim")
+            words = f"replies would show the judge of {count} hidden here: answer first, "
+            words += f"or in review {self.keys('review.reveal')} reveals each, which is recorded"
+            return words
+        if view.item.state is not ItemState.DONE:
+            return (
+                "replies may tell of claims that are still to come: blind, they can be read "
+                "when the conversation is judged to its end"
+            )
+        return ""
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the key without a conversation."""
         return self.session.is_open and self.find_item() is not None
-
-
-def count_verdicts_left_to_give(session: "Session", item: ItemId) -> int:
-    """Count the verdicts that a blind reviewer still has to give in a conversation.
-
-    Where one is not judged to its end, replies are there before their claims: at least one is
-    still to come then.
-    """
-    view = session.store.runs.read_conversation_for_review(item, session.reviewer)
-    queue = session.claim_queue
-    revealed = session.revealed | (queue.shown if queue is not None else set())
-    sample = queue.sample if queue is not None else None
-    hidden = len(hide_judge_verdicts(view, revealed=revealed, sample=sample).hidden)
-    return max(hidden, int(view.item.state is not ItemState.DONE))
 
 
 def read_conversation_replies(

@@ -185,7 +185,9 @@ class ReviewScreen(FaithScreen):
         self.loader.reload_if_changed()
 
     def clear_content(self) -> None:
-        """Forget what is drawn, and what was said of it."""
+        """Forget what is drawn, and what was said of it, but not which claim was chosen."""
+        if self.claim is not None and self.view is not None:
+            self.session.remember_claim(self.view.item.id, self.claim.id)
         super().clear_content()
         self.panes.claims.forget_claim_and_block_keys()
         self.queue_navigator.forget_read_ahead()

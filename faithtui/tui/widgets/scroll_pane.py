@@ -351,6 +351,7 @@ class RowPane(Pane):
     ) -> None:
         super().__init__(id=id, title=title, hint=hint)
         self._opens_on_first_click = opens_on_first_click
+        self._clicked_row: int | None = None
         self.opens_entries = True
         """Whether there is anything to open now: else no line of keys names the key that does."""
 
@@ -437,13 +438,14 @@ class RowPane(Pane):
 
     def on_click(self, event: events.Click) -> None:
         """Choose the entry under the mouse, and open it at the click that opens."""
-        index = self.get_line_index_at(event.get_content_offset_capture(self).y)
-        row = self._lines[index].row if 0 <= index < len(self._lines) else None
-        if row is None:
-            return
-        was_chosen = row == self.cursor
-        self.cursor = row
-        if event.chain == 1 if self._opens_on_first_click else was_chosen and event.chain > 1:
+        if event.chain == 1:
+            index = self.get_line_index_at(event.get_content_offset_capture(self).y)
+            self._clicked_row = self._lines[index].row if 0 <= index < len(self._lines) else None
+            if self._clicked_row is not None:
+                self.cursor = self._clicked_row
+        # The first click may have scrolled another entry under the mouse; the second means this.
+        opens = (event.chain == 1) == self._opens_on_first_click
+        if opens and self._clicked_row is not None and self._clicked_row == self.cursor:
             self.action_choose()
 
     def on_focus(self) -> None:

@@ -68,7 +68,7 @@ async def test_a_conversation_outside_the_queue_leaves_it_and_can_be_blind(app: 
         assert app.session.claim_queue is None
         await press(pilot, "B")
         assert app.session.is_blind
-        assert "hidden until you answer" in status(app)
+        assert "too late for this conversation: its judge was in view" in status(app)
 
 
 @pytest.mark.thorough

@@ -206,12 +206,21 @@ async def test_a_run_that_is_over_tells_what_happened_and_what_is_next(
     app: FaithApp, store_path: Path
 ) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
-        await watching(pilot)
+        screen = await watching(pilot)
         happened = text_of(app, "events")
         assert "started: 4 conversations" in happened
         assert "run done after" in happened
         assert "1 failed: 1 of 1 windows failed" in happened
         assert "1 skipped: no user turn" in happened
+        assert ", mean 0." in happened
+        assert "verdicts: " in happened
+        app.session.set_judge_hidden(True)
+        screen.reload()
+        await calm(pilot)
+        blind = text_of(app, "events")
+        assert "2 conversations scored · " in blind, "the mean of few tells their verdicts"
+        assert "verdicts: " not in blind
+        app.session.set_judge_hidden(False)
         assert "enter open" not in screen_text(app), "nothing of what happened can be opened"
         await press(pilot, "f")
         assert "enter open" in screen_text(app), "a conversation that failed can"

@@ -122,7 +122,8 @@ async def test_replies_of_what_is_not_judged_to_its_end_are_refused_while_blind(
     async with app.run_test(size=(120, 40)) as pilot:
         await blind(pilot)
         await press(pilot, "g", "c", "home", "j", "j", "W")
-        await until(pilot, lambda: "1 verdict still to give" in status(app))
+        await until(pilot, lambda: "claims that are still to come" in status(app))
+        assert "reveals" not in status(app), "nothing is left to reveal"
         assert not isinstance(app.screen, RepliesScreen)
 
 
