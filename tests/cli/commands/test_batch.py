@@ -62,6 +62,16 @@ def test_events_for_programs_tell_of_batches(cli: Cli, path: Path, someone: Prov
     assert events[2]["state"] == "waiting"
 
 
+def test_whoever_waits_for_one_run_is_not_told_to_come_back(
+    cli: Cli, path: Path, someone: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(execution, "LOOK_S", 0.01)
+    result = cli(*ordered(path, someone, "--wait"))
+    assert result.code == 0
+    assert "come back" not in result.out + result.err
+    assert "2 of 2 conversations judged" in result.out
+
+
 @pytest.mark.thorough
 def test_whoever_waits_is_shown_the_end(
     cli: Cli, path: Path, someone: Provider, monkeypatch: pytest.MonkeyPatch

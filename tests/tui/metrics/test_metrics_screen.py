@@ -79,8 +79,8 @@ async def test_m_puts_every_metric_side_by_side(app: FaithApp, size: tuple[int, 
         assert "1.00→0.00" in lines[zips], "people's word on the whole answer stands beside it"
         assert "human no" in lines[zips + 1]
         await press(pilot, *(["left"] * 5), "j")
-        told = text_of(app, "answer")
-        assert told.startswith(f">#1 Turn faithfulness · {OFFLINE_TITLE}\n   0.00 · 1 contradicted")
+        told = " ".join(text_of(app, "answer").split())
+        assert told.startswith(f">#1 Turn faithfulness · {OFFLINE_TITLE} 0.00 · 1 contradicted")
         assert "Zips are covered for a year." in told
         assert "human labels of the whole answer: no" in told
         assert "1.00 → 0.00 with overrides · 1 supported" in told

@@ -55,10 +55,12 @@ def execute_runs_in_turn_and_choose_exit_code(
     """
     if sys.stdout.isatty() and not as_json:
         print_cost_notice(store, runs, environment)
-    codes = {
-        each: _execute_one_of_several_runs(
-            store, each, len(runs), as_json=as_json, environment=environment
+    if len(runs) == 1:
+        return execute_run_with_progress_and_choose_exit_code(
+            store, runs[0], as_json=as_json, environment=environment, wait=wait
         )
+    codes = {
+        each: _execute_one_of_several_runs(store, each, as_json=as_json, environment=environment)
         for each in runs
     }
     if wait:
@@ -72,10 +74,10 @@ def execute_runs_in_turn_and_choose_exit_code(
 
 
 def _execute_one_of_several_runs(
-    store: Store, run: RunId, runs: int, *, as_json: bool, environment: RunEnvironment
+    store: Store, run: RunId, *, as_json: bool, environment: RunEnvironment
 ) -> int:
     """Execute one of several runs, and say on stderr which it is."""
-    if runs > 1 and not as_json and not is_quiet():
+    if not as_json and not is_quiet():
         spec = store.runs.read_run(run).spec
         print_to_stderr(f"run {run}: {spec.metric} by {spec.judge_title} …")
     return execute_run_with_progress_and_choose_exit_code(
