@@ -40,7 +40,9 @@ the pages of shared libraries, of which the system maps 24 MB more or less of py
 holds the file, and which it may drop."""
 
 MOST_MB = 300 - 17
-"""Of 300 MB the libraries have 17 at least; pyarrow with them 53 or 77."""
+"""Of 300 MB the libraries have 17 at least."""
+MOST_OF_TABLE_MB = 300 - 53
+"""With pyarrow the libraries have 53, or 77 where the system maps more of the same files."""
 
 
 def conversations(size: int, record: int) -> Iterator[bytes]:
@@ -60,6 +62,7 @@ def conversations(size: int, record: int) -> Iterator[bytes]:
 
 def imported(tmp_path: Path, parts: Iterator[bytes]) -> tuple[int, int, str]:
     """Import an array through a pipe; give exit code, peak memory in MB, and what was said."""
+    skip_where_memory_cannot_be_measured()
     pipe = tmp_path / "pipe.json"
     os.mkfifo(pipe)
     child = subprocess.Popen(
@@ -80,6 +83,7 @@ def imported(tmp_path: Path, parts: Iterator[bytes]) -> tuple[int, int, str]:
 
 def measure_import(tmp_path: Path, *paths: Path) -> tuple[int, int, str]:
     """Import files; give exit code, peak memory in MB, and what was said."""
+    skip_where_memory_cannot_be_measured()
     files = [*map(str, paths), "--store", str(tmp_path / "s.db")]
     words = [sys.executable, "-c", PEAK, "import", *files]
     environment = {**os.environ, "FAITHTUI_HOME": str(tmp_path / "home")}
@@ -88,10 +92,10 @@ def measure_import(tmp_path: Path, *paths: Path) -> tuple[int, int, str]:
     return code, peak, done.stderr
 
 
-@pytest.fixture(autouse=True)
-def _with_pipes() -> None:
-    if not Path("/proc/self/status").exists():
-        pytest.skip("needs pipes, and /proc")
+def skip_where_memory_cannot_be_measured() -> None:
+    """Skip the test on a system that has no pipes or tells no sizes."""
+    if not (hasattr(os, "mkfifo") and Path("/proc/self/smaps").exists()):
+        pytest.skip("needs pipes and /proc")
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
@@ -355,7 +359,7 @@ def test_one_row_group_of_300_mb_stays_below_300_mb(
     assert err.count("a row of a Parquet or Arrow file may have") == (
         rows if megabytes == 31 else 0
     )
-    assert peak < MOST_MB
+    assert peak < MOST_OF_TABLE_MB
 
 
 @pytest.mark.thorough
@@ -380,7 +384,7 @@ def test_texts_that_a_page_only_hints_at_stay_below_300_mb(tmp_path: Path, encod
     assert path.stat().st_size < 20 * MB
     code, peak, err = measure_import(tmp_path, path)
     assert code == 0, err
-    assert peak < MOST_MB
+    assert peak < MOST_OF_TABLE_MB
 
 
 @pytest.mark.thorough
@@ -410,7 +414,7 @@ def test_one_batch_of_300_mb_stays_below_300_mb(
     assert err.count("a row of a Parquet or Arrow file may have") == (
         rows if megabytes == 31 else 0
     )
-    assert peak < MOST_MB
+    assert peak < MOST_OF_TABLE_MB
 
 
 @pytest.mark.thorough
@@ -441,7 +445,7 @@ def test_texts_in_a_delta_encoding_stay_below_300_mb(
     )
     code, peak, err = measure_import(tmp_path, path)
     assert code == 0, err
-    assert peak < MOST_MB
+    assert peak < MOST_OF_TABLE_MB
 
 
 @pytest.mark.thorough
@@ -474,7 +478,7 @@ def test_pages_of_many_columns_stay_below_300_mb(
     )
     code, peak, err = measure_import(tmp_path, path)
     assert code == 0, err
-    assert peak < MOST_MB
+    assert peak < MOST_OF_TABLE_MB
 
 
 @pytest.mark.thorough

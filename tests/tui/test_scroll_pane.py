@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from textual import events
 from textual.app import App, ComposeResult
 
 from faithtui.tui.theme.lines import Line, Piece, make_line
@@ -86,3 +87,8 @@ async def test_a_second_click_opens_what_the_first_one_scrolled_from_under_the_m
         assert chosen == [11], "a sum is no entry"
         assert await pilot.click(pane, offset=(3, 1), times=2)
         assert chosen == [11, 6]
+        assert await pilot.click(pane, offset=(3, 1))
+        later = events.Click(pane, 3, 2, 0, 0, 1, False, False, False, 3, 2, None, 2)
+        later.time += 10
+        pane.on_click(later)
+        assert (pane.cursor, chosen) == (7, [11, 6]), "its first click was on another pane"

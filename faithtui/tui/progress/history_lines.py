@@ -30,7 +30,7 @@ def history_lines(row: RunRow, history: RunHistory, width: int, *, blind: bool) 
         row: The run.
         history: What became of it.
         width: Cells of a line.
-        blind: Leave out what may quote the judge, and its score.
+        blind: Leave out what may quote the judge, and what tells verdicts of a small run.
     """
     lines: list[Line] = []
     for moment, words, look in _list_dated_run_events(row):

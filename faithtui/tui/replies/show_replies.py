@@ -11,6 +11,7 @@ from faithtui.store.annotations.blind_view import hide_judge_verdicts
 from faithtui.store.records import CallRow, ItemCost, ItemState
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.replies.claim_entry import ClaimInWindow
+from faithtui.tui.screen.blind_mode import describe_keys_ending_blind_work
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme import format as fmt
@@ -42,7 +43,7 @@ class RawReplies(Controller[FaithScreen]):
     Args:
         screen: The screen.
         find_item: Gives the conversation of a run whose replies are meant; None: there is none.
-        find_claim: Gives the claim whose verdict is looked at; None: there is none.
+        find_claim: Gives the claim whose verdict is looked at in review; None: of other screens.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -59,11 +60,12 @@ class RawReplies(Controller[FaithScreen]):
         self,
         screen: FaithScreen,
         find_item: Callable[[], ItemId | None],
-        find_claim: Callable[[], ClaimInWindow | None] = lambda: None,
+        find_claim: Callable[[], ClaimInWindow | None] | None = None,
     ) -> None:
         super().__init__(screen)
         self.find_item = find_item
-        self.find_claim = find_claim
+        self.find_claim = find_claim or (lambda: None)
+        self.is_in_review = find_claim is not None
 
     def is_key_shown(self, action: str) -> bool:
         """Name the key beside a claim whose judge is shown: there it explains the verdict."""
@@ -130,11 +132,10 @@ class RawReplies(Controller[FaithScreen]):
             words = f"replies would show the judge of {count} hidden here: answer first, "
             words += f"or in review {self.keys('review.reveal')} reveals each, which is recorded"
             return words
-        if view.item.state is not ItemState.DONE:
-            return (
-                "replies may tell of claims that are still to come: blind, they can be read "
-                "when the conversation is judged to its end"
-            )
+        if view.item.state not in (ItemState.DONE, ItemState.SKIPPED):
+            way_out = describe_keys_ending_blind_work(session, in_review=self.is_in_review)
+            words = "this conversation is not judged to its end: replies may tell of claims that "
+            return f"{words}are still to come; {way_out}"
         return ""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -107,19 +107,18 @@ class ConversationLoader(Controller["ReviewScreen"]):
 
     def reload(self) -> None:
         """Read the conversation again, or the one that was chosen elsewhere."""
-        shown = None if self.screen.view is None else self.screen.view.item.id
-        if shown is None or self.session.item not in (None, shown):
+        view = self.screen.view
+        if view is None or self.session.item not in (None, view.item.id):
             # They are not about what is still drawn.
             self.screen.panes.claims.block_keys_until_redraw()
         if self.screen.writer.in_flight:
             return  # The last save reads again; until then the screen is ahead of the store.
-        session = self.session
         # Kept until it is shown: what is being read may be read again before that.
-        wanted, turn, item = session.claim, session.turn, session.item
+        wanted, turn, item = self.session.claim, self.session.turn, self.session.item
         if item is None:
             self._hold_keys_while_waiting(self.find_and_show_conversation_to_review())
         else:
-            known = self.screen.view is not None and item == self.screen.view.item.id
+            known = view is not None and item == view.item.id
             self.load_and_show_conversation(item, wanted, 0 if known or wanted else 1, turn=turn)
 
     def load_and_show_conversation(
@@ -271,7 +270,9 @@ class ConversationLoader(Controller["ReviewScreen"]):
             # Something is to be hidden by now that was not when this was read, or the other way.
             self._load_again_unless_being_read(loaded)
             return
-        self._show_conversation_with_queue_and_undo(loaded)
+        # The screen may have been emptied since it was asked for: what was chosen stays.
+        claim = loaded.claim or (None if loaded.edge else self.session.claim)
+        self._show_conversation_with_queue_and_undo(replace(loaded, claim=claim))
 
     def _load_again_unless_being_read(self, loaded: LoadedConversation) -> None:
         if all(each.is_finished for each in self.screen.workers if each.group == CONTENT_GROUP):

@@ -352,6 +352,8 @@ class RowPane(Pane):
         super().__init__(id=id, title=title, hint=hint)
         self._opens_on_first_click = opens_on_first_click
         self._clicked_row: int | None = None
+        """Of the first click of several; None: none, or it was opened."""
+        self._clicked_at_s = float("-inf")
         self.opens_entries = True
         """Whether there is anything to open now: else no line of keys names the key that does."""
 
@@ -438,14 +440,17 @@ class RowPane(Pane):
 
     def on_click(self, event: events.Click) -> None:
         """Choose the entry under the mouse, and open it at the click that opens."""
-        if event.chain == 1:
+        is_first = event.time - self._clicked_at_s > self.app.CLICK_CHAIN_TIME_THRESHOLD
+        self._clicked_at_s = event.time
+        if event.chain == 1 or is_first:  # else of a click on another pane at this place
             index = self.get_line_index_at(event.get_content_offset_capture(self).y)
             self._clicked_row = self._lines[index].row if 0 <= index < len(self._lines) else None
             if self._clicked_row is not None:
                 self.cursor = self._clicked_row
         # The first click may have scrolled another entry under the mouse; the second means this.
-        opens = (event.chain == 1) == self._opens_on_first_click
+        opens = event.chain == 1 if self._opens_on_first_click else event.chain > 1 and not is_first
         if opens and self._clicked_row is not None and self._clicked_row == self.cursor:
+            self._clicked_row = None
             self.action_choose()
 
     def on_focus(self) -> None:

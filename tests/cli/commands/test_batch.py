@@ -69,6 +69,7 @@ def test_whoever_waits_for_one_run_is_not_told_to_come_back(
     result = cli(*ordered(path, someone, "--wait"))
     assert result.code == 0
     assert "come back" not in result.out + result.err
+    assert "run 1 waits: 6 questions in 1 batch are with the provider\n" in result.err
     assert "2 of 2 conversations judged" in result.out
 
 

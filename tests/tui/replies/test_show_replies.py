@@ -123,7 +123,7 @@ async def test_replies_of_what_is_not_judged_to_its_end_are_refused_while_blind(
         await blind(pilot)
         await press(pilot, "g", "c", "home", "j", "j", "W")
         await until(pilot, lambda: "claims that are still to come" in status(app))
-        assert "reveals" not in status(app), "nothing is left to reveal"
+        assert "g v, then B ends blind work" in status(app)
         assert not isinstance(app.screen, RepliesScreen)
 
 

@@ -119,7 +119,7 @@ def execute_run_with_progress_and_choose_exit_code(
 
     async def run_to_end() -> None:
         with cancel_task_on_signals(stopped_by):
-            retry = retry_unfinished
+            retry, said = retry_unfinished, ""
             while True:
                 state = await runner.execute_run(
                     store,
@@ -132,6 +132,10 @@ def execute_run_with_progress_and_choose_exit_code(
                 )
                 if not wait or state is not RunState.WAITING:
                     return
+                why = store.runs.read_run(run).reason or ""
+                if why != said:
+                    said = why
+                    tell(f"run {run} waits: {why}")
                 await asyncio.sleep(LOOK_S)
                 retry = False
 
