@@ -10,7 +10,7 @@ import json
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId, SampleId
 from faithtui.errors import ExportError, StoreError
@@ -299,13 +299,14 @@ def _list_answered_claims_of_queue(
 
 
 def _skip_answered_claim(place: BookmarkTarget, store: "Store", reviewer: str) -> BookmarkTarget:
-    """Go on at the next open claim of a queue where the bookmark's own one is answered."""
-    if place.queue is None or place.claim is None:
+    """Go on at the next open claim of a queue where the bookmark's own one is answered, or none."""
+    if place.queue is None:
         return place
     cursor = load_queue_position(store, place.queue, reviewer)
-    if place.claim not in cursor.answered_claims:
+    if place.claim is not None and place.claim not in cursor.answered_claims:
         return place
-    cursor.move_to(place.claim)
+    if place.claim is not None:
+        cursor.move_to(place.claim)
     for item, claim in cursor.list_next_open_claims(1):
         return replace(place, item=item, claim=claim)
     return place
@@ -379,12 +380,21 @@ class BookmarkKeeper:
         if target.screen in screen_catalog.SCREENS:
             switcher.show(target.screen)
 
+    def _find_reviewed_claim(self) -> ClaimId | None:
+        """Find the claim where the review is, also while another screen is shown."""
+        installed = self.app.is_screen_installed("review")
+        review = self.app.get_screen("review") if installed else None
+        state = getattr(review, "review_state", None)
+        if state is None or state.view.item.id != self.app.session.item:
+            return None
+        return cast("ClaimId | None", state.position.claim)
+
     async def save_current_place(self) -> None:
         """Keep where one is, if it is another place; keys do not wait for the disk."""
         if self._file is None:
             return
         async with self._one_at_a_time:
-            claim = getattr(getattr(self.app.screen, "review_position", None), "claim", None)
+            claim = self._find_reviewed_claim()
             place = make_bookmark(self.app.session, self.app.current_screen_name, claim)
             if place != self._file.written:
                 queue = self.app.session.claim_queue if place.queue else None

@@ -266,8 +266,10 @@ class Session:
             self.item, self.claim = queue.entries[queue.place.get(start, 0) if start else 0]
 
     def leave_queue(self) -> None:
-        """Go on conversation by conversation; what a blind queue hid stays hidden."""
+        """Go on conversation by conversation; what a blind queue hid or showed stays so."""
         self.is_judge_hidden = self.is_blind
+        if self.claim_queue is not None:
+            self.revealed |= self.claim_queue.shown
         self.claim_queue = None
 
     def get_run_environment(self) -> "RunEnvironment":

@@ -15,7 +15,7 @@ from faithtui.tui.runs import background_runs
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme import theme
 from tests.tui.building import NOON
-from tests.tui.driving import calm, opened, press, status, until
+from tests.tui.driving import calm, opened, press, reviewing, status, until
 from tests.tui.staging import StagedRun
 
 SIZE = (80, 24)
@@ -109,6 +109,22 @@ async def test_a_bookmark_leads_to_its_screen_but_not_away_from_one_chosen_meanw
         go_on.set()
         await opened(pilot)
         assert app.current_screen_name == found
+
+
+async def test_a_bookmark_keeps_the_claim_while_another_screen_is_shown(
+    store_path: Path, tmp_path: Path
+) -> None:
+    file = BookmarkFile(tmp_path / "places", store_path, "ann")
+    app = FaithApp(store_path, reviewer="ann", now=lambda: NOON, bookmarks=file)
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "down", "down")
+        assert screen.claim is not None
+        chosen = screen.claim.id
+        await press(pilot, "g", "s")
+        await app.bookmark_keeper.save_current_place()
+        assert file.read().screen == "settings"
+        assert file.read().claim == chosen
 
 
 async def test_a_run_that_is_about_to_begin_is_not_begun_again(

@@ -114,6 +114,9 @@ def test_a_queue_that_is_no_sample_is_taken_up_with_what_was_answered(
         walk = load_queue_position(store, later.claim_queue, "ann")
         assert walk.answered_claims == {answered}
         assert target.claim == queue.entries[1][1], "not the one that has its verdict"
+        nowhere = replace(mark, claim=None)
+        target = find_bookmark_target(nowhere, store, "ann", again.read_queue(mark))
+        assert (target.item, target.claim) == queue.entries[1], "a claim of the queue, in any case"
 
 
 def test_what_was_hidden_in_an_open_queue_stays_hidden(store_path: Path) -> None:

@@ -1,11 +1,13 @@
 """`v` and `T`: what of the hidden judge a reviewer looks at, and what is recorded of it."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.annotations import Action, Event
 from faithtui.domain.ids import ClaimId
+from faithtui.store.records import ClaimView
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.review import position
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -75,21 +77,25 @@ class JudgeReveal(Controller["ReviewScreen"]):
             return
         self.session.revealed_truths.add(view.item.id)
         hidden = [claim for claim in view.claims if claim.id in view.hidden]
-        words = "judge's truths of this conversation revealed, recorded"
+        self.record_reveal(hidden, "judge's truths of this conversation revealed, recorded")
+
+    def record_reveal(self, claims: Sequence[ClaimView], words: str) -> None:
+        """Record that the judge of claims of this conversation was in view.
+
+        Args:
+            claims: The claims, at least one.
+            words: What the status line says when it is saved.
+        """
+        run = None if self.screen.view is None else self.screen.view.run.id
         self.screen.writer.submit_event(
-            [(self.screen.claim or hidden[0]).id],
+            [(self.screen.claim or claims[0]).id],
             words,
             self.session.store.reviews.append_label_events_as_one_step,
             [
                 Event(
-                    None,
-                    claim.id,
-                    self.session.reviewer,
-                    Action.REVEALED,
-                    saw_judge=True,
-                    run=view.run.id,
+                    None, each.id, self.session.reviewer, Action.REVEALED, saw_judge=True, run=run
                 )
-                for claim in hidden
+                for each in claims
             ],
         )
 

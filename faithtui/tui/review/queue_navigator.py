@@ -7,7 +7,7 @@ from textual.binding import Binding, BindingType
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.store.records import ReviewView
+from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.review.position import ReviewPosition
@@ -47,11 +47,18 @@ class QueueNavigator(Controller["ReviewScreen"]):
         self.conversations_ahead: dict[ItemId, LoadedConversation] = {}
         """Conversations read ahead."""
 
+    def _list_claims_served_with_judge(self, queue: ClaimQueue) -> list[ClaimView]:
+        """List claims here that a blind queue serves with the judge, and that have no label yet."""
+        view = self.screen.view
+        claims = () if view is None or not queue.blind else view.claims
+        return [each for each in claims if each.id in queue.shown and not each.seen]
+
     def action_leave_queue(self) -> None:
         """Go on conversation by conversation, with the claim that is looked at."""
         queue = self.session.claim_queue
         if queue is None:
             return
+        shown = self._list_claims_served_with_judge(queue)
         self.session.leave_queue()
         self.forget_read_ahead()
         hidden = "; the judge stays hidden: {review.blind} ends blind work" if queue.blind else ""
@@ -60,6 +67,10 @@ class QueueNavigator(Controller["ReviewScreen"]):
             escape_line(queue.title, limit=40),
             Piece(self.keys.fill_in_keys(hidden)),
         )
+        if shown:
+            self.screen.reveal.record_reveal(
+                shown, f"left {queue.title}; that the judge was shown on purpose is recorded"
+            )
         self.screen.reveal.reload_under_new_hiding_state()
         self.screen.refresh_bindings()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import SampleId
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
@@ -242,6 +243,33 @@ async def test_a_claim_stays_chosen_after_a_blind_queue_is_left(
                 await press(pilot, "down")
         await press(pilot, "Q", "g", elsewhere, "g", "v")
         await until(pilot, lambda: screen.claim is not None and screen.claim.id == last)
+
+
+async def test_a_claim_that_a_blind_queue_showed_is_not_blind_after_the_queue(
+    session: Session,
+) -> None:
+    screen = await walking(session, blind=True)
+    queue, claim = session.claim_queue, screen.claim
+    assert queue is not None
+    assert claim is not None
+    session.start_queue(replace(queue, shown=frozenset({claim.id})))
+    screen.reload()
+    await screen.settle()
+    assert screen.press("Q")
+    await screen.settle()
+    assert "left three; that the judge was shown on purpose is recorded" in str(screen.message)
+    assert screen.claim is not None
+    assert screen.claim.id == claim.id
+    assert screen.claim.seen
+    assert session.item is not None
+    item = session.item
+    screen.give("yes")
+    await screen.settle()
+    view = session.store.runs.read_conversation_for_review(item, session.reviewer)
+    given = next(each for each in view.claims if each.id == claim.id)
+    assert given.mine is not None
+    assert given.mine.verdict == "yes"
+    assert given.mine.action is not Action.BLIND
 
 
 async def test_labels_given_after_leaving_belong_to_no_sample(session: Session) -> None:
