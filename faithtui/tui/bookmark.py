@@ -299,7 +299,7 @@ def _list_answered_claims_of_queue(
 
 
 def _skip_answered_claim(place: BookmarkTarget, store: "Store", reviewer: str) -> BookmarkTarget:
-    """Go on at the next open claim of a queue where the bookmark's own one is answered, or none."""
+    """Go on at the next open claim of a queue where the bookmark's is answered, or names none."""
     if place.queue is None:
         return place
     cursor = load_queue_position(store, place.queue, reviewer)

@@ -442,7 +442,8 @@ class RowPane(Pane):
         """Choose the entry under the mouse, and open it at the click that opens."""
         is_first = event.time - self._clicked_at_s > self.app.CLICK_CHAIN_TIME_THRESHOLD
         self._clicked_at_s = event.time
-        if event.chain == 1 or is_first:  # else of a click on another pane at this place
+        # Clicks are counted by place and time: the first one may have been on another pane.
+        if event.chain == 1 or is_first:
             index = self.get_line_index_at(event.get_content_offset_capture(self).y)
             self._clicked_row = self._lines[index].row if 0 <= index < len(self._lines) else None
             if self._clicked_row is not None:
