@@ -95,7 +95,7 @@ def format_score_cell(score: float | None) -> str:
     return "—" if score is None else f"{score:.2f}"
 
 
-def format_overrides_cell(score: float | None, reviewed: int, units: int) -> str:
+def format_score_with_overrides(score: float | None, reviewed: int, units: int) -> str:
     """Write a score with overrides for a table, with how much of it is reviewed; a dash for none.
 
     What nobody reviewed keeps the judge's verdict in it, so it is no estimate of anything: that is

@@ -17,8 +17,8 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.screen.main_screen import FaithScreen
-from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane
+from faithtui.tui.widgets.zoomable_panes import Panes
 from tests.tui.building import SPEC
 from tests.tui.driving import calm, opened, press, reviewing
 

@@ -12,7 +12,7 @@ from faithtui.tui.screen.dialogs import ConfirmDialog, GoDialog, HelpDialog
 from faithtui.tui.screen.key_list import KeyListDialog
 from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.key_clicks import list_keys_in_clicked_hint, list_keys_in_clicked_line
-from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.zoomable_panes import Panes
 from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, until
 
 ACTIVE = {

@@ -28,7 +28,7 @@ from faithtui.tui.screen.dialogs import (
     GoDialog,
     HelpDialog,
 )
-from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.zoomable_panes import Panes
 from tests.tui.building import SHOES
 from tests.tui.driving import opened, press, screen_text, status, text_of, title, until
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 
-from faithtui.agreement.imported_scores.conventions import ScaleView
+from faithtui.agreement.imported_scores.scale_readings import ScaleView
 from faithtui.agreement.imported_scores.units import RatedUnit
 from faithtui.agreement.statistics import ratings
 from faithtui.agreement.statistics.coefficients import KAPPA, MeasurementLevel

@@ -122,7 +122,7 @@ def _compare_scores_of_unit_kind(
         corrected=_estimate_corrected_mean_score(judged, design, level),
         threshold=None
         if bar is None or len(both) < FEWEST_FOR_THRESHOLD
-        else _evaluate_pass_threshold(passing, bar, settings),
+        else _evaluate_score_threshold(passing, bar, settings),
         unscored=sum(
             each.judge is None or (each.labelled == each.claims and each.human is None)
             for each in judged
@@ -164,7 +164,7 @@ def _estimate_corrected_mean_score(
     return replace(found, ci_low=min(value, low), ci_high=max(value, high))
 
 
-def _evaluate_pass_threshold(
+def _evaluate_score_threshold(
     passing: Sequence[tuple[str, float, bool]], bar: float, settings: ReportSettings
 ) -> ThresholdReport:
     """Look at the threshold in force, and for a better one; positive is failing."""

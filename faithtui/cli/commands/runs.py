@@ -6,8 +6,8 @@ import typer
 
 from faithtui.cli.output import (
     Column,
-    format_overrides_cell,
     format_score_cell,
+    format_score_with_overrides,
     print_json,
     print_table,
     print_to_stderr,
@@ -103,7 +103,7 @@ def runs(
                 str(row.claims),
                 str(row.labelled),
                 format_score_cell(row.score),
-                format_overrides_cell(row.corrected, row.labelled, row.claims),
+                format_score_with_overrides(row.corrected, row.labelled, row.claims),
                 format_changed_options(row.spec),
                 format_integrity_sentence(row.spec.metric, row.integrity),
                 f"{row.created_at:%Y-%m-%d %H:%M} UTC",

@@ -7,7 +7,7 @@ the first line that cannot be used ends the reading.
 from collections.abc import Iterator
 from pathlib import Path
 
-from faithtui.agreement.imported_scores.conventions import has_shared_units
+from faithtui.agreement.imported_scores.scale_readings import has_shared_units
 from faithtui.agreement.imported_scores.units import (
     ScoredConversation,
     get_rated_unit_kind,

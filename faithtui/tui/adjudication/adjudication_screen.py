@@ -28,10 +28,10 @@ from faithtui.tui.session import Session
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.layouts import PaneLayout
 from faithtui.tui.theme.lines import BLANK, Line, Piece
-from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.plain_input import NoteInput, PlainInput
 from faithtui.tui.widgets.scroll_pane import Pane
 from faithtui.tui.widgets.virtual_list import VirtualList
+from faithtui.tui.widgets.zoomable_panes import Panes
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec

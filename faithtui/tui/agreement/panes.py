@@ -18,8 +18,8 @@ from faithtui.tui.metric_view import name_units_at_level
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.widgets.exposure_panes import ExposureRowPane
-from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Builder, Pane, RowPane
+from faithtui.tui.widgets.zoomable_panes import Panes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -48,9 +48,9 @@ from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import BLANK, Line
 from faithtui.tui.widgets.bars import HintLine
-from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane
 from faithtui.tui.widgets.virtual_list import NoRows, VirtualList
+from faithtui.tui.widgets.zoomable_panes import Panes
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec

@@ -22,7 +22,7 @@ from textual.widget import Widget
 import faithtui.tui
 from faithtui.tui import screen_catalog
 from faithtui.tui.keymap.key_names import KeyNames, format_key
-from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.zoomable_panes import Panes
 
 _PACKAGE = "faithtui.tui."
 _WIDGETS = f"{_PACKAGE}widgets."

@@ -19,8 +19,8 @@ from faithtui.tui.metrics.metric_lines import (
 from faithtui.tui.screen.main_screen import CONTENT_GROUP, FaithScreen, conversation_tab_pieces
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, wrap
-from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
+from faithtui.tui.widgets.zoomable_panes import Panes
 
 LAYOUT_WITHOUT_ANSWER = partial(layouts.lay_out_alone, "metrics")
 

@@ -33,7 +33,7 @@ HINTS: Final[Mapping[str, str]] = {
     "options": "name=value …; metric.name=value for one of several; as listed above",
     "budget": "US dollars that each run may cost at most; empty: no limit",
     "sources": "data sets to run over; none chosen: all of them",
-    "outlook": "what the runs would ask and cost; nothing is asked before they start",
+    "preview": "what the runs would ask and cost; nothing is asked before they start",
 }
 """What each field is for, by its id."""
 
@@ -73,7 +73,7 @@ FIELD_HELP: Final[Mapping[str, HelpText]] = {
         "Sources",
         "Which data sets to run over: {new-run.choose} chooses; none chosen means all of them.",
     ),
-    "outlook": HelpText(
+    "preview": HelpText(
         "Before the start",
         "How the judge did in its test, and what the runs would ask and cost. Nothing is asked "
         "before they start.",

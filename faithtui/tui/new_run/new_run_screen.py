@@ -23,7 +23,7 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.messages import WorkerFailed
 from faithtui.tui.new_run.field_words import FIELD_HELP, SELECTS
 from faithtui.tui.new_run.form_lines import JudgeTrial
-from faithtui.tui.new_run.outlook_pane import NOT_COUNTED, OutlookPane
+from faithtui.tui.new_run.preview_pane import NOT_COUNTED, PreviewPane
 from faithtui.tui.new_run.run_fields import RunFields
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.theme.lines import escape_line, escape_text
@@ -137,15 +137,15 @@ class NewRunScreen(ModalWindow[None]):
             dialog.border_title = Content("New run")
             with Container(id="body"):
                 yield self.fields
-                yield OutlookPane(self._keys, id="outlook")
+                yield PreviewPane(self._keys, id="preview")
             yield Label(Content(""), id="problem")
             yield Label(Content(""), id="hint")
             yield KeyBar(id="keys")
 
     @property
-    def outlook_pane(self) -> OutlookPane:
+    def preview_pane(self) -> PreviewPane:
         """Where trial and preview are drawn."""
-        return self.query_one("#outlook", OutlookPane)
+        return self.query_one("#preview", PreviewPane)
 
     def on_mount(self) -> None:
         """Look for judges, and count what the form begins with."""
@@ -187,7 +187,7 @@ class NewRunScreen(ModalWindow[None]):
     def cancel_and_clear_judge_test(self) -> None:
         """Forget what was found out of another judge."""
         self.cancel_judge_test_if_running()
-        self.outlook_pane.show_judge_test(None)
+        self.preview_pane.show_judge_test(None)
 
     def action_test_judge(self) -> None:
         """Try the judge."""
@@ -197,9 +197,9 @@ class NewRunScreen(ModalWindow[None]):
         except ConfigError as error:
             self.show_problem(str(error))
             return
-        if not self.outlook_pane.is_testing:
+        if not self.preview_pane.is_testing:
             self.show_problem("")
-            self.outlook_pane.show_judge_test(JudgeTrial(judge))
+            self.preview_pane.show_judge_test(JudgeTrial(judge))
             self.refresh_bindings()
             self.test_judge_and_show_result(judge, base_url, profile)
 
@@ -211,25 +211,25 @@ class NewRunScreen(ModalWindow[None]):
         try:
             result = await self.actions.test_judge(judge, base_url, profile)
         except FaithtuiError as error:
-            self.outlook_pane.show_judge_test(None)
+            self.preview_pane.show_judge_test(None)
             self.show_problem(str(error))
         else:
-            self.outlook_pane.show_judge_test(JudgeTrial(judge, result))
+            self.preview_pane.show_judge_test(JudgeTrial(judge, result))
         self.refresh_bindings()
 
     def cancel_judge_test_if_running(self) -> bool:
         """Give up trying the judge; says whether it was being tried."""
-        trial = self.outlook_pane.trial
-        if trial is None or not self.outlook_pane.is_testing:
+        trial = self.preview_pane.trial
+        if trial is None or not self.preview_pane.is_testing:
             return False
         self.workers.cancel_group(self, "test")
-        self.outlook_pane.show_judge_test(replace(trial, is_cancelled=True))
+        self.preview_pane.show_judge_test(replace(trial, is_cancelled=True))
         self.refresh_bindings()
         return True
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the key that tries the judge while it is tried."""
-        return action != "test_judge" or not (self.is_mounted and self.outlook_pane.is_testing)
+        return action != "test_judge" or not (self.is_mounted and self.preview_pane.is_testing)
 
     # Preview
 
@@ -246,9 +246,9 @@ class NewRunScreen(ModalWindow[None]):
             self._preview_timer.stop()
         form = self._read_form()
         if form == self._shown[0]:
-            self.outlook_pane.show_preview(self._shown[1].parts)
+            self.preview_pane.show_preview(self._shown[1].parts)
         elif form != self._previewed:
-            self.outlook_pane.mark_stale()
+            self.preview_pane.mark_stale()
             self._preview_timer = self.set_timer(PREVIEW_DELAY_S, self.update_preview)
 
     @work(exclusive=True, group="preview", exit_on_error=False)
@@ -266,7 +266,7 @@ class NewRunScreen(ModalWindow[None]):
             self._previewed = None  # changed meanwhile: the next one is about to be made
             return
         self._shown = (wanted, found)
-        self.outlook_pane.show_preview(found.parts)
+        self.preview_pane.show_preview(found.parts)
 
     # Start
 

@@ -27,8 +27,8 @@ from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.layouts import PaneLayout
 from faithtui.tui.theme.lines import BLANK, Piece, escape_line, wrap
-from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
+from faithtui.tui.widgets.zoomable_panes import Panes
 
 if TYPE_CHECKING:
     from faithtui.engine.runs.background import BackgroundRun

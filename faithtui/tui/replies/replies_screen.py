@@ -22,8 +22,8 @@ from faithtui.tui.session import Session
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import Line, Piece, escape_line
 from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
-from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
+from faithtui.tui.widgets.zoomable_panes import Panes
 
 _LINES_ABOVE = 2
 """Lines above the claim that is looked for, when a call is shown."""

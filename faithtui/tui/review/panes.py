@@ -35,8 +35,8 @@ from faithtui.tui.review.lines.windows import window_list_lines
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, wrap
-from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
+from faithtui.tui.widgets.zoomable_panes import Panes
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec

@@ -230,7 +230,7 @@ def run_title_pieces(row: RunRow) -> list[Piece]:
     ]
 
 
-def no_runs_lines(width: int, keys: KeyNames, *, can_start: bool) -> list[Line]:
+def draw_no_runs_lines(width: int, keys: KeyNames, *, can_start: bool) -> list[Line]:
     """Say what to do in an empty store: few lines, so that the smallest screen has them all.
 
     Args:

@@ -17,7 +17,7 @@ from faithtui.tui.runs.run_details import run_detail_lines
 from faithtui.tui.runs.run_figures import FigureReader
 from faithtui.tui.runs.run_lines import (
     all_archived_lines,
-    no_runs_lines,
+    draw_no_runs_lines,
     nothing_found_lines,
     run_header_line,
 )
@@ -29,9 +29,9 @@ from faithtui.tui.session import ListState, Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import Line, Piece, escape_line
-from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 from faithtui.tui.widgets.virtual_list import VirtualList
+from faithtui.tui.widgets.zoomable_panes import Panes
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
@@ -317,7 +317,7 @@ class RunsScreen(FilteredListScreen):
 
     def _draw_empty_list(self, width: int) -> list[Line]:
         if not self._all_runs:
-            return no_runs_lines(width, self.keys, can_start=not self.session.is_read_only)
+            return draw_no_runs_lines(width, self.keys, can_start=not self.session.is_read_only)
         if not self.state.filter:
             return all_archived_lines(width, len(self._all_runs), self.keys)
         return nothing_found_lines(width, self.state.filter, self.keys, self.list_suggestions())

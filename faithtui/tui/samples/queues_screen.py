@@ -33,9 +33,9 @@ from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import Line, Piece, escape_line
-from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane
 from faithtui.tui.widgets.virtual_list import VirtualList
+from faithtui.tui.widgets.zoomable_panes import Panes
 
 if TYPE_CHECKING:
     from faithtui.agreement.report.model import ConfidenceSequences

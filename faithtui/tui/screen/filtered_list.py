@@ -20,8 +20,8 @@ from faithtui.tui.session import ListState
 from faithtui.tui.theme.lines import Piece, escape_line
 from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
 from faithtui.tui.widgets.filter_bar import FilterBar
-from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.virtual_list import EmptyChoice, VirtualList
+from faithtui.tui.widgets.zoomable_panes import Panes
 
 
 class FilteredListScreen(FaithScreen):

@@ -15,9 +15,9 @@ from textual.widget import Widget
 from faithtui.tui.input_queue import ModalWindow
 from faithtui.tui.theme.lines import Line, Piece
 from faithtui.tui.widgets.line_widget import LineWidget
-from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import RowPane
 from faithtui.tui.widgets.virtual_list import VirtualList
+from faithtui.tui.widgets.zoomable_panes import Panes
 
 JUMP_LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 """Those under the fingers first."""

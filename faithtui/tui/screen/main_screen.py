@@ -27,10 +27,10 @@ from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.layouts import LEAST
 from faithtui.tui.theme.lines import Piece, escape_line, escape_text
 from faithtui.tui.widgets.bars import KeyBar, StatusLine, TitleBar
-from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.plain_input import PlainInput
 from faithtui.tui.widgets.scroll_pane import Pane
 from faithtui.tui.widgets.virtual_list import VirtualList
+from faithtui.tui.widgets.zoomable_panes import Panes
 
 if TYPE_CHECKING:
     from faithtui.tui.screen.controller import Controller
@@ -87,7 +87,7 @@ class FaithScreen(Screen[None]):
             "z",
             "zoom",
             "zoom",
-            tooltip="Zoom the focused pane, or give each its place again",
+            tooltip="Zoom the focused pane, or leave the zoom",
             id="screen.zoom",
         ),
         Binding(
@@ -95,7 +95,7 @@ class FaithScreen(Screen[None]):
             "unzoom",
             "Close",
             show=False,
-            tooltip="Give each pane its place again",
+            tooltip="Leave the zoom: all panes are seen again",
             id="screen.close",
         ),
         Binding(
@@ -309,7 +309,7 @@ class FaithScreen(Screen[None]):
             panes.zoom_pane(focused.id)
 
     def action_unzoom(self) -> None:
-        """Give each pane its place again."""
+        """Leave the zoom: all panes are seen again."""
         self.query_one(Panes).zoom_pane(None)
 
     @hold_keys_during_worker(can_give_up=True)

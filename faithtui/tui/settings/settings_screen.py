@@ -26,8 +26,8 @@ from faithtui.tui.settings.setting_lines import (
 )
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import Piece, escape_line
-from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import RowPane
+from faithtui.tui.widgets.zoomable_panes import Panes
 
 
 class SettingsScreen(FaithScreen):

@@ -4,7 +4,7 @@ from faithtui.agreement.imported_scores.annotators import (
     AnnotatorFigures,
     compute_inter_annotator_agreement,
 )
-from faithtui.agreement.imported_scores.conventions import make_scale_convention
+from faithtui.agreement.imported_scores.scale_readings import make_scale_convention
 from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
 from tests.agreement.imported_scores.building import MTRAG, unit, units_of
 

@@ -1,11 +1,11 @@
 import pytest
 
-from faithtui.agreement.imported_scores.conventions import Pooling, make_scale_convention
 from faithtui.agreement.imported_scores.judges import (
     JudgeFigures,
     ScoreDetection,
     compute_judge_figures,
 )
+from faithtui.agreement.imported_scores.scale_readings import Pooling, make_scale_convention
 from faithtui.agreement.imported_scores.units import RatedUnit
 from faithtui.domain.estimates import Reason
 from tests.agreement.imported_scores.building import MTRAG, unit

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from faithtui.agreement.imported_scores.conventions import Pooling, ScaleReading
 from faithtui.agreement.imported_scores.figures import ScaleFigures, compute_figures_per_scale
+from faithtui.agreement.imported_scores.scale_readings import Pooling, ScaleReading
 from faithtui.domain.estimates import Point, Reason
 from faithtui.formats.readers.imported_scores import read_scored_conversations
 

@@ -45,8 +45,8 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Line, count_cells_of_pieces
-from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane
+from faithtui.tui.widgets.zoomable_panes import Panes
 from tests.agreement.report.building import readings
 from tests.agreement.report.test_parts import RULE, claim, said, stratified
 from tests.agreement.report.test_report import answer

@@ -37,8 +37,8 @@ from faithtui.tui.keymap.presets import CHANGES
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.dialogs import GoDialog
-from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.plain_input import PlainInput
+from faithtui.tui.widgets.zoomable_panes import Panes
 from tests.tui.building import NOON
 from tests.tui.driving import calm, opened, press, reviewing, text_of
 

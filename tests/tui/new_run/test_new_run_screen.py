@@ -275,7 +275,7 @@ async def test_the_form_says_what_the_runs_would_ask_and_cost(app: FaithApp) -> 
         form.query_one("#judge", Input).value = "openai:gpt-6-luna"
         await until(pilot, lambda: "counting …" in screen_text(app))
         await until(pilot, lambda: "prices of genai-prices" in screen_text(app))
-        assert "at most $" in text_of(app, "outlook")
+        assert "at most $" in text_of(app, "preview")
         assert "counting" not in screen_text(app)
         form.query_one("#judge", Input).value = "offline"
         await until(pilot, lambda: "cost    nothing" in screen_text(app))
@@ -297,8 +297,8 @@ async def test_a_form_that_cannot_be_carried_out_says_why_nothing_is_counted(
             await until(
                 pilot,
                 lambda words=words: (  # type: ignore[misc]  # mypy does not see defaults of it
-                    "not counted: " in text_of(app, "outlook")
-                    and words in text_of(app, "outlook").replace("\n         ", " ")
+                    "not counted: " in text_of(app, "preview")
+                    and words in text_of(app, "preview").replace("\n         ", " ")
                 ),
             )
             line.value = before
@@ -322,10 +322,10 @@ async def test_a_preview_of_a_form_that_was_changed_meanwhile_is_not_shown(app: 
         form.query_one("#judge", Input).value = "openai:a"
         await until(pilot, lambda: counted == ["openai:a"])
         form.query_one("#judge", Input).value = "openai:b"
-        await until(pilot, lambda: form.outlook_pane.border_title is not None)
+        await until(pilot, lambda: form.preview_pane.border_title is not None)
         may_answer.set()
-        await until(pilot, lambda: "of openai:b" in text_of(app, "outlook"))
-        assert "of openai:a" not in text_of(app, "outlook")
+        await until(pilot, lambda: "of openai:b" in text_of(app, "preview"))
+        assert "of openai:a" not in text_of(app, "preview")
 
 
 @pytest.mark.thorough
@@ -344,11 +344,11 @@ async def test_while_it_counts_nothing_is_said_of_the_form_before_and_nothing_mo
     async with app.run_test(size=(120, 40)) as pilot:
         form = await form_of(pilot)
         form.query_one("#options", Input).value = "colour=red"
-        await until(pilot, lambda: "not counted: " in text_of(app, "outlook"))
+        await until(pilot, lambda: "not counted: " in text_of(app, "preview"))
         form.actions = replace(form.actions, preview=slow, start=do_not_start)
         form.query_one("#options", Input).value = ""
         await until(pilot, lambda: "counting …" in screen_text(app))
-        assert "not counted" not in text_of(app, "outlook"), "that was another form"
+        assert "not counted" not in text_of(app, "preview"), "that was another form"
         await calm(pilot)
         before = form.query_one("#fields").region
         form.action_start()
@@ -460,7 +460,7 @@ async def test_servers_that_are_found_later_join_the_list_and_the_cursor_stays(
 
 
 def said_of_test(app: FaithApp) -> str:
-    words = text_of(app, "outlook").split("\n judged")[0]
+    words = text_of(app, "preview").split("\n judged")[0]
     return " ".join(words.split())
 
 

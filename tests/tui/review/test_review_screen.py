@@ -7,7 +7,7 @@ from faithtui.tui.agreement.agreement_screen import AgreementScreen
 from faithtui.tui.app import FaithApp
 from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.bars import StatusLine
-from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.zoomable_panes import Panes
 from tests.tui.driving import (
     calm,
     press,

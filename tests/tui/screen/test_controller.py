@@ -15,8 +15,8 @@ from faithtui.tui.messages import WorkerFailed
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
-from faithtui.tui.widgets.panes import Panes
 from faithtui.tui.widgets.scroll_pane import Pane
+from faithtui.tui.widgets.zoomable_panes import Panes
 
 
 class Counter(Controller["CounterScreen"]):

@@ -15,7 +15,7 @@ from faithtui.tui.screen.jump import (
     list_jump_targets,
     make_jump_codes,
 )
-from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.zoomable_panes import Panes
 from tests.tui.driving import calm, opened, press, reviewing
 
 SIZE = (120, 40)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from faithtui.agreement.imported_scores.annotators import AnnotatorFigures
-from faithtui.agreement.imported_scores.conventions import Pooling, ScaleConvention, ScaleReading
 from faithtui.agreement.imported_scores.figures import ScaleFigures
 from faithtui.agreement.imported_scores.judges import JudgeFigures, ScoreDetection
+from faithtui.agreement.imported_scores.scale_readings import Pooling, ScaleConvention, ScaleReading
 from faithtui.agreement.imported_scores.units import RatedScale, UnitKind
 from faithtui.cli.output import Column, plural, print_table, print_text
 from faithtui.domain.estimates import Estimate, Point, Reason

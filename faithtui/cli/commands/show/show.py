@@ -10,8 +10,8 @@ from faithtui.cli.import_progress import index_words_before_search
 from faithtui.cli.output import (
     Column,
     format_conversation_name,
-    format_overrides_cell,
     format_score_cell,
+    format_score_with_overrides,
     print_json,
     print_table,
     print_text,
@@ -167,7 +167,7 @@ def _print_conversations(
                 format_conversation_name(row.source, row.key),
                 _format_conversation_state(row),
                 format_score_cell(None if row.scores is None else row.scores.windowed.value),
-                format_overrides_cell(
+                format_score_with_overrides(
                     row.corrected.windowed.value if row.corrected is not None else None,
                     row.labelled if row.corrected is not None else 0,
                     row.claims,

@@ -8,7 +8,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.dialogs import PickDialog, TextDialog
 from faithtui.tui.session import Session
-from faithtui.tui.widgets.panes import Panes
+from faithtui.tui.widgets.zoomable_panes import Panes
 from tests.tui.driving import (
     press,
     reviewing,

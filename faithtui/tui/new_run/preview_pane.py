@@ -11,7 +11,7 @@ NOT_COUNTED = "not counted: "
 """What begins the reason why there are no figures."""
 
 
-class OutlookPane(Pane):
+class PreviewPane(Pane):
     """Trial of the judge, and preview.
 
     Args:
