@@ -91,6 +91,7 @@ def _print_run_comparison(change: "RunComparison") -> None:
         p_value_text,
     )
     from faithtui.domain.text.visible_text import make_visible_line
+    from faithtui.tui.agreement.comparison_notes import list_comparison_notes
 
     report = change.report
     where = "" if change.split is None else f" of the {change.split} split"
@@ -139,7 +140,7 @@ def _print_run_comparison(change: "RunComparison") -> None:
         ],
     )
     print_text(INTERVALS_BESIDE_P)
-    notes = _list_comparison_notes(change)
+    notes = list_comparison_notes(change)
     if notes:
         print_text("")
     for note in notes:
@@ -158,48 +159,6 @@ def _format_run_settings(row: "RunRow") -> str:
         f"prompts {row.spec.prompt_digest[:12]}{examples}"
         f"{', ' if options else ''}{options}"
     )
-
-
-def _list_comparison_notes(change: "RunComparison") -> list[str]:
-    """Say what the figures leave out, and what they lean on."""
-    from faithtui.agreement.documents.wording import describe_unverified_labels
-    from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
-    from faithtui.tui.runs.run_options_text import describe_differing_options
-
-    left = change.left_out
-    parts = [
-        (left.shown, "of conversations that examples came from"),
-        (left.without_verdict, "without a verdict of a judge"),
-        (left.unlabelled, "without a human label that counts"),
-        (left.unfair, "labelled x, not a fair claim"),
-        (left.outside, "labelled outside the sample"),
-        (left.audit, "drawn to be labelled with a judge's verdict in view"),
-    ]
-    notes = [
-        f"run {row.id}: {found}"
-        for row in (change.a, change.b)
-        if (found := format_integrity_sentence(row.spec.metric, row.integrity))
-    ]
-    notes += describe_differing_options({row.id: row.spec for row in (change.a, change.b)})
-    notes += [f"left out: {plural(count, 'claim')} {why}" for count, why in parts if count]
-    if change.only_a or change.only_b:
-        notes.append(
-            f"not compared: {plural(change.only_a, 'claim')} only A judged, "
-            f"{change.only_b:,} only B"
-        )
-    if change.beyond_a or change.beyond_b:
-        notes.append(
-            f"match none of the claim set: {plural(change.beyond_a, 'claim')} of A, "
-            f"{change.beyond_b:,} of B"
-        )
-    if change.in_view:
-        notes.append(
-            f"labelled with a judge's verdict shown, which favours that judge: {change.in_view} of "
-            f"{plural(change.report.n_common, 'claim')}"
-        )
-    if change.unverified:
-        notes.append(describe_unverified_labels(change.unverified, change.report.n_common))
-    return notes
 
 
 def _as_json(change: "RunComparison") -> dict[str, object]:

@@ -1,11 +1,11 @@
 """Lines of what changed between two runs, against people."""
 
-from faithtui.agreement.documents.wording import INTERVALS_BESIDE_P, describe_unverified_labels
+from faithtui.agreement.documents.wording import INTERVALS_BESIDE_P
 from faithtui.domain.estimates import Estimate
-from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.engine.review.reports.run_comparison import RunComparison
 from faithtui.store.records import RunRow
-from faithtui.tui.runs.run_options_text import describe_differing_options, format_changed_options
+from faithtui.tui.agreement.comparison_notes import list_comparison_notes
+from faithtui.tui.runs.run_options_text import format_changed_options
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
 
@@ -60,7 +60,9 @@ def format_run_comparison_lines(change: RunComparison, width: int) -> list[Line]
     ):
         lines.append(make_line(Piece(f" {fit_text(name, _P)}", "quiet"), fmt.format_p_value(value)))
     lines += [BLANK, *_text_lines(INTERVALS_BESIDE_P, width)]
-    notes = _list_caveats(change)
+    notes = list_comparison_notes(change)
+    if change.opening is not None:
+        notes.append(change.opening.warning)
     for note in notes:
         lines += [BLANK] if note is notes[0] else []
         lines += wrap([Piece(note)], width - 1, first=[Piece(" ! ", "warn")])
@@ -104,48 +106,3 @@ def _format_estimates_of_both_runs(
             [Piece(fmt.format_estimate(value))], width - 1, first=[head, Piece(f"{what:<7}")]
         )
     return lines
-
-
-def _list_caveats(change: RunComparison) -> list[str]:
-    """Say what the figures leave out, and what they lean on."""
-    left = change.left_out
-    parts = (
-        (left.shown, "of conversations that examples came from"),
-        (left.without_verdict, "without a verdict of a judge"),
-        (left.unlabelled, "without a human label that counts"),
-        (left.unfair, "labelled x, not a fair claim"),
-        (left.outside, "labelled outside the sample"),
-        (left.audit, "drawn to be labelled with a judge's verdict in view"),
-    )
-    notes = list(describe_differing_options({row.id: row.spec for row in (change.a, change.b)}))
-    notes += [
-        f"run {row.id}: {found}"
-        for row in (change.a, change.b)
-        if (found := format_integrity_sentence(row.spec.metric, row.integrity))
-    ]
-    notes += [
-        f"left out: {fmt.format_count_with_noun(count, 'claim')} {why}"
-        for count, why in parts
-        if count
-    ]
-    if change.only_a or change.only_b:
-        notes.append(
-            f"not compared: {fmt.format_count_with_noun(change.only_a, 'claim')} only A judged, "
-            f"{fmt.format_count(change.only_b)} only B"
-        )
-    if change.beyond_a or change.beyond_b:
-        notes.append(
-            f"match none of the claim set: {fmt.format_count_with_noun(change.beyond_a, 'claim')} "
-            f"of A, {fmt.format_count(change.beyond_b)} of B"
-        )
-    if change.in_view:
-        notes.append(
-            f"{fmt.format_count(change.in_view)} of "
-            f"{fmt.format_count_with_noun(change.report.n_common, 'claim')} were "
-            "labelled with a judge's verdict shown, which favours that judge"
-        )
-    if change.unverified:
-        notes.append(describe_unverified_labels(change.unverified, change.report.n_common))
-    if change.opening is not None:
-        notes.append(change.opening.warning)
-    return notes
