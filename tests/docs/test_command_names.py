@@ -94,14 +94,9 @@ def mistakes(text: str) -> Iterator[str]:
 
 def texts_of(path: Path) -> Iterator[str]:
     """Give the literal texts of a module, holes of f-strings as 0."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    inside = {
-        id(part)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.JoinedStr)
-        for part in node.values
-    }
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    inside = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             parts = (
                 str(each.value) if isinstance(each, ast.Constant) else "0" for each in node.values

@@ -72,19 +72,16 @@ NAMES = re.compile(r"[a-z_]*")
 
 def strings(path: Path) -> Iterator[str]:
     """Give the strings of a module that are no docstrings, holes of f-strings as {}."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     hidden = {
         id(node.value)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     hidden |= {
-        id(part)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.JoinedStr)
-        for part in node.values
+        id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             yield "".join(
                 str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values
@@ -126,9 +123,8 @@ def test_no_string_of_the_package_has_a_word_to_avoid() -> None:
         f"{path.relative_to(PACKAGE)}: {each}"
         for path in sorted(PACKAGE.rglob("*.py"))
         if path.relative_to(PACKAGE).parent.as_posix() not in NOT_READ
-        for text in strings(path)
-        if not NAMES.fullmatch(text)
-        for each in avoided(text)
+        # All of a file at once: each word is looked for in a hundredth of the time.
+        for each in avoided(" | ".join(text for text in strings(path) if not NAMES.fullmatch(text)))
     ]
     assert found == []
 
