@@ -31,7 +31,12 @@ from faithtui.agreement.report.model import (
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, Severity
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
-from faithtui.tui.agreement.part_lines import format_estimate_lines, next_step_lines, shade_count
+from faithtui.tui.agreement.part_lines import (
+    drop_judge_pass_rate,
+    format_estimate_lines,
+    next_step_lines,
+    shade_count,
+)
 from faithtui.tui.metric_view import format_unit_count, name_units_at_level
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
@@ -412,10 +417,18 @@ def make_summary_title(report: AgreementReport, level: ReportLevel) -> str:
 
 
 def format_headline_and_warning_lines(
-    report: AgreementReport, level: ReportLevel, width: int
+    report: AgreementReport, level: ReportLevel, width: int, *, blind: bool = False
 ) -> list[Line]:
-    """Draw the headline and the warnings, most severe first."""
-    headline = format_headline(report.get_level(level), report.passing)
+    """Draw the headline and the warnings, most severe first.
+
+    Args:
+        report: The report.
+        level: What it is about.
+        width: Cells of a line.
+        blind: Leave out the judge's share of the whole run.
+    """
+    figures = report.get_level(level)
+    headline = format_headline(drop_judge_pass_rate(figures) if blind else figures, report.passing)
     lines = wrap(
         [escape_line(f"{describe_judge_as_annotator(report, level)}{headline}", "strong")],
         width - 1,
@@ -460,7 +473,8 @@ def describe_pass_criterion(report: AgreementReport) -> str:
 
 def format_hidden_claims_lines(width: int) -> list[Line]:
     """Say why no single claim is listed."""
-    words = "Hidden while you work blind: verdicts and labels of single claims. Totals stay."
+    words = "Hidden while you work blind: verdicts and labels of single claims. Totals of what is "
+    words += "labelled stay."
     return [BLANK, *wrap([Piece(words, "warn")], width - 1, first=[Piece(" ")])]
 
 

@@ -220,6 +220,33 @@ def made() -> AgreementReport:
     return agreement_report(readings(rows), FAITHFULNESS, RULE)
 
 
+def test_the_share_of_the_whole_run_that_the_judge_passes_is_hidden_while_blind() -> None:
+    rows = [
+        claim(i, ("yes", "no")[i % 4 == 0], "no", position=i)
+        if i < 60
+        else claim(i, ("yes", "no")[i % 4 == 0], None)
+        for i in range(240)
+    ]
+    design = LabelDesign(DesignKind.SIMPLE, 240, random_prefix=True)
+    report = agreement_report(readings(rows, design=design), FAITHFULNESS, RULE)
+    assert report.claims.rate.judge_raw.value == 0.75
+    shown, hidden = (
+        words(
+            [
+                *parts.format_pass_rate_lines(report.claims, 200, blind=blind),
+                *draw.format_headline_and_warning_lines(
+                    report, ReportLevel.CLAIMS, 400, blind=blind
+                ),
+            ]
+        )
+        for blind in (False, True)
+    )
+    for each in ("75.0% [", "passes 75.0% of the claims", "too lenient by 75.0 points"):
+        assert each in shown
+        assert each not in hidden
+    assert "judge        hidden while you work blind\n this run     0.0%" in hidden
+
+
 @pytest.mark.parametrize("width", [38, 60, 118])
 def test_parts_fit_their_width_and_hold_no_control(width: int) -> None:
     report = made()
