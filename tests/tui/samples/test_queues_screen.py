@@ -295,6 +295,11 @@ def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_p
             claim, "ann", "yes", run=row.run, saw_judge=False, sample=row.id, seconds=11.2
         )
         progress = read_queue_progress(store, row.id, "ann")
+    detail = sample_lines.queue_detail_lines(progress.row, (), progress, 80)
+    assert " pace    known after 5 claims that took 2 s or more each" in [
+        each.text for each in detail
+    ]
+    progress = replace(progress, row=replace(progress.row, pace_s=11.2))
     words = sample_lines.queue_status(progress)
     left = row.frame - 1
     assert words == (
