@@ -108,7 +108,8 @@ async def test_drawing_and_working_through_from_the_first_open_claim(app: FaithA
         await press(pilot, "ctrl+s")
         (row,) = rows_of(app)
         assert (row.size, row.blind, row.kind) == (4, True, SampleKind.SAMPLE)
-        assert "blind sample 0/4" in status(app)
+        assert " 0/4" in text_of(app, "detail")
+        assert status(app) == "", "left to what keys say"
         first = app.session.store.samples.list_claims_in_served_order(row.id, "ann")[0]
         app.session.store.reviews.record_verdict(
             first.claim, "ann", "yes", run=row.run, saw_judge=False, sample=row.id
