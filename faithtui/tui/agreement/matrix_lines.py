@@ -132,7 +132,7 @@ def _choose_column_widths(level: LevelReport, width: int) -> tuple[int, int, int
     found = (0, 0, 0, False)
     for whole, named in ((True, longest), (True, 7), (False, longest), (False, 7)):
         digits, total = (largest, n) if whole else (min(largest, 4), min(n, 4))
-        for head, end in ((8, 6), (7, 6), (7, 5), (6, 5)):
+        for head, end in ((max(8, longest - 1), 6), (8, 6), (7, 6), (7, 5), (6, 5)):
             found = (max(min(named, longest), digits + 2), head, max(end, total + 1), whole)
             if 1 + head + found[0] * len(names) + 2 + ends * found[2] <= width:
                 return found
@@ -459,9 +459,12 @@ def format_headline_and_warning_lines(
 
 def describe_pass_criterion(report: AgreementReport) -> str:
     """Say what makes an answer pass in this run."""
-    failing = [name for name in report.claims.table.categories if name not in report.passing]
+    categories = report.claims.table.categories
+    failing = [name for name in categories if name not in report.passing]
     words = f"{' and '.join(report.passing)} {'passes' if len(report.passing) == 1 else 'pass'}"
-    if failing:
+    if set(report.passing).isdisjoint(categories):
+        words += ", all others fail"  # where idk counts as pass or fail, these are other names
+    elif failing:
         words += f", {' and '.join(failing)} {'fails' if len(failing) == 1 else 'fail'}"
     if report.threshold is None:
         return f"In this run {words}; there is no threshold, so no answer passes by the judge."

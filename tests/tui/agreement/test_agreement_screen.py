@@ -302,6 +302,17 @@ def test_the_first_sentence_says_whether_the_judge_may_replace_an_annotator() ->
     assert "is not known" in describe_judge_as_annotator(alone, ReportLevel.CLAIMS)
 
 
+def test_where_idk_counts_as_fail_names_are_whole_and_what_passes_is_said_by_verdict() -> None:
+    rows = [claim(i, ("yes", "no", "idk")[i % 3], "yes") for i in range(60)]
+    found = agreement_report(readings(rows), FAITHFULNESS, RULE, ReportSettings(idk=IdkRule.FAIL))
+    assert draw.describe_pass_criterion(found).startswith(
+        "In this run yes and idk pass, all others fail: "
+    ), "the matrix has other names"
+    lines = draw.format_confusion_matrix_lines(found.claims, (0, 0), False, FAITHFULNESS, 58)
+    assert lines[3].text.startswith(" unfaithful ")
+    assert "…" not in words(list(lines))
+
+
 def test_what_to_do_next_follows_from_the_figures() -> None:
     found = words(parts.next_step_lines(made(), ReportLevel.CLAIMS, 200))
     assert "For kappa ±0.10: " in found
