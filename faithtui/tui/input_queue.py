@@ -23,7 +23,7 @@ from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.worker import Worker, WorkerError
 
 from faithtui.tui.allowed_actions import drop_writing_keys
-from faithtui.tui.refusals import show_refusal_box
+from faithtui.tui.refusals import show_refusal_box, withdraw_refusals
 
 P = ParamSpec("P")
 NodeT = TypeVar("NodeT", bound="_Node")
@@ -229,6 +229,9 @@ class InputQueue:
             )
         elif (event := self._pop_next_input()) is not None:
             self._is_followed = False
+            if isinstance(event, events.Key):
+                # What a box says of an earlier key would lie over what this one shows.
+                withdraw_refusals(self._app)
             await self._forward_event(event)
             self._wait_for_pending_messages()
         else:

@@ -14,6 +14,7 @@ from faithtui.engine.runs.request import RunRequest
 from faithtui.engine.runs.run_planner import save_planned_run
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
+from faithtui.tui import screen_catalog
 from faithtui.tui.agreement.agreement_screen import AgreementScreen
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
@@ -28,9 +29,10 @@ from faithtui.tui.screen.dialogs import (
     GoDialog,
     HelpDialog,
 )
+from faithtui.tui.widgets.scroll_pane import RowPane
 from faithtui.tui.widgets.zoomable_panes import Panes
 from tests.tui.building import SHOES
-from tests.tui.driving import opened, press, screen_text, status, text_of, title, until
+from tests.tui.driving import calm, opened, press, screen_text, status, text_of, title, until
 
 SIZE = (120, 40)
 SCREENS: dict[str, type[object]] = {
@@ -55,6 +57,25 @@ async def test_g_and_a_letter_go_to_a_screen(app: FaithApp) -> None:
             await press(pilot, key)
             assert isinstance(app.screen, SCREENS[key]), "the list of runs leads there too"
             await press(pilot, "g", "r")
+
+
+async def test_every_place_to_go_to_is_in_the_window_and_takes_a_click(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g")
+        pane = app.screen.query_one("#text", RowPane)
+        assert len(pane.lines) == len(screen_catalog.SCREENS) + 1 == pane.content_size.height
+        drawn = screen_text(app)
+        assert "r runs" not in drawn, "the line of keys repeats none of them"
+        for name in screen_catalog.SCREENS:
+            assert f" {name} " in drawn
+        row = list(screen_catalog.SCREENS).index("settings")
+        left, top = pane.content_region.offset
+        await pilot.click(offset=(left + 40, top + row))
+        await calm(pilot)
+        assert title(app).startswith("SETTINGS")
+        await press(pilot, "g", "down", "enter")
+        assert title(app).startswith("CONVERSATIONS")
 
 
 async def test_q_goes_back_the_way_one_came(app: FaithApp) -> None:

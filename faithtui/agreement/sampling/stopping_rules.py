@@ -8,8 +8,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from statistics import NormalDist
+from statistics import NormalDist, median
 
+from faithtui.agreement.report.settings import HASTY_S
 from faithtui.agreement.sampling.draw import Stratum
 from faithtui.domain.estimates import LEVEL
 
@@ -25,9 +26,29 @@ SPOT_CHECK_SIZE = 20
 USUAL_PACE_S = 15.0
 """Seconds a claim, while nothing is known of a person."""
 
+LABELS_OF_PACE, FEWEST_OF_PACE = 20, 5
+"""The newest labels of which a pace is taken, and how many it takes at least."""
+
 _FEW, _OFTEN = 0.25, 0.10
 """A spot-check passes when people surely differ from the judge on less than `_FEW` of the claims,
 and fails when they surely do on more than `_OFTEN`."""
+
+
+def measure_pace(seconds: Sequence[float]) -> float | None:
+    """Measure how long a claim takes a person.
+
+    Labels that came too fast for anybody to have read the claim tell nothing of those to come, and
+    of a few labels one long look would be the figure.
+
+    Args:
+        seconds: What each label took, the newest last.
+
+    Returns:
+        Median seconds of the newest `LABELS_OF_PACE` that took `HASTY_S` or more; None below
+        `FEWEST_OF_PACE` of them.
+    """
+    read = [each for each in seconds if each >= HASTY_S][-LABELS_OF_PACE:]
+    return median(read) if len(read) >= FEWEST_OF_PACE else None
 
 
 def predict_half_width(n: float, share: float) -> float:

@@ -2,18 +2,16 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from statistics import median
 
 from sqlalchemy import Connection, select
 
+from faithtui.agreement.sampling.stopping_rules import measure_pace
 from faithtui.domain.annotations import COUNTED_ACTIONS, Action
 from faithtui.store.annotations.label_replay import compute_next_clock
 from faithtui.store.schema.tables import human_label
 
 ACTS_LOOKED_AT = 2_000
 """The newest acts of the log that are looked at: more than anybody gives in a day."""
-CLAIMS_OF_PACE = 20
-"""The newest verdicts of which the pace is taken."""
 _LABELS = frozenset(action.value for action in (*COUNTED_ACTIONS, Action.REPEATED))
 
 
@@ -24,7 +22,7 @@ class SessionCounts:
     labelled: int = 0
     """Claims that got a verdict of one's own since then, and still have it."""
     pace_s: float | None = None
-    """Median of the seconds that the newest verdicts took; None without any."""
+    """Median of the seconds that the newest verdicts took; None while too few tell it."""
 
 
 def read_session_counts(connection: Connection, reviewer: str, since: datetime) -> SessionCounts:
@@ -57,8 +55,7 @@ def read_session_counts(connection: Connection, reviewer: str, since: datetime) 
         for row in rows
         if row.action in _LABELS and row.verdict is not None and row.id not in withdrawn
     ]
-    seconds = [row.seconds for row in given if row.seconds is not None][-CLAIMS_OF_PACE:]
     return SessionCounts(
         len({row.claim_id for row in given if row.created_at >= since}),
-        median(seconds) if seconds else None,
+        measure_pace([row.seconds for row in given if row.seconds is not None]),
     )

@@ -36,7 +36,7 @@ class SampleRow:
     skipped: int
     """Claims the person put off."""
     pace_s: float | None
-    """Median of the seconds the person took per claim; None before there are any."""
+    """Median of the seconds the person took for the newest claims; None while too few tell it."""
     population: Population | None = None
     """What it was drawn from where only drawn conversations are in the store; None: its run."""
 

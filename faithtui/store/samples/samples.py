@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from statistics import median
 from uuid import uuid4
 
 from sqlalchemy import Connection, func, insert, select, update
@@ -20,6 +19,7 @@ from faithtui.agreement.sampling.draw import (
     enlarge_plan,
     make_sample_draw,
 )
+from faithtui.agreement.sampling.stopping_rules import measure_pace
 from faithtui.domain.annotations import (
     VERDICT_ACTIONS,
     Action,
@@ -412,7 +412,7 @@ def _sample_from_row(connection: Connection, row: AnyRow, reviewer: str) -> Samp
         size=size,
         answered=sum(stand.values()),
         skipped=sum(not each for each in stand.values()),
-        pace_s=median(seconds) if seconds else None,
+        pace_s=measure_pace(seconds),
         population=None if row.population is None else Population.from_json(row.population),
     )
 
@@ -433,12 +433,14 @@ def _read_sample_progress(
         if _is_verdict_or_deferral_in_sample(act, sample_id)
     }
     seconds = connection.execute(
-        select(human_label.c.seconds).where(
+        select(human_label.c.seconds)
+        .where(
             human_label.c.sample_id == sample_id,
             human_label.c.reviewer == reviewer,
             human_label.c.verdict.is_not(None),
             human_label.c.seconds.is_not(None),
         )
+        .order_by(human_label.c.clock, human_label.c.uid)
     ).scalars()
     return stand, list(seconds)
 

@@ -427,7 +427,7 @@ def next_step_lines(
     lines: list[Line] = []
     for each in _explain_empty_list(compared, chosen, spec)[1:]:
         lines += wrap(
-            keys.fill_in_keys_as_pieces(each), width - 1, first=[Piece(" ")], rest=[Piece("   ")]
+            keys.fill_in_keys_as_pieces(each), width - 1, first=[Piece(" ")], rest=[Piece("    ")]
         )
     return lines
 

@@ -344,6 +344,7 @@ class AgreementScreen(FaithScreen):
         if self.agreement is None or self.units.refuse_if_blind("the report"):
             return
         run = self.agreement.row.id
+        self.show_message(Piece(f"writing the report of #{run} …", "quiet"))
         directory = await self.read_in_thread(write_run_report, self.session, run, self.settings)
         self.show_message(*describe_report_paths(directory))
 

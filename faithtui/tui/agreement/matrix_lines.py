@@ -31,7 +31,12 @@ from faithtui.agreement.report.model import (
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, Severity
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
-from faithtui.tui.agreement.part_lines import format_estimate_lines, next_step_lines, shade_count
+from faithtui.tui.agreement.part_lines import (
+    drop_judge_pass_rate,
+    format_estimate_lines,
+    next_step_lines,
+    shade_count,
+)
 from faithtui.tui.metric_view import format_unit_count, name_units_at_level
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
@@ -127,7 +132,7 @@ def _choose_column_widths(level: LevelReport, width: int) -> tuple[int, int, int
     found = (0, 0, 0, False)
     for whole, named in ((True, longest), (True, 7), (False, longest), (False, 7)):
         digits, total = (largest, n) if whole else (min(largest, 4), min(n, 4))
-        for head, end in ((8, 6), (7, 6), (7, 5), (6, 5)):
+        for head, end in ((max(8, longest - 1), 6), (8, 6), (7, 6), (7, 5), (6, 5)):
             found = (max(min(named, longest), digits + 2), head, max(end, total + 1), whole)
             if 1 + head + found[0] * len(names) + 2 + ends * found[2] <= width:
                 return found
@@ -412,10 +417,18 @@ def make_summary_title(report: AgreementReport, level: ReportLevel) -> str:
 
 
 def format_headline_and_warning_lines(
-    report: AgreementReport, level: ReportLevel, width: int
+    report: AgreementReport, level: ReportLevel, width: int, *, blind: bool = False
 ) -> list[Line]:
-    """Draw the headline and the warnings, most severe first."""
-    headline = format_headline(report.get_level(level), report.passing)
+    """Draw the headline and the warnings, most severe first.
+
+    Args:
+        report: The report.
+        level: What it is about.
+        width: Cells of a line.
+        blind: Leave out the judge's share of the whole run.
+    """
+    figures = report.get_level(level)
+    headline = format_headline(drop_judge_pass_rate(figures) if blind else figures, report.passing)
     lines = wrap(
         [escape_line(f"{describe_judge_as_annotator(report, level)}{headline}", "strong")],
         width - 1,
@@ -446,9 +459,12 @@ def format_headline_and_warning_lines(
 
 def describe_pass_criterion(report: AgreementReport) -> str:
     """Say what makes an answer pass in this run."""
-    failing = [name for name in report.claims.table.categories if name not in report.passing]
+    categories = report.claims.table.categories
+    failing = [name for name in categories if name not in report.passing]
     words = f"{' and '.join(report.passing)} {'passes' if len(report.passing) == 1 else 'pass'}"
-    if failing:
+    if set(report.passing).isdisjoint(categories):
+        words += ", all others fail"  # where idk counts as pass or fail, these are other names
+    elif failing:
         words += f", {' and '.join(failing)} {'fails' if len(failing) == 1 else 'fail'}"
     if report.threshold is None:
         return f"In this run {words}; there is no threshold, so no answer passes by the judge."
@@ -460,7 +476,8 @@ def describe_pass_criterion(report: AgreementReport) -> str:
 
 def format_hidden_claims_lines(width: int) -> list[Line]:
     """Say why no single claim is listed."""
-    words = "Hidden while you work blind: verdicts and labels of single claims. Totals stay."
+    words = "Hidden while you work blind: verdicts and labels of single claims. Totals of what is "
+    words += "labelled stay."
     return [BLANK, *wrap([Piece(words, "warn")], width - 1, first=[Piece(" ")])]
 
 

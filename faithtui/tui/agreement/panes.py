@@ -72,7 +72,7 @@ class AgreementPanes(Panes):
             report: The report.
             kind: Its level: what the metric judges, or whole answers.
             spec: The run's metric.
-            blind: Single claims are hidden.
+            blind: Single claims are hidden, and the judge's share of the whole run.
             width: Columns of the screen.
         """
         labels, units = spec.labels, name_units_at_level(kind, spec)
@@ -95,7 +95,7 @@ class AgreementPanes(Panes):
             ),
             "rate": (
                 lambda w: [
-                    *parts.format_pass_rate_lines(level, w),
+                    *parts.format_pass_rate_lines(level, w, blind=blind),
                     *draw.add_heading_if_wanted(
                         "scores of answers",
                         draw.format_score_against_rating_lines(report, w),
@@ -176,7 +176,7 @@ class AgreementPanes(Panes):
             ),
             "warnings": (
                 lambda w: (
-                    draw.format_headline_and_warning_lines(report, kind, w)
+                    draw.format_headline_and_warning_lines(report, kind, w, blind=blind)
                     if report.primary_level_report.coverage.compared
                     else draw.nothing_labelled_lines(report, spec, w)
                 ),

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.population_text import describe_population, describe_unmeasured_results
@@ -19,7 +20,7 @@ from faithtui.agreement.report.model import (
     UnitScoreReport,
 )
 from faithtui.agreement.report.settings import ReportLevel
-from faithtui.domain.estimates import Estimate
+from faithtui.domain.estimates import Estimate, Reason, make_withheld_estimate
 from faithtui.tui.agreement.curve_lines import (
     draw_reliability_bin,
     draw_share_bar,
@@ -30,6 +31,7 @@ from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, fit_text, make_line, wrap
 
 PAD = (Piece(" "),)
+HIDDEN_WHILE_BLIND = "hidden while you work blind"
 _LEADING_ZERO = re.compile(r"(?<!\d)0\.")
 
 DESIGNS = {
@@ -112,13 +114,32 @@ def format_percentage_lines(name: str, value: Estimate, width: int) -> list[Line
     )
 
 
-def format_pass_rate_lines(level: LevelReport, width: int) -> list[Line]:
-    """Draw the share that passes: by the judge, by people, and corrected."""
+def drop_judge_pass_rate(level: LevelReport) -> LevelReport:
+    """Leave out the share that passes by the judge: in a small run it tells single verdicts."""
+    hidden = make_withheld_estimate(Reason.NO_ITEMS)
+    return replace(level, rate=replace(level.rate, judge_raw=hidden))
+
+
+def format_pass_rate_lines(level: LevelReport, width: int, *, blind: bool = False) -> list[Line]:
+    """Draw the share that passes: by the judge, by people, and corrected.
+
+    Args:
+        level: What is drawn.
+        width: Cells of a line.
+        blind: Say that the judge's share is hidden.
+    """
+    if blind:
+        level = drop_judge_pass_rate(level)
     rate = level.rate
     # The share by the labels alone has all of them, also those that no other figure counts.
     by_labels = "drawn or not" if level.coverage.outside else "human labels"
+    name = Piece(f" {fit_text('judge', 12)} ", "quiet")
     lines = [
-        *format_percentage_lines("judge", rate.judge_raw, width),
+        *(
+            wrap([Piece(HIDDEN_WHILE_BLIND, "quiet")], width - 1, first=[name])
+            if blind
+            else format_percentage_lines("judge", rate.judge_raw, width)
+        ),
         *format_percentage_lines(_name_target_population(level), rate.corrected_this_run, width),
         *format_percentage_lines("new data", rate.corrected_future, width),
         *format_percentage_lines(by_labels, rate.label_mean, width),

@@ -313,6 +313,8 @@ class ProgressScreen(FaithScreen):
         if self.focused is self.failed:
             at = self.failed.cursor
             return self.failed_rows[at].id if at < len(self.failed_rows) else None
+        if not self.events.opens_entries:
+            return None  # What happened in a run that is over stands there, and no entries do.
         at = self.events.cursor
         return self.event_list.entries[at].item_id if at < len(self.event_list.entries) else None
 

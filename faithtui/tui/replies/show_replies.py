@@ -1,12 +1,12 @@
 """`W`: what a judge really answered, from every screen that has a conversation of a run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.ids import ItemId
+from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.annotations.blind_view import hide_judge_verdicts
 from faithtui.store.records import CallRow, ItemCost, ItemState
 from faithtui.tui.input_queue import hold_keys_during_worker
@@ -126,21 +126,28 @@ class RawReplies(Controller[FaithScreen]):
         queue = session.claim_queue
         revealed = session.revealed | (queue.shown if queue is not None else set())
         sample = queue.sample if queue is not None else None
-        hidden = len(hide_judge_verdicts(view, revealed=revealed, sample=sample).hidden)
+        hidden = hide_judge_verdicts(view, revealed=revealed, sample=sample).hidden
         if hidden:
-            count = fmt.format_count_with_noun(hidden, "claim")
-            words = f"replies would show the judge of {count} hidden here: answer first, "
-            words += f"or in review {self.keys('review.reveal')} reveals each, which is recorded"
-            return words
+            return self._describe_hidden_claims(hidden)
         if view.item.state not in (ItemState.DONE, ItemState.SKIPPED):
             way_out = describe_keys_ending_blind_work(session, in_review=self.is_in_review)
-            words = "this conversation is not judged to its end: replies may tell of claims that "
-            return f"{words}are still to come; {way_out}"
+            return f"replies may show claims that are still to come: {way_out}"
         return ""
 
+    def _describe_hidden_claims(self, hidden: Collection[ClaimId]) -> str:
+        """Say how many claims replies would reveal, in words that 80 columns have room for."""
+        queue, key = self.session.claim_queue, self.keys("review.reveal")
+        count = fmt.format_count_with_noun(len(hidden), "hidden claim")
+        beside = 0 if queue is None else sum(claim not in queue.place for claim in hidden)
+        if not self.is_in_review:
+            return f"replies show {count}: answer them, or {key} in review"
+        if beside:
+            return f"replies show {count}, {beside} not in the queue: {key} reveals each"
+        return f"replies show {count}: answer them, or {key} reveals each"
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide the key without a conversation."""
-        return self.session.is_open and self.find_item() is not None
+        """Hide the key without a store; without a conversation it says what is missing."""
+        return self.session.is_open
 
 
 def read_conversation_replies(

@@ -26,7 +26,6 @@ from faithtui.tui.samples.sample_lines import (
     queue_detail_lines,
     queue_header_line,
     queue_line,
-    queue_status,
 )
 from faithtui.tui.screen.main_screen import CONTENT_GROUP, FaithScreen
 from faithtui.tui.session import Session
@@ -193,12 +192,9 @@ class QueuesScreen(FaithScreen):
         self.query_one("#detail", Pane).show(
             lambda width: queue_detail_lines(row, strata, progress, width, sequences)
         )
-        if row is None:
-            self.show_message()
-        elif progress is None or progress.row != row:
+        # The status line is left to what keys say: the pane says how far the queue is.
+        if row is not None and (progress is None or progress.row != row):
             self.load_and_show_queue_progress(row.id)
-        else:
-            self.show_message(Piece(queue_status(progress), "quiet"))
 
     @work(exclusive=True, group="described", exit_on_error=False)
     async def load_and_show_queue_progress(self, sample: SampleId) -> None:
@@ -273,6 +269,7 @@ class QueuesScreen(FaithScreen):
         store, reviewer = self.session.store, self.session.reviewer
         self.show_message(Piece("drawing …", "quiet"))
         row = await self.read_in_thread(store.samples.draw_more_claims, sample, reviewer, more)
+        self.show_message(Piece("drawn", "good"))
         self.app.notify(
             f"{fmt.format_count_with_noun(row.size, 'claim')} now", title="Drawn", markup=False
         )

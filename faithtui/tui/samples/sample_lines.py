@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from faithtui.agreement.population_text import describe_population, describe_unmeasured_results
+from faithtui.agreement.report.settings import HASTY_S
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
 from faithtui.agreement.sampling.label_plan import (
     LabelPlan,
@@ -13,6 +14,7 @@ from faithtui.agreement.sampling.label_plan import (
     predict_recall,
 )
 from faithtui.agreement.sampling.stopping_rules import (
+    FEWEST_OF_PACE,
     KAPPA_TARGET,
     compute_effective_sample_size,
     predict_half_width,
@@ -190,6 +192,9 @@ def queue_detail_lines(
     if row.pace_s is not None:
         words = " · ".join(describe_pace_and_time_left(row.pace_s, row.remaining))
         told.append(("pace", Piece(words)))
+    elif row.answered:
+        words = f"known after {FEWEST_OF_PACE} claims that took {HASTY_S:.0f} s or more each"
+        told.append(("pace", Piece(words, "quiet")))
     if row.skipped:
         told.append(("skipped", Piece(f"{row.skipped}; they come again at the end")))
     if progress is not None and progress.needed is not None:
@@ -239,7 +244,7 @@ def _fact_lines(facts: Sequence[tuple[str, Piece]], width: int) -> list[Line]:
 
 def format_pace(seconds: float) -> str:
     """Say how long a claim takes: `11 s a claim`."""
-    return f"{seconds:.0f} s a claim" if seconds >= 0.5 else "under 1 s a claim"
+    return f"{seconds:.0f} s a claim"
 
 
 def _progress_bar_lines(row: SampleRow, width: int) -> list[Line]:

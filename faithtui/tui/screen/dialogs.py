@@ -13,7 +13,7 @@ from textual.screen import Screen
 from faithtui.tui import screen_catalog
 from faithtui.tui.input_queue import ModalWindow
 from faithtui.tui.keymap.help import help_lines, help_texts, list_active_key_help
-from faithtui.tui.keymap.key_names import KeyHint, KeyNames
+from faithtui.tui.keymap.key_names import KeyNames, format_key, sort_by_definition_order
 from faithtui.tui.theme.lines import Line, Piece, fit_text, truncate_pieces, wrap
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.exposure_panes import ExposurePane, ExposureRowPane
@@ -171,7 +171,11 @@ class PickDialog(Dialog):
 
     def on_row_pane_chosen(self, event: RowPane.Chosen) -> None:
         """Answer with the row."""
-        self.dismiss(str(event.row))
+        self.dismiss(self.get_answer_of_row(event.row))
+
+    def get_answer_of_row(self, row: int) -> str:
+        """Give what the choice of a row answers: its number."""
+        return str(row)
 
 
 class ConfirmDialog(Dialog):
@@ -193,15 +197,17 @@ class ConfirmDialog(Dialog):
 FIRST_ENTRY_WORDS = "To the beginning of the focused pane"
 
 
-class GoDialog(Dialog):
-    """Which screen to go to, by one more letter."""
+class GoDialog(PickDialog):
+    """Which screen to go to, by one more letter, enter or a click."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        # The window lists them all: a line of keys with room for some would say that others fail.
         *(
             Binding(
                 entry.letter,
                 f"go('{name}')",
                 name,
+                show=False,
                 tooltip=f"Go to: {entry.words}",
                 id=f"go.{name}",
             )
@@ -211,6 +217,7 @@ class GoDialog(Dialog):
             "0",
             "go('')",
             "first entry",
+            show=False,
             tooltip=FIRST_ENTRY_WORDS,
             id="go.first",
         ),
@@ -219,20 +226,40 @@ class GoDialog(Dialog):
     def __init__(self) -> None:
         super().__init__("go to", self._lines)
 
+    def make_pane(self) -> Pane:
+        """Make the pane; one click is enough, as on the keys."""
+        return RowPane(id="text", title=self._title, opens_on_first_click=True)
+
     def action_go(self, name: str) -> None:
         """Answer with the screen; "" is the beginning of this one's focused pane."""
         self.dismiss(name)
 
+    def get_answer_of_row(self, row: int) -> str:
+        """Give the screen of a row."""
+        return self._list_places()[row][0]
+
+    def _list_places(self) -> list[tuple[str, str]]:
+        """List the screens in their order with their keys, then "" with that of this one."""
+        keys: dict[str, list[str]] = {}
+        for each in sort_by_definition_order(self.active_bindings.values()):
+            if (each.binding.id or "").startswith("go."):
+                keys.setdefault(each.binding.id or "", []).append(format_key(each.binding))
+        return [
+            ("" if name == "go.first" else name.removeprefix("go."), "/".join(dict.fromkeys(each)))
+            for name, each in keys.items()
+        ]
+
     def _lines(self, width: int) -> Sequence[Line]:
-        hints = [each for each in KeyHint.list_for_screen(self) if each.id.startswith("go.")]
-        room = max((cell_len(hint.words) for hint in hints), default=0)
+        places = self._list_places()
+        names = [name or "first entry" for name, _ in places]
+        room, key_room = max(map(cell_len, names)), max(cell_len(key) for _, key in places)
         lines = []
-        for hint in hints:
-            screen = screen_catalog.SCREENS.get(hint.id.removeprefix("go."))
+        for row, ((name, key), shown) in enumerate(zip(places, names, strict=True)):
+            words = screen_catalog.WORDS[name] if name else FIRST_ENTRY_WORDS
             said = [
-                Piece(f"  {hint.keys}  ", "key"),
-                Piece(fit_text(hint.words, room), "strong"),
-                Piece(f"  {screen.words if screen else FIRST_ENTRY_WORDS}", "quiet"),
+                Piece(f"  {fit_text(key, key_room)}  ", "key"),
+                Piece(fit_text(shown, room), "strong"),
+                Piece(f"  {words}", "quiet"),
             ]
-            lines.append(Line(tuple(truncate_pieces(said, width - 1))))
+            lines.append(Line(tuple(truncate_pieces(said, width - 1)), row))
         return lines

@@ -56,20 +56,28 @@ class StatusLine(EdgeLine):
         return piece.text in self.lay_out_line(self.size.width).text
 
     def lay_out_line(self, width: int) -> Line:
-        """Put all into `width` cells: how it goes on gives way first, then what happened is cut."""
+        """Put all into `width` cells: how it goes on gives way first, then what happened is cut.
+
+        Where what happened is cut anyway, the first part of how it goes on stays in half the line.
+        """
         who = truncate_pieces(self.who, max(1, width // 3)) if self.who else []
-        room = (
-            width
-            - count_cells_of_pieces(self.left)
-            - count_cells_of_pieces(who)
-            - (8 if who else 5)
-        )
+        beside = width - count_cells_of_pieces(who) - (8 if who else 5)
+        room = beside - count_cells_of_pieces(self.left)
         right: Sequence[Piece] = self.right
+        if room < 0:
+            room = beside - width // 2
+            right = _keep_first_part(right)
         if count_cells_of_pieces(right) > room:
             right = _keep_parts_that_fit(right, room) if room >= LEAST_RIGHT else ()
         between = [Piece(PART_MARK, "quiet")] if right and who else []
         ends = (*right, *between, *who, Piece(" "))
         return align_to_edges((Piece(" "), *self.left), ends, width)
+
+
+def _keep_first_part(pieces: Sequence[Piece]) -> Sequence[Piece]:
+    """Leave out all parts but the first; () where there is one alone, as it may be a sentence."""
+    text = "".join(each.text for each in pieces)
+    return _keep_parts_that_fit(pieces, cell_len(text.partition(PART_MARK)[0]))
 
 
 def _keep_parts_that_fit(pieces: Sequence[Piece], room: int) -> Sequence[Piece]:

@@ -175,7 +175,8 @@ class FilterBar(Horizontal):
     @property
     def is_typing(self) -> bool:
         """Whether somebody is typing."""
-        return self.query_one(FilterInput).has_focus
+        # The field learns that it lost the focus only with its next message.
+        return self.screen.focused is self.query_one(FilterInput)
 
     @on(Input.Changed)
     def post_typed_and_restart_timer(self, event: Input.Changed) -> None:

@@ -4,12 +4,15 @@ from hypothesis import strategies as st
 
 from faithtui.agreement.sampling.draw import Stratum
 from faithtui.agreement.sampling.stopping_rules import (
+    FEWEST_OF_PACE,
+    LABELS_OF_PACE,
     SPOT_CHECK_SIZE,
     SpotCheckDecision,
     compute_effective_sample_size,
     compute_exact_binomial_limits,
     decide_spot_check,
     estimate_labels_needed,
+    measure_pace,
     plan_label_count,
     predict_half_width,
 )
@@ -137,3 +140,10 @@ def test_a_stratum_that_gives_nothing_leaves_nothing_to_say_about_the_whole() ->
     assert compute_effective_sample_size(
         [Stratum("a", 390, 20), Stratum("b", 0, 0)]
     ) == pytest.approx(20)
+
+
+def test_a_pace_is_the_median_of_the_newest_labels_that_were_no_haste() -> None:
+    assert measure_pace([0.2] * 95) is None, "no 1 min for what was not read"
+    assert measure_pace([9.0] * (FEWEST_OF_PACE - 1)) is None
+    assert measure_pace([9.0, 900.0, 8.0, 1.9, 10.0, 9.0]) == 9.0
+    assert measure_pace([90.0] * 30 + [8.0] * LABELS_OF_PACE) == 8.0

@@ -8,7 +8,6 @@ import pytest
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.store.annotations import session_counts
 from faithtui.store.store import Store
 from tests.tui.building import NOON, shop
 
@@ -53,7 +52,7 @@ def test_labels_of_today_are_counted_once_a_claim_and_without_what_was_taken_bac
 ) -> None:
     label(store, 0, 60.0)
     clock.time = NOON + timedelta(days=1)
-    for claim, seconds in ((1, 4.0), (1, 6.0), (2, 8.0), (3, None)):
+    for claim, seconds in ((1, 4.0), (1, 6.0), (2, 8.0), (2, 0.3), (1, 8.0), (3, None)):
         label(store, claim, seconds)
     label(store, 4, 900.0, reviewer="bo")
     store.reviews.append_label_event(
@@ -61,21 +60,12 @@ def test_labels_of_today_are_counted_once_a_claim_and_without_what_was_taken_bac
         run=RunId(1), judge_verdict="yes", saw_judge=True,
     )  # fmt: skip
     found = store.reviews.read_session_counts("ann", NOON + timedelta(hours=1))
-    assert (found.labelled, found.pace_s) == (3, 7.0)
+    assert (found.labelled, found.pace_s) == (3, 8.0)
     store.reviews.undo("ann")
     store.reviews.undo("ann")
     assert store.reviews.read_session_counts("ann", NOON + timedelta(hours=1)).labelled == 2
     store.reviews.redo("ann")
     assert store.reviews.read_session_counts("ann", NOON + timedelta(hours=1)).labelled == 3
-
-
-def test_the_pace_is_that_of_the_newest_verdicts(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(session_counts, "CLAIMS_OF_PACE", 2)
-    for claim, seconds in enumerate((500.0, 10.0, 20.0)):
-        label(store, claim, seconds)
-    assert store.reviews.read_session_counts("ann", NOON).pace_s == 15.0
 
 
 def test_without_labels_there_is_no_pace(store: Store) -> None:

@@ -197,7 +197,8 @@ def test_progress_is_a_persons_own_and_of_this_sample(store: Store, run: RunId) 
         third, "ann", Action.SKIPPED, run=run, judge_verdict=None, saw_judge=False, sample=row.id
     )
     now = store.samples.read_sample(row.id, "ann")
-    assert (now.answered, now.skipped, now.remaining, now.pace_s, now.eta_s) == (2, 1, 4, 8.0, 32.0)
+    assert (now.answered, now.skipped, now.remaining) == (2, 1, 4)
+    assert (now.pace_s, now.eta_s) == (None, None), "two tell no pace"
     assert store.samples.read_sample(row.id, "bo").answered == 0
     marks = [
         (e.answered, e.skipped) for e in store.samples.list_claims_in_served_order(row.id, "ann")
@@ -208,6 +209,10 @@ def test_progress_is_a_persons_own_and_of_this_sample(store: Store, run: RunId) 
     store.reviews.undo("ann")
     now = store.samples.read_sample(row.id, "ann")
     assert (now.answered, now.skipped) == (1, 0)
+    for seconds in (8.0, 9.0, 0.5, 3.0, 8.0):
+        say(store, run, second, "yes", row.id, seconds=seconds)
+    after = store.samples.read_sample(row.id, "ann")
+    assert (after.remaining, after.pace_s, after.eta_s) == (4, 8.0, 32.0)
 
 
 def test_what_was_said_is_read_beside_what_the_judge_said(store: Store, run: RunId) -> None:

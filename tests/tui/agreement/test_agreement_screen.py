@@ -220,6 +220,33 @@ def made() -> AgreementReport:
     return agreement_report(readings(rows), FAITHFULNESS, RULE)
 
 
+def test_the_share_of_the_whole_run_that_the_judge_passes_is_hidden_while_blind() -> None:
+    rows = [
+        claim(i, ("yes", "no")[i % 4 == 0], "no", position=i)
+        if i < 60
+        else claim(i, ("yes", "no")[i % 4 == 0], None)
+        for i in range(240)
+    ]
+    design = LabelDesign(DesignKind.SIMPLE, 240, random_prefix=True)
+    report = agreement_report(readings(rows, design=design), FAITHFULNESS, RULE)
+    assert report.claims.rate.judge_raw.value == 0.75
+    shown, hidden = (
+        words(
+            [
+                *parts.format_pass_rate_lines(report.claims, 200, blind=blind),
+                *draw.format_headline_and_warning_lines(
+                    report, ReportLevel.CLAIMS, 400, blind=blind
+                ),
+            ]
+        )
+        for blind in (False, True)
+    )
+    for each in ("75.0% [", "passes 75.0% of the claims", "too lenient by 75.0 points"):
+        assert each in shown
+        assert each not in hidden
+    assert "judge        hidden while you work blind\n this run     0.0%" in hidden
+
+
 @pytest.mark.parametrize("width", [38, 60, 118])
 def test_parts_fit_their_width_and_hold_no_control(width: int) -> None:
     report = made()
@@ -273,6 +300,17 @@ def test_the_first_sentence_says_whether_the_judge_may_replace_an_annotator() ->
     )
     alone = agreement_report(readings(rows), FAITHFULNESS, RULE)
     assert "is not known" in describe_judge_as_annotator(alone, ReportLevel.CLAIMS)
+
+
+def test_where_idk_counts_as_fail_names_are_whole_and_what_passes_is_said_by_verdict() -> None:
+    rows = [claim(i, ("yes", "no", "idk")[i % 3], "yes") for i in range(60)]
+    found = agreement_report(readings(rows), FAITHFULNESS, RULE, ReportSettings(idk=IdkRule.FAIL))
+    assert draw.describe_pass_criterion(found).startswith(
+        "In this run yes and idk pass, all others fail: "
+    ), "the matrix has other names"
+    lines = draw.format_confusion_matrix_lines(found.claims, (0, 0), False, FAITHFULNESS, 58)
+    assert lines[3].text.startswith(" unfaithful ")
+    assert "…" not in words(list(lines))
 
 
 def test_what_to_do_next_follows_from_the_figures() -> None:

@@ -198,6 +198,7 @@ async def test_b_hides_the_judge_in_the_list_and_shows_it_again(app: FaithApp) -
         assert "0.82" in screen_text(app), "a score of the judge"
         await press(pilot, "s", "B")
         assert app.session.is_blind
+        assert status(app) == "blind: the judge is hidden until you answer", "reading keeps it"
         assert "BLIND" in title(app)
         assert "no 1" not in quick(screen), "filters by the judge's verdict are gone"
         assert "0.82" not in screen_text(app)

@@ -222,6 +222,8 @@ async def test_a_run_that_is_over_tells_what_happened_and_what_is_next(
         assert "verdicts: " not in blind
         app.session.set_judge_hidden(False)
         assert "enter open" not in screen_text(app), "nothing of what happened can be opened"
+        await press(pilot, "W")
+        assert status(app) == "no conversation is chosen whose replies could be read"
         await press(pilot, "f")
         assert "enter open" in screen_text(app), "a conversation that failed can"
         await press(pilot, "f")

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 from textual.pilot import Pilot
 
-from faithtui.domain.ids import RunId
+from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.engine.runs import runner
 from faithtui.store.records import (
     ItemState,
@@ -15,9 +16,16 @@ from faithtui.store.records import (
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.replies.replies_screen import RepliesScreen
+from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.review.review_screen import ReviewScreen
+from faithtui.tui.samples.queue import ClaimQueue
+from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.session import Session
+from faithtui.tui.theme.lines import Piece
+from faithtui.tui.widgets.bars import StatusLine
 from tests.engine.building import planned
 from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, text_of, until
+from tests.tui.fake_screen import FakeScreen
 from tests.tui.replies.test_replies_screen import GOOD, asked
 
 
@@ -96,17 +104,26 @@ async def test_replies_are_refused_as_long_as_a_claim_is_hidden(app: FaithApp) -
         screen = await blind(pilot)
         await press(pilot, "W")
         assert app.screen is screen
-        assert status(app) == (
-            "replies would show the judge of 5 claims hidden here: answer first, or in review v "
-            "reveals each, which is recorded"
-        )
+        assert status(app) == "replies show 5 hidden claims: answer them, or v reveals each"
         assert "zanzibar" not in screen_text(app)
         await press(pilot, "g", "c", "W")
-        assert "the judge of 5 claims hidden here" in status(app)
+        assert status(app) == "replies show 5 hidden claims: answer them, or v in review"
         await press(pilot, "g", "v", "home", *["y"] * 4, "v")
         await calm(pilot)
         await press(pilot, "W")
         assert isinstance(app.screen, RepliesScreen), "four are answered and one is revealed"
+
+
+def test_what_is_hidden_is_said_in_80_columns_and_apart_from_the_queue(session: Session) -> None:
+    hidden = [ClaimId(number) for number in range(57)]
+    session.claim_queue = ClaimQueue("", RunId(1), tuple((ItemId(1), each) for each in hidden[:2]))
+    replies = RawReplies(cast("FaithScreen", FakeScreen(session)), lambda: None, lambda: None)
+    words = replies._describe_hidden_claims(hidden)
+    assert words == "replies show 57 hidden claims, 55 not in the queue: v reveals each"
+    line = StatusLine()
+    line.left, line.who = (Piece(words),), (Piece("ann"),)
+    line.right = (Piece("blind sample 2/20 · 9 s a claim"),)
+    assert words in line.lay_out_line(80).text
 
 
 @pytest.mark.thorough

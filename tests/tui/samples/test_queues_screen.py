@@ -108,7 +108,8 @@ async def test_drawing_and_working_through_from_the_first_open_claim(app: FaithA
         await press(pilot, "ctrl+s")
         (row,) = rows_of(app)
         assert (row.size, row.blind, row.kind) == (4, True, SampleKind.SAMPLE)
-        assert "blind sample 0/4" in status(app)
+        assert " 0/4" in text_of(app, "detail")
+        assert status(app) == "", "left to what keys say"
         first = app.session.store.samples.list_claims_in_served_order(row.id, "ann")[0]
         app.session.store.reviews.record_verdict(
             first.claim, "ann", "yes", run=row.run, saw_judge=False, sample=row.id
@@ -295,6 +296,11 @@ def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_p
             claim, "ann", "yes", run=row.run, saw_judge=False, sample=row.id, seconds=11.2
         )
         progress = read_queue_progress(store, row.id, "ann")
+    detail = sample_lines.queue_detail_lines(progress.row, (), progress, 80)
+    assert " pace    known after 5 claims that took 2 s or more each" in [
+        each.text for each in detail
+    ]
+    progress = replace(progress, row=replace(progress.row, pace_s=11.2))
     words = sample_lines.queue_status(progress)
     left = row.frame - 1
     assert words == (

@@ -119,7 +119,9 @@ async def test_runs_are_filtered_and_sorted(app: FaithApp) -> None:
         assert isinstance(screen, RunsScreen)
         await until(pilot, lambda: screen.rows == ())
         await until(pilot, lambda: "Nothing found" in screen_text(app))
-        await press(pilot, "escape", "s")
+        await press(pilot, "escape", "slash", "escape")
+        assert status(app).startswith("order: "), "terms are named while one types, and no longer"
+        await press(pilot, "s")
         assert len(screen.rows or ()) == 1
         assert "by metric" in status(app)
 

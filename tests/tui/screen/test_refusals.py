@@ -5,7 +5,7 @@ from textual.widgets._toast import Toast
 
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.main_screen import FaithScreen
-from tests.tui.driving import calm, opened, screen_text
+from tests.tui.driving import calm, opened, press, screen_text
 
 SENTENCE = "this run is under way, and what fails in it can be asked again once it has ended"
 
@@ -28,3 +28,15 @@ async def test_a_refusal_is_read_to_its_end(app: FaithApp, width: int) -> None:
         screen.refuse("the next sentence is read to its end, too: nothing lies over it now")
         await calm(pilot)
         assert "nothing lies over it now" in screen_text(app)
+
+
+async def test_the_next_key_takes_the_box_away(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await opened(pilot)
+        screen = app.screen
+        assert isinstance(screen, FaithScreen)
+        screen.refuse(SENTENCE)
+        await calm(pilot)
+        assert screen.query(Toast)
+        await press(pilot, "z")
+        assert not screen.query(Toast), "it would lie over what the key shows"

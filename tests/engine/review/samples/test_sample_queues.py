@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -183,4 +184,6 @@ def test_pace_and_seed_come_from_what_was_drawn(store: Store, run: RunId) -> Non
     say(store, row, 0)
     draw_and_save_run_sample(store, run, PEOPLE, SampleRequest("b", size=3, seed=2))
     rows = store.samples.list_samples(PEOPLE, run)
-    assert (estimate_seconds_per_claim(rows), find_unused_seed(rows)) == (6.0, 9)
+    assert (estimate_seconds_per_claim(rows), find_unused_seed(rows)) == (USUAL_PACE_S, 9)
+    timed = [replace(each, pace_s=6.0 if each.id == row.id else None) for each in rows]
+    assert estimate_seconds_per_claim(timed) == 6.0
