@@ -10,7 +10,12 @@ from sqlalchemy import ColumnElement, Connection, false, func, or_, select
 
 from faithtui.domain.annotations import COUNTED_ACTIONS, Action
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
-from faithtui.store.annotations.label_replay import LOG_ORDER, read_events, replay_verdicts
+from faithtui.store.annotations.label_replay import (
+    IS_IMPORTED_LABEL,
+    LOG_ORDER,
+    read_events,
+    replay_verdicts,
+)
 from faithtui.store.database import Database
 from faithtui.store.deletion_records import DeletionKind
 from faithtui.store.schema.statements import make_in_condition
@@ -42,8 +47,8 @@ class LabelOrigins:
     newest_of_answers: datetime | None
     """The same of verdicts on answers as a whole."""
     guidelines: Mapping[str | None, int]
-    """Verdicts given here, by digest of the guideline that was in force; None: there was none.
-    Labels that came with data were given under rules of their own."""
+    """Verdicts by digest of the guideline that was in force; None: there was none. Labels that came
+    with data which names no guideline were given under rules of their own, and are left out."""
 
 
 class LabelMoment(NamedTuple):
@@ -210,7 +215,7 @@ class Provenance:
                 .distinct()
                 .where(
                     make_in_condition(human_label.c.claim_id, claims),
-                    human_label.c.action == Action.IMPORTED.value,
+                    IS_IMPORTED_LABEL,
                     judged_before.exists(),
                 )
             )
@@ -285,7 +290,7 @@ class Provenance:
                 for row in connection.execute(
                     select(
                         human_label.c.id,
-                        human_label.c.action,
+                        IS_IMPORTED_LABEL.label("imported"),
                         human_label.c.created_at,
                         human_label.c.guideline_version,
                         claim.c.kind,
@@ -300,7 +305,11 @@ class Provenance:
             max((row.created_at for row in rows), default=None),
             max((row.created_at for row in rows if row.judged), default=None),
             max((row.created_at for row in rows if row.kind == "answer"), default=None),
-            Counter(row.guideline_version for row in rows if row.action != Action.IMPORTED.value),
+            Counter(
+                row.guideline_version
+                for row in rows
+                if not row.imported or row.guideline_version is not None
+            ),
         )
 
 
