@@ -28,6 +28,7 @@ from faithtui.store.schema.tables import (
     run,
     run_item,
     sample,
+    sample_claim,
     verdict,
     window,
 )
@@ -351,10 +352,18 @@ def _list_claims_labelled_blind_after_reveal(
         )
         .join(claim, claim.c.id == human_label.c.claim_id)
         .join(sample, sample.c.id == human_label.c.sample_id, isouter=True)
+        .join(
+            sample_claim,
+            (sample_claim.c.sample_id == human_label.c.sample_id)
+            & (sample_claim.c.claim_id == human_label.c.claim_id),
+            isouter=True,
+        )
         .where(
             make_in_condition(claim.c.conversation_id, {each.conversation_id for each in labels}),
             or_(
-                human_label.c.action == Action.REVEALED.value,
+                # What a queue showed on purpose is no reveal that somebody asked for.
+                (human_label.c.action == Action.REVEALED.value)
+                & or_(sample_claim.c.shown.is_(None), ~sample_claim.c.shown),
                 human_label.c.saw_judge & shows_much,
             ),
         )
