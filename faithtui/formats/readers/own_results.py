@@ -4,7 +4,6 @@ Tools keep it beside their own score, under `faithtui` in the metadata; see
 `formats/writers/answer_results.py`.
 """
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -29,6 +28,10 @@ _STATES_OF_CONVERSATION: Final = frozenset(map(str, (ScoreState.FAILED, ScoreSta
 _ACTIONS: Final = frozenset(map(str, VERDICT_ACTIONS))
 _ACTIONS_IN_VIEW: Final = (Action.AGREED, Action.OVERRIDDEN, Action.ACCEPTED)
 _CODES: Final = frozenset(each.name for each in REASON_CODES)
+_MOST_SECONDS: Final = 1e9
+"""Nobody takes 30 years for a label."""
+_LONGEST_WORD: Final = 100
+"""Characters of a verdict or a digest; a longer text is neither."""
 _LOOKS_ESCAPED: Final = re.compile("%(?=2F|25)")
 
 
@@ -272,7 +275,7 @@ def _read_label_record(label: Mapping[str, object]) -> LabelRecord | None:
     Whoever agreed with a judge, differed from it or took its verdict over had it in view.
     """
     word = label.get("action")
-    action = Action(word) if word in _ACTIONS else None
+    action = Action(word) if isinstance(word, str) and word in _ACTIONS else None
     saw_judge = label.get("saw_judge") is True or action in _ACTIONS_IN_VIEW
     if action is None and not saw_judge:
         return None
@@ -280,17 +283,22 @@ def _read_label_record(label: Mapping[str, object]) -> LabelRecord | None:
     return LabelRecord(
         action or Action.IMPORTED,
         saw_judge,
-        _get_text_or_none(label.get("judge_verdict")),
+        _get_word_or_none(label.get("judge_verdict")),
         _get_seconds_or_none(label.get("seconds")),
         code if isinstance(code, str) and code in _CODES else None,
-        _get_text_or_none(label.get("guideline")),
+        _get_word_or_none(label.get("guideline")),
     )
 
 
 def _get_seconds_or_none(value: object) -> float | None:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
-    return float(value) if 0 <= value < math.inf else None
+    return float(value) if 0 <= value < _MOST_SECONDS else None
+
+
+def _get_word_or_none(value: object) -> str | None:
+    text = _get_text_or_none(value)
+    return None if text is None or len(text) > _LONGEST_WORD else text
 
 
 def _find_span_if_text_matches(

@@ -193,7 +193,7 @@ def _make_drafts(
         start, end = row.get("span_start"), row.get("span_end")
         claim = {**row, "span": None if start is None else [start, end]}
         for label in list_objects_or_empty(row.get("labels")):
-            if label.get("counted") or label.get("action") in _UNCOUNTED:
+            if label.get("counted") or str(label.get("action")) in _UNCOUNTED:
                 annotator = str(label.get("annotator"))
                 add_faithtui_label(draft, position, annotator, claim, label)
             else:
