@@ -60,7 +60,8 @@ class Opinion(NamedTuple):
     """In the words of the run's metric, `x` included, or a word that means nothing there."""
     action: Action
     blind: bool | None
-    """Given before the judge's word was known; None: not known. Imported ones are blind."""
+    """Given before the judge's word was known; None: not known. Imported ones are blind unless
+    their data say otherwise."""
     seconds: float | None = None
     """How long the claim was on screen."""
     code: str | None = None
@@ -69,6 +70,8 @@ class Opinion(NamedTuple):
     """Place in the log: larger is later. Draws the progress."""
     unverified: bool = False
     """It came with a bundle of which nothing says that it is what was exported."""
+    came_with_data: bool = False
+    """It was given elsewhere; `action` is then `IMPORTED`, or `ADJUDICATED` of a final word."""
 
 
 def count_votes_or_final_verdict(

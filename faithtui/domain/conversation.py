@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Literal
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.field_types import require_items, require_type
 from faithtui.errors import InputError
 
@@ -117,6 +118,19 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelRecord:
+    """How a label was given, as the store that exported it had recorded it."""
+
+    action: Action
+    saw_judge: bool = False
+    judge_verdict: str | None = None
+    seconds: float | None = None
+    code: str | None = None
+    guideline: str | None = None
+    """Digest of the guideline that was in force."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rating:
     """What one person said about an answer, or about a piece of it, before it came to faithtui."""
 
@@ -125,12 +139,14 @@ class Rating:
     annotator: str
     scale: str
     label: str
-    """The label as the file has it, numbers as text."""
+    """The label as the file has it, numbers as text; "" of a claim that was skipped."""
     claim: str | None = None
     """The statement that was labelled, None when the whole answer was."""
     span: Span | None = None
     """Where the claim stands in the turn, None when it is not a literal piece of it."""
     note: str | None = None
+    record: LabelRecord | None = None
+    """None: nothing says how it was given."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ def label(
         word = each.stratum.removeprefix("judge ")
         verdict = person(number, place, word)
         if verdict is not None and (only is None or each.claim in only):
-            knew = action is not Action.BLIND
+            knew = action not in (Action.BLIND, Action.IMPORTED)
             given.append(
                 Event(
                     None,

@@ -38,6 +38,9 @@ class CheckOutcome(StrEnum):
     """What was certified is not what is here, or nothing here can be relied on."""
 
 
+NO_SAMPLE = "no random sample"
+"""What people read for `UNKNOWN` where the labelled units are none."""
+
 EXIT_CODES = {
     CheckOutcome.PASSED: 0,
     CheckOutcome.BELOW: 1,
@@ -141,6 +144,28 @@ class CriterionCheck:
     """The figure with its interval; None for labels and age."""
     reason: str = ""
     """Why it has not passed, where the numbers do not say it; or what it passes in spite of."""
+
+    @property
+    def is_design_refused(self) -> bool:
+        """Whether there is no figure because of how units were chosen, not of how many."""
+        return (
+            self.outcome is CheckOutcome.UNKNOWN
+            and self.estimate is not None
+            and self.estimate.reason is Reason.DESIGN_NOT_RANDOM
+        )
+
+    @property
+    def outcome_words(self) -> str:
+        """What came of it, for people."""
+        return NO_SAMPLE if self.is_design_refused else self.outcome.value
+
+
+def describe_outcome(outcome: CheckOutcome, checks: Iterable[CriterionCheck]) -> str:
+    """Say what came of all checks, for people: few labels only where that is a cause."""
+    lacking = [each for each in checks if each.outcome is CheckOutcome.UNKNOWN]
+    if outcome is CheckOutcome.UNKNOWN and all(each.is_design_refused for each in lacking):
+        return NO_SAMPLE
+    return outcome.value
 
 
 def select_figures_gate_may_rely_on(

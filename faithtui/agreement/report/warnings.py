@@ -228,6 +228,17 @@ def _warn_of_annotators(report: AgreementReport) -> Iterator[ReportWarning]:
             )
 
 
+def _describe_groups_of_pass_share(report: LevelReport) -> str:
+    """Say where the share that passes rests on more groups than the compared units."""
+    groups = report.rate.corrected_this_run.clusters
+    if groups is None or groups <= report.agreement.clusters:
+        return ""
+    return (
+        f" ({groups} where the share that passes counts ties and {report.unit[1]} without a "
+        "judge's verdict too)"
+    )
+
+
 def _is_hasty(rater: RaterReport) -> bool:
     """Say whether the middle label of an annotator was too fast, or many were."""
     if rater.median_seconds is None:
@@ -326,7 +337,8 @@ def _warn_of_level_report(report: LevelReport, passing: Sequence[str]) -> Iterat
                 rough += ", but for the share that passes in this run"
         yield make_warning(
             "few_conversations",
-            f"The compared {many} come from {format_group_count(report)} only; {rough}.",
+            f"The compared {many} come from {format_group_count(report)} only"
+            f"{_describe_groups_of_pass_share(report)}; {rough}.",
             WarningSubject.AGREEMENT,
             WarningSubject.DETECTION,
         )

@@ -68,8 +68,9 @@ def gate(
         float | None,
         typer.Option(
             metavar="X",
-            help="Minimum of the recall of `no`, 0 to 1: of the units labelled `no`, the "
-            "share that the judge flags.",
+            help="Minimum of the recall of `no`, 0 to 1: of the units labelled `no` the share "
+            "that the judge calls `no`. --idk live: of all that fail in the run, as the first "
+            "sentence of a report counts.",
         ),
     ] = None,
     min_score: Annotated[
@@ -166,10 +167,10 @@ def gate(
     """Exit 0 if the judge is shown to meet the thresholds, 1 if not.
 
     A threshold is met where the lower end of the 95 % interval reaches it: exit 1 also if the
-    value does and the lower end does not. Exit 2 if labels are too few, or may not decide, as
-    with a warning that nobody accepted; exit 3 if the run or the certificate is stale or
-    broken; of several codes, the largest. docs/gate.md explains each threshold, docs/ci.md has
-    a workflow.
+    value does and the lower end does not. Exit 2 if labels are too few or no random sample, or
+    may not decide, as with a warning that nobody accepted; exit 3 if the run or the certificate
+    is stale or broken, and after every error, also of a mistyped option or threshold; of
+    several codes, the largest. docs/gate.md explains each threshold, docs/ci.md has a workflow.
 
     Example: faithtui gate last --min-kappa 0.6 --min-recall-no 0.8
     """
@@ -271,6 +272,8 @@ def _print_result(result: "GateResult", *, as_json: bool) -> None:
 
 
 def _print_table(result: "GateResult") -> None:
+    from faithtui.agreement.gate.threshold_checks import describe_outcome
+
     row = result.row
     parameters = row.spec.profile.describe()
     asked = f" ({parameters})" if parameters else ""
@@ -291,7 +294,7 @@ def _print_table(result: "GateResult") -> None:
     )
     if result.thresholds.accepted:
         print_text(f"accepted: {', '.join(result.thresholds.accepted)}")
-    print_text(f"result: {result.outcome}")
+    print_text(f"result: {describe_outcome(result.outcome, result.checks)}")
     if result.written is not None:
         print_text(f"certificate: {result.written}")
 
@@ -316,7 +319,7 @@ def _format_check_row(check: "CriterionCheck", basis: "ThresholdBasis") -> tuple
         "–" if check.value is None else _format_number(check.value),
         _format_interval(check),
         f"{sign} {_format_number(check.threshold)}{of}",
-        check.outcome.value,
+        check.outcome_words,
         check.reason,
     )
 

@@ -298,7 +298,7 @@ class Project:
         Args:
             run: The run.
             min_kappa: Least agreement with the human labels.
-            min_recall_no: Least share of the unfaithful claims that the judge finds.
+            min_recall_no: Least share of the units labelled `no` that the judge calls `no`.
             min_score: Least corrected share of claims that pass.
             min_labels: Fewest labels.
             accept: Codes of warnings that are accepted.

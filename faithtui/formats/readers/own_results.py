@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from faithtui.agreement.rating_scales import OWN_SCALE
+from faithtui.domain.annotations import REASON_CODES, VERDICT_ACTIONS, Action
+from faithtui.domain.conversation import LabelRecord
 from faithtui.domain.imported_verdicts import (
     ImportedClaim,
     ImportedMetric,
@@ -23,6 +25,13 @@ _PLACES: Final = ("metadata", "extra")
 _STATES: Final = frozenset(map(str, ScoreState))
 _STATES_OF_CONVERSATION: Final = frozenset(map(str, (ScoreState.FAILED, ScoreState.SKIPPED)))
 """States of windows, and of a conversation whatever its windows say."""
+_ACTIONS: Final = frozenset(map(str, VERDICT_ACTIONS))
+_ACTIONS_IN_VIEW: Final = (Action.AGREED, Action.OVERRIDDEN, Action.ACCEPTED)
+_CODES: Final = frozenset(each.name for each in REASON_CODES)
+_MOST_SECONDS: Final = 1e9
+"""Nobody takes 30 years for a label."""
+_LONGEST_WORD: Final = 100
+"""Characters of a verdict or a digest; a longer text is neither."""
 _LOOKS_ESCAPED: Final = re.compile("%(?=2F|25)")
 
 
@@ -237,9 +246,12 @@ def add_faithtui_label(
         position: Of the answer in it.
         annotator: Who gave it.
         claim: Has `kind`, `claim` and perhaps `span` of what it is about.
-        label: Has `label`, `note`, `scale` and `raw_label`.
+        label: Has `label`, `note`, `scale`, `raw_label` and how it was given.
     """
     kind, word = claim.get("kind"), _get_text_or_none(label.get("label"))
+    record = _read_label_record(label)
+    if record is not None and record.action is Action.SKIPPED:
+        word = ""
     if word is None or kind not in ("claim", "answer"):
         return
     scale = _get_text_or_none(label.get("scale"))
@@ -253,7 +265,40 @@ def add_faithtui_label(
         claim=text,
         span=_find_span_if_text_matches(claim.get("span"), text, draft.turns[position].content),
         note=_get_text_or_none(label.get("note")),
+        record=record,
     )
+
+
+def _read_label_record(label: Mapping[str, object]) -> LabelRecord | None:
+    """Read how a label was given; None: the label does not say it.
+
+    Whoever agreed with a judge, differed from it or took its verdict over had it in view.
+    """
+    word = label.get("action")
+    action = Action(word) if isinstance(word, str) and word in _ACTIONS else None
+    saw_judge = label.get("saw_judge") is True or action in _ACTIONS_IN_VIEW
+    if action is None and not saw_judge:
+        return None
+    code = label.get("code")
+    return LabelRecord(
+        action or Action.IMPORTED,
+        saw_judge,
+        _get_word_or_none(label.get("judge_verdict")),
+        _get_seconds_or_none(label.get("seconds")),
+        code if isinstance(code, str) and code in _CODES else None,
+        _get_word_or_none(label.get("guideline")),
+    )
+
+
+def _get_seconds_or_none(value: object) -> float | None:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return float(value) if 0 <= value < _MOST_SECONDS else None
+
+
+def _get_word_or_none(value: object) -> str | None:
+    text = _get_text_or_none(value)
+    return None if text is None or len(text) > _LONGEST_WORD else text
 
 
 def _find_span_if_text_matches(

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from faithtui.domain.annotations import COUNTED_ACTIONS, VERDICT_ACTIONS
 from faithtui.domain.conversation import Document
 from faithtui.domain.csv_cells import restore_formula
 from faithtui.errors import InputError
@@ -45,9 +46,9 @@ _NO_CONVERSATION: Final = (
     "rows of labels hold no conversation and are left out; the claims of the same export have the "
     "labels too, and `faithtui merge` takes a bundle"
 )
-_NOT_COUNTED: Final = (
-    "labels that enter no agreement figure, such as those given in bulk, are left out"
-)
+_NO_LABEL: Final = "notes, flags and marks of annotators without a label are left out"
+_UNCOUNTED: Final = frozenset(map(str, VERDICT_ACTIONS - COUNTED_ACTIONS))
+"""Acts of which a report counts the claims: skipped ones, and those answered in bulk."""
 _NO_TEXT: Final = (
     "answers some of whose passages no claim was judged against have unknown passages: the export "
     "has no text of them"
@@ -192,11 +193,11 @@ def _make_drafts(
         start, end = row.get("span_start"), row.get("span_end")
         claim = {**row, "span": None if start is None else [start, end]}
         for label in list_objects_or_empty(row.get("labels")):
-            if label.get("counted"):
+            if label.get("counted") or str(label.get("action")) in _UNCOUNTED:
                 annotator = str(label.get("annotator"))
                 add_faithtui_label(draft, position, annotator, claim, label)
             else:
-                options.notes.remarks[_NOT_COUNTED] += 1
+                options.notes.remarks[_NO_LABEL] += 1
     for (judge, _), claims in of_run.items():
         add_faithtui_verdicts(draft, judge, claims, claims[0][1])
     yield draft

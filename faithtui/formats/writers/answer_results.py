@@ -317,6 +317,10 @@ def _label_to_json(claim: ExportClaim, label: ExportLabel) -> dict[str, object]:
         "note": label.note,
         "code": label.code,
         "at": None if label.at is None else format_utc_time(label.at),
+        "seconds": label.seconds,
+        "saw_judge": label.saw_judge,
+        "judge_verdict": label.judge_verdict,
+        "guideline": label.guideline,
         "scale": label.scale,
         "raw_label": label.raw_label,
     }

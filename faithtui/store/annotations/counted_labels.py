@@ -30,8 +30,8 @@ from faithtui.store.annotations.label_replay import (
 )
 from faithtui.store.schema.tables import claim, human_label, run_item
 
-_BLIND = (Action.BLIND, Action.IMPORTED)
-"""Verdicts of people who had not seen a judge's, whatever else is stored with them."""
+_BLIND_UNLESS_RECORDED = (Action.IMPORTED, Action.ADJUDICATED)
+"""Verdicts that are blind unless the judge's is recorded to have been in view."""
 _IN_VIEW = (Action.AGREED, Action.OVERRIDDEN, Action.ACCEPTED)
 """Verdicts that there are only with a judge's in view."""
 
@@ -140,13 +140,21 @@ def _read_single_blind_label(
         None unless it is a verdict that was given blind, whatever the judge says now.
     """
     verdict = act.verdict
-    if act.action not in _BLIND or verdict is None:
+    if verdict is None or act.action is Action.ADJUDICATED or not _is_blind(act):
         return None
     word = translate(verdict)
     human = verdict if word is None else word
     place = places[act.id]
     opinion = Opinion(
-        act.reviewer, human, act.action, True, act.seconds, act.code, place, act.unverified
+        act.reviewer,
+        human,
+        act.action,
+        True,
+        act.seconds,
+        act.code,
+        place,
+        act.unverified,
+        _came_with_data(act),
     )
     return CountedLabels(LabelState.LABELLED, (opinion,), word, human, 1, True)
 
@@ -226,17 +234,28 @@ def _make_opinion(
     assert found.event is not None
     assert found.verdict is not None
     assert found.action is not None
-    settled_blind = found.action is Action.ADJUDICATED and not found.event.saw_judge
     return Opinion(
         reviewer=found.reviewer,
         verdict=translate(found.verdict) or found.verdict,
         action=found.action,
-        blind=found.action in _BLIND or settled_blind,
+        blind=_is_blind(found.event),
         seconds=found.event.seconds,
         code=found.code,
         order=places[found.event.id],
         unverified=found.event.unverified,
+        came_with_data=_came_with_data(found.event),
     )
+
+
+def _is_blind(act: LabelEvent) -> bool:
+    """Say whether a verdict was given without a judge's in view."""
+    if act.action in _BLIND_UNLESS_RECORDED:
+        return not act.saw_judge
+    return act.action is Action.BLIND
+
+
+def _came_with_data(act: LabelEvent) -> bool:
+    return act.action is Action.IMPORTED or act.scale is not None
 
 
 def _is_adjudicated(found: HumanVerdict) -> bool:
@@ -256,6 +275,6 @@ def _was_judge_shown(act: LabelEvent) -> bool:
     """Say whether an act is a verdict that was given with a judge's in view."""
     return act.action in _IN_VIEW or (
         act.saw_judge
-        and act.action in (Action.ADJUDICATED, Action.BULK)
+        and act.action in (*_BLIND_UNLESS_RECORDED, Action.BULK)
         and act.verdict is not None
     )

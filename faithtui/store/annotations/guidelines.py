@@ -87,11 +87,13 @@ class Guidelines:
         """
         return self.find_version_in_force(metric) or find_default_guideline(metric)
 
-    def list_stored_default_digests(self) -> frozenset[str]:
-        """List the digests of defaults that labels were given under."""
+    def list_default_digests(self) -> frozenset[str]:
+        """List the digests of defaults: those of today, and those that labels were given under."""
         with self._database.open_reader() as connection:
             found = connection.scalars(select(guideline.c.digest).where(guideline.c.built_in))
-            return frozenset(found)
+            return frozenset(found) | frozenset(
+                map(hash_guideline_text, DEFAULT_GUIDELINES.values())
+            )
 
     def set(self, text: str, author: str, metric: str | None = None) -> Guideline:
         """Put a text in force; the same text again is no new version.

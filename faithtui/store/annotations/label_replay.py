@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, or_, select
 
 from faithtui.domain.annotations import (
     TIE,
@@ -44,6 +44,11 @@ EVENT_COLUMNS = (
     human_label.c.unverified,
 )
 """The fields of a `LabelEvent` that are read for a replay: the first ones, in their order."""
+
+IS_IMPORTED_LABEL = or_(
+    human_label.c.action == Action.IMPORTED.value, human_label.c.scale.is_not(None)
+)
+"""Came with data; with exported claims also as a skip, a label in bulk or a final label."""
 
 LOG_ORDER = (human_label.c.clock, human_label.c.uid)
 """The order of the log: the same in every store that has the same acts."""

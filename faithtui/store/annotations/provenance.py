@@ -10,7 +10,12 @@ from sqlalchemy import ColumnElement, Connection, false, func, or_, select
 
 from faithtui.domain.annotations import COUNTED_ACTIONS, Action
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
-from faithtui.store.annotations.label_replay import LOG_ORDER, read_events, replay_verdicts
+from faithtui.store.annotations.label_replay import (
+    IS_IMPORTED_LABEL,
+    LOG_ORDER,
+    read_events,
+    replay_verdicts,
+)
 from faithtui.store.database import Database
 from faithtui.store.deletion_records import DeletionKind
 from faithtui.store.schema.statements import make_in_condition
@@ -23,6 +28,7 @@ from faithtui.store.schema.tables import (
     run,
     run_item,
     sample,
+    sample_claim,
     verdict,
     window,
 )
@@ -42,8 +48,8 @@ class LabelOrigins:
     newest_of_answers: datetime | None
     """The same of verdicts on answers as a whole."""
     guidelines: Mapping[str | None, int]
-    """Verdicts given here, by digest of the guideline that was in force; None: there was none.
-    Labels that came with data were given under rules of their own."""
+    """Verdicts by digest of the guideline that was in force; None: there was none. Labels that came
+    with data which names no guideline were given under rules of their own, and are left out."""
 
 
 class LabelMoment(NamedTuple):
@@ -210,7 +216,7 @@ class Provenance:
                 .distinct()
                 .where(
                     make_in_condition(human_label.c.claim_id, claims),
-                    human_label.c.action == Action.IMPORTED.value,
+                    IS_IMPORTED_LABEL,
                     judged_before.exists(),
                 )
             )
@@ -285,7 +291,7 @@ class Provenance:
                 for row in connection.execute(
                     select(
                         human_label.c.id,
-                        human_label.c.action,
+                        IS_IMPORTED_LABEL.label("imported"),
                         human_label.c.created_at,
                         human_label.c.guideline_version,
                         claim.c.kind,
@@ -300,7 +306,11 @@ class Provenance:
             max((row.created_at for row in rows), default=None),
             max((row.created_at for row in rows if row.judged), default=None),
             max((row.created_at for row in rows if row.kind == "answer"), default=None),
-            Counter(row.guideline_version for row in rows if row.action != Action.IMPORTED.value),
+            Counter(
+                row.guideline_version
+                for row in rows
+                if not row.imported or row.guideline_version is not None
+            ),
         )
 
 
@@ -342,10 +352,18 @@ def _list_claims_labelled_blind_after_reveal(
         )
         .join(claim, claim.c.id == human_label.c.claim_id)
         .join(sample, sample.c.id == human_label.c.sample_id, isouter=True)
+        .join(
+            sample_claim,
+            (sample_claim.c.sample_id == human_label.c.sample_id)
+            & (sample_claim.c.claim_id == human_label.c.claim_id),
+            isouter=True,
+        )
         .where(
             make_in_condition(claim.c.conversation_id, {each.conversation_id for each in labels}),
             or_(
-                human_label.c.action == Action.REVEALED.value,
+                # What a queue showed on purpose is no reveal that somebody asked for.
+                (human_label.c.action == Action.REVEALED.value)
+                & or_(sample_claim.c.shown.is_(None), ~sample_claim.c.shown),
                 human_label.c.saw_judge & shows_much,
             ),
         )

@@ -1,16 +1,16 @@
 """Writing ratings that came with conversations: claims with labels that people gave elsewhere."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, func, insert, select, update
 
 from faithtui.agreement.rating_scales import translate_to_verdict
-from faithtui.domain.annotations import Action
-from faithtui.domain.conversation import Rating
-from faithtui.store.annotations.label_replay import compute_next_clock
+from faithtui.domain.annotations import COUNTED_ACTIONS, VERDICT_ACTIONS, Action
+from faithtui.domain.conversation import LabelRecord, Rating
+from faithtui.store.annotations.label_replay import IS_IMPORTED_LABEL, compute_next_clock
 from faithtui.store.runs.rollups import (
     list_items_with_verdict_on_claim,
     update_human_columns_of_items,
@@ -24,6 +24,15 @@ from faithtui.store.schema.json_columns import span_to_columns
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import claim, conversation, human_label
 from faithtui.store.search.word_index import index_claims
+
+_CONTENT: Final = (
+    *("reviewer", "scale", "raw_label", "note"),
+    *("action", "saw_judge", "judge_verdict", "seconds", "reason_code", "guideline_version"),
+)
+"""Columns of what an imported label says."""
+_UNCOUNTED: Final = frozenset(each.value for each in VERDICT_ACTIONS - COUNTED_ACTIONS)
+_KEPT_ACTIONS: Final = (VERDICT_ACTIONS - COUNTED_ACTIONS) | {Action.ADJUDICATED}
+"""What a label is stored as that is no verdict of its own, or a final word; others are imported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +126,15 @@ def add_missing_ratings(
     for number, ratings in rated:
         for rating in ratings:
             key = _make_claim_key(number, rating)
-            row: dict[str, Any] = {
-                "claim_id": claims[key],
-                "reviewer": replace_unstorable_characters(rating.annotator),
-                "scale": replace_unstorable_characters(rating.scale),
-                "raw_label": replace_unstorable_characters(rating.label),
-                "note": None if rating.note is None else replace_unstorable_characters(rating.note),
-            }
+            row = {"claim_id": claims[key], **_make_content_columns(rating)}
+            if number in before and row["action"] in _UNCOUNTED:
+                continue  # it would take the place of a verdict that counts here
             same = tuple(row.values())
             if same in seen:
                 continue
             seen.add(same)
             touched.add((number, claims[key]))
-            said = (row["reviewer"], row["scale"], row["raw_label"], row["note"])
+            said = _list_identifying_texts(row)
             rows.append(
                 {
                     **row,
@@ -137,9 +142,7 @@ def add_missing_ratings(
                         (*names[number], key.kind, str(key.turn), key.digest, *said)
                     ),
                     "clock": clock + len(rows),
-                    "action": Action.IMPORTED.value,
                     "verdict": translate_to_verdict(rating.scale, rating.label),
-                    "saw_judge": False,
                     "created_at": now,
                 }
             )
@@ -153,7 +156,35 @@ def add_missing_ratings(
             )
     for number, held in items.items():
         update_human_columns_of_items(connection, number, sorted(held))
-    return len(rows)
+    return sum(bool(row["raw_label"]) for row in rows)
+
+
+def _make_content_columns(rating: Rating) -> dict[str, Any]:
+    """Make the columns of what a label says, in the order of `_CONTENT`."""
+    record = rating.record or LabelRecord(Action.IMPORTED)
+    action = record.action if record.action in _KEPT_ACTIONS else Action.IMPORTED
+    texts = (rating.annotator, rating.scale, rating.label, rating.note)
+    values = (
+        *(None if each is None else replace_unstorable_characters(each) for each in texts),
+        action.value,
+        record.saw_judge,
+        None
+        if record.judge_verdict is None
+        else replace_unstorable_characters(record.judge_verdict),
+        record.seconds,
+        record.code,
+        None if record.guideline is None else replace_unstorable_characters(record.guideline),
+    )
+    return dict(zip(_CONTENT, values, strict=True))
+
+
+def _list_identifying_texts(row: Mapping[str, Any]) -> list[str | None]:
+    """List what a label says, of which its name is made; plain labels are known by four texts."""
+    told = [row[name] for name in _CONTENT[:4]]
+    details = [row[name] for name in _CONTENT[4:]]
+    if details == [Action.IMPORTED.value, False, None, None, None, None]:
+        return told
+    return [*told, *(None if each is None else str(each) for each in details)]
 
 
 def _read_conversation_keys(
@@ -251,18 +282,9 @@ def _read_imported_label_identities(
         seen |= {
             tuple(row)
             for row in connection.execute(
-                select(
-                    human_label.c.claim_id,
-                    human_label.c.reviewer,
-                    human_label.c.scale,
-                    human_label.c.raw_label,
-                    human_label.c.note,
-                )
+                select(human_label.c.claim_id, *(human_label.c[name] for name in _CONTENT))
                 .join(claim, claim.c.id == human_label.c.claim_id)
-                .where(
-                    claim.c.conversation_id.in_(some),
-                    human_label.c.action == Action.IMPORTED.value,
-                )
+                .where(claim.c.conversation_id.in_(some), IS_IMPORTED_LABEL)
             )
         }
     return seen

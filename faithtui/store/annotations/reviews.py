@@ -30,6 +30,7 @@ from faithtui.errors import StoreError
 from faithtui.store.annotations.exposures import has_exposure
 from faithtui.store.annotations.guidelines import find_current_digest_storing_default
 from faithtui.store.annotations.label_replay import (
+    IS_IMPORTED_LABEL,
     compute_next_clock,
     make_event_columns,
     read_events,
@@ -355,12 +356,12 @@ def _read_reviewer_events_without_imports(
     connection: Connection, reviewer: str, last: int | None = None
 ) -> list[LabelEvent]:
     """Read what a person said, imports left out; only the last steps of the clock where told."""
-    own = (human_label.c.reviewer == reviewer) & (human_label.c.action != Action.IMPORTED.value)
+    own = (human_label.c.reviewer == reviewer) & ~IS_IMPORTED_LABEL
     if last is not None:
         # The person's name goes without an index here, or SQLite would take it before the clock's.
         own = (
             (human_label.c.reviewer.concat("") == reviewer)
-            & (human_label.c.action != Action.IMPORTED.value)
+            & ~IS_IMPORTED_LABEL
             & (human_label.c.clock >= compute_next_clock(connection) - last)
         )
     return read_events(connection, own)

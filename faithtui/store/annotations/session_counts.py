@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select
 
 from faithtui.agreement.sampling.stopping_rules import measure_pace
 from faithtui.domain.annotations import COUNTED_ACTIONS, Action
-from faithtui.store.annotations.label_replay import compute_next_clock
+from faithtui.store.annotations.label_replay import IS_IMPORTED_LABEL, compute_next_clock
 from faithtui.store.schema.tables import human_label
 
 ACTS_LOOKED_AT = 2_000
@@ -40,6 +40,7 @@ def read_session_counts(connection: Connection, reviewer: str, since: datetime) 
         # The name goes without an index here, or SQLite would take it before the clock's.
         .where(
             human_label.c.reviewer.concat("") == reviewer,
+            ~IS_IMPORTED_LABEL,
             human_label.c.clock >= compute_next_clock(connection) - ACTS_LOOKED_AT,
         )
         .order_by(human_label.c.clock, human_label.c.uid)

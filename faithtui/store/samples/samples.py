@@ -92,7 +92,7 @@ class Samples:
                 for found in replay_log_into_verdicts(
                     _read_run_events(connection, run_id, reviewer)
                 ).values()
-                if found.is_counted and found.action is not Action.IMPORTED
+                if found.is_counted and found.event is not None and found.event.scale is None
             }
             whole = read_frame(connection, run_id, ())
             return SamplingFrame(

@@ -286,7 +286,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.screen.verdicts.clear_pending_flags()
             self.screen.marking.drop_unsaved_marks()
         self.mark = loaded.mark
-        self.screen.queue_navigator.switch_queue(loaded.queue_position)
+        self.screen.queue_navigator.switch_queue(loaded.queue_position, loaded.view.item.id)
         view = position.overlay_pending_verdicts(
             loaded.view, self.session.reviewer, self.screen.writer.pending_verdicts
         )

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.annotations import Action, Event
-from faithtui.domain.ids import ClaimId
+from faithtui.domain.annotations import Action, Event, NewEvent
+from faithtui.domain.ids import ClaimId, SampleId
 from faithtui.store.records import ClaimView
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.review import position
@@ -79,25 +79,42 @@ class JudgeReveal(Controller["ReviewScreen"]):
         hidden = [claim for claim in view.claims if claim.id in view.hidden]
         self.record_reveal(hidden, "judge's truths of this conversation revealed, recorded")
 
-    def record_reveal(self, claims: Sequence[ClaimView], words: str) -> None:
+    def record_reveal(
+        self, claims: Sequence[ClaimView], words: str, sample: SampleId | None = None
+    ) -> None:
         """Record that the judge of claims of this conversation was in view.
 
         Args:
             claims: The claims, at least one.
             words: What the status line says when it is saved.
+            sample: The sample whose queue showed it on purpose; None: the reviewer asked for it.
         """
-        run = None if self.screen.view is None else self.screen.view.run.id
         self.screen.writer.submit_event(
             [(self.screen.claim or claims[0]).id],
             words,
             self.session.store.reviews.append_label_events_as_one_step,
-            [
-                Event(
-                    None, each.id, self.session.reviewer, Action.REVEALED, saw_judge=True, run=run
-                )
-                for each in claims
-            ],
+            self._make_reveal_events(claims, sample),
         )
+
+    def record_reveal_by_queue(self, claims: Sequence[ClaimView], sample: SampleId | None) -> None:
+        """Record that a queue showed the judge of claims; nobody waits for it.
+
+        Args:
+            claims: The claims, of the conversation that is shown.
+            sample: The sample of the queue.
+        """
+        append = self.session.store.reviews.append_label_events_as_one_step
+        self.session.store.submit(append, self._make_reveal_events(claims, sample), urgent=True)
+
+    def _make_reveal_events(
+        self, claims: Sequence[ClaimView], sample: SampleId | None
+    ) -> list[NewEvent]:
+        run = None if self.screen.view is None else self.screen.view.run.id
+        reviewer, action = self.session.reviewer, Action.REVEALED
+        return [
+            Event(None, each.id, reviewer, action, saw_judge=True, sample=sample, run=run)
+            for each in claims
+        ]
 
     def was_judge_in_view(self) -> bool:
         """Whether the judge of the conversation that is shown was in view, with all its claims."""

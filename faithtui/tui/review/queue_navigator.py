@@ -46,12 +46,36 @@ class QueueNavigator(Controller["ReviewScreen"]):
         """The queue that is worked through; None: conversation by conversation."""
         self.conversations_ahead: dict[ItemId, LoadedConversation] = {}
         """Conversations read ahead."""
+        self._recorded_as_seen: set[ClaimId] = set()
+        """Claims that a queue showed the judge of, as the store has been told already."""
 
     def _list_claims_served_with_judge(self, queue: ClaimQueue) -> list[ClaimView]:
-        """List claims here that a blind queue serves with the judge, and that have no label yet."""
+        """List claims here that a blind queue serves with the judge, not on record as seen yet."""
         view = self.screen.view
         claims = () if view is None or not queue.blind else view.claims
-        return [each for each in claims if each.id in queue.shown and not each.seen]
+        return [
+            each
+            for each in claims
+            if each.id in queue.shown and not each.seen and each.id not in self._recorded_as_seen
+        ]
+
+    def _record_claims_passed_over(self, item: ItemId, following: QueuePosition | None) -> None:
+        """Record what the queue showed of the judge on claims that are left without a label.
+
+        Args:
+            item: The conversation that comes next.
+            following: The queue that it comes in; None: none.
+        """
+        view = self.screen.view
+        queue = None if self.cursor is None else self.cursor.queue
+        if queue is None or view is None:
+            return
+        if view.item.id == item and following is not None and following.queue == queue:
+            return
+        shown = self._list_claims_served_with_judge(queue)
+        if shown:
+            self._recorded_as_seen |= {each.id for each in shown}
+            self.screen.reveal.record_reveal_by_queue(shown, queue.sample)
 
     def action_leave_queue(self) -> None:
         """Go on conversation by conversation, with the claim that is looked at."""
@@ -68,9 +92,9 @@ class QueueNavigator(Controller["ReviewScreen"]):
             Piece(self.keys.fill_in_keys(hidden)),
         )
         if shown:
-            self.screen.reveal.record_reveal(
-                shown, f"left {queue.title}; that the judge was shown on purpose is recorded"
-            )
+            self._recorded_as_seen |= {each.id for each in shown}
+            words = f"left {queue.title}; that the judge was shown on purpose is recorded"
+            self.screen.reveal.record_reveal(shown, words, queue.sample)
         self.screen.reveal.reload_under_new_hiding_state()
         self.screen.refresh_bindings()
 
@@ -132,8 +156,9 @@ class QueueNavigator(Controller["ReviewScreen"]):
         """Drop what was read ahead: it may show, or hide, what must be otherwise now."""
         self.conversations_ahead.clear()
 
-    def switch_queue(self, position: QueuePosition | None) -> None:
-        """Walk through another queue, or none."""
+    def switch_queue(self, position: QueuePosition | None, item: ItemId) -> None:
+        """Walk through a queue, or none, from a conversation on."""
+        self._record_claims_passed_over(item, position)
         if position is not self.cursor:
             self.cursor = position
             self.forget_read_ahead()

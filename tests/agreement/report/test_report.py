@@ -603,3 +603,16 @@ def test_few_conversations_are_said_to_give_no_interval() -> None:
     )
     assert rough.endswith(" only; intervals are rough below 20.")
     assert " only; below 5 figures have no interval" in none
+
+
+def test_few_conversations_name_those_that_only_the_share_that_passes_counts() -> None:
+    rows = many({("yes", "yes"): 90, ("no", "no"): 20}, groups=4)
+    rows += [claim(200, None, "no", "g4")]
+    found = report(rows)
+    (told,) = (each.message for each in found.warnings if each.code == "few_conversations")
+    (level,) = (each for each in found.level_reports if each.level is ReportLevel.CLAIMS)
+    assert (level.agreement.clusters, level.rate.corrected_this_run.clusters) == (4, 5)
+    assert (
+        "4 conversations only (5 where the share that passes counts ties and claims without a "
+        "judge's verdict too)" in told
+    )

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from faithtui.agreement.labelled_units import UnitSettings
 from faithtui.cli.commands.export.export import EXPORTS
+from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import Split, SplitRule
@@ -193,6 +195,84 @@ def test_claims_and_a_dataset_are_imported_with_verdicts_and_labels(
     assert run["judge"] == "imported:overlap baseline (offline heuristic)", (
         "as other exports have it"
     )
+
+
+@pytest.fixture(scope="session")
+def labelled_in_many_ways(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with a label of every kind, in view of the judge and not."""
+    path = tmp_path_factory.mktemp("ways") / "project.db"
+    with Store.open(path) as store:
+        store.guidelines.set("Judge by the passages alone.", "ann")
+        run, item = judged(store, CONVERSATIONS[0], {1: ("yes", "no", *["yes"] * 7)})
+        claims = [each.id for each in store.runs.read_conversation_for_review(item, "ann").claims]
+
+        def give(place: int, reviewer: str, verdict: str, *, seen: bool, **more: Any) -> None:
+            store.reviews.record_verdict(
+                claims[place], reviewer, verdict, run=run, saw_judge=seen, **more
+            )
+
+        give(0, "ann", "yes", seen=False, seconds=0.25)
+        give(1, "ann", "no", seen=True, seconds=0.5)
+        give(2, "ann", "no", seen=True, seconds=8.0, code="truth")
+        give(3, "ann", "x", seen=True)
+        give(4, "ann", "yes", seen=True)
+        give(4, "ben", "no", seen=False)
+        for place, (who, action, word, seen) in enumerate(
+            (
+                ("lead", Action.ADJUDICATED, "no", True),
+                ("lead", Action.ADJUDICATED, "yes", False),
+                ("ann", Action.SKIPPED, None, False),
+                ("ann", Action.BULK, "yes", True),
+                ("ann", Action.ACCEPTED, "yes", True),
+            ),
+            start=4,
+        ):
+            store.reviews.append_label_event(
+                claims[place], who, action, word, run=run, judge_verdict="yes", saw_judge=seen
+            )
+    return path
+
+
+def list_what_counts(path: Path, *, blind_only: bool) -> tuple[list[object], object]:
+    """List the claims of the first run with their labels as reports take them."""
+    with Store.open(path) as store:
+        units = store.labelled_units.read_report_units(
+            RunId(1), UnitSettings(blind_only=blind_only)
+        )
+        rows: list[object] = [
+            (
+                *(each.text, each.judge, each.human, each.state, each.blind, each.reviewers),
+                sorted(
+                    (one.reviewer, one.verdict, one.blind, one.seconds, one.code)
+                    for one in each.opinions
+                ),
+            )
+            for each in units.claims
+        ]
+        return rows, store.provenance.read_label_origins(RunId(1)).guidelines
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "c.jsonl",
+        "c.csv",
+        *(pytest.param(each, marks=pytest.mark.thorough) for each in ("c.parquet", "folder")),
+    ],
+)
+def test_how_labels_were_given_survives_export_and_import(
+    cli: Cli, labelled_in_many_ways: Path, tmp_path: Path, name: str
+) -> None:
+    path, other = tmp_path / name, tmp_path / "other.db"
+    what = "dataset" if name == "folder" else "claims"
+    assert cli("export", what, "-o", path, "--store", labelled_in_many_ways).code == 0
+    assert cli("import", path, "--store", other).code == 0
+    for blind_only in (False, True):
+        before = list_what_counts(labelled_in_many_ways, blind_only=blind_only)
+        assert list_what_counts(other, blind_only=blind_only) == before
+    with Store.open(other) as store:
+        assert store.reviews.undo("ann") == ()
+    assert "0 new, 1 unchanged" in cli("import", path, "--store", other).out
 
 
 @pytest.mark.parametrize("what", ANSWER_KINDS)

@@ -242,6 +242,9 @@ def test_a_few_ratings_are_neither_all_answers_nor_a_rate(cli: Cli, tmp_path: Pa
     assert (labels["value"], labels["result"]) == (12, "passed")
     assert {(each["value"], each["result"]) for each in figures} == {(None, "not enough labels")}
     assert "--among-labelled" in result.err
+    told = cli("gate", "1", *asked, "--store", path).out
+    assert told.endswith("result: no random sample\n")
+    assert "not enough labels" not in told
     report = cli("report", "1", "-f", "json", "--store", path).json
     assert (report["coverage"]["units"], report["coverage"]["unreviewed"]) == (24, 12)
     assert report["design"]["kind"] == "convenience"

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from faithtui.domain.annotations import Action
-from faithtui.domain.conversation import Document, Turn
+from faithtui.domain.conversation import Document, LabelRecord, Turn
 from faithtui.domain.imported_verdicts import ImportedVerdict, ImportedWindow
 from faithtui.domain.run_export import (
     ExportClaim,
@@ -26,8 +26,12 @@ from faithtui.domain.run_export import (
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileKind
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
-from faithtui.formats.readers.own_results import make_exported_conversation_name
+from faithtui.formats.readers.own_results import (
+    add_faithtui_label,
+    make_exported_conversation_name,
+)
 from faithtui.formats.readers.protocol import ParsedRecord
+from faithtui.formats.readers.values.draft import ConversationDraft
 from faithtui.formats.writers.answer_results import OWN_KEY, list_answer_results
 from faithtui.formats.writers.deepeval_run import format_run_json
 from faithtui.formats.writers.flat_files import format_csv_lines, format_json_lines, write_parquet
@@ -679,3 +683,33 @@ def test_no_two_pairs_of_names_make_one_id(names: set[tuple[str, str]]) -> None:
     for source, key in names:
         if "/" not in source and "%2F" not in source and "%25" not in source:
             assert f"{source}/{key}" in made
+
+
+@pytest.mark.parametrize(
+    ("label", "record"),
+    [
+        ({}, None),
+        ({"action": ["blind"], "seconds": 4}, None),
+        ({"saw_judge": True}, LabelRecord(Action.IMPORTED, True)),
+        ({"action": "agreed", "saw_judge": False}, LabelRecord(Action.AGREED, True)),
+        (
+            {"action": "blind", "seconds": 10**400, "code": ["truth"], "guideline": "a" * 101},
+            LabelRecord(Action.BLIND),
+        ),
+        (
+            {"action": "blind", "seconds": True, "code": "of no list", "judge_verdict": 4},
+            LabelRecord(Action.BLIND),
+        ),
+        (
+            {"action": "adjudicated", "seconds": 2, "code": "truth", "judge_verdict": "yes"},
+            LabelRecord(Action.ADJUDICATED, False, "yes", 2.0, "truth"),
+        ),
+    ],
+)
+def test_how_a_label_was_given_is_read_of_what_can_be(
+    label: Mapping[str, object], record: LabelRecord | None
+) -> None:
+    draft = ConversationDraft()
+    draft.add_turn("assistant", "At nine.")
+    add_faithtui_label(draft, 0, "ann", {"kind": "answer"}, {"label": "no", **label})
+    assert [each.record for each in draft.ratings] == [record]

@@ -118,7 +118,13 @@ def test_a_reading_says_whether_people_had_seen_the_verdict(
     (claim,) = store.runs.read_conversation_for_review(item, "me").claims
     for number, action in enumerate(actions):
         store.reviews.append_label_event(
-            claim.id, f"p{number}", action, "yes", run=run, judge_verdict="yes", saw_judge=True
+            claim.id,
+            f"p{number}",
+            action,
+            "yes",
+            run=run,
+            judge_verdict="yes",
+            saw_judge=action is not Action.IMPORTED,
         )
     (reading,) = store.labelled_units.read_claim_units(run)
     assert reading.blind is blind

@@ -614,9 +614,6 @@ def test_a_guideline_of_one_metric_and_a_default_travel_as_what_they_are(
     assert here.guidelines.find_version_or_default("turn-faithfulness") == find_default_guideline(
         "turn-faithfulness"
     )
-    assert (
-        here.guidelines.list_stored_default_digests()
-        == there.guidelines.list_stored_default_digests()
-    )
+    assert here.guidelines.list_default_digests() == there.guidelines.list_default_digests()
     assert here.bundles.merge(there.bundles.make_label_bundle()).new_guidelines == 0
     assert here.bundles.make_label_bundle() == there.bundles.make_label_bundle()

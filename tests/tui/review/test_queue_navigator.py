@@ -272,6 +272,32 @@ async def test_a_claim_that_a_blind_queue_showed_is_not_blind_after_the_queue(
     assert given.mine.action is not Action.BLIND
 
 
+@pytest.mark.parametrize("leaves_queue", [True, False])
+async def test_what_a_blind_queue_showed_is_on_record_when_it_is_passed_over(
+    session: Session, leaves_queue: bool
+) -> None:
+    screen = await walking(session, blind=True)
+    queue, claim, item = session.claim_queue, screen.claim, session.item
+    assert queue is not None
+    assert claim is not None
+    assert item is not None
+    session.start_queue(replace(queue, shown=frozenset({claim.id})))
+    screen.reload()
+    await screen.settle()
+    other = next(each for each, _ in queue.entries if each != item)
+    if leaves_queue:
+        session.leave_queue()
+    session.open_conversation(other)
+    screen.reload()
+    await screen.settle()
+    assert (session.claim_queue is None) == leaves_queue
+    assert screen.view is not None
+    assert screen.view.item.id == other
+    session.store.submit(session.store.runs.find_newest_run_id).result()  # what was written before
+    view = session.store.runs.read_conversation_for_review(item, session.reviewer)
+    assert [each.id for each in view.claims if each.seen] == [claim.id]
+
+
 async def test_labels_given_after_leaving_belong_to_no_sample(session: Session) -> None:
     screen = await walking(session)
     queue = session.claim_queue

@@ -144,7 +144,7 @@ async def test_what_stands_out_is_what_was_found_else_the_queue_else_all(session
     assert screen.view is not None
     entries = ((screen.view.item.id, screen.claims[2]),)
     screen.queue_navigator.switch_queue(
-        QueuePosition(ClaimQueue("one", screen.view.run.id, entries))
+        QueuePosition(ClaimQueue("one", screen.view.run.id, entries)), screen.view.item.id
     )
     assert screen.claims[2] in (screen.search.highlighted_claims or ())
     assert screen.claims[3] not in (screen.search.highlighted_claims or ())

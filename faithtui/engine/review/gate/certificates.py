@@ -283,7 +283,7 @@ def write_certificate_file(path: Path, certificate: Certificate, *, force: bool)
 
 
 def count_labels_by_current_guideline(store: Store, seen: GateInput) -> tuple[int, int]:
-    """Count verdicts given here under the guideline in force, and under another or none.
+    """Count verdicts under the guideline in force, and under another or none.
 
     While no guideline was set, those given under a default count as under it, and so do
     those that name none: they are older than the defaults.
@@ -293,7 +293,7 @@ def count_labels_by_current_guideline(store: Store, seen: GateInput) -> tuple[in
     if guideline is not None:
         wanted: set[str | None] = {guideline.digest}
     else:
-        wanted = {None, *store.guidelines.list_stored_default_digests()}
+        wanted = {None, *store.guidelines.list_default_digests()}
     under = sum(given.get(each, 0) for each in wanted)
     return under, sum(given.values()) - under
 

@@ -40,6 +40,7 @@ from faithtui.agreement.gate.threshold_checks import (
     Thresholds,
     check_figures_against_thresholds,
     choose_worst_outcome,
+    describe_outcome,
     explain_doubtful_figures,
     select_figures_gate_may_rely_on,
 )
@@ -322,7 +323,7 @@ def check_gate_and_write_certificate_if_passed(
         )
         certificates.write_certificate_file(written, certificate, force=order.force)
     elif order.write is not None:
-        notes.append(f"no certificate is written: {outcome}")
+        notes.append(f"no certificate is written: {describe_outcome(outcome, results)}")
     return GateResult(
         row=seen.run_row,
         outcome=outcome,

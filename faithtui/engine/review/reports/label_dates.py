@@ -8,7 +8,6 @@ from datetime import datetime
 from faithtui.agreement.documents.files import LabelProvenance
 from faithtui.agreement.labelled_units import Opinion, RunUnits
 from faithtui.agreement.report.settings import ReportLevel
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.store.annotations.provenance import LabelMoment
 from faithtui.store.store import Store
@@ -29,9 +28,9 @@ class LabelDates:
         return None if known is None else known.at
 
     def get_guideline(self, opinion: Opinion) -> str | None:
-        """Name the guideline in force when a verdict was given here; None: it came with data."""
+        """Name the guideline in force when a verdict was given; None: it came with data without."""
         known = self._get_moment(opinion)
-        if known is None or opinion.action is Action.IMPORTED:
+        if known is None or (opinion.came_with_data and known.guideline is None):
             return None
         if known.guideline is None:
             return "no guideline"
@@ -61,7 +60,7 @@ class LabelDates:
         return LabelProvenance(
             min(dates),
             max(dates),
-            imported=sum(each.action is Action.IMPORTED for _, each in dated),
+            imported=sum(each.came_with_data for _, each in dated),
             by_guideline=tuple(sorted(names.items())),
         )
 
@@ -71,6 +70,6 @@ class LabelDates:
 
 def read_label_dates(store: Store, run: RunId) -> LabelDates:
     """Read the dates and guidelines of the verdicts on a run."""
-    versions = dict.fromkeys(store.guidelines.list_stored_default_digests(), 0)
+    versions = dict.fromkeys(store.guidelines.list_default_digests(), 0)
     versions |= {each.digest: each.number for each in store.guidelines.list_versions()}
     return LabelDates(store.provenance.read_label_times_and_guidelines(run), versions)

@@ -12,6 +12,7 @@ from faithtui.domain.conversation import (
     Conversation,
     Document,
     Image,
+    LabelRecord,
     Rating,
     Role,
     Span,
@@ -88,6 +89,7 @@ class ConversationDraft:
         claim: str | None = None,
         span: tuple[int, int] | None = None,
         note: str | None = None,
+        record: LabelRecord | None = None,
     ) -> None:
         """Add a human label.
 
@@ -100,7 +102,7 @@ class ConversationDraft:
                 raise ShapeError(name, problem)
         place = None if span is None else Span(*span)
         self.ratings.append(
-            Rating(turn, annotator or "unknown", scale, label, claim, place, note or None)
+            Rating(turn, annotator or "unknown", scale, label, claim, place, note or None, record)
         )
 
     def add_judge_verdict_on_answer(self, verdict: ImportedVerdict) -> None:

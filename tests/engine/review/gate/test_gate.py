@@ -1349,6 +1349,13 @@ def test_a_queue_that_shows_much_of_another_run_is_asked_about(
     sample = empty.samples.save_draw_as_sample(first, "ann", drawn, plan, name="s", blind=True).id
     for each in drawn.claims:
         if each.shown:
+            empty.reviews.append_label_event(
+                *(each.unit.claim, "ann", Action.REVEALED),
+                run=first,
+                judge_verdict="yes",
+                saw_judge=True,
+                sample=sample,
+            )
             empty.reviews.record_verdict(
                 each.unit.claim, "ann", "yes", run=first, saw_judge=True, sample=sample
             )

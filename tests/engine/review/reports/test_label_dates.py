@@ -22,13 +22,15 @@ DATES = LabelDates(
         (Action.BLIND, 1, "default guideline (aa)"),
         (Action.AGREED, 2, "guideline version 3 (bb)"),
         (Action.OVERRIDDEN, 3, "a guideline of another store (cc)"),
-        (Action.IMPORTED, 2, None),
+        (Action.IMPORTED, 0, None),
+        (Action.IMPORTED, 2, "guideline version 3 (bb)"),
         (Action.BLIND, 4, None),
     ],
 )
 def test_a_verdict_given_here_has_the_guideline_of_its_time(
     action: Action, order: int, name: str | None
 ) -> None:
-    opinion = Opinion("ann", "no", action, blind=True, order=order)
+    imported = action is Action.IMPORTED
+    opinion = Opinion("ann", "no", action, True, order=order, came_with_data=imported)
     assert DATES.get_guideline(opinion) == name
     assert DATES.get_date(opinion) == (AT if order < 4 else None)
