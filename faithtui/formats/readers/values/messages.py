@@ -91,23 +91,14 @@ def _is_message(value: object) -> bool:
     return isinstance(role, str) and normalise_key_spelling(role) in _ROLES
 
 
-def describe_message_without_role(value: object, where: str) -> str | None:
-    """Say which item of a list of messages has no role that is known, and the way out.
-
-    Args:
-        value: What may be a list of messages.
-        where: Its name in the record.
-
-    Returns:
-        None where it is no list of objects, or all of them have one.
-    """
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-        return None
-    for place, each in enumerate(value):
-        if not _is_message(each):
-            found = AnySpelling(each).read_first_value(*_ROLE_KEYS)
-            return f"{where}[{place}].role {_describe_unknown_role(found)}"
-    return None
+def looks_like_messages_without_role(value: object) -> bool:
+    """Say whether a value is a list of objects, of which one has no role that is known."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(each, dict) for each in value)
+        and not looks_like_messages(value)
+    )
 
 
 def _describe_unknown_role(role: object) -> str:
