@@ -186,6 +186,16 @@ def test_a_file_may_come_through_standard_input(cli: Cli, monkeypatch: pytest.Mo
     assert "standard input can be read once" in refused.err
 
 
+def test_a_file_may_be_called_by_the_name_of_standard_input(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    (tmp_path / "-").write_bytes((FOLDER / "ragas_single_turn.csv").read_bytes())
+    assert "- as `-`: 5 new" in cli("import", "./-").out
+    assert cli("guideline", "set", "./-").code == 0
+
+
 def test_images_are_not_looked_for_where_the_program_stands(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
