@@ -114,7 +114,7 @@ class MessageReader:
     draft: ConversationDraft
     collector: ImageCollector
     unknown_keys: Counter[str] = field(default_factory=Counter)
-    """Counts keys of messages without a text: one of them may be its key, misspelt."""
+    """Counts keys of messages and parts without a text: one may be its key, misspelt."""
     _waiting: PassageList | None = None
     """What tools gave since the last answer; None: nothing was asked of them."""
     _tools: list[dict[str, object]] = field(default_factory=list)
@@ -312,6 +312,8 @@ class MessageReader:
             text = fields.read_first_value("text", "refusal", "content")
             if isinstance(text, str):
                 texts.append(text)
+            else:
+                self._keep_fields_of_part_without_text(fields.get_unread_fields())
         elif kind in ("toolresult", "toolcallresponse", "functioncalloutput"):
             number = fields.read_text("tool_use_id", "id", "tool_call_id")
             name = self._call_names.get(number or "", self._last_call)
@@ -326,6 +328,13 @@ class MessageReader:
             raise ShapeError(
                 f"{where}.type", f"is {describe_json(kind)}; expected text, an image or a tool part"
             )
+
+    def _keep_fields_of_part_without_text(self, unread: Mapping[str, object]) -> None:
+        for key, value in unread.items():
+            self.unknown_keys[key] += 1
+            kept = self.draft.extra.setdefault(key, [])
+            if isinstance(kept, list):
+                kept.append(value)
 
     def _read_image(self, fields: AnySpelling, where: str) -> Image:
         found = fields.read_first_value("image_url", "url", "source", "image")
