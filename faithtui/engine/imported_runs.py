@@ -49,6 +49,9 @@ ANSWERS: Final = "llamaindex-faithfulness"
 _AT_A_TIME: Final = 1_000
 """Conversations whose verdicts are looked for at once."""
 
+_WINDOWS_AT_A_TIME: Final = 25
+"""Windows of a conversation in one transaction, for which a label that is given meanwhile waits."""
+
 _NO_SCORE: Final = "its score is no finite number, so there is no verdict"
 
 PASSES_FROM: Final = 0.5
@@ -365,8 +368,9 @@ def _save_judgements_and_close_run(
         for item in items:
             conversation = store.conversations.get(item.conversation)
             values = [value for _, value in _list_judgements(judgements, keys, item.conversation)]
-            for assessment in make_imported_assessments(conversation, metric, values):
-                store.runs.save_window(item.id, assessment)
+            assessments = iter(make_imported_assessments(conversation, metric, values))
+            while some := list(islice(assessments, _WINDOWS_AT_A_TIME)):
+                store.runs.save_windows(item.id, some)
             store.runs.score_and_finish_item(item.id, *_choose_item_state(values))
         last = items[-1].id
     store.runs.set_state(run, RunState.DONE)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.ids import RunId
+from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.imported_verdicts import (
     ImportedClaim,
     ImportedVerdict,
@@ -22,6 +22,7 @@ from faithtui.domain.imported_verdicts import (
 )
 from faithtui.domain.run_export import ExportClaim, ExportConversation, ExportTurn
 from faithtui.domain.scores import ScoreState
+from faithtui.domain.verdicts import Assessment
 from faithtui.engine import imported_runs
 from faithtui.engine.dataset_import import ImportResult, import_files
 from faithtui.engine.review.judge_facts import describe_judge
@@ -311,6 +312,34 @@ def test_a_run_that_was_left_unfinished_is_completed_by_the_next_import(
     assert [[each.run for each in file.runs] for file in (again, third)] == [[RunId(1)], [None]]
     [row] = store.runs.list_runs()
     assert (row.state, row.conversations, row.done, row.claims) == (RunState.DONE, 5, 5, 5)
+
+
+def test_windows_are_written_some_at_a_time_and_an_end_between_them_loses_none(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = " \n \n".join(
+        write_window(size, ANSWERS[:size], [("yes", None)] * size) for size in (1, 2, 3)
+    )
+    path = write_run(tmp_path, log)
+    save = store.runs.save_windows
+    saved: list[int] = []
+
+    def fail_at_second(item: ItemId, assessments: Sequence[Assessment]) -> None:
+        if saved:
+            raise KeyboardInterrupt
+        saved.append(len(assessments))
+        save(item, assessments)
+
+    monkeypatch.setattr(imported_runs, "_WINDOWS_AT_A_TIME", 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(store.runs, "save_windows", fail_at_second)
+        with pytest.raises(KeyboardInterrupt):
+            run(store, path)
+    half = store.runs.read_run(RunId(1))
+    assert (saved, half.state is RunState.DONE, half.windows, half.pending) == ([2], False, 2, 1)
+    run(store, path)
+    [row] = store.runs.list_runs()
+    assert (row.state, row.windows, row.claims, row.done) == (RunState.DONE, 3, 3, 1)
 
 
 def test_human_labels_and_verdicts_of_a_judge_meet_in_the_run(store: Store, tmp_path: Path) -> None:

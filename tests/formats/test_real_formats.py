@@ -235,3 +235,27 @@ def test_goldens_of_the_repository_are_the_same_from_json_and_csv() -> None:
     from_csv, _ = read_fixture("deepeval_repo_convo_goldens.csv")
     assert len(from_json) == 15
     assert [each.turns for each in from_json] == [each.turns for each in from_csv]
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "told"),
+    [
+        ("openai_chat.jsonl", '"text": ', "their text"),
+        ("ragas_annotated_summary_accuracy.json", '"is_accepted":', "accepted by"),
+        ("mtrag_inspectorraget.json", '"value":', "scores of an answer without `value`"),
+    ],
+)
+def test_a_key_that_holds_what_counts_is_told_where_it_has_another_name(
+    tmp_path: Path, name: str, key: str, told: str
+) -> None:
+    text = (FOLDER / name).read_text()
+    path = tmp_path / name
+    path.write_text(text.replace(key, f'"{told}":'))
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
+    file.close()
+    found = [each.found for each in dataset.read()]
+    assert any(
+        each.startswith(told) for each in (*dataset.notes.unknown_keys, *dataset.notes.remarks)
+    )
+    is_kept = [told in str(each.metadata) for each in found if isinstance(each, Conversation)]
+    assert any(is_kept) or told not in dataset.notes.unknown_keys

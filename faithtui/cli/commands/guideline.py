@@ -13,6 +13,7 @@ from faithtui.cli.shared_options import (
     StoreOption,
     make_reviewer_option,
     merge_common_options,
+    parse_path_as_typed,
 )
 from faithtui.cli.stores import open_store
 from faithtui.errors import ConfigError, InputError
@@ -36,7 +37,12 @@ def guideline(
         ),
     ] = "show",
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="With `set`: the text; - is stdin.")
+        Path | None,
+        typer.Argument(
+            parser=parse_path_as_typed,
+            metavar="[FILE]",
+            help="With `set`: the text; - is stdin.",
+        ),
     ] = None,
     metric: Annotated[
         str | None,

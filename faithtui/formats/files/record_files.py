@@ -106,8 +106,8 @@ class Sample:
     kind: FileKind
     records: tuple[dict[str, object], ...]
     """Those that could be read; () where none could, or there is none."""
-    errors: int = 0
-    """Records that could not."""
+    errors: tuple[InputError, ...] = ()
+    """What is wrong with those that could not."""
 
     @property
     def is_table(self) -> bool:
@@ -157,7 +157,8 @@ class RecordFile:
     def sample(self) -> Sample:
         """The first records."""
         good = tuple(each.found for each in self._first if isinstance(each.found, dict))
-        return Sample(self.path, self.kind, good, len(self._first) - len(good))
+        bad = tuple(each.found for each in self._first if isinstance(each.found, InputError))
+        return Sample(self.path, self.kind, good, bad)
 
     def __iter__(self) -> Iterator[FileRecord]:
         """Give every record, in order; once.

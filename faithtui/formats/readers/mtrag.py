@@ -305,6 +305,7 @@ def _convert_evaluations(
             yield draft
 
 
+_NO_VALUE: Final = "scores of an answer without `value` are left out"
 _LEVELS: Final = frozenset(("1", "2", "3", "4"))
 
 
@@ -356,7 +357,10 @@ def _read_evaluation(
             str(who): each.get("value") if isinstance(each, Mapping) else each
             for who, each in given.items()
         }
-        values = {who: value for who, value in values.items() if value is not None}
+        rated = {who: value for who, value in values.items() if value is not None}
+        if len(rated) < len(values):
+            options.notes.remarks[_NO_VALUE] += len(values) - len(rated)
+        values = rated
         if metric not in scales:
             for who, value in values.items():
                 found.judges[metric if len(values) == 1 else f"{metric} {who}"] = value

@@ -75,6 +75,7 @@ class ClaimRowReader:
         """See `FormatReader`; conversations come after the last row was read."""
         last = FileRecord(Path(), 0, None, 0, 0, {})
         sources: set[object] = set()
+        repeats = _RepeatFilter()
         readable = RecordsBeforeError(records)
         with RecordGroups() as groups:
             for each in readable:
@@ -88,6 +89,7 @@ class ClaimRowReader:
                     yield make_refused_record(each, error)
                     continue
                 sources.add(str(row.get("source")))
+                repeats.leave_out_repeated_parts(row)
                 groups.add(str(row["conversation_id"]), {**row, "_line": each.line})
             for row, too_large in groups.list_keys_with_too_large_records():
                 yield make_refused_record(replace(last, line=row["_line"]), too_large)
@@ -201,6 +203,33 @@ def _make_drafts(
     for (judge, _), claims in of_run.items():
         add_faithtui_verdicts(draft, judge, claims, claims[0][1])
     yield draft
+
+
+class _RepeatFilter:
+    """Leaves out what a row repeats of those before it, as rows of a conversation are long.
+
+    Only of rows that stand one behind the other, so that no more than one conversation is held.
+    """
+
+    def __init__(self) -> None:
+        self._conversation: object = None
+        self._passages: set[tuple[str, str | None, int]] = set()
+
+    def leave_out_repeated_parts(self, row: dict[str, Any]) -> None:
+        """Take the messages and metadata out of a row that is not the first, and known passages."""
+        if row["conversation_id"] == self._conversation:
+            row["messages"] = row["metadata"] = None
+        else:
+            self._conversation = row["conversation_id"]
+            self._passages.clear()
+        new = []
+        for each in list_objects_or_empty(row["passages"]):
+            text = hash(str(each.get("text")))
+            known = str(each.get("document")), _to_source(each.get("source")), text
+            if known not in self._passages:
+                self._passages.add(known)
+                new.append(each)
+        row["passages"] = new
 
 
 class _PassageFinder:

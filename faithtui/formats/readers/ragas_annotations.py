@@ -25,7 +25,7 @@ from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_dr
 from faithtui.formats.readers.question_rows import RowNames, make_conversation_draft
 from faithtui.formats.readers.traces.exchanges import is_about_faithfulness
 from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError, has_keys
-from faithtui.formats.readers.values.draft import ConversationDraft
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
 from faithtui.formats.writers.answer_results import OWN_KEY
 
 _NUMBERS: Final = {"yes": "1", "no": "0"}
@@ -72,6 +72,9 @@ def _read_annotation(
     answer = draft.last_answer_position
     prompts = fields.read_object("prompts").value
     draft.metadata["prompts"] = dict(prompts)
+    keep_unread_fields_in_draft(
+        draft, fields.get_unread_fields(), frozenset(), options.notes.unknown_keys
+    )
     if answer is None:
         return draft
     if not is_about_faithfulness(metric) and not options.note_score_and_tell_if_scale_named(metric):

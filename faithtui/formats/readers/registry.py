@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from faithtui.domain.text.suggestions import format_suggestion
-from faithtui.errors import ConfigError, FormatUnknown
+from faithtui.errors import ConfigError, FormatUnknown, InputError
 from faithtui.formats import claim_sets, examples, label_bundles
 from faithtui.formats.files.record_files import FileKind, Sample
 from faithtui.formats.readers import (
@@ -30,7 +30,7 @@ from faithtui.formats.readers import (
 from faithtui.formats.readers.protocol import FormatReader
 from faithtui.formats.readers.traces import langfuse, langsmith, spans
 from faithtui.formats.readers.values.any_spelling import AnySpelling
-from faithtui.formats.readers.values.messages import describe_message_without_role
+from faithtui.formats.readers.values.messages import looks_like_messages_without_role
 from faithtui.formats.readers.values.suggestions import suggest_key
 
 READERS: Final[tuple[FormatReader, ...]] = (
@@ -60,6 +60,10 @@ _log = logging.getLogger("faithtui.import")
 AUTO: Final = "auto"
 _ALIASES: Final = {"jsonl": "faithtui", "csv": "rows", "openinference": "spans", "otel": "spans"}
 _MOST_KEYS: Final = 12
+_MOST_ERRORS: Final = 3
+_NO_ROLES: Final = (
+    "is a list of objects without the roles of chat messages, so what is wrong with each is told"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,13 @@ def detect_format(sample: Sample) -> DetectedFormat:
         case [only]:
             return only
         case []:
-            raise FormatUnknown(_describe_unknown_format(sample), path=sample.path)
+            chat = _find_chat_without_roles(sample)
+            if chat is not None:
+                return chat
+            raise FormatUnknown(
+                _describe_unknown_format(sample) + _describe_unreadable_records(sample),
+                path=sample.path,
+            )
         case _:
             candidates = "; ".join(f"`{each.reader.name}`: {each.reason}" for each in found)
             raise FormatUnknown(
@@ -123,7 +133,7 @@ def _log_what_each_format_said(sample: Sample, found: Sequence[DetectedFormat]) 
         name,
         sample.kind,
         count,
-        f" ({sample.errors} more could not be read)" if sample.errors else "",
+        f" ({len(sample.errors)} more could not be read)" if sample.errors else "",
         _format_sample_keys(sample) or "none",
     )
     for each in found:
@@ -153,9 +163,6 @@ def _describe_unknown_format(sample: Sample) -> str:
     kind = sample.records[0].get("type") if sample.records else None
     if isinstance(kind, str) and kind in _WAYS_OF_OWN_FILES:
         return _WAYS_OF_OWN_FILES[kind]
-    missing_role = _describe_message_without_role(sample)
-    if missing_role is not None:
-        return missing_role
     missing_part = _describe_missing_part_of_rows(sample)
     if missing_part is not None:
         return missing_part
@@ -207,15 +214,24 @@ def _describe_missing_part_of_rows(sample: Sample) -> str | None:
     )
 
 
-def _describe_message_without_role(sample: Sample) -> str | None:
-    """Name the first message without a role: without one, a chat is in no format."""
-    for number, record in enumerate(sample.records, 1):
+def _find_chat_without_roles(sample: Sample) -> DetectedFormat | None:
+    """Take a file for chat messages that are in no format only because their role is missing."""
+    for record in sample.records:
         fields = AnySpelling(record)
-        where = fields.get_key_spelling(*openai_chat.MESSAGES)
-        described = describe_message_without_role(
-            fields.read_first_value(*openai_chat.MESSAGES), where
-        )
-        if described is not None:
-            named = "" if sample.errors else f"record {number}: "
-            return f"{named}{described}"
+        if looks_like_messages_without_role(fields.read_first_value(*openai_chat.MESSAGES)):
+            where = fields.get_key_spelling(*openai_chat.MESSAGES)
+            return DetectedFormat(openai_chat.READER, f"`{where}` {_NO_ROLES}")
     return None
+
+
+def _describe_unreadable_records(sample: Sample) -> str:
+    """Say how many records could not be read, and what is wrong with the first ones."""
+    if not sample.errors:
+        return ""
+    looked_at = len(sample.records) + len(sample.errors)
+    shown = "; ".join(
+        str(InputError(each.reason, line=each.line, record=each.record, field=each.field))
+        for each in sample.errors[:_MOST_ERRORS]
+    )
+    more = "; …" if len(sample.errors) > _MOST_ERRORS else ""
+    return f". {len(sample.errors)} of its first {looked_at} cannot be read: {shown}{more}"

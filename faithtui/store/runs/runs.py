@@ -46,7 +46,7 @@ from faithtui.store.runs.list_rows import (
 )
 from faithtui.store.runs.metric_comparison import read_conversation_across_runs
 from faithtui.store.runs.rollups import compute_human_columns, update_item_and_run_counters
-from faithtui.store.runs.windows import UNFINISHED, remove_failed_windows, save_window
+from faithtui.store.runs.windows import UNFINISHED, remove_failed_windows, save_windows
 from faithtui.store.schema.column_types import replace_unstorable_in_json
 from faithtui.store.schema.json_columns import AnyRow, scoring_rule_to_json
 from faithtui.store.schema.judge_tables import judge_call
@@ -184,39 +184,8 @@ class Runs:
             after: Only what comes after this item of it; None: from the first one.
             limit: At most so many; None: all.
         """
-        waiting = [run_item.c.run_id == run_id, run_item.c.state == ItemState.PENDING.value]
-        if after is not None:
-            waiting.append(run_item.c.id > after)
-        # The items of a run are made in its order, so their ids rise with it.
-        page = (
-            select(run_item.c.id, run_item.c.conversation_id, run_item.c.asked_after)
-            .where(*waiting)
-            .order_by(run_item.c.id)
-            .limit(limit)
-        )
         with self._database.open_reader() as connection:
-            rows = connection.execute(page).all()
-            if not rows:
-                return ()
-            waiting += [run_item.c.id >= rows[0].id, run_item.c.id <= rows[-1].id]
-            stored: dict[int, set[int]] = defaultdict(set)
-            unfinished: dict[int, set[int]] = defaultdict(set)
-            for item, position, state in connection.execute(
-                select(window.c.run_item_id, window.c.position, window.c.score_state)
-                .join(run_item, run_item.c.id == window.c.run_item_id)
-                .where(*waiting)
-            ):
-                (unfinished if state in UNFINISHED else stored)[item].add(position)
-        return tuple(
-            PendingItem(
-                ItemId(row.id),
-                ConversationId(row.conversation_id),
-                frozenset(stored.get(row.id, ())),
-                frozenset(unfinished.get(row.id, ())),
-                row.asked_after,
-            )
-            for row in rows
-        )
+            return _read_pending_items(connection, run_id, after, limit)
 
     def list_failed_or_incomplete_items(self, run_id: RunId) -> tuple[ItemId, ...]:
         """List the conversations of a run that failed or lack a verdict, in its order."""
@@ -246,23 +215,27 @@ class Runs:
         )
 
     def save_window(self, item_id: ItemId, assessment: Assessment) -> None:
-        """Store a judged or failed window with its claims, truths, verdicts and evidence.
+        """Store one window; see `save_windows`."""
+        self.save_windows(item_id, (assessment,))
+
+    def save_windows(self, item_id: ItemId, assessments: Sequence[Assessment]) -> None:
+        """Store judged or failed windows with their claims, truths, verdicts and evidence.
 
         Across runs a claim is known by its turn and normalised text, a statement by its turn, its
         document and normalised text, a whole answer by its turn; within the item a truth is known
-        by its document and normalised text. A window that is stored at this position stays, unless
-        it failed, or lacks a verdict and this one did not fail: then this one takes its place.
+        by its document and normalised text. A window that is stored at its position stays, unless
+        it failed, or lacks a verdict and the new one did not fail: then that takes its place.
 
         Args:
             item_id: Conversation of the run.
-            assessment: What the judge said.
+            assessments: What the judge said, of each window once.
 
         Raises:
             StoreError: There is no such item, or it cannot be written; nothing of it was.
         """
         now = self._clock()
         self._database.run_in_write_transaction(
-            lambda connection: save_window(connection, now, item_id, assessment)
+            lambda connection: save_windows(connection, now, item_id, assessments)
         )
 
     def score_and_finish_item(
@@ -416,6 +389,44 @@ def _convert_spec_value_to_column(value: object) -> object:
             return replace_unstorable_in_json(value)
         case _:
             return value
+
+
+def _read_pending_items(
+    connection: Connection, run_id: RunId, after: ItemId | None, limit: int | None
+) -> tuple[PendingItem, ...]:
+    """Read what is still to be judged of a run; see `Runs.list_pending_items`."""
+    waiting = [run_item.c.run_id == run_id, run_item.c.state == ItemState.PENDING.value]
+    if after is not None:
+        waiting.append(run_item.c.id > after)
+    # The items of a run are made in its order, so their ids rise with it.
+    page = (
+        select(run_item.c.id, run_item.c.conversation_id, run_item.c.asked_after)
+        .where(*waiting)
+        .order_by(run_item.c.id)
+        .limit(limit)
+    )
+    rows = connection.execute(page).all()
+    if not rows:
+        return ()
+    waiting += [run_item.c.id >= rows[0].id, run_item.c.id <= rows[-1].id]
+    stored: dict[int, set[int]] = defaultdict(set)
+    unfinished: dict[int, set[int]] = defaultdict(set)
+    for item, position, state in connection.execute(
+        select(window.c.run_item_id, window.c.position, window.c.score_state)
+        .join(run_item, run_item.c.id == window.c.run_item_id)
+        .where(*waiting)
+    ):
+        (unfinished if state in UNFINISHED else stored)[item].add(position)
+    return tuple(
+        PendingItem(
+            ItemId(row.id),
+            ConversationId(row.conversation_id),
+            frozenset(stored.get(row.id, ())),
+            frozenset(unfinished.get(row.id, ())),
+            row.asked_after,
+        )
+        for row in rows
+    )
 
 
 def _read_failed_or_incomplete_rows(connection: Connection, run_id: RunId) -> Sequence[AnyRow]:

@@ -1,15 +1,16 @@
-"""Writing one judged window: everything of it in one transaction, or nothing.
+"""Writing judged windows of a conversation: everything of them in one transaction, or nothing.
 
-What a window shares with others (claims, truths, evidence) is looked up with one query per table
+What windows share with others (claims, truths, evidence) is looked up with one query per table
 and inserted in bulk, so that a window of a hundred truths takes a few milliseconds.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import assert_never
+from itertools import chain
+from typing import NamedTuple, assert_never
 
-from sqlalchemy import Connection, Table, and_, delete, insert, select, update
+from sqlalchemy import Connection, Table, delete, insert, select, update
 
 from faithtui.domain.conversation import Passage
 from faithtui.domain.ids import ItemId
@@ -42,45 +43,77 @@ ClaimKey = tuple[str, int, str]
 TruthKey = tuple[int | None, str]
 """Document id and digest."""
 
+
+class _FirstVerdict(NamedTuple):
+    """Where a claim got its first verdict in a conversation."""
+
+    window_position: int
+    window_id: int
+    position: int
+    """Among the verdicts of the window."""
+
+
 UNFINISHED = (ScoreState.FAILED.value, ScoreState.INCOMPLETE.value)
 """Windows that are judged again when their conversation is."""
 
 
-def save_window(
-    connection: Connection, now: datetime, item: ItemId, assessment: Assessment
+def save_windows(
+    connection: Connection, now: datetime, item: ItemId, assessments: Sequence[Assessment]
 ) -> None:
-    """Write a window; see `Runs.save_window`."""
-    position = assessment.window.position
-    row = connection.execute(
-        select(
-            run_item.c.conversation_id,
-            window.c.id.label("stored"),
-            window.c.score_state.label("stored_state"),
-        )
-        .outerjoin(
-            window, and_(window.c.run_item_id == run_item.c.id, window.c.position == position)
-        )
+    """Write windows of a conversation of a run; see `Runs.save_windows`."""
+    rows = connection.execute(
+        select(run_item.c.conversation_id, window.c.id, window.c.position, window.c.score_state)
+        .outerjoin(window, window.c.run_item_id == run_item.c.id)
         .where(run_item.c.id == item)
-    ).one_or_none()
-    if row is None:
+    ).all()
+    if not rows:
         raise StoreError(f"there is no conversation {item} in any run; start the run again")
-    score = assessment.score
-    if row.stored is not None:
-        lacks_verdict = row.stored_state == ScoreState.INCOMPLETE.value
-        if row.stored_state not in UNFINISHED or (
-            lacks_verdict and score.state is ScoreState.FAILED
-        ):
-            return
-        _remove_windows(connection, item, [row.stored])
+    conversation_id = rows[0].conversation_id
+    stored = {row.position: row for row in rows if row.id is not None}
+    new = [
+        each
+        for each in assessments
+        if each.window.position not in stored
+        or _takes_place_of_stored(each, stored[each.window.position].score_state)
+    ]
+    if not new:
+        return
+    replaced = [stored[each.window.position].id for each in new if each.window.position in stored]
+    if replaced:
+        _remove_windows(connection, item, replaced)
     claims = find_or_insert_claim_ids(
-        connection, row.conversation_id, [each.claim for each in assessment.verdicts]
+        connection, conversation_id, [said.claim for each in new for said in each.verdicts]
     )
-    truths = _find_or_insert_truth_ids(connection, item, row.conversation_id, assessment)
-    window_id = insert_returning_id(
+    truths = _find_or_insert_truth_ids(connection, item, conversation_id, new)
+    homes = _read_first_verdicts(connection, item)
+    for each in new:
+        window_id = _insert_window(connection, now, item, each, truths)
+        claim_ids = [claims[said.claim] for said in each.verdicts]
+        _add_verdicts(connection, item, window_id, each, claim_ids, homes)
+        _add_evidence(connection, item, each, claim_ids, truths)
+    _update_judge_columns(connection, item)
+
+
+def _takes_place_of_stored(assessment: Assessment, stored_state: str) -> bool:
+    """Say whether a window is written though there is one at its position."""
+    lacks_verdict = stored_state == ScoreState.INCOMPLETE.value
+    is_no_better = lacks_verdict and assessment.score.state is ScoreState.FAILED
+    return stored_state in UNFINISHED and not is_no_better
+
+
+def _insert_window(
+    connection: Connection,
+    now: datetime,
+    item: int,
+    assessment: Assessment,
+    truths: Mapping[Truth, int],
+) -> int:
+    score = assessment.score
+    return insert_returning_id(
         connection,
         insert(window).values(
             run_item_id=item,
-            position=position,
+            position=assessment.window.position,
             interactions=list(assessment.window.interactions),
             turns=list(assessment.window.turns),
             score=score.value,
@@ -93,9 +126,10 @@ def save_window(
             judged_at=now,
         ),
     )
-    claim_ids = [claims[each.claim] for each in assessment.verdicts]
-    _add_verdicts(connection, item, window_id, assessment, claim_ids)
-    _add_evidence(connection, item, assessment, claim_ids, truths)
+
+
+def _update_judge_columns(connection: Connection, item: int) -> None:
+    """Bring what the row of a conversation of a run counts of its windows up to date."""
     update_item_and_run_counters(
         connection,
         item,
@@ -179,10 +213,9 @@ def _claim_key(claim: Claim) -> ClaimKey:
 
 
 def _find_or_insert_truth_ids(
-    connection: Connection, item: int, conversation_id: int, assessment: Assessment
+    connection: Connection, item: int, conversation_id: int, assessments: Sequence[Assessment]
 ) -> dict[Truth, int]:
-    named = [each.truth for said in assessment.verdicts for each in said.evidence]
-    truths = list(dict.fromkeys([*assessment.truths, *named]))
+    truths = list(dict.fromkeys(chain.from_iterable(map(_iterate_truths, assessments))))
     if not truths:
         return {}
     documents = _read_document_ids_by_hash(connection, conversation_id)
@@ -222,6 +255,13 @@ def _find_or_insert_truth_ids(
     return {each: ids[key] for each, key in keys.items()}
 
 
+def _iterate_truths(assessment: Assessment) -> Iterator[Truth]:
+    """Give the truths of a window, and those that are evidence for a claim of it."""
+    yield from assessment.truths
+    for said in assessment.verdicts:
+        yield from (each.truth for each in said.evidence)
+
+
 def _read_document_ids_by_hash(connection: Connection, conversation_id: int) -> dict[str, int]:
     """Find the documents of a conversation by the hash of what is shown of them.
 
@@ -247,17 +287,10 @@ def _read_document_ids_by_hash(connection: Connection, conversation_id: int) -> 
     return by_text | found
 
 
-def _add_verdicts(
-    connection: Connection,
-    item: int,
-    window_id: int,
-    assessment: Assessment,
-    claim_ids: list[int],
-) -> None:
-    if not claim_ids:
-        return
-    homes = {
-        row.claim_id: row
+def _read_first_verdicts(connection: Connection, item: int) -> dict[int, _FirstVerdict]:
+    """Find the first verdict in a conversation of a run of each claim, by its number."""
+    return {
+        row.claim_id: _FirstVerdict(row.at, row.window_id, row.position)
         for row in connection.execute(
             select(
                 verdict.c.claim_id,
@@ -269,12 +302,23 @@ def _add_verdicts(
             .where(verdict.c.run_item_id == item, verdict.c.is_home)
         )
     }
-    here: set[int] = set()
+
+
+def _add_verdicts(
+    connection: Connection,
+    item: int,
+    window_id: int,
+    assessment: Assessment,
+    claim_ids: list[int],
+    homes: dict[int, _FirstVerdict],
+) -> None:
+    """Write the verdicts of a window; `homes` is brought up to date."""
     rows = []
     for place, (said, claim_id) in enumerate(zip(assessment.verdicts, claim_ids, strict=True)):
         home = homes.get(claim_id)
-        is_home = claim_id not in here and (home is None or assessment.window.position < home.at)
-        here.add(claim_id)
+        is_home = home is None or assessment.window.position < home.window_position
+        if is_home:
+            homes[claim_id] = _FirstVerdict(assessment.window.position, window_id, place)
         if is_home and home is not None:
             # Windows may finish in any order; the home is the first one in the conversation.
             connection.execute(
@@ -295,7 +339,8 @@ def _add_verdicts(
                 "is_home": is_home,
             }
         )
-    connection.execute(insert(verdict), rows)
+    if rows:
+        connection.execute(insert(verdict), rows)
 
 
 def _add_evidence(
@@ -397,15 +442,7 @@ def remove_failed_windows(connection: Connection, item: int) -> None:
     if not gone:
         return
     _remove_windows(connection, item, gone)
-    update_item_and_run_counters(
-        connection,
-        item,
-        {
-            "checked": 0,
-            **_count_windows_by_state(connection, item),
-            **compute_judge_label_columns(connection, item),
-        },
-    )
+    _update_judge_columns(connection, item)
 
 
 def _remove_windows(connection: Connection, item: int, gone: Sequence[int]) -> None:

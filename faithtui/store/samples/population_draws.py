@@ -22,7 +22,7 @@ from faithtui.store.conversation_import import import_batch
 from faithtui.store.records import ItemState, RunSpec, RunState
 from faithtui.store.runs.rollups import update_run_counters_from_items
 from faithtui.store.runs.runs import create_run, insert_pending_items, score_and_finish_item
-from faithtui.store.runs.windows import find_or_insert_claim_ids, save_window
+from faithtui.store.runs.windows import find_or_insert_claim_ids, save_windows
 from faithtui.store.schema.column_types import (
     replace_unstorable_characters,
     replace_unstorable_in_json,
@@ -209,8 +209,7 @@ def _insert_missing_judged_items(
     items = _read_item_ids_by_conversation(connection, run_id)
     for each in new:
         _, item = items[each.conversation.source, each.conversation.key]
-        for assessment in each.assessments:
-            save_window(connection, now, item, assessment)
+        save_windows(connection, now, item, each.assessments)
         score_and_finish_item(connection, item, ItemState.DONE, None, each.reason, None)
     return items
 

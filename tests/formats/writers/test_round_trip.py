@@ -25,6 +25,7 @@ from faithtui.domain.run_export import (
 )
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileKind
+from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from faithtui.formats.readers.own_results import (
     add_faithtui_label,
@@ -336,6 +337,38 @@ def read_claims(chat: ExportConversation) -> tuple[ParsedRecord, Mapping[str, in
         dataset, opened = open_file_and_detect_format(path, FormatChoice(), "orders")
         (parsed,) = dataset.read(opened)
     return parsed, dataset.notes.remarks
+
+
+def test_what_rows_of_a_conversation_repeat_is_held_once_wherever_they_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[tuple[bool, bool]] = []
+    add = RecordGroups.add
+
+    def count_and_add(self: RecordGroups, key: str, value: Any) -> None:
+        held.append((value["messages"] is not None, bool(value["passages"])))
+        add(self, key, value)
+
+    monkeypatch.setattr(RecordGroups, "add", count_and_add)
+    other = replace(REVIEWED, id=f"{REVIEWED.id} 2", key="other")
+    lines = [
+        list(format_json_lines(CLAIM_COLUMNS, [make_claim_rows(RUN, each)]))
+        for each in (REVIEWED, other)
+    ]
+    count = len(lines[0])
+    assert count > 1
+    read: list[list[Any]] = []
+    for ordered in (
+        lines[0] + lines[1],
+        [each for pair in zip(*lines, strict=True) for each in pair],
+    ):
+        path = tmp_path / "c.jsonl"
+        path.write_text("".join(ordered), encoding="utf-8")
+        dataset, opened = open_file_and_detect_format(path, FormatChoice(), "orders")
+        read.append([(each.found, each.verdicts) for each in dataset.read(opened)])
+    assert read[0] == read[1]
+    assert held[: 2 * count] == 2 * [(True, True), *[(False, False)] * (count - 1)]
+    assert all(each[0] for each in held[2 * count :])
 
 
 def test_passages_without_their_text_come_back_as_unknown() -> None:

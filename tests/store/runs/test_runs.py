@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import permutations
 
 import pytest
+from sqlalchemy.exc import IntegrityError
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Document, Span, Turn
@@ -198,6 +199,29 @@ def test_saving_a_window_again_does_nothing(store: Store) -> None:
     )
 
 
+def test_of_windows_saved_together_those_that_are_there_stay_and_failed_ones_go(
+    store: Store,
+) -> None:
+    run, (item,) = planned(store, "one")
+    first, second = windows_of(make_conversation("one"))
+    store.runs.save_windows(item, [assess(first, {1: ["yes"]}), assess(second, {}, score=FAILED)])
+    store.runs.save_windows(item, [assess(first, {1: ["no"]}), assess(second, {3: ["no"]})])
+    view = store.runs.read_conversation_for_review(item, "me")
+    assert [claim.first_window_verdict.label for claim in view.claims] == ["yes", "no"]
+    row = store.runs.read_run(run)
+    assert (row.windows, row.failed_windows, row.claims) == (2, 0, 2)
+
+
+def test_of_windows_saved_together_all_are_written_or_none(store: Store) -> None:
+    run, (item,) = planned(store, "one")
+    first, _ = windows_of(make_conversation("one"))
+    with pytest.raises(IntegrityError, match="UNIQUE"):
+        store.runs.save_windows(item, [assess(first, {1: ["yes"]})] * 2)
+    row = store.runs.read_run(run)
+    assert (row.windows, row.claims) == (0, 0)
+    assert store.runs.read_conversation_for_review(item, "me").claims == ()
+
+
 def test_counters_follow_every_window_and_ending(store: Store) -> None:
     run, (one, two, three) = planned(store, "a", "b", "c")
     first, second = windows_of(make_conversation("a"))
@@ -274,9 +298,10 @@ def test_a_state_the_labels_do_not_explain_stays(store: Store) -> None:
     ] == ([incomplete] * 2)
 
 
+@pytest.mark.parametrize("at_a_time", [1, 3])
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_a_claims_home_is_its_first_window_whatever_is_stored_first(
-    store: Store, order: tuple[int, ...]
+    store: Store, order: tuple[int, ...], at_a_time: int
 ) -> None:
     conversation = make_conversation(answers=3)
     store.conversations.import_batch([conversation])
@@ -284,8 +309,9 @@ def test_a_claims_home_is_its_first_window_whatever_is_stored_first(
     (item,) = store.runs.list_item_ids(run)
     windows = windows_of(conversation)
     said: list[Labels] = [{1: ["yes"]}, {1: ["no"], 3: ["idk"]}, {1: ["idk"], 3: ["no"], 5: [None]}]
-    for position in order:
-        store.runs.save_window(item, assess(windows[position], said[position]))
+    assessments = [assess(windows[position], said[position]) for position in order]
+    for start in range(0, len(order), at_a_time):
+        store.runs.save_windows(item, assessments[start : start + at_a_time])
     store.runs.score_and_finish_item(item, ItemState.DONE, None)
     view = store.runs.read_conversation_for_review(item, "me")
     assert [claim.first_window_verdict.label for claim in view.claims] == ["yes", "idk", None]

@@ -16,7 +16,12 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
-from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_options
+from faithtui.cli.shared_options import (
+    JsonOption,
+    StoreOption,
+    merge_common_options,
+    parse_path_as_typed,
+)
 from faithtui.cli.stores import choose_store_path, open_store
 from faithtui.errors import ConfigError, InputError
 
@@ -38,6 +43,7 @@ def import_(
     paths: Annotated[
         list[Path],
         typer.Argument(
+            parser=parse_path_as_typed,
             metavar="PATH...",
             help="Files, folders of them, or - for standard input; see docs/formats.md.",
         ),

@@ -81,6 +81,17 @@ FILES: dict[Format, str] = {
 }
 """Name of the file each format is written to."""
 
+_BEGINNINGS: dict[Format, bytes] = {
+    "md": b"# Agreement of run ",
+    "json": b'{\n "schema_version"',
+    "html": b"<title>Agreement of run ",
+    "csv": b'"claim","conversation","group",',
+    "answers": b'"conversation","group","turn",',
+}
+"""What is among the first bytes of each file of a report, and of no other file of its name, such as
+claims that were exported."""
+_BEGINNING_BYTES = 1_000
+
 _MOST_KEYS = 20
 """Keys of metadata that an error names."""
 _AT_ONCE = 500
@@ -600,6 +611,7 @@ def write_report_files(
     for form in formats:
         try:
             refuse_unwritable_target(directory / FILES[form], force=True)
+            _refuse_file_of_no_report(directory / FILES[form], form)
         except ExportError as error:
             sentence = str(error).partition("; ")[0]
             raise ExportError(f"{sentence}; choose another directory with -o") from error
@@ -622,6 +634,23 @@ def write_report_files(
         write_text(path, parts, force=True)
         written.append(path)
     return tuple(written)
+
+
+def _refuse_file_of_no_report(path: Path, form: Format) -> None:
+    """Refuse to replace a file that only has the name; one without a byte may be replaced.
+
+    Raises:
+        ExportError: It is there, and no file of a report, or cannot be read.
+    """
+    if not path.is_file():
+        return
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(_BEGINNING_BYTES)
+    except OSError as error:
+        raise ExportError(f"{path} is there and cannot be read: {error.strerror}") from error
+    if beginning and _BEGINNINGS[form] not in beginning:
+        raise ExportError(f"{path} is there already and is no file of a report")
 
 
 def _make_header(

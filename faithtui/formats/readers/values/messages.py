@@ -91,23 +91,14 @@ def _is_message(value: object) -> bool:
     return isinstance(role, str) and normalise_key_spelling(role) in _ROLES
 
 
-def describe_message_without_role(value: object, where: str) -> str | None:
-    """Say which item of a list of messages has no role that is known, and the way out.
-
-    Args:
-        value: What may be a list of messages.
-        where: Its name in the record.
-
-    Returns:
-        None where it is no list of objects, or all of them have one.
-    """
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-        return None
-    for place, each in enumerate(value):
-        if not _is_message(each):
-            found = AnySpelling(each).read_first_value(*_ROLE_KEYS)
-            return f"{where}[{place}].role {_describe_unknown_role(found)}"
-    return None
+def looks_like_messages_without_role(value: object) -> bool:
+    """Say whether a value is a list of objects, of which one has no role that is known."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(each, dict) for each in value)
+        and not looks_like_messages(value)
+    )
 
 
 def _describe_unknown_role(role: object) -> str:
@@ -123,7 +114,7 @@ class MessageReader:
     draft: ConversationDraft
     collector: ImageCollector
     unknown_keys: Counter[str] = field(default_factory=Counter)
-    """Counts keys of messages without a text: one of them may be its key, misspelt."""
+    """Counts keys of messages and parts without a text: one may be its key, misspelt."""
     _waiting: PassageList | None = None
     """What tools gave since the last answer; None: nothing was asked of them."""
     _tools: list[dict[str, object]] = field(default_factory=list)
@@ -321,6 +312,8 @@ class MessageReader:
             text = fields.read_first_value("text", "refusal", "content")
             if isinstance(text, str):
                 texts.append(text)
+            else:
+                self._keep_fields_of_part_without_text(fields.get_unread_fields())
         elif kind in ("toolresult", "toolcallresponse", "functioncalloutput"):
             number = fields.read_text("tool_use_id", "id", "tool_call_id")
             name = self._call_names.get(number or "", self._last_call)
@@ -335,6 +328,13 @@ class MessageReader:
             raise ShapeError(
                 f"{where}.type", f"is {describe_json(kind)}; expected text, an image or a tool part"
             )
+
+    def _keep_fields_of_part_without_text(self, unread: Mapping[str, object]) -> None:
+        for key, value in unread.items():
+            self.unknown_keys[key] += 1
+            kept = self.draft.extra.setdefault(key, [])
+            if isinstance(kept, list):
+                kept.append(value)
 
     def _read_image(self, fields: AnySpelling, where: str) -> Image:
         found = fields.read_first_value("image_url", "url", "source", "image")

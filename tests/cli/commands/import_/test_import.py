@@ -111,7 +111,7 @@ def test_messages_without_a_role_are_named_with_the_way_out(cli: Cli, tmp_path: 
     bad = {"messages": [{"who": "user", "content": "q"}, {"who": "ai", "content": "a"}]}
     path.write_text(json.dumps(bad))
     done = cli("import", path, "--dry-run")
-    assert "chat.jsonl: record 1: messages[0].role is missing; expected one of" in done.err
+    assert "chat.jsonl: line 1: messages[0].role: is missing; expected one of" in done.err
     assert done.err.endswith("if another key has it: --map role=KEY\n")
     assert "--map turns=messages" not in done.err
     assert "1 new" in cli("import", path, "--dry-run", "--map", "role=who").out
@@ -122,7 +122,23 @@ def test_messages_without_a_role_are_named_with_the_way_out(cli: Cli, tmp_path: 
     bad["messages"][1]["role"] = "the\x1b[1mboss"
     bad["messages"][0]["role"] = "user"
     path.write_text(json.dumps(bad))
-    assert 'messages[1].role is "the\\u001b[1mboss"; expected' in cli("import", path).err
+    assert 'messages[1].role: is "the\\u001b[1mboss"; expected' in cli("import", path).err
+
+
+def test_of_a_file_without_a_good_line_each_is_told(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "chat.jsonl"
+    path.write_text("\n".join([json.dumps({"messages": [{"content": "q"}]})] * 3))
+    done = cli("import", path)
+    assert [line.partition(": is missing")[0] for line in done.err.splitlines()] == [
+        f"{path}: line {number}: messages[0].role" for number in (1, 2, 3)
+    ]
+    assert ", 3 refused\n" in done.out
+    assert "`messages` is a list of objects without the roles of chat messages" in done.out
+    path.write_text('{"a": 1}\n' + "nonsense\n" * 4)
+    [line] = cli("import", path).err.splitlines()
+    assert "4 of its first 5 cannot be read: line 2: is not JSON" in line
+    assert line.count("; line ") == 2
+    assert line.endswith("; …")
 
 
 def test_a_path_that_is_not_there_is_an_error_and_no_file(cli: Cli, tmp_path: Path) -> None:
@@ -168,6 +184,16 @@ def test_a_file_may_come_through_standard_input(cli: Cli, monkeypatch: pytest.Mo
     refused = cli("import", "-", "--strict")
     assert refused.code == 2
     assert "standard input can be read once" in refused.err
+
+
+def test_a_file_may_be_called_by_the_name_of_standard_input(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    (tmp_path / "-").write_bytes((FOLDER / "ragas_single_turn.csv").read_bytes())
+    assert "- as `-`: 5 new" in cli("import", "./-").out
+    assert cli("guideline", "set", "./-").code == 0
 
 
 def test_images_are_not_looked_for_where_the_program_stands(

@@ -21,6 +21,7 @@ from faithtui.engine.review.reports.agreement_report import (
     iter_report_text,
     update_claim_figures_for_new_labels,
     write_report,
+    write_report_files,
 )
 from faithtui.errors import ConfigError, ExportError, StoreError
 from faithtui.store.records import ItemState
@@ -200,6 +201,21 @@ def test_a_folder_that_is_a_file_is_an_export_error(
     (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(ExportError, match="choose another directory"):
         write_report(store, run, ("md",), tmp_path / "file", clock=noon)
+
+
+def test_a_report_replaces_its_own_files_and_no_others(
+    store: Store, run: RunId, tmp_path: Path
+) -> None:
+    agreement = compute_run_agreement(store, run)
+    for _ in range(2):
+        write_report_files(store, agreement, tuple(FILES), tmp_path, clock=noon)
+    for name in FILES.values():
+        own = tmp_path.joinpath(name).read_bytes()
+        (tmp_path / name).write_text('"claim_id","conversation"\nmine\n', encoding="utf-8")
+        with pytest.raises(ExportError, match="no file of a report; choose another directory"):
+            write_report_files(store, agreement, tuple(FILES), tmp_path, clock=noon)
+        assert tmp_path.joinpath(name).read_text("utf-8").endswith("mine\n")
+        (tmp_path / name).write_bytes(own)
 
 
 def test_labels_given_since_move_the_figures_without_a_new_reading(
