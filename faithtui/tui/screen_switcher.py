@@ -153,6 +153,16 @@ class ScreenSwitcher:
             if isinstance(screen, FaithScreen) and screen.is_mounted:
                 screen.clear_content()
 
+    def record_claims_shown_by_queue(self) -> None:
+        """Record what a blind queue shows of the judge, before the app is left."""
+        if not self.app.is_screen_installed("review"):
+            return
+        from faithtui.tui.review.review_screen import ReviewScreen
+
+        screen = self.app.get_screen("review")
+        if isinstance(screen, ReviewScreen) and screen.is_mounted:
+            screen.queue_navigator.record_claims_shown_by_queue()
+
     def ask_where_to_go(self) -> None:
         """Ask which screen."""
         from faithtui.tui.screen.dialogs import GoDialog

@@ -184,6 +184,7 @@ class Shutdown:
         self.is_leaving = True
         if self.app.session.is_open:
             await self.app.bookmark_keeper.save_current_place()
+            self.app.screen_switcher.record_claims_shown_by_queue()
         self.app.background_runs.cancel_all_and_clear_waiting()
         if self.app.session.is_open:
             # In a daemon thread: a write that hangs must not keep the terminal.

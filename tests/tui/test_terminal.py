@@ -122,7 +122,7 @@ def test_pasted_escape_characters_give_no_verdict_and_a_note_keeps_them_in_order
     with Terminal(command(judged), environment) as terminal:
         open_review(terminal)
         terminal.press(paste, "e")
-        terminal.wait("note: enter saves it")
+        terminal.wait(": enter saves it")
         terminal.press(paste)
         terminal.wait("some text ␛[31m nnn yyy")
         terminal.press(ENTER)

@@ -84,11 +84,7 @@ class RawReplies(Controller[FaithScreen]):
     async def load_and_show_replies(self, item: ItemId) -> None:
         """Read the calls of a conversation, if they may be seen."""
         terms, claim = self.session.hiding_state, self.find_claim()
-        refusal = (
-            await self.read_in_thread(self.explain_hidden_replies, item)
-            if self.session.is_blind
-            else ""
-        )
+        refusal = await self.read_in_thread(self._explain_replies_not_shown, item)
         replies = (
             None
             if refusal
@@ -115,6 +111,13 @@ class RawReplies(Controller[FaithScreen]):
 
         self.session.record_exposure([replies.item])
         self.input_queue.open_window(RepliesScreen(self.session, replies))
+
+    def _explain_replies_not_shown(self, item: ItemId) -> str:
+        """Say why there are no replies to read, or why they are hidden; "": they can be read."""
+        run = self.session.run
+        if run is not None and self.session.store.runs.read_run(run).spec.is_imported:
+            return f"run {run} was imported: its judge was asked elsewhere, no reply is here"
+        return self.explain_hidden_replies(item) if self.session.is_blind else ""
 
     def explain_hidden_replies(self, item: ItemId) -> str:
         """Say why a blind reviewer may not read the calls of a conversation yet; "": they may.

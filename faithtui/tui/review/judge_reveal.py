@@ -1,11 +1,12 @@
 """`v` and `T`: what of the hidden judge a reviewer looks at, and what is recorded of it."""
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.annotations import Action, Event, NewEvent
+from faithtui.domain.annotations import Action, Event, NewEvent, Step
 from faithtui.domain.ids import ClaimId, SampleId
 from faithtui.store.records import ClaimView
 from faithtui.tui.input_queue import hold_keys_during_worker
@@ -96,15 +97,22 @@ class JudgeReveal(Controller["ReviewScreen"]):
             self._make_reveal_events(claims, sample),
         )
 
-    def record_reveal_by_queue(self, claims: Sequence[ClaimView], sample: SampleId | None) -> None:
+    def record_reveal_by_queue(
+        self, claims: Sequence[ClaimView], sample: SampleId | None
+    ) -> Future[Step]:
         """Record that a queue showed the judge of claims; nobody waits for it.
 
         Args:
             claims: The claims, of the conversation that is shown.
             sample: The sample of the queue.
+
+        Returns:
+            What ends when it is written, or when it cannot be.
         """
         append = self.session.store.reviews.append_label_events_as_one_step
-        self.session.store.submit(append, self._make_reveal_events(claims, sample), urgent=True)
+        return self.session.store.submit(
+            append, self._make_reveal_events(claims, sample), urgent=True
+        )
 
     def _make_reveal_events(
         self, claims: Sequence[ClaimView], sample: SampleId | None

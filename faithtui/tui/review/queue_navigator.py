@@ -1,11 +1,13 @@
 """Working through a queue: what comes next, read ahead, and what came of it at the end."""
 
+from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.annotations import Action, Step
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.input_queue import hold_keys_during_worker
@@ -59,6 +61,17 @@ class QueueNavigator(Controller["ReviewScreen"]):
             if each.id in queue.shown and not each.seen and each.id not in self._recorded_as_seen
         ]
 
+    def record_claims_shown_by_queue(self) -> None:
+        """Record what the queue that is left showed of the judge of the conversation in view.
+
+        It stays in view: who was shown a verdict on purpose gives no blind label afterwards.
+        """
+        queue = None if self.cursor is None else self.cursor.queue
+        shown = [] if queue is None else self._list_claims_served_with_judge(queue)
+        if queue is not None and shown:
+            self.session.revealed |= {each.id for each in shown}
+            self._record_as_seen(shown, queue)
+
     def _record_claims_passed_over(self, item: ItemId, following: QueuePosition | None) -> None:
         """Record what the queue showed of the judge on claims that are left without a label.
 
@@ -70,12 +83,22 @@ class QueueNavigator(Controller["ReviewScreen"]):
         queue = None if self.cursor is None else self.cursor.queue
         if queue is None or view is None:
             return
-        if view.item.id == item and following is not None and following.queue == queue:
-            return
-        shown = self._list_claims_served_with_judge(queue)
-        if shown:
-            self._recorded_as_seen |= {each.id for each in shown}
-            self.screen.reveal.record_reveal_by_queue(shown, queue.sample)
+        if following is None or following.queue != queue:
+            self.record_claims_shown_by_queue()
+        elif view.item.id != item and (shown := self._list_claims_served_with_judge(queue)):
+            self._record_as_seen(shown, queue)
+
+    def _record_as_seen(self, claims: Sequence[ClaimView], queue: ClaimQueue) -> None:
+        numbers = {each.id for each in claims}
+        self._recorded_as_seen |= numbers
+
+        def forget_unless_written(written: Future[Step]) -> None:
+            if written.cancelled() or written.exception() is not None:
+                self._recorded_as_seen -= numbers
+
+        self.screen.reveal.record_reveal_by_queue(claims, queue.sample).add_done_callback(
+            forget_unless_written
+        )
 
     def action_leave_queue(self) -> None:
         """Go on conversation by conversation, with the claim that is looked at."""
@@ -92,7 +115,6 @@ class QueueNavigator(Controller["ReviewScreen"]):
             Piece(self.keys.fill_in_keys(hidden)),
         )
         if shown:
-            self._recorded_as_seen |= {each.id for each in shown}
             words = f"left {queue.title}; that the judge was shown on purpose is recorded"
             self.screen.reveal.record_reveal(shown, words, queue.sample)
         self.screen.reveal.reload_under_new_hiding_state()

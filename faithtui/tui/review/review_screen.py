@@ -190,6 +190,7 @@ class ReviewScreen(FaithScreen):
             self.session.remember_claim(self.view.item.id, self.claim.id)
         super().clear_content()
         self.panes.claims.forget_claim_and_block_keys()
+        self.queue_navigator.record_claims_shown_by_queue()
         self.queue_navigator.forget_read_ahead()
         self.session_line.forget_progress()
         self.review_state = None

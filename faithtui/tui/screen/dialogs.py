@@ -252,7 +252,8 @@ class GoDialog(PickDialog):
     def _lines(self, width: int) -> Sequence[Line]:
         places = self._list_places()
         names = [name or "first entry" for name, _ in places]
-        room, key_room = max(map(cell_len, names)), max(cell_len(key) for _, key in places)
+        room = max(map(cell_len, names), default=0)
+        key_room = max((cell_len(key) for _, key in places), default=0)
         lines = []
         for row, ((name, key), shown) in enumerate(zip(places, names, strict=True)):
             words = screen_catalog.WORDS[name] if name else FIRST_ENTRY_WORDS

@@ -58,12 +58,13 @@ def format_count(value: int) -> str:
 
 
 def format_share(part: int, whole: int) -> str:
-    """Write a share in whole percent, never 0% of something nor 100% of less than all."""
+    """Write a share in whole percent, rounded, never 0% of something nor 100% of less than all."""
     if not whole:
         return NONE
     if 0 < part * 100 < whole:
         return "<1%"
-    return f"{part * 100 // whole}%"
+    rounded = (200 * part + whole) // (2 * whole)
+    return f"{min(rounded, 99) if part < whole else rounded}%"
 
 
 def format_compact_count(value: int) -> str:

@@ -1,6 +1,8 @@
 """`W`: raw replies, from every screen that shows a conversation, if they may be seen."""
 
+import contextlib
 import re
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
@@ -157,3 +159,13 @@ async def test_reading_replies_is_recorded_as_having_seen_the_judge(
         await press(pilot, "W")
         await calm(pilot)
         assert len(app.session.exposed) == 1
+
+
+async def test_an_imported_run_has_no_replies_and_says_so(app: FaithApp, store_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(store_path)) as database, database:
+        database.execute("UPDATE run SET judge_fingerprint = 'imported/x'")
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "W")
+        assert app.screen is screen
+        assert status(app) == "run 1 was imported: its judge was asked elsewhere, no reply is here"

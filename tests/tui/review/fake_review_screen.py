@@ -54,7 +54,7 @@ class FakeReviewScreen(FakeScreen):
         self.empty_words = ""
         self.active_bindings: dict[str, Any] = {}
         self.status_checks = 0
-        self.note = SimpleNamespace(value="", display=False, held="", drop_held_text=lambda: None)
+        self.note = SimpleNamespace(value="", display=False, held="", drop_held_text=lambda _: None)
         self.bar = SimpleNamespace(
             text="",
             show_filter_text=self._show_filter,

@@ -6,6 +6,7 @@ from threading import Event
 
 import pytest
 
+from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
@@ -145,6 +146,59 @@ async def test_a_share_is_served_with_the_judge(app: FaithApp, store_path: Path)
         assert screen.claim.id not in screen.view.hidden
         await press(pilot, "y")
     assert acts(store_path)[0][0] in ("agreed", "overridden")
+
+
+@pytest.mark.parametrize("way", ["conversation", "queue", "quit"])
+async def test_what_a_queue_showed_is_on_record_on_every_way_out(
+    app: FaithApp, store_path: Path, way: str
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await blinded(pilot, store_path, shown_share=1.0)
+        assert screen.queue_navigator.cursor is not None
+        queue, view = screen.queue_navigator.cursor.queue, screen.view
+        assert view is not None
+        shown = {each.id for each in view.claims} & queue.shown
+        if way == "quit":
+            await pilot.press("ctrl+q")
+        elif way == "queue":
+            app.session.start_queue(replace(queue, title="another", shown=frozenset()))
+        else:
+            app.session.leave_queue()
+            app.session.choose_conversation(
+                next(item for item, _ in queue.entries if item != view.item.id)
+            )
+        if way != "quit":
+            app.show_screen("review")
+            await calm(pilot)
+            await until(pilot, lambda: screen.view is not None)
+        if way == "queue":
+            assert screen.claim is not None
+            assert screen.claim.id in shown, "the same claim, hidden in this queue"
+            await press(pilot, "y")
+    found = acts(store_path)
+    assert [each[0] for each in found[: len(shown)]] == ["revealed"] * len(shown)
+    assert not any(each[0] == "blind" for each in found)
+    if way == "queue":
+        assert found[-1][0] in ("agreed", "overridden")
+
+
+async def test_what_could_not_be_recorded_as_shown_is_recorded_later(
+    app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await blinded(pilot, store_path, shown_share=1.0)
+        reviews = app.session.store.reviews
+
+        def refuse(_: object) -> None:
+            raise StoreError("the disk is full")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(reviews, "append_label_events_as_one_step", refuse)
+            screen.queue_navigator.record_claims_shown_by_queue()
+            app.session.store.submit(lambda: None).result()
+        screen.queue_navigator.record_claims_shown_by_queue()
+        app.session.store.submit(lambda: None).result()
+    assert "revealed" in [each[0] for each in acts(store_path)]
 
 
 @pytest.mark.thorough

@@ -85,6 +85,7 @@ async def test_a_note_is_typed_without_giving_verdicts(app: FaithApp, store_path
         await press(pilot, "e")
         assert focused(app) == "note"
         keys = "\n".join(screen_text(app).splitlines()[-3:])
+        assert "note on claim 1: enter saves it" in screen_text(app), "not the one labelled before"
         assert "enter save note" in keys
         assert "esc drop note" in keys
         assert "verdict" not in keys
