@@ -90,6 +90,7 @@ class _RunLabels:
     said: Mapping[ClaimId, CountedLabels]
     words: Mapping[ClaimId, str | None]
     """The judge's, in each claim's home window."""
+    blind_only: bool
 
 
 def read_report_units(
@@ -267,7 +268,7 @@ def _read_run_labels(connection: Connection, run_id: RunId, settings: UnitSettin
     said = replay_log_into_counted_labels(
         log, judged.rule, {run_id: words}, blind_only=settings.blind_only
     )
-    return _RunLabels(judged, matched, log, said, words)
+    return _RunLabels(judged, matched, log, said, words, settings.blind_only)
 
 
 def _has_imported_ratings(known: _RunLabels) -> bool:
@@ -421,7 +422,7 @@ def _make_units_of_answers_labelled_as_whole(
 ) -> Iterator[AnswerUnit]:
     """Put together what is known about each answer that people labelled as a whole."""
     judged, said = known.judged, known.said
-    raters, ratings = _collect_imported_ratings(known.log)
+    raters, ratings = _collect_imported_ratings(known.log, blind_only=known.blind_only)
     for row in rows:
         people = said.get(ClaimId(row.claim), UNREVIEWED)
         who = raters[row.claim] | {each.reviewer for each in people.opinions}
@@ -503,7 +504,7 @@ def _select_run_answers(run_id: RunId) -> Select[Any]:
 
 
 def _collect_imported_ratings(
-    log: Sequence[LabelEvent],
+    log: Sequence[LabelEvent], *, blind_only: bool
 ) -> tuple[Mapping[int, set[str]], Mapping[int, list[float]]]:
     """Find who labelled each claim in imported data, and the ratings among these labels.
 
@@ -514,6 +515,8 @@ def _collect_imported_ratings(
     final: dict[int, list[float]] = {}
     for row in log:
         if not came_with_data(row) or row.action not in COUNTED_ACTIONS:
+            continue
+        if blind_only and row.saw_judge:
             continue
         raters[row.claim].add(row.reviewer)
         if row.scale is None or row.raw_label is None:

@@ -135,3 +135,9 @@ def test_misread_labels_are_told_however_they_were_given(store: Store) -> None:
         file.execute("UPDATE human_label SET verdict = 'idk' WHERE verdict IS NOT NULL")
     (misread,) = store.conversations.list_misread_labels()
     assert misread.count == 2
+
+
+def test_a_rating_given_in_view_of_the_judge_is_no_blind_one(store: Store) -> None:
+    run, _ = judge(store, rate("ann", "yes", SEEN), rate("ben", "no"))
+    (answer,) = store.labelled_units.read_report_units(run, UnitSettings(blind_only=True)).answers
+    assert (answer.rating, answer.raters) == (0.0, 1)
