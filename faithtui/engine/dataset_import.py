@@ -42,6 +42,11 @@ _OTHER_METADATA: Final = (
     "and the other metadata is left out"
 )
 
+_NOT_COUNTED: Final = (
+    "a skip, a label in bulk or an accepted verdict of a conversation that is there already is "
+    "left out: it could take the place of a label that counts"
+)
+
 REFUSALS_KEPT = 10_000
 """Refusals that are told one by one; a file with more is a file in another format."""
 
@@ -494,6 +499,8 @@ class _ImportPass:
                 dataset.notes.remarks.update(
                     self._count_metadata_left_out(batch.conversations, settled.unchanged_keys)
                 )
+                if settled.ratings_left_out:
+                    dataset.notes.remarks[_NOT_COUNTED] += settled.ratings_left_out
                 count = replace(
                     count,
                     read=count.read + len(batch.places) + len(batch.errors),
@@ -666,14 +673,14 @@ class _DryRun:
                 if self._merge_equal:
                     merged.append((conversation.key, twin))
                     if (conversation.source, twin) in self._metadata_of_new:
-                        ratings += len(conversation.ratings)
+                        ratings += _count_labels(conversation)
                     continue
             hashes[conversation.key] = found
             if is_known:
                 unchanged.append(conversation.key)
             else:
                 new += 1
-                ratings += len(conversation.ratings)
+                ratings += _count_labels(conversation)
                 identity = conversation.source, conversation.key
                 self._metadata_of_new[identity] = _hash_metadata(conversation.metadata)
         if not self._counts:
@@ -714,6 +721,11 @@ class _DryRun:
                 by_content.setdefault(found, key)
             self._keys_by_content[source] = by_content
         return self._hashes[source]
+
+
+def _count_labels(conversation: Conversation) -> int:
+    """Count the human labels; a skip is none."""
+    return sum(bool(each.label) for each in conversation.ratings)
 
 
 def _hash_metadata(metadata: Mapping[str, object]) -> str:

@@ -96,18 +96,20 @@ def import_batch(
     _insert_turns(connection, [(ids[each.source, each.key], each.turns) for each, _ in new])
     if index_words:
         index_all_texts(connection)
+    ratings = add_missing_ratings(
+        connection,
+        now,
+        [
+            *((ids[each.source, each.key], each.ratings) for each in accepted if each.ratings),
+            *((ids[each.source, twin], each.ratings) for each, twin in merged if each.ratings),
+        ],
+        before=set(ids.values()) - {ids[each.source, each.key] for each, _ in new},
+    )
     return ImportCounts(
         new=len(new),
         unchanged=len(unchanged),
-        new_ratings=add_missing_ratings(
-            connection,
-            now,
-            [
-                *((ids[each.source, each.key], each.ratings) for each in accepted if each.ratings),
-                *((ids[each.source, twin], each.ratings) for each, twin in merged if each.ratings),
-            ],
-            before=set(ids.values()) - {ids[each.source, each.key] for each, _ in new},
-        ),
+        new_ratings=ratings.new,
+        ratings_left_out=ratings.left_out,
         same_content=tuple(same_content),
         merged=tuple((each.key, twin) for each, twin in merged),
         conflicting=tuple(conflicting),

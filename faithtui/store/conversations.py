@@ -20,7 +20,12 @@ from faithtui.domain.conversation import Conversation, Document, Passage, Rating
 from faithtui.domain.ids import ConversationId
 from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
-from faithtui.store.annotations.ratings import MisreadLabels, list_misread_labels
+from faithtui.store.annotations.label_replay import IS_IMPORTED_LABEL
+from faithtui.store.annotations.ratings import (
+    IS_KNOWN_LABEL_WITH_RECORD,
+    MisreadLabels,
+    list_misread_labels,
+)
 from faithtui.store.claim_order import read_claims_in_text_order
 from faithtui.store.conversation_import import import_batch
 from faithtui.store.database import Database
@@ -225,7 +230,11 @@ class Conversations:
             .select_from(human_label)
             .join(claim, claim.c.id == human_label.c.claim_id)
             .join(conversation, conversation.c.id == claim.c.conversation_id)
-            .where(human_label.c.action == Action.IMPORTED.value)
+            .where(
+                IS_IMPORTED_LABEL,
+                human_label.c.action != Action.SKIPPED.value,
+                ~IS_KNOWN_LABEL_WITH_RECORD,
+            )
             .group_by(conversation.c.source)
         )
         with self._database.open_reader() as connection:
@@ -427,11 +436,11 @@ def _read_ratings(connection: Connection, conversation_id: int) -> tuple[Rating,
         .join(claim, claim.c.id == human_label.c.claim_id)
         .where(
             claim.c.conversation_id == conversation_id,
-            human_label.c.action == Action.IMPORTED.value,
+            IS_IMPORTED_LABEL,
         )
         .order_by(human_label.c.id)
     )
-    return tuple(
+    ratings = (
         Rating(
             turn=row.turn,
             annotator=row.reviewer,
@@ -443,3 +452,4 @@ def _read_ratings(connection: Connection, conversation_id: int) -> tuple[Rating,
         )
         for row in rows
     )
+    return tuple(dict.fromkeys(ratings))

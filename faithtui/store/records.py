@@ -67,6 +67,8 @@ class ImportCounts:
     """Keys that are stored with other turns. Nothing of them was written."""
     unchanged_keys: tuple[str, ...] = field(default=(), compare=False)
     """Keys of those that are unchanged, as often as each came."""
+    ratings_left_out: int = 0
+    """Skips, labels in bulk and accepted ones of conversations that were there already."""
 
     def __add__(self, later: "ImportCounts") -> "ImportCounts":
         """Count what was imported afterwards, too."""
@@ -78,6 +80,7 @@ class ImportCounts:
             self.merged + later.merged,
             self.conflicting + later.conflicting,
             self.unchanged_keys + later.unchanged_keys,
+            self.ratings_left_out + later.ratings_left_out,
         )
 
 

@@ -39,7 +39,7 @@ class CheckOutcome(StrEnum):
 
 
 NO_SAMPLE = "no random sample"
-"""What people read for `UNKNOWN` where the labelled units are none."""
+"""What people read for `UNKNOWN` where the labelled units are no random sample."""
 
 EXIT_CODES = {
     CheckOutcome.PASSED: 0,

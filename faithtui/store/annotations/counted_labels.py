@@ -124,9 +124,7 @@ def replay_log_into_counted_labels(
         standing = _replay_claim_events(acts)
         before: Sequence[HumanVerdict] = ()
         if any(map(_is_adjudicated, standing)):
-            before = _replay_claim_events(
-                [act for act in acts if act.action is not Action.ADJUDICATED]
-            )
+            before = _replay_claim_events(_drop_final_events(acts))
         found[claim_id] = _make_counted_labels(standing, before, places, heard, home_labels)
     return found
 
@@ -154,7 +152,7 @@ def _read_single_blind_label(
         act.code,
         place,
         act.unverified,
-        _came_with_data(act),
+        came_with_data(act),
     )
     return CountedLabels(LabelState.LABELLED, (opinion,), word, human, 1, True)
 
@@ -162,6 +160,23 @@ def _read_single_blind_label(
 def _replay_claim_events(acts: Sequence[LabelEvent]) -> Sequence[HumanVerdict]:
     """Replay the acts on one claim into what each person stands by."""
     return next(iter(replay_verdicts(acts).values()), ())
+
+
+def _drop_final_events(acts: Sequence[LabelEvent]) -> list[LabelEvent]:
+    """Drop final labels, and imported ones that an earlier import did not know to be final."""
+    final = {
+        (act.reviewer, act.scale, act.raw_label)
+        for act in acts
+        if act.action is Action.ADJUDICATED and act.scale is not None
+    }
+    return [
+        act
+        for act in acts
+        if act.action is not Action.ADJUDICATED
+        and not (
+            act.action is Action.IMPORTED and (act.reviewer, act.scale, act.raw_label) in final
+        )
+    ]
 
 
 def _make_counted_labels(
@@ -243,7 +258,7 @@ def _make_opinion(
         code=found.code,
         order=places[found.event.id],
         unverified=found.event.unverified,
-        came_with_data=_came_with_data(found.event),
+        came_with_data=came_with_data(found.event),
     )
 
 
@@ -254,7 +269,8 @@ def _is_blind(act: LabelEvent) -> bool:
     return act.action is Action.BLIND
 
 
-def _came_with_data(act: LabelEvent) -> bool:
+def came_with_data(act: LabelEvent) -> bool:
+    """Say whether a label came with data, as `IS_IMPORTED_LABEL` does of rows."""
     return act.action is Action.IMPORTED or act.scale is not None
 
 

@@ -28,7 +28,7 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.agreement.rating_scales import translate_to_rating
 from faithtui.agreement.sampling.designs import find_label_design, is_census_with_unblinded_claims
-from faithtui.domain.annotations import Action, LabelEvent
+from faithtui.domain.annotations import COUNTED_ACTIONS, Action, LabelEvent
 from faithtui.domain.ids import ClaimId, ConversationId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM, SEVERITY
 from faithtui.domain.scores import Score, ScoringRule, passes_threshold
@@ -36,6 +36,7 @@ from faithtui.errors import StoreError
 from faithtui.store.annotations.counted_labels import (
     UNREVIEWED,
     CountedLabels,
+    came_with_data,
     read_claims_label_log,
     read_run_label_log,
     replay_log_into_counted_labels,
@@ -89,6 +90,7 @@ class _RunLabels:
     said: Mapping[ClaimId, CountedLabels]
     words: Mapping[ClaimId, str | None]
     """The judge's, in each claim's home window."""
+    blind_only: bool
 
 
 def read_report_units(
@@ -266,14 +268,14 @@ def _read_run_labels(connection: Connection, run_id: RunId, settings: UnitSettin
     said = replay_log_into_counted_labels(
         log, judged.rule, {run_id: words}, blind_only=settings.blind_only
     )
-    return _RunLabels(judged, matched, log, said, words)
+    return _RunLabels(judged, matched, log, said, words, settings.blind_only)
 
 
 def _has_imported_ratings(known: _RunLabels) -> bool:
     """Say whether a run judged whole answers of which ratings came with the data."""
     answers = (claim_id for *_, claim_id, _, _, kind, _ in known.judged.homes if kind == "answer")
     return any(
-        opinion.action is Action.IMPORTED
+        opinion.came_with_data
         for claim_id in answers
         for opinion in known.said.get(claim_id, UNREVIEWED).opinions
     )
@@ -420,14 +422,14 @@ def _make_units_of_answers_labelled_as_whole(
 ) -> Iterator[AnswerUnit]:
     """Put together what is known about each answer that people labelled as a whole."""
     judged, said = known.judged, known.said
-    raters, ratings = _collect_imported_ratings(known.log)
+    raters, ratings = _collect_imported_ratings(known.log, blind_only=known.blind_only)
     for row in rows:
         people = said.get(ClaimId(row.claim), UNREVIEWED)
         who = raters[row.claim] | {each.reviewer for each in people.opinions}
         if not who:
             continue  # somebody put the answer off, or took a verdict back
         score, claims = scores.get_score_and_claim_count((row.item, row.turn))
-        rated = ratings[row.claim]
+        rated = ratings.get(row.claim, [])
         item = judged.items[row.number]
         yield AnswerUnit(
             conversation=item.conversation,
@@ -502,17 +504,27 @@ def _select_run_answers(run_id: RunId) -> Select[Any]:
 
 
 def _collect_imported_ratings(
-    log: Sequence[LabelEvent],
+    log: Sequence[LabelEvent], *, blind_only: bool
 ) -> tuple[Mapping[int, set[str]], Mapping[int, list[float]]]:
-    """Find who labelled each claim in imported data, and the ratings among these labels."""
+    """Find who labelled each claim in imported data, and the ratings among these labels.
+
+    The newest rating of each annotator counts, and of a final one no other.
+    """
     raters: dict[int, set[str]] = defaultdict(set)
-    ratings: dict[int, list[float]] = defaultdict(list)
+    newest: dict[int, dict[str, float]] = defaultdict(dict)
+    final: dict[int, list[float]] = {}
     for row in log:
-        if row.action is Action.IMPORTED:
-            raters[row.claim].add(row.reviewer)
-            if row.scale is None or row.raw_label is None:
-                continue
-            rating = translate_to_rating(row.scale, row.raw_label)
-            if rating is not None:
-                ratings[row.claim].append(rating)
-    return raters, ratings
+        if not came_with_data(row) or row.action not in COUNTED_ACTIONS:
+            continue
+        if blind_only and row.saw_judge:
+            continue
+        raters[row.claim].add(row.reviewer)
+        if row.scale is None or row.raw_label is None:
+            continue
+        rating = translate_to_rating(row.scale, row.raw_label)
+        if rating is not None:
+            newest[row.claim][row.reviewer] = rating
+            if row.action is Action.ADJUDICATED:
+                final[row.claim] = [rating]
+    ratings = {claim_id: [*each.values()] for claim_id, each in newest.items()}
+    return raters, ratings | final

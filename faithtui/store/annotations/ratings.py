@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, exists, func, insert, or_, select, update
 
 from faithtui.agreement.rating_scales import translate_to_verdict
 from faithtui.domain.annotations import COUNTED_ACTIONS, VERDICT_ACTIONS, Action
@@ -25,11 +25,29 @@ from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import claim, conversation, human_label
 from faithtui.store.search.word_index import index_claims
 
+_WORDS: Final = ("reviewer", "scale", "raw_label", "note")
+"""Columns by which an imported label is known of which nothing says how it was given."""
 _CONTENT: Final = (
-    *("reviewer", "scale", "raw_label", "note"),
+    *_WORDS,
     *("action", "saw_judge", "judge_verdict", "seconds", "reason_code", "guideline_version"),
 )
 """Columns of what an imported label says."""
+_PLAIN: Final = (Action.IMPORTED.value, False, None, None, None, None)
+"""The others where nothing says how a label was given."""
+_WORDS_END: Final = 1 + len(_WORDS)
+"""Columns of an identity that say what was said of which claim; the others say how."""
+_earlier = human_label.alias("earlier")
+IS_KNOWN_LABEL_WITH_RECORD: Final = or_(
+    human_label.c.saw_judge,
+    human_label.c.action != Action.IMPORTED.value,
+    *(human_label.c[name].is_not(None) for name in _CONTENT[-4:]),
+) & exists().where(
+    *(_earlier.c[name] == human_label.c[name] for name in ("claim_id", *_WORDS[:-1])),
+    _earlier.c.note.is_not_distinct_from(human_label.c.note),
+    _earlier.c.clock < human_label.c.clock,
+)
+"""An imported label that an earlier row has already, and how it was given. The first part is of the
+row alone, so that few rows are looked up."""
 _UNCOUNTED: Final = frozenset(each.value for each in VERDICT_ACTIONS - COUNTED_ACTIONS)
 _KEPT_ACTIONS: Final = (VERDICT_ACTIONS - COUNTED_ACTIONS) | {Action.ADJUDICATED}
 """What a label is stored as that is no verdict of its own, or a final word; others are imported."""
@@ -60,7 +78,7 @@ def list_misread_labels(connection: Connection) -> tuple[MisreadLabels, ...]:
         .join_from(human_label, claim, human_label.c.claim_id == claim.c.id)
         .join(conversation, claim.c.conversation_id == conversation.c.id)
         .where(
-            human_label.c.action == Action.IMPORTED.value,
+            IS_IMPORTED_LABEL,
             human_label.c.scale.is_not(None),
             human_label.c.raw_label.is_not(None),
         )
@@ -88,6 +106,16 @@ def list_misread_labels(connection: Connection) -> tuple[MisreadLabels, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class RatingCounts:
+    """What became of the ratings of a batch."""
+
+    new: int = 0
+    """Labels that were not there. Not counted: how a label was given that was there already."""
+    left_out: int = 0
+    """Skips, labels in bulk and accepted ones of conversations that were there already."""
+
+
+@dataclass(frozen=True, slots=True)
 class _ClaimKey:
     """Identity of a claim."""
 
@@ -102,37 +130,48 @@ def add_missing_ratings(
     now: datetime,
     rated: Sequence[tuple[int, Sequence[Rating]]],
     before: set[int],
-) -> int:
+) -> RatingCounts:
     """Append the ratings that are not there yet.
+
+    A label that is there without how it was given is appended again with that, unless its annotator
+    labelled the claim here since; the other way round nothing is appended.
 
     Args:
         connection: In the write.
         now: Time of the import.
         rated: Ratings by id of their conversation.
         before: Ids of the conversations that were there before this batch.
-
-    Returns:
-        How many were appended.
     """
     if not rated:
-        return 0
+        return RatingCounts()
     old = sorted({number for number, _ in rated} & before)
     claims = _find_or_make_claims(connection, rated, old)
     seen = _read_imported_label_identities(connection, old)
+    counted = {each[:_WORDS_END] for each in seen if each[_WORDS_END] not in _UNCOUNTED}
+    labelled_here = _read_reviewers_of_own_labels(connection, old)
     names = _read_conversation_keys(connection, sorted({number for number, _ in rated}))
     clock = compute_next_clock(connection)
     rows: list[dict[str, Any]] = []
     touched: set[tuple[int, int]] = set()
+    left_out = known = 0
     for number, ratings in rated:
         for rating in ratings:
             key = _make_claim_key(number, rating)
             row = {"claim_id": claims[key], **_make_content_columns(rating)}
-            if number in before and row["action"] in _UNCOUNTED:
-                continue  # it would take the place of a verdict that counts here
             same = tuple(row.values())
-            if same in seen:
+            words, details = same[:_WORDS_END], same[_WORDS_END:]
+            if same in seen or (words in counted and details == _PLAIN):
                 continue
+            if number in before and row["action"] in _UNCOUNTED:
+                left_out += 1  # it would take the place of a verdict that counts here
+                continue
+            if words in counted:
+                if (row["claim_id"], row["reviewer"]) in labelled_here:
+                    continue
+                known += 1
             seen.add(same)
+            if row["action"] not in _UNCOUNTED:
+                counted.add(words)
             touched.add((number, claims[key]))
             said = _list_identifying_texts(row)
             rows.append(
@@ -156,7 +195,7 @@ def add_missing_ratings(
             )
     for number, held in items.items():
         update_human_columns_of_items(connection, number, sorted(held))
-    return sum(bool(row["raw_label"]) for row in rows)
+    return RatingCounts(sum(bool(row["raw_label"]) for row in rows) - known, left_out)
 
 
 def _make_content_columns(rating: Rating) -> dict[str, Any]:
@@ -180,9 +219,9 @@ def _make_content_columns(rating: Rating) -> dict[str, Any]:
 
 def _list_identifying_texts(row: Mapping[str, Any]) -> list[str | None]:
     """List what a label says, of which its name is made; plain labels are known by four texts."""
-    told = [row[name] for name in _CONTENT[:4]]
-    details = [row[name] for name in _CONTENT[4:]]
-    if details == [Action.IMPORTED.value, False, None, None, None, None]:
+    told = [row[name] for name in _WORDS]
+    details = tuple(row[name] for name in _CONTENT[len(_WORDS) :])
+    if details == _PLAIN:
         return told
     return [*told, *(None if each is None else str(each) for each in details)]
 
@@ -288,3 +327,22 @@ def _read_imported_label_identities(
             )
         }
     return seen
+
+
+def _read_reviewers_of_own_labels(
+    connection: Connection, conversations: Sequence[int]
+) -> set[tuple[int, str]]:
+    """Read who labelled which claims of some conversations here, by claim."""
+    found: set[tuple[int, str]] = set()
+    for some in split_into_chunks(conversations):
+        rows = connection.execute(
+            select(human_label.c.claim_id, human_label.c.reviewer)
+            .join(claim, claim.c.id == human_label.c.claim_id)
+            .where(
+                claim.c.conversation_id.in_(some),
+                human_label.c.action.in_([each.value for each in VERDICT_ACTIONS]),
+                ~IS_IMPORTED_LABEL,
+            )
+        )
+        found |= {(row.claim_id, row.reviewer) for row in rows}
+    return found

@@ -7,10 +7,14 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, Select, desc, exists, func, or_, select
 
-from faithtui.domain.annotations import TIE, Action
+from faithtui.domain.annotations import COUNTED_ACTIONS, TIE, list_top_verdicts
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.integrity.run_summary import CHECKS, IntegritySummary
-from faithtui.store.annotations.label_replay import read_events, replay_verdicts
+from faithtui.store.annotations.label_replay import (
+    IS_IMPORTED_LABEL,
+    read_events,
+    replay_verdicts,
+)
 from faithtui.store.records import (
     ItemRow,
     ItemState,
@@ -72,7 +76,7 @@ def select_ordered_item_ids(run_id: RunId, order: ItemOrder) -> Select[Any]:
         select(claim.c.conversation_id, func.max(human_label.c.created_at).label("at"))
         .select_from(human_label)
         .join(claim, claim.c.id == human_label.c.claim_id)
-        .where(human_label.c.action != Action.IMPORTED.value)
+        .where(~IS_IMPORTED_LABEL)
         .group_by(claim.c.conversation_id)
         .subquery()
     )
@@ -261,26 +265,21 @@ def read_item_rows_with_list_marks(
 def _count_imported_labels_by_majority(
     connection: Connection, conversations: Sequence[ConversationId]
 ) -> dict[int, Counter[str]]:
-    """Read what came with conversations as labels of whole answers, by majority of annotators."""
-    votes: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
-    for some in split_into_chunks(conversations):
-        labels = (
-            select(claim.c.conversation_id, claim.c.turn, human_label.c.verdict, func.count())
-            .join(human_label, human_label.c.claim_id == claim.c.id)
-            .where(
-                claim.c.conversation_id.in_(some),
-                claim.c.kind == "answer",
-                human_label.c.action == Action.IMPORTED.value,
-                human_label.c.verdict.is_not(None),
-            )
-            .group_by(claim.c.conversation_id, claim.c.turn, human_label.c.verdict)
-        )
-        for conversation_id, at_turn, label, count in connection.execute(labels):
-            votes[conversation_id, at_turn][label] += count
+    """Read what came with conversations as labels of whole answers, by majority of annotators.
+
+    The newest label of each annotator counts, and of a final label no other.
+    """
     found: dict[int, Counter[str]] = defaultdict(Counter)
-    for (conversation_id, _), counted in votes.items():
-        (label, most), *others = counted.most_common()
-        found[conversation_id][TIE if others and others[0][1] == most else label] += 1
+    for some in split_into_chunks(conversations):
+        is_answer = claim.c.conversation_id.in_(some) & (claim.c.kind == "answer")
+        said = replay_verdicts(read_events(connection, is_answer & IS_IMPORTED_LABEL))
+        answers = connection.execute(select(claim.c.id, claim.c.conversation_id).where(is_answer))
+        conversation_of = {row.id: row.conversation_id for row in answers}
+        for claim_id, verdicts in said.items():
+            words = list_top_verdicts(verdicts)
+            if words:
+                label = words[0] if len(words) == 1 else TIE
+                found[conversation_of[claim_id]][label] += 1
     return found
 
 
@@ -293,7 +292,8 @@ def count_imported_answer_labels(connection: Connection, run_id: RunId) -> int:
         .where(
             run_item.c.run_id == run_id,
             claim.c.kind == "answer",
-            human_label.c.action == Action.IMPORTED.value,
+            IS_IMPORTED_LABEL,
+            human_label.c.action.in_([each.value for each in COUNTED_ACTIONS]),
             human_label.c.verdict.is_not(None),
         )
         .distinct()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.domain.annotations import TIE, Action
-from faithtui.domain.conversation import Conversation, Document, Rating, Span, Turn
+from faithtui.domain.conversation import Conversation, Document, LabelRecord, Rating, Span, Turn
 from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
@@ -288,8 +288,12 @@ def test_a_judged_answer_is_read_once_at_each_level_and_never_with_itself(store:
     assert len(store.labelled_units.read_rated_answer_units(run)) == 1
 
 
-def test_ratings_that_came_with_the_data_are_no_census_of_judged_answers(store: Store) -> None:
-    rated = make_conversation(answers=1, ratings=[Rating(1, "ann", MTRAG, "4")])
+@pytest.mark.parametrize("record", [None, LabelRecord(Action.ADJUDICATED)])
+def test_ratings_that_came_with_the_data_are_no_census_of_judged_answers(
+    store: Store, record: LabelRecord | None
+) -> None:
+    rating = Rating(1, "ann", MTRAG, "4", record=record)
+    rated = make_conversation(answers=1, ratings=[rating])
     run, _ = said(store, rated, SUPPORT_RUN, {1: [answer("yes")]})
     assert store.labelled_units.read_report_units(run).design.kind is DesignKind.CONVENIENCE
     here, item = said(store, make_conversation("two", answers=1), SUPPORT_RUN, {1: [answer("yes")]})

@@ -227,6 +227,39 @@ def test_options_that_cannot_be_meant_are_refused(
     assert says in done.err
 
 
+def test_a_skip_is_no_label_and_is_told_where_it_is_left_out(cli: Cli, tmp_path: Path) -> None:
+    def write_row(*labels: dict[str, object]) -> Path:
+        path = tmp_path / "claims.jsonl"
+        row = {
+            **{"conversation_id": "0505c71b", "conversation": "1", "turn": 1, "claim_id": "86b1"},
+            **{"kind": "claim", "claim": "It sails.", "judged": True, "model": "m", "window": 0},
+            **{"verdict": "yes", "word": "yes", "metadata": {}, "labels": labels},
+            "messages": [
+                {"role": "user", "content": "When?"},
+                {"role": "assistant", "content": "It sails.", "documents": []},
+            ],
+            "passages": [],
+        }
+        path.write_text(json.dumps(row) + "\n", "utf-8")
+        return path
+
+    skip: dict[str, object] = {"annotator": "ann", "label": None, "action": "skipped"}
+    label: dict[str, object] = {
+        "annotator": "ben",
+        "label": "no",
+        "action": "blind",
+        "counted": True,
+    }
+    path = write_row(skip, label)
+    drawn = cli("import", "--dry-run", path)
+    assert "label of ann on turn 2, “It sails.”: skipped\n" in drawn.out
+    assert "1 new human label\n" in drawn.out
+    assert "1 new human label\n" in cli("import", path).out
+    write_row({**skip, "annotator": "cyd"}, {**label, "annotator": "dan", "action": "bulk"})
+    out = cli("import", path).out
+    assert "  2 times: a skip, a label in bulk or an accepted verdict of a conversation" in out
+
+
 @pytest.mark.parametrize("option", [(), ("--dry-run",)])
 def test_labels_that_nobody_can_read_are_told(cli: Cli, option: tuple[str, ...]) -> None:
     path = FOLDER / "langfuse_traces.json"
