@@ -89,6 +89,9 @@ def choose_action_of_verdict_event(
     return Action.AGREED if verdict == judge else Action.OVERRIDDEN
 
 
+HASTY_S = 2.0
+"""Seconds on a claim below which nobody has read it and its passages."""
+
 TIE = "tie"
 """Stands for the label of a claim or an answer on which annotators are evenly split."""
 

@@ -18,7 +18,7 @@ from faithtui.agreement.report.model import (
     PairReport,
     RaterReport,
 )
-from faithtui.agreement.report.settings import HASTY_S, ReportSettings
+from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.units import (
     ComparedClaims,
     encode_labels,
@@ -36,7 +36,7 @@ from faithtui.agreement.statistics.matrices import (
     count_confusion_by_group,
 )
 from faithtui.agreement.statistics.scores import estimate_share_difference
-from faithtui.domain.annotations import Action
+from faithtui.domain.annotations import HASTY_S, Action
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
 

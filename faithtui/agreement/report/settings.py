@@ -8,8 +8,6 @@ from faithtui.agreement.labelled_units import Duplicates
 from faithtui.domain.estimates import LEVEL
 from faithtui.domain.ids import ClaimSetId, SampleId
 
-HASTY_S = 2.0
-"""Seconds on a claim below which nobody has read it and its passages."""
 MANY_HASTY = 1 / 3
 """Share of an annotator's labels that took less, from which on they are said to be hasty."""
 FEW_MINORITY = 10

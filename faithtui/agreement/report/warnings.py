@@ -22,7 +22,6 @@ from faithtui.agreement.report.model import (
 )
 from faithtui.agreement.report.settings import (
     FEW_MINORITY,
-    HASTY_S,
     MANY_HASTY,
     ReportLevel,
     ReportWarning,
@@ -30,6 +29,7 @@ from faithtui.agreement.report.settings import (
     WarningSubject,
 )
 from faithtui.agreement.statistics.coefficients import list_table_warning_codes
+from faithtui.domain.annotations import HASTY_S
 from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, EstimateStatus, Reason
 from faithtui.domain.integrity.run_summary import Soundness
 

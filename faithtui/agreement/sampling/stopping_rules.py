@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import NormalDist, median
 
-from faithtui.agreement.report.settings import HASTY_S
 from faithtui.agreement.sampling.draw import Stratum
+from faithtui.domain.annotations import HASTY_S
 from faithtui.domain.estimates import LEVEL
 
 Z_95 = NormalDist().inv_cdf(0.975)

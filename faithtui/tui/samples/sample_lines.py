@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from faithtui.agreement.population_text import describe_population, describe_unmeasured_results
-from faithtui.agreement.report.settings import HASTY_S
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
 from faithtui.agreement.sampling.label_plan import (
     LabelPlan,
@@ -19,6 +18,7 @@ from faithtui.agreement.sampling.stopping_rules import (
     compute_effective_sample_size,
     predict_half_width,
 )
+from faithtui.domain.annotations import HASTY_S
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.review.samples.label_plans import PlanBasis
