@@ -272,6 +272,10 @@ class Session:
             self.revealed |= self.claim_queue.shown
         self.claim_queue = None
 
+    def keep_judge_in_view(self, claims: "Iterable[ClaimId]") -> None:
+        """Hide the judge of these claims no more: its verdict was shown on purpose."""
+        self.revealed.update(claims)
+
     def get_run_environment(self) -> "RunEnvironment":
         """Give what all runs of the app share. Imports what is slow: meant for a thread.
 

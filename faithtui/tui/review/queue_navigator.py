@@ -69,7 +69,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         queue = None if self.cursor is None else self.cursor.queue
         shown = [] if queue is None else self._list_claims_served_with_judge(queue)
         if queue is not None and shown:
-            self.session.revealed |= {each.id for each in shown}
+            self.session.keep_judge_in_view(each.id for each in shown)
             self._record_as_seen(shown, queue)
 
     def _record_claims_passed_over(self, item: ItemId, following: QueuePosition | None) -> None:
