@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TextIO, assert_never
 
 from faithtui.cli.output import is_quiet, plural, print_json
-from faithtui.domain.judging.error_sentences import WAYS, format_attempt_failure
+from faithtui.domain.judging.error_sentences import OUTPUT_FORMAT_WORDS, format_attempt_failure
 from faithtui.domain.text.visible_text import make_visible, make_visible_line
 from faithtui.engine.calls.budget import NUSD, BudgetCaps
 from faithtui.engine.runs.events import (
@@ -90,9 +90,10 @@ class ProgressLine:
             case CallRetried():
                 self._show_retry(event)
             case WayChanged():
-                left, taken = (WAYS.get(each, each) for each in (event.left, event.taken))
+                previous = OUTPUT_FORMAT_WORDS.get(event.left, event.left)
+                current = OUTPUT_FORMAT_WORDS.get(event.taken, event.taken)
                 self._print_line(
-                    f"{left} did not work with this judge; asking by {taken} from now on"
+                    f"{previous} did not work with this judge; asking by {current} from now on"
                 )
             case ParameterRefused():
                 self._print_line(f"the model does not take {event.name}; it is not sent any more")

@@ -74,7 +74,7 @@ class JudgeCheckResult:
     """What a command ends with."""
     calls: int = 0
     """Answers that came."""
-    rung: OutputFormat | None = None
+    output_format: OutputFormat | None = None
     """How it gives JSON; None: it needs no way of its own, or gave none."""
     latency_ms: int | None = None
     """Of the last answer; None without one."""
@@ -154,7 +154,7 @@ async def try_judge_with_two_questions(
                 return JudgeCheckResult(
                     True, "its file can be read; it answers what was recorded in it"
                 )
-            format_fallback = OutputFormatFallback(judge.ref, judge.rungs)
+            format_fallback = OutputFormatFallback(judge.ref, judge.output_formats)
             asker = Asker(
                 judge,
                 MemoryReplyCache(),
@@ -195,7 +195,7 @@ class _ReplyListener:
         self.reply = reply
 
     def make_result(
-        self, ok: bool, sentence: str, exit_code: int, rung: OutputFormat | None = None
+        self, ok: bool, sentence: str, exit_code: int, output_format: OutputFormat | None = None
     ) -> JudgeCheckResult:
         """Put it together."""
         if self.asker is None or self.reply is None:
@@ -206,7 +206,7 @@ class _ReplyListener:
             sentence,
             exit_code,
             calls=tally.calls,
-            rung=rung,
+            output_format=output_format,
             latency_ms=self.reply.latency_ms,
             served_model=self.reply.served_model,
             tokens_in=tally.tokens_in,
@@ -271,27 +271,29 @@ _SWAYED: Final[Mapping[bool | None, str]] = {
 def _make_result_from_verdicts(
     verdicts: tuple[ParsedVerdict | None, ...],
     swayed: bool | None,
-    rung: OutputFormat | None,
+    output_format: OutputFormat | None,
     listener: _ReplyListener,
 ) -> JudgeCheckResult:
     """Say what the answers are worth; `swayed` matters where they are right."""
     words = _get_word_of_each_verdict(verdicts)
     lower = [None if word is None else word.lower() for word in words]
-    way = "" if rung is None else f" by {rung.value}"
-    trial = listener.make_result(True, "", 0, rung)
+    way = "" if output_format is None else f" by {output_format.value}"
+    trial = listener.make_result(True, "", 0, output_format)
     answers = f"answers{way} in {trial.latency_ms or 0:,} ms"
     if None in lower:
         missing = lower.count(None)
         wrong = f"{answers}, but left {missing} of {len(lower)} claims without a verdict"
         advice = "Runs ask again for those; if it goes on, choose another model"
-        return listener.make_result(False, f"{wrong}. {advice}", JudgeError.exit_code, rung)
+        return listener.make_result(
+            False, f"{wrong}. {advice}", JudgeError.exit_code, output_format
+        )
     if len(set(lower)) == 1:
         return listener.make_result(
             False,
             f"{answers}, but calls everything `{words[0]}`: what the text says and what it denies. "
             "Its verdicts mean nothing; choose another model",
             JudgeError.exit_code,
-            rung,
+            output_format,
         )
     if _are_verdicts_right(words):
         sentence = f"{answers} and judges the three claims of this test right{_SWAYED[swayed]}"
@@ -304,7 +306,7 @@ def _make_result_from_verdicts(
     if trial.latency_ms is not None and trial.latency_ms > SLOW_MS:
         hours = trial.latency_ms * 1_000 / 8 / 3_600_000
         sentence += f". It is slow: 1,000 questions take about {hours:.1f} h with 8 at once"
-    return listener.make_result(True, sentence, 0, rung)
+    return listener.make_result(True, sentence, 0, output_format)
 
 
 async def _make_result_from_error(

@@ -91,7 +91,7 @@ async def judge_labelled_claims(
         judge,
         MemoryReplyCache(),
         concurrency=concurrency,
-        format_fallback=OutputFormatFallback(judge.ref, judge.rungs),
+        format_fallback=OutputFormatFallback(judge.ref, judge.output_formats),
         limiter=limiter,
     )
     found: list[TrialVerdict | None] = [None] * len(claims)

@@ -91,9 +91,9 @@ class JudgeRequest:
     """Which repetition this is, when the same question is asked again on purpose."""
     images: tuple[ImageData, ...] = ()
     """Shown after the prompt, in order. Only sent to judges that take images."""
-    rung: OutputFormat | None = None
-    """One of the judge's `rungs`; None: the first. Means nothing without a schema. No part of
-    what makes two questions equal: an answer serves however it was asked for."""
+    output_format: OutputFormat | None = None
+    """One of the judge's `output_formats`; None: the first. Means nothing without a schema. No part
+    of what makes two questions equal: an answer serves however it was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class JudgeReply:
     request_id: str | None = None
     served_model: str | None = None
     latency_ms: int = 0
-    rung: OutputFormat | None = None
+    output_format: OutputFormat | None = None
     """How it was asked; None: a judge that needs no such way."""
     limits: RateLimits = RateLimits()
 
@@ -141,7 +141,7 @@ class Judge(Protocol):
         """How many tokens it can read and write at once; None when nobody knows."""
 
     @property
-    def rungs(self) -> tuple[OutputFormat, ...]:
+    def output_formats(self) -> tuple[OutputFormat, ...]:
         """Ways to ask it for JSON, the most binding first; () when it needs none."""
 
     @property
@@ -169,7 +169,7 @@ class LocalJudge:
     """What judges without a network have in common: nobody binds or limits them."""
 
     @property
-    def rungs(self) -> tuple[OutputFormat, ...]:
+    def output_formats(self) -> tuple[OutputFormat, ...]:
         """None is needed."""
         return ()
 

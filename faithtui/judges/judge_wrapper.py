@@ -30,9 +30,9 @@ class JudgeWrapper:
         return self._judge.context_window
 
     @property
-    def rungs(self) -> tuple[OutputFormat, ...]:
+    def output_formats(self) -> tuple[OutputFormat, ...]:
         """As the judge's."""
-        return self._judge.rungs
+        return self._judge.output_formats
 
     @property
     def account(self) -> str:

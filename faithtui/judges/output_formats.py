@@ -18,13 +18,13 @@ TOOL_DESCRIPTION = "Give the answer to the question."
 
 
 def choose_output_format(
-    request: JudgeRequest, rungs: Sequence[OutputFormat]
+    request: JudgeRequest, output_formats: Sequence[OutputFormat]
 ) -> OutputFormat | None:
     """Say how to ask: as the request wants it, else in the most binding way there is.
 
     Args:
         request: The question.
-        rungs: Ways there are, the most binding first.
+        output_formats: Ways there are, the most binding first.
 
     Returns:
         None for a question whose answer is plain text.
@@ -34,12 +34,13 @@ def choose_output_format(
     """
     if request.schema is None:
         return None
-    rung = request.rung or rungs[0]
-    if rung not in rungs:
+    output_format = request.output_format or output_formats[0]
+    if output_format not in output_formats:
         raise JudgeUnsupported(
-            f"this provider's protocol has no way to ask by {rung}; it has {', '.join(rungs)}"
+            f"this provider's protocol has no way to ask by {output_format}; "
+            f"it has {', '.join(output_formats)}"
         )
-    return rung
+    return output_format
 
 
 def make_schema_name(request: JudgeRequest) -> str:
@@ -47,14 +48,14 @@ def make_schema_name(request: JudgeRequest) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "_", request.step)[:64] or "reply"
 
 
-def append_schema_to_prompt(request: JudgeRequest, rung: OutputFormat | None) -> str:
+def append_schema_to_prompt(request: JudgeRequest, output_format: OutputFormat | None) -> str:
     """Write the prompt as it is sent.
 
     The schema stands behind everything else, so that what precedes it is the same in every way of
     asking and a provider's prompt cache serves them all.
     """
     prompt = remove_invalid_unicode(request.prompt)
-    if rung not in (OutputFormat.JSON, OutputFormat.TEXT):
+    if output_format not in (OutputFormat.JSON, OutputFormat.TEXT):
         return prompt
     schema = json.dumps(request.schema, ensure_ascii=False, separators=(",", ":"))
     return f"{prompt}\n\n{JSON_INSTRUCTION}\n{schema}"

@@ -154,7 +154,7 @@ class AnsweringJudge:
         return None
 
     @property
-    def rungs(self) -> tuple[OutputFormat, ...]:
+    def output_formats(self) -> tuple[OutputFormat, ...]:
         """None: it gets the schema and does with it what it can."""
         return ()
 

@@ -375,7 +375,7 @@ class StoredReply:
     request_id: str | None
     served_model: str | None
     latency_ms: int
-    rung: str | None = None
+    output_format: str | None = None
     """How the judge was bound to JSON; None: in no way."""
     tokens_cache_write: int | None = None
     tokens_reasoning: int | None = None

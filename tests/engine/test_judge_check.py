@@ -38,7 +38,7 @@ async def test_a_judge_that_works_says_how_and_what_it_took(server: FakeServer) 
     trial = await tried(server)
     assert trial.ok
     assert trial.exit_code == 0
-    assert trial.rung is OutputFormat.SCHEMA
+    assert trial.output_format is OutputFormat.SCHEMA
     assert trial.sentence.startswith("answers by schema in ")
     assert trial.sentence.endswith(
         "judges the three claims of this test right, also when the text orders it to say yes"
@@ -90,7 +90,7 @@ async def test_what_was_not_answered_the_second_time_is_not_known(server: FakeSe
 async def test_the_embedded_judge_works() -> None:
     trial = await try_judge_with_two_questions("offline", environ={})
     assert trial.ok
-    assert trial.rung is None
+    assert trial.output_format is None
     assert "judges the three claims of this test right" in trial.sentence
 
 
@@ -126,7 +126,7 @@ async def test_a_way_that_is_not_known_is_stepped_over(server: FakeServer) -> No
     server.answer(openai_body(verdicts(["yes", "no", "no"])))
     trial = await tried(server)
     assert trial.ok
-    assert trial.rung is OutputFormat.JSON
+    assert trial.output_format is OutputFormat.JSON
 
 
 async def test_a_judge_without_json_is_given_up_after_few_questions(server: FakeServer) -> None:

@@ -34,7 +34,7 @@ class Asked:
     """Without the schema that stands behind it where nothing else binds."""
     schema: Json
     """None: the answer is plain text."""
-    rung: str | None
+    output_format: str | None
     """`schema`, `tool`, `json` or `text`; None without a schema."""
     tool: str
     """Name of the tool that is to be called."""
@@ -82,28 +82,34 @@ def _read_openai(body: Json) -> Asked:
     prompt, schema = _split(_text(messages[-1]["content"]))
     form = body.get("response_format")
     tool = ""
-    rung = None if schema is None else "text"
+    output_format = None if schema is None else "text"
     if "tools" in body:
         function = body["tools"][0]["function"]
-        rung, schema, tool = "tool", function["parameters"], function["name"]
+        output_format, schema, tool = "tool", function["parameters"], function["name"]
     elif form is not None and form["type"] == "json_schema":
-        rung, schema = "schema", form["json_schema"]["schema"]
+        output_format, schema = "schema", form["json_schema"]["schema"]
     elif form is not None:
-        rung = "json"
+        output_format = "json"
     limit = body.get("max_tokens") or body["max_completion_tokens"]
-    return Asked(True, system, prompt, schema, rung, tool, limit, body["model"])
+    return Asked(True, system, prompt, schema, output_format, tool, limit, body["model"])
 
 
 def _read_anthropic(body: Json) -> Asked:
     prompt, schema = _split(_text(body["messages"][-1]["content"]))
     tool = ""
-    rung = None if schema is None else "text"
+    output_format = None if schema is None else "text"
     if "tools" in body:
-        rung, schema, tool = "tool", body["tools"][0]["input_schema"], body["tools"][0]["name"]
+        output_format, schema, tool = (
+            "tool",
+            body["tools"][0]["input_schema"],
+            body["tools"][0]["name"],
+        )
     elif "output_config" in body:
-        rung, schema = "schema", body["output_config"]["format"]["schema"]
+        output_format, schema = "schema", body["output_config"]["format"]["schema"]
     system = _text(body.get("system", ""))
-    return Asked(False, system, prompt, schema, rung, tool, body["max_tokens"], body["model"])
+    return Asked(
+        False, system, prompt, schema, output_format, tool, body["max_tokens"], body["model"]
+    )
 
 
 def _text(content: Json) -> str:

@@ -62,7 +62,7 @@ def _openai(asked: Asked, text: str, fault: Fault | None) -> dict[str, Json]:
     content = text[: len(text) // 2] if kind == "max_tokens" else text
     message: dict[str, Json] = {"role": "assistant", "content": content}
     finish = "stop"
-    if asked.rung == "tool":
+    if asked.output_format == "tool":
         function = {"name": asked.tool, "arguments": content}
         call = {"id": "call_1", "type": "function", "function": function}
         message = {"role": "assistant", "content": None, "tool_calls": [call]}
@@ -96,7 +96,7 @@ def _anthropic(asked: Asked, text: str, fault: Fault | None) -> dict[str, Json]:
     content = text[: len(text) // 2] if kind == "max_tokens" else text
     block: dict[str, Json] = {"type": "text", "text": content}
     stop = "end_turn"
-    if asked.rung == "tool":
+    if asked.output_format == "tool":
         # A tool's input is an object here and cannot be half of one.
         with contextlib.suppress(ValueError, RecursionError):
             given = json.loads(content)

@@ -104,7 +104,7 @@ class Entry:
     billed: bool
     delivered: bool
     """The whole answer was written and the client was still there."""
-    rung: str | None
+    output_format: str | None
     is_repair: bool
     max_tokens: int
     in_flight: int
@@ -276,7 +276,7 @@ class FaultServer:
                 status=answer.status,
                 billed=answer.billed,
                 delivered=delivered,
-                rung=asked.rung,
+                output_format=asked.output_format,
                 is_repair=asked.is_repair,
                 max_tokens=asked.max_tokens,
                 in_flight=in_flight,
@@ -303,14 +303,14 @@ class FaultServer:
                 "status", 429, "rate_limit_exceeded", retry_after=self.config.cap_retry_after
             )
             return self._refused("capped", fault, authorization)
-        if asked.rung is not None and asked.rung not in self.config.knows:
-            message = UNKNOWN_FORM[asked.rung]
+        if asked.output_format is not None and asked.output_format not in self.config.knows:
+            message = UNKNOWN_FORM[asked.output_format]
             fault = Fault("status", self.config.unsupported_status, message=message)
             return self._refused("unsupported", fault, authorization)
         fault_or_none = self._fault(asked, attempt)
-        if fault_or_none is None and asked.rung in self.config.ignores:
+        if fault_or_none is None and asked.output_format in self.config.ignores:
             return written(asked, Fault("prose_only"), "ignored")
-        if fault_or_none is None and self.config.empty_tools and asked.rung == "tool":
+        if fault_or_none is None and self.config.empty_tools and asked.output_format == "tool":
             return written(asked, Fault("empty_object"), "empty_tool")
         most = self.config.answers_no_more_than
         if most is not None and self._billed >= most:
@@ -378,7 +378,7 @@ class FaultServer:
                 status=said.status,
                 billed=said.billed,
                 delivered=True,
-                rung=asked.rung,
+                output_format=asked.output_format,
                 is_repair=asked.is_repair,
                 max_tokens=asked.max_tokens,
                 in_flight=0,

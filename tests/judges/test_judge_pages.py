@@ -74,11 +74,11 @@ def test_the_keys_are_those_of_the_code() -> None:
 async def test_the_ways_to_ask_are_those_of_the_code() -> None:
     section = PROVIDERS_PAGE.split("## How a judge is asked")[1].split("\n## ")[0]
     rows = re.findall(r"^\| `([a-z]+)` \| (.*) \| (.*) \|$", section, re.MULTILINE)
-    assert [name for name, _, _ in rows] == [rung.value for rung in OutputFormat]
+    assert [name for name, _, _ in rows] == [output_format.value for output_format in OutputFormat]
     with fault_server() as server:
         for column, provider in ((1, "openai"), (2, "anthropic")):
             async with open_judge(f"{provider}:m", base_url=server.url, environ={}) as judge:
-                assert [row[0] for row in rows if row[column] != "–"] == list(judge.rungs)
+                assert [row[0] for row in rows if row[column] != "–"] == list(judge.output_formats)
 
 
 def test_the_table_of_prices_is_one_that_is_read(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ async def test_a_package_adds_a_judge(acme: Path) -> None:
     assert reply.stop is StopReason.OK
     assert reply.usage == Usage()
     assert not reply.structured
-    assert reply.rung is None
+    assert reply.output_format is None
 
 
 async def test_a_package_adds_a_verifier(acme: Path) -> None:
@@ -152,7 +152,7 @@ async def test_its_limits_are_its_own(acme: Path) -> None:
     async with open_judge("parrot:plain") as one, open_judge("parrot:full") as other:
         assert one.account
         assert one.account != other.account
-        assert one.rungs == ()
+        assert one.output_formats == ()
         assert one.context_window is None
 
 

@@ -67,7 +67,7 @@ async def test_otherwise_it_is_the_same_judge(server: FakeServer) -> None:
         assert judge.ref == bare.ref
         assert judge.takes_images is bare.takes_images
         assert judge.context_window is bare.context_window
-        assert judge.rungs == bare.rungs
+        assert judge.output_formats == bare.output_formats
         assert judge.account == bare.account
 
 

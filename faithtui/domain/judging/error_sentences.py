@@ -43,7 +43,7 @@ LASTING: Final = frozenset(
 )
 """What fails again however often the same metric asks the same judge about a conversation."""
 
-WAYS: Final[Mapping[str, str]] = {
+OUTPUT_FORMAT_WORDS: Final[Mapping[str, str]] = {
     "schema": "a schema",
     "tool": "a tool call",
     "json": "JSON mode",

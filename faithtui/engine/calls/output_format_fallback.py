@@ -1,8 +1,8 @@
 """Which way of asking for JSON works with a judge: tried from the most binding one down.
 
-A server may refuse a way, answer it with an error of its own, or take it and ignore it. So the
-ladder is left by what comes back, never by what a server says it can do. What works is remembered
-for the next run.
+A server may refuse a way, answer it with an error of its own, or take it and ignore it. So the next
+one is tried because of what comes back, never because of what a server says it can do. What works
+is remembered for the next run.
 """
 
 import asyncio
@@ -13,10 +13,10 @@ from faithtui.errors import JudgeSpeaksNoJson, JudgeUnsupported
 from faithtui.judges.base import OutputFormat
 
 TRIAL = 3
-"""The first replies of a rung, which decide whether it is kept."""
+"""The first replies in an output format, which decide whether it is kept."""
 
 _BAD_AT_FIRST, _BAD_LATER = 2, 1
-"""Unusable ones among them that are too many: fewer below the first rung, so that the last one
+"""Unusable ones among them that are too many: fewer below the first format, so that the last one
 has its turn before the judge is given up."""
 
 MOST_WASTED = 6
@@ -25,30 +25,30 @@ the judge is given up."""
 
 
 class OutputFormatFallback:
-    """The rungs of one judge. Belongs to one event loop."""
+    """The output formats of one judge. Belongs to one event loop."""
 
     def __init__(
         self,
         ref: str,
-        rungs: Sequence[OutputFormat],
+        output_formats: Sequence[OutputFormat],
         *,
         known: OutputFormat | None = None,
-        on_known: Callable[[OutputFormat], None] = lambda rung: None,
-        on_step: Callable[[OutputFormat, OutputFormat], None] = lambda left, taken: None,
+        on_known: Callable[[OutputFormat], None] = lambda known: None,
+        on_step: Callable[[OutputFormat, OutputFormat], None] = lambda previous, current: None,
     ) -> None:
         """Begin at the top, or where an earlier run ended.
 
         Args:
             ref: The judge, for messages.
-            rungs: Its ways, the most binding first; () when it needs none.
+            output_formats: Its ways, the most binding first; () when it needs none.
             known: The one that worked before; None: nobody has asked yet.
-            on_known: Told once a rung has proved to work and was not known to.
+            on_known: Called once an output format has proved to work and was not known to.
             on_step: Told of every step down.
         """
         self._ref = ref
-        self._formats = tuple(rungs)
+        self._formats = tuple(output_formats)
         self._format_index = self._formats.index(known) if known in self._formats else 0
-        self._is_proved = known in self._formats or not rungs
+        self._is_proved = known in self._formats or not output_formats
         self._is_one_at_a_time = not self._is_proved
         """One request at a time."""
         self._on_known = on_known
@@ -63,10 +63,10 @@ class OutputFormatFallback:
 
     @contextlib.asynccontextmanager
     async def acquire_format(self) -> AsyncIterator[OutputFormat | None]:
-        """Give the rung for one request; until one has proved to work, one request at a time.
+        """Give the format of one request; until one has proved to work, one request at a time.
 
-        A request that ends without a word about its rung, such as one that is never answered, lets
-        all others go: one after the other, they would wait for a deadline each.
+        A request that ends without a word about its format, such as one never answered, lets all
+        others go: one after the other, they would wait for a deadline each.
         """
         async with contextlib.AsyncExitStack() as alone:
             if self._is_one_at_a_time:
@@ -80,27 +80,27 @@ class OutputFormatFallback:
                 if (self._format_index, self._seen) == before:
                     self._is_one_at_a_time = False
 
-    def record_success(self, rung: OutputFormat | None) -> None:
+    def record_success(self, output_format: OutputFormat | None) -> None:
         """Note a usable reply."""
-        if rung is None or rung is not self.output_format:
+        if output_format is None or output_format is not self.output_format:
             return
         self._seen += 1
         self._wasted = 0
         if not self._is_proved:
             self._is_proved = True
             self._is_one_at_a_time = False
-            self._on_known(rung)
+            self._on_known(output_format)
 
-    def record_failure_worth_retrying(self, rung: OutputFormat) -> bool:
+    def record_failure_worth_retrying(self, output_format: OutputFormat) -> bool:
         """Note a reply that is no usable JSON.
 
         Returns:
-            Whether there is another rung to ask the same at.
+            Whether there is another format to ask the same in.
 
         Raises:
-            JudgeSpeaksNoJson: No rung is left and nothing is usable any more.
+            JudgeSpeaksNoJson: No format is left and nothing is usable any more.
         """
-        if rung is not self.output_format:
+        if output_format is not self.output_format:
             return True
         self._seen += 1
         self._bad += 1
@@ -120,7 +120,7 @@ class OutputFormatFallback:
             )
         return False
 
-    def record_refusal(self, rung: OutputFormat | None, error: JudgeUnsupported) -> None:
+    def record_refusal(self, output_format: OutputFormat | None, error: JudgeUnsupported) -> None:
         """Note that the judge does not take a request of this form.
 
         Requests that were refused together step down once.
@@ -128,7 +128,7 @@ class OutputFormatFallback:
         Raises:
             JudgeSpeaksNoJson: There is no other form.
         """
-        if rung is not self.output_format:
+        if output_format is not self.output_format:
             return
         if self._format_index + 1 >= len(self._formats):
             raise JudgeSpeaksNoJson(
@@ -138,9 +138,9 @@ class OutputFormatFallback:
         self._switch_to_next_format()
 
     def _switch_to_next_format(self) -> None:
-        left = self._formats[self._format_index]
+        previous = self._formats[self._format_index]
         self._format_index += 1
         self._seen = self._bad = 0
         self._is_proved = False
         self._is_one_at_a_time = True
-        self._on_step(left, self._formats[self._format_index])
+        self._on_step(previous, self._formats[self._format_index])

@@ -42,6 +42,6 @@ def _parse_reply_text(question: Question[Any], reply: JudgeReply) -> object:
     if question.reply.parse is not None:
         return question.reply.parse(reply.text)
     value = parse_reply(reply.text)
-    if value == {} and reply.rung is OutputFormat.TOOL:
+    if value == {} and reply.output_format is OutputFormat.TOOL:
         raise ReplyMismatch("the tool was called without any input")
     return value

@@ -188,7 +188,9 @@ class Sender:
         self.tally = tally
         self._judge = judge
         self._replies = replies
-        self._format_fallback = format_fallback or OutputFormatFallback(judge.ref, judge.rungs)
+        self._format_fallback = format_fallback or OutputFormatFallback(
+            judge.ref, judge.output_formats
+        )
         self._limiter = limiter
         self._budget = budget or Budget(BudgetCaps())
         self._pricing = pricing or NoPrices()
@@ -314,13 +316,15 @@ class Sender:
         A place is held until the reply is committed, so that a kill costs at most as many replies
         as there are places.
         """
-        async with self.slots, self._acquire_format(request) as rung:
+        async with self.slots, self._acquire_format(request) as output_format:
             await self._replies.wait_until_writable()
             worst = estimate_worst_cost(self._pricing, request)
             spent = Expense()
             await self._budget.reserve(worst)
             try:
-                reply = await self._send_within_rate_limit(asked.step, replace(request, rung=rung))
+                reply = await self._send_within_rate_limit(
+                    asked.step, replace(request, output_format=output_format)
+                )
                 asked.count.answers += 1
                 asked.count.is_earlier = False
                 usage, is_estimated = fill_in_missing_token_counts(request, reply)
@@ -345,14 +349,14 @@ class Sender:
                     await self._replies.save_reply(asked, kept, usable=False)
                     # A plain-text question is not asked for JSON, so no other form would help.
                     if (
-                        rung is not None
+                        output_format is not None
                         and _is_json_format_failure(error)
-                        and self._format_fallback.record_failure_worth_retrying(rung)
+                        and self._format_fallback.record_failure_worth_retrying(output_format)
                     ):
                         raise _RetryInOtherFormat from error
                     raise
                 await self._replies.save_reply(asked, kept, usable=True)
-                self._format_fallback.record_success(rung)
+                self._format_fallback.record_success(output_format)
                 return value
             finally:
                 self._budget.replace_reserve_by_cost(worst, spent)
@@ -382,9 +386,9 @@ class Sender:
             if limiter is not None:
                 outcome = lambda: limiter.record_success(reply.limits)  # noqa: E731 (chosen by outcome)
         except JudgeUnsupported as error:
-            if request.rung is None:
+            if request.output_format is None:
                 raise
-            self._format_fallback.record_refusal(request.rung, error)
+            self._format_fallback.record_refusal(request.output_format, error)
             raise _RetryInOtherFormat from error
         except JudgeRateLimited:
             self._was_answered = True

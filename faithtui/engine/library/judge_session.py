@@ -182,7 +182,7 @@ class MeasurementSession:
         self._shared = shared
         self._profile = profile
         self._refused = refused
-        self._format_fallback = OutputFormatFallback(judge.ref, judge.rungs)
+        self._format_fallback = OutputFormatFallback(judge.ref, judge.output_formats)
         self._pricing = _choose_pricing(judge.ref, options)
         self._askers: dict[int, tuple[Metric[Any], Asker]] = {}
 
@@ -327,7 +327,14 @@ def check_image_hosts_allowed(
     )
 
 
-_JUDGE_ATTRIBUTES = ("ref", "fingerprint", "takes_images", "context_window", "rungs", "account")
+_JUDGE_ATTRIBUTES = (
+    "ref",
+    "fingerprint",
+    "takes_images",
+    "context_window",
+    "output_formats",
+    "account",
+)
 
 
 def check_judge_protocol(judge: object) -> None:

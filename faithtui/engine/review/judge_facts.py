@@ -109,7 +109,7 @@ def _format_usd_per_million(nusd: int) -> str:
     return f"{nusd / 1_000_000:.4f}".rstrip("0").rstrip(".")
 
 
-def _format_output_format(rung: str | None) -> str:
-    if rung is None:
+def _format_output_format(output_format: str | None) -> str:
+    if output_format is None:
         return "no way of asking for JSON is remembered for it"
-    return f"{_ASKED[OutputFormat(rung)]} (found out here, and remembered)"
+    return f"{_ASKED[OutputFormat(output_format)]} (found out here, and remembered)"

@@ -171,13 +171,13 @@ def _make_asker(
     writer: RunWriter, view: ReviewView, judge: Judge, environment: RunEnvironment
 ) -> Asker:
     row, store = view.run, writer.store
-    known = store.calls.recall_output_format(judge.fingerprint) if judge.rungs else None
+    known = store.calls.recall_output_format(judge.fingerprint) if judge.output_formats else None
     return Asker(
         judge,
         StoreReplyCache(writer, judge.ref, row.id, None),
         concurrency=row.spec.concurrency,
         format_fallback=OutputFormatFallback(
-            judge.ref, judge.rungs, known=None if known is None else OutputFormat(known)
+            judge.ref, judge.output_formats, known=None if known is None else OutputFormat(known)
         ),
         limiter=environment.rate_limiters.get_limiter(judge.account),
         pricing=TablePrices(environment.prices, row.spec.judge, row.spec.base_url),

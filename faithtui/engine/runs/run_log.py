@@ -97,8 +97,8 @@ def choose_log_level_and_words(event: RunEvent, row: RunRow) -> tuple[int, str] 
         case CallRetried(step=step, error=error, wait_s=wait_s, status=status):
             after = "" if status is None else f" after HTTP {status}"
             return logging.WARNING, f"{step}: {error}, tried again in {wait_s:.1f} s{after}"
-        case WayChanged(left=left, taken=taken):
-            return logging.WARNING, f"asked by {taken}, {left} did not work"
+        case WayChanged(left=previous, taken=current):
+            return logging.WARNING, f"asked by {current}, {previous} did not work"
         case ParameterRefused(name=name):
             return logging.WARNING, f"the model does not take {name}"
         case StoreTroubled(trouble=None):

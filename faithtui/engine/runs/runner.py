@@ -22,7 +22,13 @@ from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.runs.control import MOST_CONCURRENT, RunControl
 from faithtui.engine.runs.environment import RunEnvironment
-from faithtui.engine.runs.events import CallRetried, Draining, EventSink, RunStarted, WayChanged
+from faithtui.engine.runs.events import (
+    CallRetried,
+    Draining,
+    EventSink,
+    RunStarted,
+    WayChanged,
+)
 from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
@@ -185,21 +191,23 @@ def _make_asker(
             CallRetried(row.id, step, kind, wait_s, execution.update_progress(), error.status, said)
         )
 
-    def emit_format_change(left: OutputFormat, taken: OutputFormat) -> None:
-        execution.emit(WayChanged(row.id, left.value, taken.value, execution.update_progress()))
+    def emit_format_change(previous: OutputFormat, current: OutputFormat) -> None:
+        execution.emit(
+            WayChanged(row.id, previous.value, current.value, execution.update_progress())
+        )
 
     def update_totals_and_budget(totals: RunTotals) -> None:
         execution.totals = totals
         budget.set_total_spent(Expense(totals.cost_nusd, totals.tokens_in + totals.tokens_out))
 
-    def remember_format(rung: OutputFormat) -> None:
+    def remember_format(output_format: OutputFormat) -> None:
         # Nobody waits for it: it only saves the next run some questions.
-        store.submit(store.calls.remember_output_format, judge.fingerprint, rung.value)
+        store.submit(store.calls.remember_output_format, judge.fingerprint, output_format.value)
 
     recorder = environment.recorder
     if recorder is not None:
         recorder.record_judge_of_next_replies(judge.ref, judge.fingerprint, judge.context_window)
-    known = store.calls.recall_output_format(judge.fingerprint) if judge.rungs else None
+    known = store.calls.recall_output_format(judge.fingerprint) if judge.output_formats else None
     control.limiter = environment.rate_limiters.get_limiter(judge.account)
     return Asker(
         judge,
@@ -210,7 +218,7 @@ def _make_asker(
         tally=control.tally,
         format_fallback=OutputFormatFallback(
             judge.ref,
-            judge.rungs,
+            judge.output_formats,
             known=None if known is None else OutputFormat(known),
             on_known=remember_format,
             on_step=emit_format_change,

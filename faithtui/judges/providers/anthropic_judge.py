@@ -135,11 +135,11 @@ class AnthropicMessages:
         Raises:
             JudgeRequestRejected: The API has no way to say it.
         """
-        rung = choose_output_format(request, self.json_output_formats)
+        output_format = choose_output_format(request, self.json_output_formats)
         body: MessageCreateParamsNonStreaming = {
             "model": self._endpoint.model,
             "max_tokens": request.max_tokens,
-            "messages": [_make_message(request, rung)],
+            "messages": [_make_message(request, output_format)],
         }
         system = remove_invalid_unicode(request.system)
         if system:
@@ -147,11 +147,11 @@ class AnthropicMessages:
             body["system"] = [
                 {"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}
             ]
-        if rung is OutputFormat.SCHEMA:
+        if output_format is OutputFormat.SCHEMA:
             # What the API cannot enforce (counts, lengths, bounds) moves into the descriptions.
             schema = anthropic.transform_schema(dict(request.schema or {}))
             body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
-        elif rung is OutputFormat.TOOL:
+        elif output_format is OutputFormat.TOOL:
             name = make_schema_name(request)
             body["tools"] = [
                 {
@@ -175,13 +175,15 @@ class AnthropicMessages:
             whole["output_config"] = {**body.get("output_config", {}), "effort": effort}
         return cast("MessageCreateParamsNonStreaming", whole)
 
-    def read_reply(self, body: dict[str, object], rung: OutputFormat | None) -> ModelReply | None:
+    def read_reply(
+        self, body: dict[str, object], output_format: OutputFormat | None
+    ) -> ModelReply | None:
         """Find what the model said; None when there is no content."""
         content = body.get("content")
         if not isinstance(content, list):
             return None
         blocks = [object_or_empty(block) for block in content]
-        call = _read_tool_input(blocks) if rung is OutputFormat.TOOL else None
+        call = _read_tool_input(blocks) if output_format is OutputFormat.TOOL else None
         reason = text_or_none(body.get("stop_reason")) or ""
         has_called = call is not None and reason == "tool_use"
         return ModelReply(
@@ -195,8 +197,8 @@ class AnthropicMessages:
         await self._client.close()
 
 
-def _make_message(request: JudgeRequest, rung: OutputFormat | None) -> "MessageParam":
-    prompt = append_schema_to_prompt(request, rung)
+def _make_message(request: JudgeRequest, output_format: OutputFormat | None) -> "MessageParam":
+    prompt = append_schema_to_prompt(request, output_format)
     if not request.images:
         return {"role": "user", "content": prompt}
     blocks: list[TextBlockParam | ImageBlockParam] = [{"type": "text", "text": prompt}]

@@ -110,7 +110,9 @@ class BatchApi:
 
     def make_body(self, request: JudgeRequest) -> Mapping[str, object]:
         """Write a question as it would be sent singly, bound to its schema."""
-        return self._dialect.make_body(replace(redact_request(request, self._redact), rung=None))
+        return self._dialect.make_body(
+            replace(redact_request(request, self._redact), output_format=None)
+        )
 
     async def send_batch_request(self, call: Call, *, extra_s: float = 0.0) -> Envelope:
         """Make one request about batches.
@@ -293,7 +295,7 @@ class BatchApi:
             is_plain: The question had no schema.
             with_images: It was about a conversation with images.
         """
-        rung = None if is_plain else OutputFormat.SCHEMA
+        output_format = None if is_plain else OutputFormat.SCHEMA
         answer = object_or_empty(body)
         if status >= 400 or answer.get("error"):
             said = json.dumps(body)
@@ -304,12 +306,18 @@ class BatchApi:
                 code, said, refused.list_parameters_to_send(self.endpoint.profile.parameters)
             )
             return make_judge_error(
-                code, {}, said, self.endpoint, self._key, with_images=with_images, rung=rung
+                code,
+                {},
+                said,
+                self.endpoint,
+                self._key,
+                with_images=with_images,
+                output_format=output_format,
             )
         name = request_id or text_or_none(answer.get("id"))
         envelope = Envelope(answer, status, name, 0, RateLimits())
         try:
-            return read_judge_reply(envelope, self._dialect, self.endpoint, rung)
+            return read_judge_reply(envelope, self._dialect, self.endpoint, output_format)
         except JudgeError as error:
             return error
 

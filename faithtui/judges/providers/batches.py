@@ -90,7 +90,8 @@ class BatchClient(Protocol):
         Args:
             uid: Names it for `find`: 1 to 32 letters and digits, never used before.
             requests: Questions with the ids their results are told by: 1 to 31 letters, digits,
-                `_` and `-`, each once. They are asked by their schema; `rung` is not looked at.
+                `_` and `-`, each once. They are asked by their schema, whatever
+                their `output_format`.
 
         Returns:
             The provider's id of the batch.

@@ -134,7 +134,7 @@ async def call_provider(
     sdk_error: type[Exception],
     *,
     with_images: bool = False,
-    rung: OutputFormat | None = None,
+    output_format: OutputFormat | None = None,
     deadline: Deadline = time_out_after,
 ) -> Envelope:
     """Make one call and bring back its JSON, or one of our errors.
@@ -146,7 +146,7 @@ async def call_provider(
         timeout_s: Seconds the whole exchange may take, connecting included.
         sdk_error: The class all exceptions of the SDK belong to.
         with_images: The question carries images.
-        rung: How it asks for JSON; None when it does not.
+        output_format: How it asks for JSON; None when it does not.
         deadline: Keeps the time.
 
     Raises:
@@ -166,9 +166,9 @@ async def call_provider(
         ) from error
     except sdk_error as error:
         _hide_key_in(error, key)
-        raise translate_to_judge_error(error, endpoint, key, with_images, rung) from error
+        raise translate_to_judge_error(error, endpoint, key, with_images, output_format) from error
     latency_ms = round((time.monotonic() - started) * 1000)
-    body = _parse_json_body(response, endpoint, key, with_images, rung)
+    body = _parse_json_body(response, endpoint, key, with_images, output_format)
     request_id = response.headers.get("x-request-id") or response.headers.get("request-id")
     return Envelope(
         body,
@@ -184,7 +184,7 @@ def translate_to_judge_error(
     endpoint: Endpoint,
     key: Secret,
     with_images: bool = False,
-    rung: OutputFormat | None = None,
+    output_format: OutputFormat | None = None,
 ) -> JudgeError:
     """Make one of our errors from one of an SDK or of its connections."""
     # Both SDKs' status errors carry the response, and nothing else they raise here does.
@@ -197,7 +197,7 @@ def translate_to_judge_error(
             endpoint,
             key,
             with_images=with_images,
-            rung=rung,
+            output_format=output_format,
         )
     why = key.redact(explain_unreachable(error, endpoint))
     unavailable = JudgeUnavailable(f"no answer from {endpoint.base_url}: {why}")
@@ -228,7 +228,7 @@ def _parse_json_body(
     endpoint: Endpoint,
     key: Secret,
     with_images: bool,
-    rung: OutputFormat | None,
+    output_format: OutputFormat | None,
 ) -> dict[str, object]:
     status = response.status_code
     try:
@@ -248,7 +248,7 @@ def _parse_json_body(
             endpoint,
             key,
             with_images=with_images,
-            rung=rung,
+            output_format=output_format,
         )
     return body
 

@@ -118,7 +118,9 @@ class OpenAIChat:
         """
         return self._make_body(request, self._limit_name)
 
-    def read_reply(self, body: dict[str, object], rung: OutputFormat | None) -> ModelReply | None:
+    def read_reply(
+        self, body: dict[str, object], output_format: OutputFormat | None
+    ) -> ModelReply | None:
         """Find what the model said; None when there are no choices."""
         choices = body.get("choices")
         if not isinstance(choices, list) or not choices:
@@ -127,7 +129,7 @@ class OpenAIChat:
         message = object_or_empty(choice.get("message"))
         refusal = text_or_none(message.get("refusal"))
         finish = text_or_none(choice.get("finish_reason")) or ""
-        call = _read_tool_arguments(message) if rung is OutputFormat.TOOL else None
+        call = _read_tool_arguments(message) if output_format is OutputFormat.TOOL else None
         has_called = call is not None and finish in _TOOL_CALL_FINISHES
         end = StopReason.OK if has_called else _STOPS.get(finish, StopReason.OTHER)
         return ModelReply(
@@ -166,21 +168,21 @@ class OpenAIChat:
     def _make_body(
         self, request: JudgeRequest, limit_name: _LimitName
     ) -> "CompletionCreateParamsNonStreaming":
-        rung = choose_output_format(request, self.json_output_formats)
+        output_format = choose_output_format(request, self.json_output_formats)
         body: CompletionCreateParamsNonStreaming = {
             "model": self._endpoint.model,
-            "messages": _make_messages(request, rung),
+            "messages": _make_messages(request, output_format),
         }
         schema = dict(request.schema or {})
         name = make_schema_name(request)
-        if rung is OutputFormat.SCHEMA:
+        if output_format is OutputFormat.SCHEMA:
             body["response_format"] = {
                 "type": "json_schema",
                 "json_schema": {"name": name, "schema": schema, "strict": True},
             }
-        elif rung is OutputFormat.JSON:
+        elif output_format is OutputFormat.JSON:
             body["response_format"] = {"type": "json_object"}
-        elif rung is OutputFormat.TOOL:
+        elif output_format is OutputFormat.TOOL:
             body["tools"] = [
                 {
                     "type": "function",
@@ -195,7 +197,7 @@ class OpenAIChat:
             body["tool_choice"] = {"type": "function", "function": {"name": name}}
         body[limit_name] = request.max_tokens
         if self._endpoint.is_official:
-            if rung is OutputFormat.TOOL:
+            if output_format is OutputFormat.TOOL:
                 body["parallel_tool_calls"] = False
             # Sends questions that begin alike to the machine that still knows the beginning.
             digest = hashlib.sha256(remove_invalid_unicode(request.system).encode()).hexdigest()
@@ -213,12 +215,12 @@ def _is_token_limit_name_refused(error: openai.APIStatusError, name: str) -> boo
 
 
 def _make_messages(
-    request: JudgeRequest, rung: OutputFormat | None
+    request: JudgeRequest, output_format: OutputFormat | None
 ) -> list["ChatCompletionMessageParam"]:
     messages: list[ChatCompletionMessageParam] = []
     if request.system:
         messages.append({"role": "system", "content": remove_invalid_unicode(request.system)})
-    prompt = append_schema_to_prompt(request, rung)
+    prompt = append_schema_to_prompt(request, output_format)
     # A text alone stays a text: servers that take no images often take no parts either.
     messages.append(
         {

@@ -103,7 +103,7 @@ def make_judge_error(
     key: Secret,
     *,
     with_images: bool = False,
-    rung: OutputFormat | None = None,
+    output_format: OutputFormat | None = None,
 ) -> JudgeError:
     """Make the error for an answer that is no reply.
 
@@ -118,11 +118,18 @@ def make_judge_error(
         endpoint: Who answered.
         key: The key that was sent, to be hidden in the message.
         with_images: The question carried images.
-        rung: How it asked for JSON; None when it did not.
+        output_format: How it asked for JSON; None when it did not.
     """
     said = find_provider_message(body, key)
     error = _choose_error(
-        status, headers, body, said, endpoint, key, with_images=with_images, rung=rung
+        status,
+        headers,
+        body,
+        said,
+        endpoint,
+        key,
+        with_images=with_images,
+        output_format=output_format,
     )
     error.provider_message = said
     return error
@@ -137,7 +144,7 @@ def _choose_error(
     key: Secret,
     *,
     with_images: bool,
-    rung: OutputFormat | None,
+    output_format: OutputFormat | None,
 ) -> JudgeError:
     """Choose the error for what a provider said; see `make_judge_error`."""
     what = f"{endpoint.host} answered {status}" + (f": {message}" if message else "")
@@ -174,9 +181,10 @@ def _choose_error(
             "and size and from where they lie",
             status=status,
         )
-    if _is_output_format_refused(rung, status, about):
+    if _is_output_format_refused(output_format, status, about):
         return JudgeUnsupported(
-            f"{what}. It cannot be asked by {rung}: ask in another form, or choose another model",
+            f"{what}. It cannot be asked by {output_format}: ask in another form, or choose "
+            "another model",
             status=status,
         )
     if status == 409 or status >= 500:
@@ -208,8 +216,8 @@ def _describe_redirect(location: str, endpoint: Endpoint, key: Secret) -> str:
     )
 
 
-def _is_output_format_refused(rung: OutputFormat | None, status: int, about: str) -> bool:
-    form = None if rung is None else _FORMS.get(rung)
+def _is_output_format_refused(output_format: OutputFormat | None, status: int, about: str) -> bool:
+    form = None if output_format is None else _FORMS.get(output_format)
     if form is None or status not in _ABOUT_FORM:
         return False
     # A server that takes its own failure to read a request for a failure of its own says 500.

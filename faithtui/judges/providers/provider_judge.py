@@ -61,12 +61,14 @@ class Dialect(Protocol):
             JudgeRequestRejected: The protocol has no way to say it.
         """
 
-    def read_reply(self, body: dict[str, object], rung: OutputFormat | None) -> ModelReply | None:
+    def read_reply(
+        self, body: dict[str, object], output_format: OutputFormat | None
+    ) -> ModelReply | None:
         """Find what the model said; None when the answer holds nothing of the kind.
 
         Args:
             body: The answer.
-            rung: How it was asked.
+            output_format: How it was asked.
         """
 
     async def aclose(self) -> None:
@@ -126,7 +128,7 @@ class ProviderJudge:
         return None
 
     @property
-    def rungs(self) -> tuple[OutputFormat, ...]:
+    def output_formats(self) -> tuple[OutputFormat, ...]:
         """What the protocol has; what a server lacks of it, it says."""
         return self._dialect.json_output_formats
 
@@ -137,7 +139,7 @@ class ProviderJudge:
 
     async def send(self, request: JudgeRequest) -> JudgeReply:
         """Ask once. See `Judge.send`."""
-        rung = choose_output_format(request, self._dialect.json_output_formats)
+        output_format = choose_output_format(request, self._dialect.json_output_formats)
         envelope = await call_provider(
             lambda: self._dialect.send(request),
             self._endpoint,
@@ -145,10 +147,10 @@ class ProviderJudge:
             self._timeout_s,
             self._dialect.sdk_error_class,
             with_images=bool(request.images),
-            rung=rung,
+            output_format=output_format,
             deadline=self._deadline,
         )
-        return read_judge_reply(envelope, self._dialect, self._endpoint, rung)
+        return read_judge_reply(envelope, self._dialect, self._endpoint, output_format)
 
     async def aclose(self) -> None:
         """Close the connections. Safe to call twice."""
@@ -156,14 +158,14 @@ class ProviderJudge:
 
 
 def read_judge_reply(
-    envelope: Envelope, dialect: Dialect, endpoint: Endpoint, rung: OutputFormat | None
+    envelope: Envelope, dialect: Dialect, endpoint: Endpoint, output_format: OutputFormat | None
 ) -> JudgeReply:
     """Read a judge's reply out of what came back.
 
     Raises:
         JudgeUnavailable: It holds no message of the model.
     """
-    said = dialect.read_reply(envelope.body, rung)
+    said = dialect.read_reply(envelope.body, output_format)
     if said is None:
         raise JudgeUnavailable(
             f"{endpoint.host} answered {envelope.status} without a message of the model",
@@ -173,10 +175,10 @@ def read_judge_reply(
         text=remove_invalid_unicode(said.text),
         stop=said.stop,
         usage=said.usage,
-        structured=rung in (OutputFormat.SCHEMA, OutputFormat.TOOL),
+        structured=output_format in (OutputFormat.SCHEMA, OutputFormat.TOOL),
         request_id=envelope.request_id,
         served_model=text_or_none(envelope.body.get("model")),
         latency_ms=envelope.latency_ms,
-        rung=rung,
+        output_format=output_format,
         limits=envelope.limits,
     )

@@ -41,7 +41,7 @@ class JudgeCallTable(StoreTable, table=True):
     """Position of the window that asked first; none: the conversation as a whole."""
     replicate: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """Which repetition of the question it answers."""
-    rung: str | None = Field(sa_type=StoredText)
+    output_format: str | None = Field(sa_type=StoredText)
     """How the judge was bound to JSON."""
     tokens_cache_write: int | None
     tokens_reasoning: int | None
@@ -65,7 +65,7 @@ class JudgeMemoryTable(StoreTable, table=True):
     __tablename__: ClassVar[str] = "judge_memory"
 
     fingerprint: str = Field(primary_key=True, sa_type=StoredText)
-    rung: str | None = Field(sa_type=StoredText)
+    output_format: str | None = Field(sa_type=StoredText)
     """The way of asking for JSON that works."""
     refused: list[str] | None = Field(sa_type=StoredJson(list[str]))
     """Parameters that the model does not take."""

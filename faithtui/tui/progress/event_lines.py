@@ -8,7 +8,7 @@ from typing import Final, assert_never
 from faithtui.domain.ids import ItemId
 from faithtui.domain.judging.error_sentences import (
     ERRORS,
-    WAYS,
+    OUTPUT_FORMAT_WORDS,
     describe_error,
     format_attempt_failure,
 )
@@ -172,8 +172,12 @@ def event_words_and_look(event: RunEvent, names: Mapping[ItemId, str]) -> tuple[
             ).text
             return f"{step}: {why}; {wait}", "warn"
         case WayChanged():
-            left, taken = (WAYS.get(each, each) for each in (event.left, event.taken))
-            return f"{left} did not work with this judge; asking by {taken} from now on", "warn"
+            previous = OUTPUT_FORMAT_WORDS.get(event.left, event.left)
+            current = OUTPUT_FORMAT_WORDS.get(event.taken, event.taken)
+            return (
+                f"{previous} did not work with this judge; asking by {current} from now on",
+                "warn",
+            )
         case ParameterRefused():
             name = escape_line(event.name, limit=40).text
             return f"the model does not take {name}; it is not sent any more", "warn"

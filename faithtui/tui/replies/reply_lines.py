@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faithtui.domain.judging.error_sentences import WAYS
+from faithtui.domain.judging.error_sentences import OUTPUT_FORMAT_WORDS
 from faithtui.domain.text.json_indent import indent_json
 from faithtui.domain.text.visible_text import make_visible, make_visible_line
 from faithtui.store.records import CallRow, ItemCost, RunTotals
@@ -181,7 +181,11 @@ def reply_lines(call: CallRow, width: int, entry: ClaimEntry | None = None) -> T
     """
     reply = call.reply
     state, look = describe_reply_usability(call)
-    asked = "in no form" if reply.rung is None else f"by {WAYS.get(reply.rung, reply.rung)}"
+    asked = (
+        "in no form"
+        if reply.output_format is None
+        else f"by {OUTPUT_FORMAT_WORDS.get(reply.output_format, reply.output_format)}"
+    )
     facts = [Piece(state, f"{look} strong"), _quiet_piece(f"asked {asked}")]
     if call.is_reused:
         facts.insert(1, Piece(f" · {describe_reply_origin(call)}", "human"))

@@ -93,7 +93,7 @@ async def test_a_tool_that_is_called_with_nothing_is_given_up_for_text(
         ran = await judged(store, server, provider)
     assert (ran.state, ran.row.scored) == (RunState.DONE, 6)
     assert ran.kinds["empty_tool"] == 1
-    assert {each.rung for each in ran.entries if each.kind == "ok"} <= {"json", "text"}
+    assert {each.output_format for each in ran.entries if each.kind == "ok"} <= {"json", "text"}
 
 
 async def test_a_share_of_the_conversations_may_fail(tmp_path: Path, server: FaultServer) -> None:

@@ -10,7 +10,7 @@ ALL = tuple(OutputFormat)
 NO_SCHEMA = JudgeUnsupported("no schemas here", status=400)
 
 
-def test_a_judge_without_rungs_needs_none() -> None:
+def test_a_judge_without_output_formats_needs_none() -> None:
     fallback = OutputFormatFallback("offline", ())
     assert fallback.output_format is None
     fallback.record_success(None)
@@ -79,18 +79,18 @@ def test_what_works_is_told_once_and_known_the_next_time() -> None:
     assert found == [OutputFormat.TOOL]
 
 
-async def test_until_a_rung_has_proved_itself_one_request_goes_at_a_time() -> None:
+async def test_until_a_format_has_proved_itself_one_request_goes_at_a_time() -> None:
     fallback = OutputFormatFallback("m", ALL)
     together = most = 0
 
     async def ask() -> None:
         nonlocal together, most
-        async with fallback.acquire_format() as rung:
+        async with fallback.acquire_format() as output_format:
             together += 1
             most = max(most, together)
             await asyncio.sleep(0.001)
             together -= 1
-            fallback.record_success(rung)
+            fallback.record_success(output_format)
 
     await ask()
     assert most == 1
@@ -103,30 +103,30 @@ async def test_those_who_waited_for_the_first_ask_in_the_way_it_found() -> None:
     used: list[OutputFormat | None] = []
 
     async def ask() -> None:
-        async with fallback.acquire_format() as rung:
-            used.append(rung)
+        async with fallback.acquire_format() as output_format:
+            used.append(output_format)
             await asyncio.sleep(0)
-            if rung is OutputFormat.SCHEMA:
-                fallback.record_refusal(rung, NO_SCHEMA)
+            if output_format is OutputFormat.SCHEMA:
+                fallback.record_refusal(output_format, NO_SCHEMA)
             else:
-                fallback.record_success(rung)
+                fallback.record_success(output_format)
 
     await asyncio.gather(*(ask() for _ in range(8)))
     assert used == [OutputFormat.SCHEMA] + [OutputFormat.TOOL] * 7
 
 
-async def test_those_who_waited_for_a_rung_that_works_go_together() -> None:
+async def test_those_who_waited_for_a_format_that_works_go_together() -> None:
     fallback = OutputFormatFallback("m", ALL)
     together = most = 0
 
     async def ask() -> None:
         nonlocal together, most
-        async with fallback.acquire_format() as rung:
+        async with fallback.acquire_format() as output_format:
             together += 1
             most = max(most, together)
             await asyncio.sleep(0.01)
             together -= 1
-            fallback.record_success(rung)
+            fallback.record_success(output_format)
 
     await asyncio.gather(*(ask() for _ in range(6)))
     assert most == 5
@@ -146,7 +146,7 @@ async def test_a_request_that_is_never_answered_does_not_make_the_others_wait_in
     assert began == [0, 1, 2, 3, 4, 5]
 
 
-def test_a_bad_reply_that_leads_to_another_rung_is_told_so_that_it_is_asked_again_there() -> None:
+def test_a_bad_reply_that_leads_to_another_format_is_told_so_that_it_is_asked_again_there() -> None:
     fallback = OutputFormatFallback("m", ALL)
     assert not fallback.record_failure_worth_retrying(OutputFormat.SCHEMA)
     assert fallback.record_failure_worth_retrying(OutputFormat.SCHEMA)

@@ -17,7 +17,10 @@ from tests.judges.faults import Fault
 
 CONVERSATIONS = 6
 CONCURRENCY = 4
-WAYS = {"openai": ("schema", "tool", "json", "text"), "anthropic": ("schema", "tool", "text")}
+OUTPUT_FORMATS = {
+    "openai": ("schema", "tool", "json", "text"),
+    "anthropic": ("schema", "tool", "text"),
+}
 
 
 @pytest.fixture
@@ -46,15 +49,15 @@ async def test_f25_the_best_way_that_works_is_found_and_remembered(
         # Other questions, the same judge.
         again = await judged(store, server, provider, options={})
     assert ran.scores == clean
-    best = next(way for way in WAYS[provider] if way in knows)
-    for way in WAYS[provider]:
-        rejected = [each for each in ran.entries if each.rung == way and each.kind != "ok"]
+    best = next(way for way in OUTPUT_FORMATS[provider] if way in knows)
+    for way in OUTPUT_FORMATS[provider]:
+        rejected = [each for each in ran.entries if each.output_format == way and each.kind != "ok"]
         assert len(rejected) <= CONCURRENCY + 1
-    assert {each.rung for each in ran.entries if each.kind == "ok"} == {best}
-    assert steps(ran) == WAYS[provider][: WAYS[provider].index(best) + 1]
+    assert {each.output_format for each in ran.entries if each.kind == "ok"} == {best}
+    assert steps(ran) == OUTPUT_FORMATS[provider][: OUTPUT_FORMATS[provider].index(best) + 1]
     assert again.state is RunState.DONE
     assert again.entries
-    assert {(each.rung, each.kind) for each in again.entries} == {(best, "ok")}
+    assert {(each.output_format, each.kind) for each in again.entries} == {(best, "ok")}
 
 
 @providers
@@ -107,5 +110,5 @@ async def test_f27_a_judge_that_gets_every_second_reply_wrong_loses_little_and_i
 
 def steps(ran: Ran) -> tuple[str, ...]:
     """List the ways that were tried, in order."""
-    taken = [event.taken for event in ran.events if isinstance(event, WayChanged)]
-    return tuple(way for way, _ in groupby([OutputFormat.SCHEMA.value, *taken]))
+    chosen = [event.taken for event in ran.events if isinstance(event, WayChanged)]
+    return tuple(way for way, _ in groupby([OutputFormat.SCHEMA.value, *chosen]))

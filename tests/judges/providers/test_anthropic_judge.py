@@ -167,7 +167,7 @@ def tool_call(stop_reason: str = "tool_use") -> dict[str, object]:
 async def test_a_tool_is_forced_and_its_input_is_the_reply(server: FakeServer) -> None:
     server.answer(tool_call())
     async with ANTHROPIC.judge(server) as judge:
-        reply = await judge.send(replace(question(), rung=OutputFormat.TOOL))
+        reply = await judge.send(replace(question(), output_format=OutputFormat.TOOL))
     body = server.sent[0].body
     assert "output_config" not in body
     assert body["tool_choice"] == {
@@ -182,20 +182,20 @@ async def test_a_tool_is_forced_and_its_input_is_the_reply(server: FakeServer) -
     assert reply.text == '{"reason": "sö"}'
     assert reply.stop is StopReason.OK
     assert reply.structured
-    assert reply.rung is OutputFormat.TOOL
+    assert reply.output_format is OutputFormat.TOOL
 
 
 async def test_a_call_cut_off_by_the_limit_of_tokens_is_not_whole(server: FakeServer) -> None:
     server.answer(tool_call(stop_reason="max_tokens"))
     async with ANTHROPIC.judge(server) as judge:
-        reply = await judge.send(replace(question(), rung=OutputFormat.TOOL))
+        reply = await judge.send(replace(question(), output_format=OutputFormat.TOOL))
     assert reply.stop is StopReason.LENGTH
 
 
 async def test_words_in_place_of_the_call_are_the_reply(server: FakeServer) -> None:
     server.answer(anthropic_body())
     async with ANTHROPIC.judge(server) as judge:
-        reply = await judge.send(replace(question(), rung=OutputFormat.TOOL))
+        reply = await judge.send(replace(question(), output_format=OutputFormat.TOOL))
     assert reply.text == '{"reason": "so"}'
 
 
@@ -204,21 +204,21 @@ async def test_the_schema_stands_in_the_prompt_where_nothing_else_binds(
 ) -> None:
     server.answer(anthropic_body())
     async with ANTHROPIC.judge(server) as judge:
-        reply = await judge.send(replace(question(), rung=OutputFormat.TEXT))
+        reply = await judge.send(replace(question(), output_format=OutputFormat.TEXT))
     (sent,) = server.sent
     assert set(sent.body) == {"model", "max_tokens", "temperature", "system", "messages"}
     (message,) = sent.body["messages"]
     assert message["content"].startswith("Why?\n\nAnswer with one JSON object")
     assert json.loads(message["content"].rpartition("\n")[2]) == SCHEMA
     assert not reply.structured
-    assert reply.rung is OutputFormat.TEXT
+    assert reply.output_format is OutputFormat.TEXT
 
 
 async def test_json_without_a_schema_is_no_way_of_this_api(server: FakeServer) -> None:
     async with ANTHROPIC.judge(server) as judge:
-        assert judge.rungs == (OutputFormat.SCHEMA, OutputFormat.TOOL, OutputFormat.TEXT)
+        assert judge.output_formats == (OutputFormat.SCHEMA, OutputFormat.TOOL, OutputFormat.TEXT)
         with pytest.raises(JudgeUnsupported, match="no way to ask by json"):
-            await judge.send(replace(question(), rung=OutputFormat.JSON))
+            await judge.send(replace(question(), output_format=OutputFormat.JSON))
     assert not server.sent
 
 

@@ -88,7 +88,7 @@ async def test_a_batch_is_made_awaited_and_read(
         assert json.loads(reply.text) == {"reason": f"{name[1:]}?"}
         assert reply.stop is StopReason.OK
         assert reply.structured
-        assert reply.rung is OutputFormat.SCHEMA
+        assert reply.output_format is OutputFormat.SCHEMA
         assert reply.usage.tokens_in == 120
         assert reply.served_model
         assert reply.request_id
@@ -105,7 +105,7 @@ async def test_a_question_in_a_batch_is_the_one_that_is_asked_singly(
         await judge.send(asked)
         single = server.sent[-1].body
         # How a single question would be asked says nothing about a batch.
-        await client.submit("run1", [("q0", replace(asked, rung=OutputFormat.TEXT))])
+        await client.submit("run1", [("q0", replace(asked, output_format=OutputFormat.TEXT))])
         assert client.fingerprint == judge.fingerprint
         assert client.account == judge.account
     assert fake.batches[0].requests == {"run1-q0": single}
@@ -148,8 +148,8 @@ async def test_a_reply_to_a_plain_question_was_bound_by_nothing(
         await ended(client, batch_id)
         results = await read(client, batch_id, plain={"q0"})
     replies = {name: reply for name, reply in results.items() if isinstance(reply, JudgeReply)}
-    assert (replies["q0"].structured, replies["q0"].rung) == (False, None)
-    assert (replies["q1"].structured, replies["q1"].rung) == (True, OutputFormat.SCHEMA)
+    assert (replies["q0"].structured, replies["q0"].output_format) == (False, None)
+    assert (replies["q1"].structured, replies["q1"].output_format) == (True, OutputFormat.SCHEMA)
 
 
 @both

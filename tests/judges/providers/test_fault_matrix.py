@@ -169,7 +169,10 @@ async def test_a_form_that_is_not_known_is_told_and_the_next_one_works(
     config = FaultConfig(knows=("text",), unsupported_status=status)
     with fault_server(config) as server:
         async with open_judge(f"{provider}:m", base_url=server.url, environ={}) as judge:
-            results = [await send(judge, replace(ASKED, rung=rung)) for rung in judge.rungs]
+            results = [
+                await send(judge, replace(ASKED, output_format=output_format))
+                for output_format in judge.output_formats
+            ]
     *refused, last = results
     assert {type(each) for each in refused} == {JudgeUnsupported}
     assert isinstance(last, JudgeReply)
@@ -181,7 +184,7 @@ async def test_a_form_that_is_not_known_is_told_and_the_next_one_works(
 async def test_a_form_that_is_ignored_shows_in_the_reply(provider: str) -> None:
     with fault_server(FaultConfig(ignores=("schema",))) as server:
         ignored = await ask(provider, server)
-        kept = await ask(provider, server, replace(ASKED, rung=OutputFormat.TOOL))
+        kept = await ask(provider, server, replace(ASKED, output_format=OutputFormat.TOOL))
     assert isinstance(ignored, JudgeReply)
     with pytest.raises(JudgeReplyInvalid, match="no JSON object"):
         parse_reply(ignored.text)
@@ -193,7 +196,10 @@ async def test_a_form_that_is_ignored_shows_in_the_reply(provider: str) -> None:
 async def test_every_way_of_asking_gets_the_same_answer(provider: str) -> None:
     with fault_server() as server:
         async with open_judge(f"{provider}:m", base_url=server.url, environ={}) as judge:
-            replies = [await judge.send(replace(ASKED, rung=rung)) for rung in judge.rungs]
+            replies = [
+                await judge.send(replace(ASKED, output_format=output_format))
+                for output_format in judge.output_formats
+            ]
         repaired = f"{ASKED.prompt}\n\nAn earlier answer could not be used: it was empty."
         other = await ask(provider, server, replace(ASKED, prompt=repaired))
     assert isinstance(other, JudgeReply)

@@ -76,7 +76,7 @@ async def test_the_official_host_is_asked_for_one_call_of_the_tool(
     server: FakeServer, official: ProviderJudge
 ) -> None:
     server.answer(openai_body())
-    await official.send(replace(question(), rung=OutputFormat.TOOL))
+    await official.send(replace(question(), output_format=OutputFormat.TOOL))
     assert server.sent[0].body["parallel_tool_calls"] is False
 
 
@@ -198,13 +198,13 @@ def tool_call(*arguments: object, finish_reason: str = "tool_calls") -> dict[str
 async def test_a_function_is_forced_and_its_arguments_are_the_reply(server: FakeServer) -> None:
     server.answer(tool_call('{"reason": "so"}'))
     async with OPENAI.judge(server) as judge:
-        assert judge.rungs == (
+        assert judge.output_formats == (
             OutputFormat.SCHEMA,
             OutputFormat.TOOL,
             OutputFormat.JSON,
             OutputFormat.TEXT,
         )
-        reply = await judge.send(replace(question(), rung=OutputFormat.TOOL))
+        reply = await judge.send(replace(question(), output_format=OutputFormat.TOOL))
     body = server.sent[0].body
     assert "response_format" not in body
     assert "parallel_tool_calls" not in body, "small servers do not know it"
@@ -215,7 +215,7 @@ async def test_a_function_is_forced_and_its_arguments_are_the_reply(server: Fake
     assert reply.text == '{"reason": "so"}'
     assert reply.stop is StopReason.OK
     assert reply.structured
-    assert reply.rung is OutputFormat.TOOL
+    assert reply.output_format is OutputFormat.TOOL
 
 
 @pytest.mark.parametrize(
@@ -234,20 +234,20 @@ async def test_odd_calls_are_read_as_text(
 ) -> None:
     server.answer(body)
     async with OPENAI.judge(server) as judge:
-        reply = await judge.send(replace(question(), rung=OutputFormat.TOOL))
+        reply = await judge.send(replace(question(), output_format=OutputFormat.TOOL))
     assert (reply.text, reply.stop) == (text, stop)
 
 
 @pytest.mark.parametrize(
-    ("rung", "response_format"),
+    ("output_format", "response_format"),
     [(OutputFormat.JSON, {"type": "json_object"}), (OutputFormat.TEXT, None)],
 )
 async def test_the_schema_stands_in_the_prompt_where_nothing_else_binds(
-    server: FakeServer, rung: OutputFormat, response_format: object
+    server: FakeServer, output_format: OutputFormat, response_format: object
 ) -> None:
     server.answer(openai_body())
     async with OPENAI.judge(server) as judge:
-        reply = await judge.send(replace(question(), rung=rung))
+        reply = await judge.send(replace(question(), output_format=output_format))
     body = server.sent[0].body
     assert body.get("response_format") == response_format
     assert "tools" not in body
@@ -255,15 +255,15 @@ async def test_the_schema_stands_in_the_prompt_where_nothing_else_binds(
     assert prompt.startswith("Why?\n\nAnswer with one JSON object")
     assert json.loads(prompt.rpartition("\n")[2]) == SCHEMA
     assert not reply.structured
-    assert reply.rung is rung
+    assert reply.output_format is output_format
 
 
 async def test_a_plain_text_question_has_no_form(server: FakeServer) -> None:
     server.answer(openai_body("YES"))
     async with OPENAI.judge(server) as judge:
-        reply = await judge.send(replace(question(), schema=None, rung=OutputFormat.TOOL))
+        reply = await judge.send(replace(question(), schema=None, output_format=OutputFormat.TOOL))
     assert set(server.sent[0].body) == {"model", "messages", "max_tokens", "temperature"}
-    assert reply.rung is None
+    assert reply.output_format is None
 
 
 NO_OLD_NAME = {

@@ -53,7 +53,11 @@ BODIES = st.recursive(
     st.dictionaries(st.sampled_from(["retry-after", "retry-after-ms", "location"]), st.text()),
 )
 def test_any_answer_becomes_an_error_of_ours_without_the_key(
-    status: int, body: object, rung: OutputFormat | None, with_images: bool, headers: dict[str, str]
+    status: int,
+    body: object,
+    output_format: OutputFormat | None,
+    with_images: bool,
+    headers: dict[str, str],
 ) -> None:
     assert ENDPOINT is not None
     error = make_judge_error(
@@ -63,7 +67,7 @@ def test_any_answer_becomes_an_error_of_ours_without_the_key(
         ENDPOINT,
         Secret(KEY),
         with_images=with_images,
-        rung=rung,
+        output_format=output_format,
     )
     assert isinstance(error, JudgeError)
     assert KEY not in str(error)

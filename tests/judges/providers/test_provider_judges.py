@@ -37,11 +37,11 @@ async def ask(
     *,
     timeout_s: float = 600.0,
     images: tuple[ImageData, ...] = (),
-    rung: OutputFormat | None = None,
+    output_format: OutputFormat | None = None,
     schema: bool = True,
 ) -> JudgeError:
     """Ask once, expecting an error and exactly one request on the wire."""
-    asked = replace(question(), images=images, rung=rung)
+    asked = replace(question(), images=images, output_format=output_format)
     asked = asked if schema else replace(asked, schema=None)
     async with side.judge(server, timeout_s=timeout_s) as judge:
         with pytest.raises(JudgeError) as caught:
@@ -482,7 +482,7 @@ async def test_an_image_without_bytes_and_address_is_not_sent(
 
 
 @pytest.mark.parametrize(
-    ("rung", "status", "body"),
+    ("output_format", "status", "body"),
     [
         (
             OutputFormat.SCHEMA,
@@ -507,17 +507,21 @@ async def test_an_image_without_bytes_and_address_is_not_sent(
     ],
 )
 async def test_a_form_the_server_does_not_know_is_told_from_a_bad_request(
-    side: Side, server: FakeServer, rung: OutputFormat, status: int, body: dict[str, object]
+    side: Side,
+    server: FakeServer,
+    output_format: OutputFormat,
+    status: int,
+    body: dict[str, object],
 ) -> None:
     server.answer(body, status=status)
-    error = await ask(side, server, rung=rung)
+    error = await ask(side, server, output_format=output_format)
     assert type(error) is JudgeUnsupported
     assert error.status == status
-    assert f"cannot be asked by {rung}" in str(error)
+    assert f"cannot be asked by {output_format}" in str(error)
 
 
 @pytest.mark.parametrize(
-    ("rung", "status", "body", "expected"),
+    ("output_format", "status", "body", "expected"),
     [
         (
             OutputFormat.TEXT,
@@ -553,13 +557,13 @@ async def test_a_form_the_server_does_not_know_is_told_from_a_bad_request(
 async def test_what_is_no_matter_of_form_is_not_taken_for_one(
     side: Side,
     server: FakeServer,
-    rung: OutputFormat,
+    output_format: OutputFormat,
     status: int,
     body: dict[str, object],
     expected: type[JudgeError],
 ) -> None:
     server.answer(body, status=status)
-    assert type(await ask(side, server, rung=rung)) is expected
+    assert type(await ask(side, server, output_format=output_format)) is expected
 
 
 async def test_a_question_without_a_form_cannot_have_the_wrong_one(
@@ -622,6 +626,6 @@ async def test_how_it_was_asked_is_no_part_of_who_was_asked(side: Side, server: 
     server.answer(side.body())
     async with side.judge(server) as judge:
         before = judge.fingerprint
-        for rung in judge.rungs:
-            await judge.send(replace(question(), rung=rung))
+        for output_format in judge.output_formats:
+            await judge.send(replace(question(), output_format=output_format))
         assert judge.fingerprint == before
