@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from faithtui.agreement.population import Population
-from faithtui.agreement.report.claim_and_answer_figures import count_labelled_units_by_stratum
+from faithtui.agreement.report.corrected_rates import count_labelled_units_by_stratum
 from faithtui.agreement.report.model import Bounds, PopulationReport, RateSlice
 from faithtui.agreement.report.slices import FEWEST_UNITS
 from faithtui.agreement.report.units import ComparedClaims

@@ -26,10 +26,10 @@ from faithtui.agreement.report.annotators import (
 from faithtui.agreement.report.claim_and_answer_figures import (
     compute_answer_level_report,
     compute_claim_level_report,
-    update_claim_report_without_intervals,
 )
 from faithtui.agreement.report.compare import PairedUnit, compare_judges, recode_pairs_as_in_report
 from faithtui.agreement.report.headline import format_headline
+from faithtui.agreement.report.label_updates import update_claim_report_without_intervals
 from faithtui.agreement.report.marked_evidence import (
     compute_evidence_overlap,
     compute_extraction_recall,

@@ -8,8 +8,10 @@ import numpy as np
 from faithtui.agreement.gate.certificate import split_window_size_from_options
 from faithtui.agreement.report.claim_and_answer_figures import (
     compute_claim_level_report,
-    count_labelled_units_by_stratum,
     count_unverified_claims,
+)
+from faithtui.agreement.report.corrected_rates import (
+    count_labelled_units_by_stratum,
     estimate_drawable_pass_rate,
 )
 from faithtui.agreement.report.model import ComparisonReport
