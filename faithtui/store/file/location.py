@@ -64,7 +64,7 @@ def format_opening_notes(store: "Store") -> list[str]:
     notes = []
     if store.before_upgrade is not None:
         notes.append(
-            f"{store.path} was brought to tables {store.schema_version}; "
+            f"{store.path} was upgraded to schema {store.schema_version}; "
             f"the file as it was before: {store.before_upgrade}"
         )
     drive = find_network_drive_type(store.path)
