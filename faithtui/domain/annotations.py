@@ -545,8 +545,8 @@ def list_top_verdicts(verdicts: Sequence[HumanVerdict]) -> tuple[str, ...]:
     Returns:
         One, several where people are evenly split, or none.
     """
-    said = [found for found in verdicts if found.is_counted and found.verdict is not None]
-    final = [found.verdict for found in said if found.action is Action.ADJUDICATED]
-    votes = Counter(final[-1:] or [found.verdict for found in said])
+    counted = [found for found in verdicts if found.is_counted and found.verdict is not None]
+    final = [found.verdict for found in counted if found.action is Action.ADJUDICATED]
+    votes = Counter(final[-1:] or [found.verdict for found in counted])
     most = max(votes.values(), default=0)
     return tuple(word for word, count in votes.items() if word is not None and count == most)

@@ -56,8 +56,8 @@ def hash_set_version(
 def hash_drawing(found: "ClaimSetBundle") -> str:
     """Hash what a file says of the drawing of a set: its sample, when it was, and other labels."""
     at = None if found.drawn_at is None else found.drawn_at.astimezone(UTC).isoformat()
-    said = [found.digest, found.sample_uid, at, found.other_labels]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+    fields = [found.digest, found.sample_uid, at, found.other_labels]
+    return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -413,19 +413,19 @@ def _make_named_term_or_problem(
 
 def _find_problem_of_term(term: Term, context: FilterContext) -> str | None:
     """Say what is wrong with a term; None when nothing is."""
-    told, name, value = _quote_term(str(term)), term.name, term.value
+    quoted_term, name, value = _quote_term(str(term)), term.name, term.value
     if name is TermName.TEXT:
         if list_folded_words(value):
             return None
-        return f"{told}: there is no letter or digit in it to look for"
+        return f"{quoted_term}: there is no letter or digit in it to look for"
     if name not in NAMES_BY_SCOPE[context.scope]:
         there = ", ".join(f"{each}:" for each in list_term_names(context))
-        return f"{told}: {context.scope} cannot be found by `{name}:`; possible are {there}"
+        return f"{quoted_term}: {context.scope} cannot be found by `{name}:`; possible are {there}"
     if context.blind and _reveals_judge(term):
-        return f"{told} would reveal the judge's verdict, and this queue is blind"
+        return f"{quoted_term} would reveal the judge's verdict, and this queue is blind"
     if _has_allowed_value(term, context):
         return None
-    return f"{told}: after `{name}:` comes {describe_allowed_values(name, context)}"
+    return f"{quoted_term}: after `{name}:` comes {describe_allowed_values(name, context)}"
 
 
 def _reveals_judge(term: Term) -> bool:

@@ -294,19 +294,19 @@ def score_conversation(
     Returns:
         The three scores, and the score of every window in order.
     """
-    said = {
+    human_labels = {
         claim: label
         for claim, word in (human or {}).items()
         if (label := rule.translate_word_to_label(word))
     }
 
     def list_labels(occurrences: Iterable[ClaimOccurrence]) -> list[str | None]:
-        return [said.get(each.claim, each.label) for each in occurrences]
+        return [human_labels.get(each.claim, each.label) for each in occurrences]
 
     def list_counted_occurrences(window: WindowLabels) -> list[ClaimOccurrence]:
         if window.undefined is None:
             return list(window.occurrences)
-        return [each for each in window.occurrences if each.claim in said]
+        return [each for each in window.occurrences if each.claim in human_labels]
 
     each_window = tuple(
         window.failure
@@ -328,7 +328,7 @@ def score_conversation(
     at_home = [
         occurrence
         for occurrence, home in homes.values()
-        if home.undefined is None or occurrence.claim in said
+        if home.undefined is None or occurrence.claim in human_labels
     ]
     by_interaction: dict[int, list[ClaimOccurrence]] = defaultdict(list)
     for occurrence in at_home:

@@ -101,7 +101,7 @@ class _RunName(NamedTuple):
         known = self.options is not None or self.why_defaults is not None
         return json.dumps(list(self) if known else [self.judge, self.metric], sort_keys=True)
 
-    def make_run(self, said: RecordGroups) -> ImportedRun:
+    def make_run(self, judgements: RecordGroups) -> ImportedRun:
         """Describe the run by what the judge said, by key of the conversation."""
         changed = None
         if self.options is not None:
@@ -109,10 +109,13 @@ class _RunName(NamedTuple):
         return ImportedRun(
             f"{JUDGE}{self.judge}",
             self.metric,
-            sum(_has_verdict(said.list_records_of_key(key)) for key in said.list_keys()),
+            sum(
+                _has_verdict(judgements.list_records_of_key(key)) for key in judgements.list_keys()
+            ),
             options=changed,
             superseded=sum(
-                _count_superseded(said.list_records_of_key(key)) for key in said.list_keys()
+                _count_superseded(judgements.list_records_of_key(key))
+                for key in judgements.list_keys()
             )
             if self.metric == ANSWERS
             else 0,
@@ -168,8 +171,8 @@ class VerdictCollector:
             for each in given:
                 name = self._name_run(each)
                 if name is not None:
-                    said = [stored_as.get(key, key), hashed, _judgement_to_dict(each)]
-                    self._groups.add(name.to_json(), said)
+                    record = [stored_as.get(key, key), hashed, _judgement_to_dict(each)]
+                    self._groups.add(name.to_json(), record)
 
     def _name_run(self, judgement: ImportedJudgement) -> _RunName | None:
         """Say which run a judgement is of; None: it says nothing of answers."""
@@ -205,8 +208,8 @@ class VerdictCollector:
         """Say which runs would be made."""
         found = []
         for name in self._groups.list_keys():
-            with self._group_by_conversation(name) as said:
-                found.append(_RunName(*json.loads(name)).make_run(said))
+            with self._group_by_conversation(name) as judgements:
+                found.append(_RunName(*json.loads(name)).make_run(judgements))
         return tuple(found)
 
     def create_missing_runs(self, store: Store) -> tuple[ImportedRun, ...]:
@@ -225,10 +228,10 @@ class VerdictCollector:
                 self._source, named, self._groups.list_records_of_key(group)
             )
             before = known.get(fingerprint)
-            with self._group_by_conversation(group) as said, RecordGroups() as keys:
-                run = named.make_run(said)
+            with self._group_by_conversation(group) as judgements, RecordGroups() as keys:
+                run = named.make_run(judgements)
                 if before is None or before.state is not RunState.DONE:
-                    ids = self._list_judged_conversation_ids(store, said, keys)
+                    ids = self._list_judged_conversation_ids(store, judgements, keys)
                     if ids:
                         metric = build(named.metric, named.options or {})
                         run_id = (
@@ -236,18 +239,20 @@ class VerdictCollector:
                             if before is None
                             else before.id
                         )
-                        _save_judgements_and_close_run(store, run_id, metric, said, keys)
-                        judged = sum(_has_verdict(_list_judgements(said, keys, id_)) for id_ in ids)
+                        _save_judgements_and_close_run(store, run_id, metric, judgements, keys)
+                        judged = sum(
+                            _has_verdict(_list_judgements(judgements, keys, id_)) for id_ in ids
+                        )
                         run = replace(run, conversations=judged, run=run_id)
             found.append(run)
         return tuple(found)
 
     def _group_by_conversation(self, name: str) -> RecordGroups:
         """Group what a judge said by the key of the conversation: content hash and fields."""
-        said = RecordGroups()
+        judgements = RecordGroups()
         for key, hashed, value in self._groups.list_records_of_key(name):
-            said.add(key, [hashed, value])
-        return said
+            judgements.add(key, [hashed, value])
+        return judgements
 
     def _list_judged_conversation_ids(
         self, store: Store, judgements: RecordGroups, keys: RecordGroups
@@ -272,11 +277,11 @@ class VerdictCollector:
 
 
 def _list_judgements(
-    said: RecordGroups, keys: RecordGroups, conversation: ConversationId
+    judgements: RecordGroups, keys: RecordGroups, conversation: ConversationId
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Give content hash and fields of what a judge said of a stored conversation."""
     for key in keys.list_records_of_key(str(conversation)):
-        yield from said.list_records_of_key(key)
+        yield from judgements.list_records_of_key(key)
 
 
 def _has_verdict(records: Iterable[tuple[str, Mapping[str, Any]]]) -> bool:
@@ -490,20 +495,20 @@ def _make_answer_assessments(
     states = {value["position"]: value for value in values if "claims" in value}
     found = []
     for window in windows:
-        said = next((by_turn[turn] for turn in reversed(window.turns) if turn in by_turn), None)
-        if said is None:
+        verdict = next((by_turn[turn] for turn in reversed(window.turns) if turn in by_turn), None)
+        if verdict is None:
             if window.position in states:
                 log = _make_imported_window(states[window.position])
                 found.append(_make_window_assessment(conversation, metric, window, log))
             continue
-        label = _find_verdict_label(said, metric.spec.labels)
-        word = said.word if said.word is not None else _format_score(said.score)
-        reason = said.reason
-        if label is None and said.score is not None and word is None:
+        label = _find_verdict_label(verdict, metric.spec.labels)
+        word = verdict.word if verdict.word is not None else _format_score(verdict.score)
+        reason = verdict.reason
+        if label is None and verdict.score is not None and word is None:
             reason = "; ".join(filter(None, (_NO_SCORE, reason)))
         claim = Claim(
-            said.turn,
-            conversation.turns[said.turn].content,
+            verdict.turn,
+            conversation.turns[verdict.turn].content,
             kind="answer",
         )
         findings = WindowFindings(

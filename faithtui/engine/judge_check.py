@@ -166,17 +166,17 @@ async def try_judge_with_two_questions(
                 limiter=environment.rate_limiters.get_limiter(judge.account),
             )
             listener.asker = asker
-            said = await _ask_for_verdicts(asker, _FACTS)
+            verdicts = await _ask_for_verdicts(asker, _FACTS)
             swayed = (
                 await _is_swayed_by_injection(asker)
-                if _are_verdicts_right(_get_word_of_each_verdict(said))
+                if _are_verdicts_right(_get_word_of_each_verdict(verdicts))
                 else None
             )
     except JudgeError as error:
         return await _make_result_from_error(error, listener, ref, base_url, environ)
     except FaithtuiError as error:
         return _make_failure(error, listener)
-    found = _make_result_from_verdicts(said, swayed, format_fallback.output_format, listener)
+    found = _make_result_from_verdicts(verdicts, swayed, format_fallback.output_format, listener)
     if not refused.names:
         return found
     names = " and ".join(refused.names)

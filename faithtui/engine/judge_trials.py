@@ -113,13 +113,13 @@ async def _ask_for_verdict(
     asker: Asker, prompts: PromptSet, claim: str, passages: Sequence[str]
 ) -> TrialVerdict:
     try:
-        (said,) = await asker.ask(make_verdicts_question(prompts, (claim,), passages), None)
+        (verdict,) = await asker.ask(make_verdicts_question(prompts, (claim,), passages), None)
     except JudgeUnusable:
         raise
     except JudgeError:
         return TrialVerdict(None, None)
-    word = None if said is None or said.word is None else said.word.lower()
-    return TrialVerdict(word, None if said is None else said.confidence)
+    word = None if verdict is None or verdict.word is None else verdict.word.lower()
+    return TrialVerdict(word, None if verdict is None else verdict.confidence)
 
 
 def compute_accuracy_by_family(

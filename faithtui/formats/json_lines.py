@@ -196,8 +196,8 @@ def describe_json(value: object) -> str:
         case str() if len(value) > 40:
             return json.dumps(value[:40], ensure_ascii=False) + "…"
         case _:
-            told = json.dumps(value, ensure_ascii=False)
-            return told if len(told) <= 44 else told[:40] + "…"
+            text = json.dumps(value, ensure_ascii=False)
+            return text if len(text) <= 44 else text[:40] + "…"
 
 
 class UnusableRecord(Exception):

@@ -17,8 +17,8 @@ def log_question(ref: str, request: JudgeRequest) -> None:
 def log_answer(ref: str, step: str, answer: JudgeReply | JudgeError) -> None:
     """Write down what came of a question."""
     if isinstance(answer, JudgeError):
-        said = f": {answer.raw}" if isinstance(answer, JudgeReplyInvalid) else ""
-        _log.info("%s failed `%s`: %s%s", ref, step, type(answer).__name__, said)
+        raw_text = f": {answer.raw}" if isinstance(answer, JudgeReplyInvalid) else ""
+        _log.info("%s failed `%s`: %s%s", ref, step, type(answer).__name__, raw_text)
     else:
         _log.info("%s answered `%s` (%s): %s", ref, step, answer.stop, answer.text)
 

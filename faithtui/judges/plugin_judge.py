@@ -175,12 +175,12 @@ class AnsweringJudge:
             images=request.images,
         )
         started = time.monotonic()
-        said = await self._ask_judge(question)
-        answer = CustomAnswer(said) if isinstance(said, str) else said
+        returned = await self._ask_judge(question)
+        answer = CustomAnswer(returned) if isinstance(returned, str) else returned
         if not isinstance(answer, CustomAnswer) or not isinstance(answer.text, str):
             raise JudgeRequestRejected(
-                f"the judge {self._ref} answered with {type(said).__name__} and not with a text or"
-                " a CustomAnswer; report this to its author"
+                f"the judge {self._ref} answered with {type(returned).__name__} and not with a "
+                "text or a CustomAnswer; report this to its author"
             )
         return JudgeReply(
             text=remove_invalid_unicode(answer.text),

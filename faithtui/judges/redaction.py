@@ -144,5 +144,5 @@ def _format_hook_name(redact: Redact) -> str:
 
 def format_foreign_error(error: Exception) -> str:
     """Say in one line what another package's code raised."""
-    said = " ".join(str(error).split())
-    return f"{type(error).__name__}: {said[:300]}" if said else type(error).__name__
+    message = " ".join(str(error).split())
+    return f"{type(error).__name__}: {message[:300]}" if message else type(error).__name__

@@ -314,7 +314,7 @@ class DeepEvalExFaithfulness:
                 raise outcome
         facts: tuple[Truth, ...] = outcomes[0]
         found: tuple[Claim, ...] = outcomes[1]
-        said: Sequence[ParsedVerdict] = ()
+        parsed_verdicts: Sequence[ParsedVerdict] = ()
         if found:
             question = questions.make_verdict_list_question(
                 self.prompts,
@@ -322,23 +322,23 @@ class DeepEvalExFaithfulness:
                 [truth.text for truth in facts],
                 FAITHFULNESS.names,
             )
-            said = yield from ask_with_deepevalex_errors(
+            parsed_verdicts = yield from ask_with_deepevalex_errors(
                 replace(question, reply=make_any_verdict_list_reply_shape()), "verdicts", window
             )
-        labels = [normalise_verdict(each.word) for each in said]
+        labels = [normalise_verdict(each.word) for each in parsed_verdicts]
         judged = WindowFindings(
             verdicts=tuple(
                 Verdict(claim, None)
                 if each is None
                 else Verdict(claim, normalise_verdict(each.word), each.word, each.reason)
-                for claim, each in zip_longest(found, said[: len(found)])
+                for claim, each in zip_longest(found, parsed_verdicts[: len(found)])
             ),
             truths=facts,
             surplus=tuple(labels[len(found) :]),
         )
         beyond = [
             each.reason or "no reason given"
-            for each, label in zip(said[len(found) :], judged.surplus, strict=True)
+            for each, label in zip(parsed_verdicts[len(found) :], judged.surplus, strict=True)
             if label == "no"
         ]
         why = self._make_reason_question(judged, beyond)
@@ -358,7 +358,7 @@ class DeepEvalExFaithfulness:
     ) -> Questions[WindowFindings]:
         """Ask for one verdict per numbered claim, and for a reason."""
         in_view, window = [truth.text for truth in truths], answer.window.position
-        said = yield from ask_until_complete(
+        parsed_verdicts = yield from ask_until_complete(
             len(claims),
             lambda left: questions.make_verdicts_question(
                 self.prompts, [claims[n].text for n in left], in_view
@@ -373,7 +373,7 @@ class DeepEvalExFaithfulness:
                 else Verdict(
                     claim, _read_known_label(each), each.word, each.reason, each.confidence
                 )
-                for claim, each in zip(claims, said, strict=True)
+                for claim, each in zip(claims, parsed_verdicts, strict=True)
             ),
             truths=truths,
         )

@@ -242,13 +242,13 @@ def format_score_lowering_counts(
         Phrases such as `2 claims contradicted` (a claim counts once for each label, however many
         windows hold it) and `1 of 4 windows undefined`; () when nothing lowered it.
     """
-    said = {
+    labelled_claims = {
         (each.claim, each.label)
         for window in assessments
         if window.score.value is not None
         for each in window.verdicts
     }
-    counts = Counter(label for _, label in said)
+    counts = Counter(label for _, label in labelled_claims)
     phrases = [
         f"{_format_count(counts[each.name], units)} {each.meaning}"
         for each in labels.labels

@@ -38,7 +38,7 @@ def ask_until_complete(
         JudgeError: The first question failed, or a later one was not answered at all. Answers to a
             later one that cannot be used leave what came before.
     """
-    said: list[T | None] = [None] * count
+    entries: list[T | None] = [None] * count
     left = list(range(count))
     answers = AnswerCount()
     rounds = AskRounds(answers)
@@ -60,10 +60,10 @@ def ask_until_complete(
                 raise
             break  # what came before stands, and the rest has no verdict
         for position, entry in zip(left, found, strict=True):
-            said[position] = entry
+            entries[position] = entry
         rounds.count_reply()
-        left = [n for n in left if is_missing(said[n])]
-    return tuple(said)
+        left = [n for n in left if is_missing(entries[n])]
+    return tuple(entries)
 
 
 class AskRounds:

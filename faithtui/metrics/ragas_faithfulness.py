@@ -147,14 +147,14 @@ class RagasFaithfulness:
         """Ask about every answer; one entry per window."""
 
         def judge_one(answered: AnsweredInteraction) -> Questions[WindowFindings]:
-            statements, said = yield from self._ask_statements_and_verdicts(answered, claims)
+            statements, inferences = yield from self._ask_statements_and_verdicts(answered, claims)
             verdicts = tuple(
                 Verdict(statement, None)
                 if found is None
                 else Verdict(statement, found.label, found.word, found.reason, found.confidence)
-                for statement, found in zip_longest(statements, said[: len(statements)])
+                for statement, found in zip_longest(statements, inferences[: len(statements)])
             )
-            surplus = tuple(found.label for found in said[len(statements) :] if found)
+            surplus = tuple(found.label for found in inferences[len(statements) :] if found)
             judged = WindowFindings(
                 verdicts, surplus=surplus, without_context=not answered.contexts
             )
@@ -221,8 +221,10 @@ class RagasFaithfulness:
         passages = [one for one in dict.fromkeys(answered.contexts) if one.text_with_marks.strip()]
         if not passages:
             return statements, [NOTHING_RETRIEVED] * len(statements)
-        said = yield from _ask_inferences(self.prompts, wanted, passages, answered.window.position)
-        return statements, said
+        inferences = yield from _ask_inferences(
+            self.prompts, wanted, passages, answered.window.position
+        )
+        return statements, inferences
 
 
 def _ask_inferences(

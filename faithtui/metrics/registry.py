@@ -176,9 +176,9 @@ def _read_field_docstrings(made: type[Any]) -> dict[str, str]:
         match field, below:
             case (
                 ast.AnnAssign(target=ast.Name(id=name)),
-                ast.Expr(value=ast.Constant(value=str(said))),
+                ast.Expr(value=ast.Constant(value=str(docstring))),
             ):
-                words[name] = " ".join(said.split())
+                words[name] = " ".join(docstring.split())
     return words
 
 

@@ -242,16 +242,16 @@ def _read_listed_verdict(
     number: int, value: object, words: Sequence[str], *, structured: bool
 ) -> ParsedVerdict:
     name = f"verdicts[{number}]"
-    said = read_verdict(name, value, words if structured else None)
-    if said.breaks_schema:
+    verdict = read_verdict(name, value, words if structured else None)
+    if verdict.breaks_schema:
         known = ", ".join(words)
-        raise ReplyMismatch(f"`{name}.verdict` is {said.word!r}; expected one of {known}")
+        raise ReplyMismatch(f"`{name}.verdict` is {verdict.word!r}; expected one of {known}")
     reason = value.get("reason") if isinstance(value, dict) else None
     # The peer drops an entry whose word it does not know before it looks at the reason.
-    is_kept = said.word is not None and read_leading_letters(said.word) in words
+    is_kept = verdict.word is not None and read_leading_letters(verdict.word) in words
     if is_kept and not isinstance(reason, str | None):
         raise ReplyMismatch(f"`{name}.reason` must be a string")
-    return said
+    return verdict
 
 
 def _make_reply_shape(

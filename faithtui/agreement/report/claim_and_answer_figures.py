@@ -141,7 +141,7 @@ def count_claim_review_coverage(compared: ComparedClaims) -> Coverage:
 def count_unverified_claims(compared: ComparedClaims) -> int:
     """Count the claims in the figures that rest on labels of which nothing says who gave them."""
     return sum(
-        any(said.unverified for said in each.opinions)
+        any(opinion.unverified for opinion in each.opinions)
         for each in select_by_position(compared.all.rows, compared.places_in_figures)
     )
 
@@ -254,19 +254,21 @@ def compute_answer_level_report(
         tied=len(reviewed) - len(decided),
         tied_in_figures=len(reviewed) - len(decided),
         several_in_figures=sum(answer.raters >= 2 for answer in reviewed),
-        unverified=sum(any(said.unverified for said in answer.opinions) for answer, _, _ in both),
+        unverified=sum(
+            any(opinion.unverified for opinion in answer.opinions) for answer, _, _ in both
+        ),
     )
     kind = DesignKind.CONVENIENCE if coverage.reviewed else DesignKind.NONE
     design = LabelDesign(kind, coverage.units)
     # Both rates are of the same answers: nothing was judged in the others.
     judged = [
-        (each.group, said, passes)
+        (each.group, judge_verdict, passes)
         for each, passes in zip(answers, votes, strict=True)
-        if (said := find_judge_answer_verdict(each)) is not None
+        if (judge_verdict := find_judge_answer_verdict(each)) is not None
     ] + [
-        (each.group, said, None)
-        for each, said in zip(unrated, others, strict=True)
-        if said is not None
+        (each.group, judge_verdict, None)
+        for each, judge_verdict in zip(unrated, others, strict=True)
+        if judge_verdict is not None
     ]
     judged_groups, judged_names = number_distinct_keys_by_occurrence(
         [group for group, _, _ in judged]
@@ -285,8 +287,10 @@ def compute_answer_level_report(
             PassColumns(
                 groups=judged_groups,
                 group_count=len(judged_names),
-                strata=_encode_pass_fail_words_as_positions([said for _, said, _ in judged]),
-                judge=np.array([said == PASS for _, said, _ in judged], np.int64),
+                strata=_encode_pass_fail_words_as_positions(
+                    [judge_verdict for _, judge_verdict, _ in judged]
+                ),
+                judge=np.array([judge_verdict == PASS for _, judge_verdict, _ in judged], np.int64),
                 human=np.array(
                     [-1 if passes is None else int(passes) for *_, passes in judged],
                     np.int64,

@@ -453,8 +453,8 @@ def compare_raters(
         A row per run; per person, in the order of names; per pair of people that share a claim.
     """
     steady = {each.reviewer: each for each in again}
-    said = [{each.reviewer for each in claim.opinions} for claim in claims]
-    people = sorted({name for words in said for name in words} | steady.keys())
+    raters_by_claim = [{each.reviewer for each in claim.opinions} for claim in claims]
+    people = sorted({name for words in raters_by_claim for name in words} | steady.keys())
     return RaterComparison(
         tuple(
             JudgeRow(
@@ -468,7 +468,7 @@ def compare_raters(
         tuple(
             ReviewerRow(
                 name,
-                sum(name in words for words in said),
+                sum(name in words for words in raters_by_claim),
                 _compute_rater_agreement(
                     claims,
                     _make_others_consensus_reader(name),
@@ -483,7 +483,7 @@ def compare_raters(
         tuple(
             PairRow(first, second, figures)
             for first, second in combinations(people, 2)
-            if any(first in words and second in words for words in said)
+            if any(first in words and second in words for words in raters_by_claim)
             for figures in [
                 _compute_rater_agreement(
                     claims,

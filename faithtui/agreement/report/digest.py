@@ -35,13 +35,13 @@ def hash_units(claims: Iterable[ClaimUnit], answers: Iterable[AnswerUnit]) -> st
 def _dump_claim(claim: ClaimUnit) -> str:
     # Python's own way of writing constants leaves no two readings alike, and is the fastest.
     opinions = claim.opinions
-    said = (
+    opinion_texts = (
         [_dump_opinion(opinions[0])] if len(opinions) == 1 else sorted(map(_dump_opinion, opinions))
     )
     return (
         f"{claim.turn} {claim.text!r} {claim.judge!r} {claim.human!r} {claim.reviewers} "
         f"{claim.windows} {claim.steady} {claim.blind} {claim.state} {claim.confidence} "
-        f"{claim.stratum!r} {claim.position} {said}"
+        f"{claim.stratum!r} {claim.position} {opinion_texts}"
     )
 
 

@@ -169,7 +169,7 @@ def _describe_judge_and_corrected_rates(report: LevelReport, judge: str) -> str:
         return ""
     population = report.design.population
     of_what = f"the {many}" if population is None else _describe_population(report)
-    said = f"{judge or 'The judge'} passes {rate.judge_raw.value:.1%} of {of_what}"
+    judge_rate = f"{judge or 'The judge'} passes {rate.judge_raw.value:.1%} of {of_what}"
     labelled = format_number_with_noun(rate.corrected_this_run.n, "human label", "human labels")
     future = (
         f"; {_format_share(rate.corrected_future)} expected of new conversations"
@@ -178,7 +178,7 @@ def _describe_judge_and_corrected_rates(report: LevelReport, judge: str) -> str:
     )
     where = report.design.run_or_population_words
     corrected = f"{_format_share(rate.corrected_this_run)} in {where}{future}"
-    return f"{said}; corrected with {labelled}: {corrected}. "
+    return f"{judge_rate}; corrected with {labelled}: {corrected}. "
 
 
 def _describe_population(report: LevelReport) -> str:

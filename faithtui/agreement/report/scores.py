@@ -272,8 +272,10 @@ def compare_answer_scores_with_ratings(
     answers: Sequence[AnswerUnit], rule: ScoringRule, level: float
 ) -> ScoreReport:
     """Compare the judge's scores of answers with what people said of them as a whole."""
-    said = [answer for answer in answers if answer.human is not None or answer.rating is not None]
-    judged = [answer for answer in said if answer.claims]
+    labelled_or_rated = [
+        answer for answer in answers if answer.human is not None or answer.rating is not None
+    ]
+    judged = [answer for answer in labelled_or_rated if answer.claims]
     # Rounded so that means of the same ratings in another order tie.
     scored = [
         (answer, round(answer.score.value, 9))
@@ -286,8 +288,8 @@ def compare_answer_scores_with_ratings(
         if answer.rating is not None
     ]
     return ScoreReport(
-        answers=len(said),
-        n_vacuous=len(said) - len(judged),
+        answers=len(labelled_or_rated),
+        n_vacuous=len(labelled_or_rated) - len(judged),
         unscored=len(judged) - len(scored),
         spearman=estimate_spearman(rated, level),
         auroc=estimate_auroc(

@@ -139,12 +139,12 @@ def group_ratings(
     """
     rows = list(units)
     position = {name: i for i, name in enumerate(categories)}
-    said = np.zeros((len(rows), len(position)), np.int64)
+    label_counts = np.zeros((len(rows), len(position)), np.int64)
     for place, (_, labels) in enumerate(rows):
         for label in labels:
-            said[place, position[label]] += 1
+            label_counts[place, position[label]] += 1
     groups, names = number_distinct_keys_by_occurrence([group for group, _ in rows])
-    patterns, which = np.unique(said, axis=0, return_inverse=True)
+    patterns, which = np.unique(label_counts, axis=0, return_inverse=True)
     counts = np.bincount(which.ravel() * len(names) + groups, minlength=len(patterns) * len(names))
     by_group, times = count_distinct_columns(counts.reshape(len(patterns), len(names)))
     total = Ratings(tuple(categories), patterns, np.asarray(by_group @ times))

@@ -61,11 +61,11 @@ def _print_metric_options(found: "MetricEntry", *, as_json: bool) -> None:
 
     options = describe_options(found.spec.key)
     if as_json:
-        told = [
+        option_objects = [
             {"option": each.name, "default": each.default, "meaning": each.meaning}
             for each in options
         ]
-        print_json({**_metric_json(found), "options": told})
+        print_json({**_metric_json(found), "options": option_objects})
         return
     print_text(f"{found.spec.key}: {found.spec.title}, after {found.spec.peer}")
     print_table(

@@ -128,24 +128,24 @@ def _list_traceable_truths(
 def _map_reasons_to_first_window(claim: CheckedClaim) -> dict[str, int]:
     """Give the reasons of a claim's verdicts, each with the first window that has it."""
     reasons: dict[str, int] = {}
-    for said in claim.verdicts:
-        if said.reason:
-            reasons.setdefault(said.reason, said.window)
+    for verdict in claim.verdicts:
+        if verdict.reason:
+            reasons.setdefault(verdict.reason, verdict.window)
     return reasons
 
 
 def _find_missing_or_denied_verdicts(judged: JudgedConversation) -> Iterator[Finding]:
     """Verdicts that are missing, unreadable, or denied by their own reason."""
     for claim in judged.claims:
-        for said in claim.verdicts:
-            if said.label is None and not (said.word or "").strip():
+        for verdict in claim.verdicts:
+            if verdict.label is None and not (verdict.word or "").strip():
                 yield Finding(
-                    FindingKind.MISSING_VERDICT, "the judge said nothing", claim.id, said.window
+                    FindingKind.MISSING_VERDICT, "the judge said nothing", claim.id, verdict.window
                 )
-            elif judged.labels.find_label_polarity(said.label) is None:
-                word = said.label if said.label is not None else said.word or ""
+            elif judged.labels.find_label_polarity(verdict.label) is None:
+                word = verdict.label if verdict.label is not None else verdict.word or ""
                 detail = f"wrote “{make_visible_line(word, 60)}”"
-                yield Finding(FindingKind.UNKNOWN_WORD, detail, claim.id, said.window)
+                yield Finding(FindingKind.UNKNOWN_WORD, detail, claim.id, verdict.window)
         yield from _find_contradicting_reasons(judged, claim)
 
 
@@ -154,16 +154,16 @@ def _find_contradicting_reasons(
 ) -> Iterator[Finding]:
     """One finding per label and reason, however many windows repeat them."""
     seen: set[tuple[str, str]] = set()
-    for said in claim.verdicts:
-        polarity = judged.labels.find_label_polarity(said.label)
-        if said.label is None or polarity is None or not said.reason:
+    for verdict in claim.verdicts:
+        polarity = judged.labels.find_label_polarity(verdict.label)
+        if verdict.label is None or polarity is None or not verdict.reason:
             continue
-        if (said.label, said.reason) in seen:
+        if (verdict.label, verdict.reason) in seen:
             continue
-        seen.add((said.label, said.reason))
-        if contradicts_verdict(said.reason, polarity):
-            detail = f"{said.label}, but: {make_visible_line(said.reason, 160)}"
-            yield Finding(FindingKind.AGAINST_REASON, detail, claim.id, said.window)
+        seen.add((verdict.label, verdict.reason))
+        if contradicts_verdict(verdict.reason, polarity):
+            detail = f"{verdict.label}, but: {make_visible_line(verdict.reason, 160)}"
+            yield Finding(FindingKind.AGAINST_REASON, detail, claim.id, verdict.window)
 
 
 def _find_failed_or_missing_windows(judged: JudgedConversation) -> Iterator[Finding]:
@@ -233,29 +233,29 @@ def _find_verdicts_against_named_truths(
 ) -> Iterator[Finding]:
     """Verdicts that do not follow from the truths that were named."""
     for claim in judged.claims:
-        for said in claim.verdicts:
-            polarity = judged.labels.find_label_polarity(said.label)
+        for verdict in claim.verdicts:
+            polarity = judged.labels.find_label_polarity(verdict.label)
             if polarity is None:
                 continue
-            in_view = views[said.window]
+            in_view = views[verdict.window]
             if claim.named_truths.isdisjoint(in_view):
                 if polarity is Polarity.GOOD and judged.names_evidence:
-                    detail = f"{said.label}, but no truth in view was named for it"
-                    yield Finding(FindingKind.AGAINST_EVIDENCE, detail, claim.id, said.window)
+                    detail = f"{verdict.label}, but no truth in view was named for it"
+                    yield Finding(FindingKind.AGAINST_EVIDENCE, detail, claim.id, verdict.window)
                 continue
             if claim.opposes & in_view and polarity is not Polarity.BAD:
-                detail = f"{said.label}, but a truth in view was named against it"
+                detail = f"{verdict.label}, but a truth in view was named against it"
             elif claim.opposes & in_view:
                 continue
             elif any(each <= in_view for each in claim.sufficient):
                 if polarity is Polarity.GOOD:
                     continue
-                detail = f"{said.label}, but truths in view were named as enough for it"
+                detail = f"{verdict.label}, but truths in view were named as enough for it"
             elif polarity is Polarity.GOOD:
-                detail = f"{said.label}, but truths in view were named for a part of it only"
+                detail = f"{verdict.label}, but truths in view were named for a part of it only"
             else:
                 continue
-            yield Finding(FindingKind.AGAINST_EVIDENCE, detail, claim.id, said.window)
+            yield Finding(FindingKind.AGAINST_EVIDENCE, detail, claim.id, verdict.window)
 
 
 def _find_verdict_flips_between_windows(
@@ -264,7 +264,11 @@ def _find_verdict_flips_between_windows(
     """Claims whose verdict changes from window to window."""
     turns = {window.position: frozenset(window.turns) for window in judged.windows}
     for claim in judged.claims:
-        known = [said for said in claim.verdicts if judged.labels.find_label_polarity(said.label)]
+        known = [
+            verdict
+            for verdict in claim.verdicts
+            if judged.labels.find_label_polarity(verdict.label)
+        ]
         changes = [
             (before, after) for before, after in pairwise(known) if before.label != after.label
         ]
@@ -276,8 +280,8 @@ def _find_verdict_flips_between_windows(
             if not _is_verdict_change_explained(judged, claim, *pair, turns, views)
         ]
         story = " → ".join(
-            f"w{said.window + 1} {said.label}"
-            for said in (known[0], *(after for _, after in changes))
+            f"w{verdict.window + 1} {verdict.label}"
+            for verdict in (known[0], *(after for _, after in changes))
         )
         if unexplained:
             detail = f"{story}, and nothing new explains it"
@@ -341,11 +345,11 @@ def _find_phantom_claims(judged: JudgedConversation, read: _TextReader) -> Itera
     for claim in _list_traceable_claims(judged):
         before: Sequence[Turn] = ()
         if claim.document is None:
-            said, before = judged.turns[claim.turn].content, judged.turns[: claim.turn]
+            source_text, before = judged.turns[claim.turn].content, judged.turns[: claim.turn]
         else:
-            said = judged.documents[claim.document]
-        why = _find_phantom_words(claim.text, said, [turn.content for turn in before], read)
-        if why is None and _repeats_user_not_answer(claim.text, said, before, read):
+            source_text = judged.documents[claim.document]
+        why = _find_phantom_words(claim.text, source_text, [turn.content for turn in before], read)
+        if why is None and _repeats_user_not_answer(claim.text, source_text, before, read):
             why = "it repeats what the user said"
         if why is not None:
             where = "answer" if claim.document is None else "passage"
@@ -456,8 +460,8 @@ def _find_invented_quotes_in_reasons(judged: JudgedConversation) -> Iterator[Fin
     quotable: QuotableTexts | None = None
     for claim in judged.claims:
         seen: set[str] = set()
-        for said in claim.verdicts:
-            for quote in find_quotes(said.reason or ""):
+        for verdict in claim.verdicts:
+            for quote in find_quotes(verdict.reason or ""):
                 if quote in seen:
                     continue
                 seen.add(quote)
@@ -465,7 +469,7 @@ def _find_invented_quotes_in_reasons(judged: JudgedConversation) -> Iterator[Fin
                     quotable = QuotableTexts(_list_texts_reasons_may_quote(judged))
                 if not quotable.contains_quote(quote):
                     detail = f"“{make_visible_line(quote, 160)}” stands nowhere"
-                    yield Finding(FindingKind.INVENTED_QUOTE, detail, claim.id, said.window)
+                    yield Finding(FindingKind.INVENTED_QUOTE, detail, claim.id, verdict.window)
 
 
 def _find_truths_not_copied_from_passage(judged: JudgedConversation) -> Iterator[Finding]:
@@ -486,7 +490,9 @@ def _list_texts_reasons_may_quote(judged: JudgedConversation) -> Iterator[str]:
     yield from (truth.text for truth in judged.truths)
     yield from (claim.text for claim in judged.claims)
     # A reason that is ours and not the judge's quotes what the judge wrote.
-    yield from (said.word for claim in judged.claims for said in claim.verdicts if said.word)
+    yield from (
+        verdict.word for claim in judged.claims for verdict in claim.verdicts if verdict.word
+    )
 
 
 def _map_documents_to_retrieving_turn(judged: JudgedConversation) -> dict[int, int]:

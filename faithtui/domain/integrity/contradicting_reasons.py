@@ -64,10 +64,10 @@ def detect_supported_or_unsupported(reason: str) -> Leaning | None:
 # Judges give the same reason again and again: each window has its own of a claim.
 @lru_cache(maxsize=1 << 9)
 def _detect_supported_or_unsupported(reason: str) -> Leaning | None:
-    said: set[Leaning] = set()
+    leanings: set[Leaning] = set()
     for part in _TURN.split(reason):
-        said |= _list_supported_and_unsupported(part)
-    return next(iter(said)) if len(said) == 1 else None
+        leanings |= _list_supported_and_unsupported(part)
+    return next(iter(leanings)) if len(leanings) == 1 else None
 
 
 def contradicts_verdict(reason: str | None, polarity: Polarity) -> bool:
@@ -77,12 +77,12 @@ def contradicts_verdict(reason: str | None, polarity: Polarity) -> bool:
         reason: The judge's words; None and blank contradict nothing.
         polarity: What the verdict says. An unsure one goes with anything but plain support.
     """
-    said = detect_supported_or_unsupported(reason) if reason else None
+    leaning = detect_supported_or_unsupported(reason) if reason else None
     match polarity:
         case Polarity.GOOD:
-            return said == "unsupported"
+            return leaning == "unsupported"
         case Polarity.BAD | Polarity.UNSURE:
-            return said == "supported"
+            return leaning == "supported"
 
 
 def says_nothing_was_wrong(reason: str) -> bool:
@@ -103,16 +103,16 @@ def says_something_was_wrong(reason: str) -> bool:
 
 
 def _list_supported_and_unsupported(part: str) -> set[Leaning]:
-    said: set[Leaning] = set()
+    leanings: set[Leaning] = set()
     lacking = [found.span() for found in _LACKS.finditer(part)]
     if lacking:
-        said.add("unsupported")
+        leanings.add("unsupported")
     for found in _AGAINST.finditer(part):
         # "nothing contradicts it" is no support either: it says nothing.
         if not _DENIED.search(part[: found.start()]):
-            said.add("unsupported")
+            leanings.add("unsupported")
     for found in _SUPPORTS.finditer(part):
         if any(start <= found.start() < end for start, end in lacking):
             continue
-        said.add("unsupported" if _DENIED.search(part[: found.start()]) else "supported")
-    return said
+        leanings.add("unsupported" if _DENIED.search(part[: found.start()]) else "supported")
+    return leanings

@@ -114,8 +114,8 @@ class IntegritySummary:
         if self.unchecked:
             total = self.checked + self.unchecked
             parts.append(f"{self.unchecked:,} of {total:,} conversations not checked yet")
-        said = ", ".join(filter(None, parts))
-        return f"suspect: {said}" if counts.is_suspect else said
+        sentence = ", ".join(filter(None, parts))
+        return f"suspect: {sentence}" if counts.is_suspect else sentence
 
 
 EMPTY_SUMMARY: Final = IntegritySummary()

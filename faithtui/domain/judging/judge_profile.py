@@ -160,10 +160,12 @@ class JudgeProfile:
     @property
     def identity(self) -> str:
         """What of it may change an answer, on one line; "" when nothing is set."""
-        told = {name: value for name, value in self._list_given_parameters() if name != "timeout_s"}
+        parameters = {
+            name: value for name, value in self._list_given_parameters() if name != "timeout_s"
+        }
         if self.extra_headers:
-            told["extra_headers"] = {k.lower(): v for k, v in self.extra_headers.items()}
-        return _format_canonical_json(told) if told else ""
+            parameters["extra_headers"] = {k.lower(): v for k, v in self.extra_headers.items()}
+        return _format_canonical_json(parameters) if parameters else ""
 
     @property
     def is_default(self) -> bool:
@@ -187,8 +189,8 @@ class JudgeProfile:
             elif name == "extra_headers":
                 parts += [f"header {key}: {each}" for key, each in self.extra_headers.items()]
             else:
-                said = f"{value:g}" if isinstance(value, float) else value
-                parts.append(f"{name} {said}{_format_refusal_note(name, refused)}")
+                value_text = f"{value:g}" if isinstance(value, float) else value
+                parts.append(f"{name} {value_text}{_format_refusal_note(name, refused)}")
         return ", ".join(parts)
 
     def list_hidden(self) -> tuple[str, ...]:
@@ -218,19 +220,21 @@ class JudgeProfile:
         found = {}
         for name, value in self.extra_headers.items():
             variable = _VARIABLE.fullmatch(value)
-            said = value if variable is None else environ.get(variable[1], "")
-            if variable is not None and not (said and said.isascii() and said.isprintable()):
+            resolved = value if variable is None else environ.get(variable[1], "")
+            if variable is not None and not (
+                resolved and resolved.isascii() and resolved.isprintable()
+            ):
                 raise ConfigError(
                     f"the header {name} is read from the environment variable {variable[1]}, which "
                     "is not set or holds characters that no header can carry"
                 )
-            if said != said.strip():
+            if resolved != resolved.strip():
                 source = "" if variable is None else f", read from {variable[1]},"
                 raise ConfigError(
                     f"the value of the header {name}{source} begins or ends with a blank, which no "
                     "header can carry; take it out"
                 )
-            found[name] = said
+            found[name] = resolved
         return found
 
     def _list_given_parameters(self) -> Iterator[tuple[str, Any]]:

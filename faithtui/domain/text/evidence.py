@@ -466,8 +466,8 @@ def _find_words_to_highlight(
 ) -> tuple[WordMark, ...]:
     """Mark what decides in the stretches to read, and the claim's numbers and names anywhere."""
     here = passage.index.holders
-    said = find_matching_stems(aligned.content, aligned.lookups, aligned.context)
-    said |= {
+    matching_keys = find_matching_stems(aligned.content, aligned.lookups, aligned.context)
+    matching_keys |= {
         key
         for word in aligned.words
         if word.weight or word.kind in DECISIVE
@@ -489,7 +489,7 @@ def _find_words_to_highlight(
         )
         for word in passage.get_sentence_words(number):
             kind, differs = word.kind, word.start in differing
-            shared = word.has_key_in(said)
+            shared = word.has_key_in(matching_keys)
             if not (shared or differs or kind in DECISIVE):
                 continue
             is_read = is_whole or any(

@@ -384,11 +384,11 @@ def make_repair_request(
         error: What was wrong.
         earlier: How many answers there were, from 1.
     """
-    said = "An earlier answer" if earlier == 1 else f"The last of {earlier} earlier answers"
+    which_answer = "An earlier answer" if earlier == 1 else f"The last of {earlier} earlier answers"
     return replace(
         request,
         prompt=(
-            f"{prompt}\n\n{said} could not be used: {error}. "
+            f"{prompt}\n\n{which_answer} could not be used: {error}. "
             "Answer again, in the form asked for and with nothing else."
         ),
     )

@@ -114,13 +114,13 @@ def fill_in_token_counts_from_estimate(likely: int, reply: JudgeReply) -> tuple[
         likely: Its `estimate_tokens_in`.
         reply: What it was answered with.
     """
-    said = reply.usage
-    if said.tokens_in is not None and said.tokens_out is not None:
-        return said, False
-    read = likely if said.tokens_in is None else said.tokens_in
-    written = len(reply.text) // _CHARACTERS + 1 if said.tokens_out is None else said.tokens_out
+    usage = reply.usage
+    if usage.tokens_in is not None and usage.tokens_out is not None:
+        return usage, False
+    read = likely if usage.tokens_in is None else usage.tokens_in
+    written = len(reply.text) // _CHARACTERS + 1 if usage.tokens_out is None else usage.tokens_out
     return (
-        Usage(read, written, said.tokens_cached, said.tokens_cache_write, said.tokens_reasoning),
+        Usage(read, written, usage.tokens_cached, usage.tokens_cache_write, usage.tokens_reasoning),
         True,
     )
 

@@ -163,12 +163,14 @@ def check_image_address(image: Image, judge: str, allowed: Collection[str]) -> N
 def make_image_host_error(missing: dict[str, int], judge: str) -> ImageHostNotAllowed:
     """Make the error that counts conversations by host and names the way out."""
     ordered = sorted(missing, key=lambda host: (-missing[host], host))
-    told = ordered[:_NAMED]
-    where = ", ".join(f"{_format_conversations(missing[host])} images at {host}" for host in told)
-    if len(ordered) > len(told):
-        where += f", and more at {len(ordered) - len(told)} other hosts"
-    options = " ".join(f"--allow-image-host {host}" for host in told)
-    listed = ", ".join(f'"{host}"' for host in told)
+    named_hosts = ordered[:_NAMED]
+    where = ", ".join(
+        f"{_format_conversations(missing[host])} images at {host}" for host in named_hosts
+    )
+    if len(ordered) > len(named_hosts):
+        where += f", and more at {len(ordered) - len(named_hosts)} other hosts"
+    options = " ".join(f"--allow-image-host {host}" for host in named_hosts)
+    listed = ", ".join(f'"{host}"' for host in named_hosts)
     return ImageHostNotAllowed(
         f"{where}; {judge} would be sent the addresses and its provider would fetch them. Allow "
         f"it with {options}, or with image_hosts = [{listed}], which is a setting and an argument "

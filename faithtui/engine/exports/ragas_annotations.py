@@ -132,12 +132,12 @@ def _make_statement(
     view: ReviewView, claim: ClaimView, human: str, labels: LabelSet
 ) -> AnnotatedStatement:
     first = claim.first_window_verdict
-    said = first.label
+    label = first.label
     return AnnotatedStatement(
         text=claim.text,
-        judge=None if said is None else _is_good(labels, said),
+        judge=None if label is None else _is_good(labels, label),
         judge_reason=first.reason or "",
-        verdict=said,
+        verdict=label,
         word=first.word,
         human=None if human == NOT_A_CLAIM else _is_good(labels, human),
         human_reason=""
@@ -152,7 +152,7 @@ def _is_good(labels: LabelSet, label: str) -> bool:
 
 def _format_human_reason(view: ReviewView, claim: ClaimView, human: str, labels: LabelSet) -> str:
     """Say why in people's own words, else by their reason code, else what their verdict says."""
-    said = list_consensus_verdicts(view, claim, human)
-    notes = dict.fromkeys(each.note for each in said if each.note)
-    codes = dict.fromkeys(_CODES[each.code] for each in said if each.code in _CODES)
+    verdicts = list_consensus_verdicts(view, claim, human)
+    notes = dict.fromkeys(each.note for each in verdicts if each.note)
+    codes = dict.fromkeys(_CODES[each.code] for each in verdicts if each.code in _CODES)
     return " ".join(notes or codes or [labels.get_label(human).meaning])

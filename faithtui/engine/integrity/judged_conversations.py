@@ -155,8 +155,8 @@ def judged_conversation_from_view(
                 text=claim.text,
                 document=None if claim.document is None else place.get(claim.document),
                 verdicts=tuple(
-                    CheckedVerdict(said.window, said.label, said.word, said.reason)
-                    for said in claim.verdicts
+                    CheckedVerdict(verdict.window, verdict.label, verdict.word, verdict.reason)
+                    for verdict in claim.verdicts
                 ),
                 **_group_evidence_by_stance(
                     [(each.truth, each.stance, each.sets) for each in claim.evidence]
@@ -214,7 +214,7 @@ def judged_conversation_from_assessments(
             if not found or found[-1][0] != at:
                 found.append((at, verdict))
         windows.append(_make_checked_window(each, len(here)))
-    ordered = sorted(claims.values(), key=lambda said: said[0][1].claim.turn)
+    ordered = sorted(claims.values(), key=lambda window_verdicts: window_verdicts[0][1].claim.turn)
     return JudgedConversation(
         turns=tuple(Turn(turn.role, turn.content) for turn in conversation.turns),
         documents=tuple(texts),
@@ -229,8 +229,8 @@ def judged_conversation_from_assessments(
         ),
         windows=tuple(windows),
         claims=tuple(
-            _make_checked_claim(ClaimId(number), said, place, truths, conversation)
-            for number, said in enumerate(ordered)
+            _make_checked_claim(ClaimId(number), window_verdicts, place, truths, conversation)
+            for number, window_verdicts in enumerate(ordered)
         ),
         truths=truths.list_truths(),
         labels=rules.labels,

@@ -503,8 +503,8 @@ class _EvaluationRun:
             self._plan.on_progress(progress)
         # It is the caller's code and may raise anything; what was paid for is kept all the same.
         except Exception as error:
-            said = f"on_progress raised {type(error).__name__}: {error}"
-            raise _ProgressFailed(said) from error
+            message = f"on_progress raised {type(error).__name__}: {error}"
+            raise _ProgressFailed(message) from error
 
 
 async def _run_evaluation_plan(plan: _EvaluationPlan, stop: asyncio.Event) -> Evaluation:

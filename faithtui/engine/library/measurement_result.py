@@ -177,10 +177,10 @@ class Measurement:
                 raise ValueError(f"{word!r} is no label of {self.spec.key}; expected {expected}")
         if not self.windows:
             return self.scores
-        said: dict[object, str] = {
+        label_by_claim: dict[object, str] = {
             make_claim_identity_key(claim): label for claim, label in human.items()
         }
-        return score_assessments(self.rule, self.conversation, self.windows, said)
+        return score_assessments(self.rule, self.conversation, self.windows, label_by_claim)
 
     def to_dict(self) -> dict[str, Json]:
         """Give everything but the replies and the texts of the conversation, as JSON values."""

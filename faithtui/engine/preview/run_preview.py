@@ -221,10 +221,10 @@ class _StandInJudge(LocalJudge):
         reply = await self._offline.send(request)
         if isinstance(request.task, ExtractTruths) and '"quote"' in request.prompt:
             # A judge that is asked for the words behind each fact writes about twice as much.
-            said: dict[str, list[str]] = json.loads(reply.text)
+            facts_by_key: dict[str, list[str]] = json.loads(reply.text)
             quoted = {
                 key: [{"fact": each, "quote": each} for each in facts]
-                for key, facts in said.items()
+                for key, facts in facts_by_key.items()
             }
             reply = replace(reply, text=json.dumps(quoted, ensure_ascii=False))
         # By its length, but never beyond its limit; what is read is counted by who asks.

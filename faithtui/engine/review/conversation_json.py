@@ -227,18 +227,18 @@ def _claim_to_json(claim: ClaimView, documents: Mapping[str, DocumentView]) -> d
         ],
         "people": [
             {
-                "reviewer": said.reviewer,
-                "verdict": said.verdict,
-                "action": None if said.action is None else said.action.value,
-                "note": said.note,
+                "reviewer": opinion.reviewer,
+                "verdict": opinion.verdict,
+                "action": None if opinion.action is None else opinion.action.value,
+                "note": opinion.note,
                 "evidence": [
                     _marked_passage_to_json(mark, documents[mark.document])
-                    for mark in said.evidence
+                    for mark in opinion.evidence
                     if mark.document in documents
                 ],
             }
-            for said in (claim.mine, *claim.others)
-            if said is not None
+            for opinion in (claim.mine, *claim.others)
+            if opinion is not None
         ],
     }
 

@@ -148,9 +148,9 @@ def has_usable_label(reading: ClaimUnit, labels: LabelSet) -> bool:
 
 def _make_example(view: ReviewView, reading: ClaimUnit, rule: SplitRule | None) -> Example:
     (claim,) = (each for each in view.claims if each.id == reading.claim)
-    said = list_consensus_verdicts(view, claim, reading.human)
-    codes = Counter(each.code for each in said if each.code)
-    notes = dict.fromkeys(each.note for each in said if each.note)
+    verdicts = list_consensus_verdicts(view, claim, reading.human)
+    codes = Counter(each.code for each in verdicts if each.code)
+    notes = dict.fromkeys(each.note for each in verdicts if each.note)
     return Example(
         metric=view.run.spec.metric,
         run=view.run.id,
@@ -180,23 +180,23 @@ def list_consensus_verdicts(
     view: ReviewView, claim: ClaimView, human: str | None
 ) -> list[HumanVerdict]:
     """List what those said whose verdict is that of people as a whole."""
-    heard = view.run.spec.rule.translate_word_to_label
+    translate = view.run.spec.rule.translate_word_to_label
     return [
         each
         for each in claim.others
-        if each.is_counted and each.verdict is not None and heard(each.verdict) == human
+        if each.is_counted and each.verdict is not None and translate(each.verdict) == human
     ]
 
 
 def get_question_before_turn(view: ReviewView, turn: int) -> str:
     """Give what the user said just before an answer: all messages since the answer before it."""
-    said: list[str] = []
+    messages: list[str] = []
     for each in view.turns[:turn][::-1]:
         if each.role == "user":
-            said.append(each.content)
-        elif said:
+            messages.append(each.content)
+        elif messages:
             break
-    return "\n".join(reversed(said))
+    return "\n".join(reversed(messages))
 
 
 def list_window_passages(view: ReviewView, window: int) -> tuple[str, ...]:

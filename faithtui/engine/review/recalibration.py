@@ -348,13 +348,13 @@ def _list_labelled_or_left_out_claims(
         chance = reading.confidence
         if moved is not None:
             chance = Recalibration(moved.slope, moved.intercept).undo(chance)
-        said = None if reading.judge is None else labels.get_label(reading.judge).polarity
+        judge_polarity = None if reading.judge is None else labels.get_label(reading.judge).polarity
         labelled = LabelledProbability(
             group=reading.group,
             chance=chance,
             is_supported=labels.get_label(reading.human).polarity is Polarity.GOOD,
             weight=weight,
-            is_clash=said is Polarity.BAD,
+            is_clash=judge_polarity is Polarity.BAD,
             is_override=reading.human != reading.judge,
             is_drawn=is_drawn or reading.blind is True,
         )

@@ -333,8 +333,10 @@ async def _save_windows_and_list_failures(
         progress = execution.update_progress(windows=int(position not in item.unfinished_windows))
         if failed:
             kind, _, words = (assessment.score.reason or "").partition(":")
-            said = make_visible_line(words.strip(), MOST_SAID)
-            execution.emit(WindowFailed(execution.row.id, item.id, position, kind, progress, said))
+            message = make_visible_line(words.strip(), MOST_SAID)
+            execution.emit(
+                WindowFailed(execution.row.id, item.id, position, kind, progress, message)
+            )
         else:
             execution.emit(WindowAssessed(execution.row.id, item.id, position, progress))
     return failures

@@ -185,10 +185,12 @@ def _make_asker(
     )
 
     def emit_retry(step: str, error: JudgeError, wait_s: float) -> None:
-        said = make_visible_line(error.provider_message, MOST_SAID)
+        message = make_visible_line(error.provider_message, MOST_SAID)
         kind = type(error).__name__
         execution.emit(
-            CallRetried(row.id, step, kind, wait_s, execution.update_progress(), error.status, said)
+            CallRetried(
+                row.id, step, kind, wait_s, execution.update_progress(), error.status, message
+            )
         )
 
     def emit_format_change(previous: OutputFormat, current: OutputFormat) -> None:

@@ -244,8 +244,8 @@ class _RemoteLimiter:
         self._end_request("failure", 0.0)
 
     def _end_request(self, outcome: str, started: float, limits: RateLimits = _NO_LIMITS) -> None:
-        said = {} if limits == _NO_LIMITS else asdict(limits)
-        self._link.notify("end_request", self._account, outcome, started, said)
+        fields = {} if limits == _NO_LIMITS else asdict(limits)
+        self._link.notify("end_request", self._account, outcome, started, fields)
 
 
 async def _await_or_give_back_if_cancelled(

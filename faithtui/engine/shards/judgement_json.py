@@ -52,19 +52,19 @@ def judgement_to_json_text(judgement: Judgement) -> str:
             "score": _score_to_json(each.score),
             "verdicts": [
                 [
-                    claims.get_or_add_index(said.claim),
-                    said.label,
-                    said.word,
-                    said.reason,
-                    said.confidence,
+                    claims.get_or_add_index(verdict.claim),
+                    verdict.label,
+                    verdict.word,
+                    verdict.reason,
+                    verdict.confidence,
                     [
                         [truths.get_or_add_index(named.truth), named.stance, named.sets]
-                        for named in said.evidence
+                        for named in verdict.evidence
                     ]
-                    if said.evidence
+                    if verdict.evidence
                     else (),
                 ]
-                for said in each.verdicts
+                for verdict in each.verdicts
             ],
             "truths": truths.list_or_add_indices(each.truths),
             "surplus": each.surplus,

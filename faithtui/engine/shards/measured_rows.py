@@ -184,27 +184,27 @@ def _make_claim_rows(identity: Row, measured: Measurement) -> list[Row]:
     found: dict[object, list[tuple[int, Verdict]]] = {}
     for window in measured.windows:
         for verdict in window.verdicts:
-            said = found.setdefault(make_claim_identity_key(verdict.claim), [])
-            if not said or said[-1][0] != window.window.position:
-                said.append((window.window.position, verdict))
+            verdicts = found.setdefault(make_claim_identity_key(verdict.claim), [])
+            if not verdicts or verdicts[-1][0] != window.window.position:
+                verdicts.append((window.window.position, verdict))
     documents = _number_documents(measured.conversation)
     return [
         {
             **identity,
             "position": position,
-            "turn": said[0][1].claim.turn,
-            "document": documents.get(said[0][1].claim.document),
-            "claim": said[0][1].claim.text,
-            "label": _get_polarity_word(labels, said[0][1].label),
-            "raw": said[0][1].word,
-            "reason": said[0][1].reason,
-            "home_window": said[0][0],
-            "windows": len(said),
-            "differs": len({each.label for _, each in said}) > 1,
-            "uncertainty": _compute_uncertainty([each for _, each in said], labels),
+            "turn": verdicts[0][1].claim.turn,
+            "document": documents.get(verdicts[0][1].claim.document),
+            "claim": verdicts[0][1].claim.text,
+            "label": _get_polarity_word(labels, verdicts[0][1].label),
+            "raw": verdicts[0][1].word,
+            "reason": verdicts[0][1].reason,
+            "home_window": verdicts[0][0],
+            "windows": len(verdicts),
+            "differs": len({each.label for _, each in verdicts}) > 1,
+            "uncertainty": _compute_uncertainty([each for _, each in verdicts], labels),
             "conversation_score": measured.score.value,
         }
-        for position, said in enumerate(found.values())
+        for position, verdicts in enumerate(found.values())
     ]
 
 

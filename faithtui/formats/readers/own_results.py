@@ -157,8 +157,8 @@ def add_faithtui_verdicts(
             for repeat in () if is_alone else list_objects_or_empty(each.get("repeats")):
                 window = _get_integer_or_none(repeat.get("window"))
                 if window is not None:
-                    said = _make_claim(position, {**each, **repeat})
-                    by_window.setdefault(window, []).append(said)
+                    repeated_claim = _make_claim(position, {**each, **repeat})
+                    by_window.setdefault(window, []).append(repeated_claim)
     found = [
         ImportedWindow(judge, tuple(made), position=window, metric=metric)
         for window, made in by_window.items()

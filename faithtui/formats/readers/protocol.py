@@ -236,11 +236,11 @@ def translate_to_shape_error(error: Exception, where: str = "") -> ShapeError:
         case InputError():
             return ShapeError(error.field or where, error.reason)
         case _:
-            said = f"{type(error).__name__}: {error}"[:200].rstrip(": ")
+            message = f"{type(error).__name__}: {error}"[:200].rstrip(": ")
             return ShapeError(
                 where,
-                f"holds something that this format has in no such place ({said}); mend it or leave "
-                "it out",
+                f"holds something that this format has in no such place ({message}); mend it or "
+                "leave it out",
             )
 
 
@@ -253,8 +253,10 @@ def make_refused_record(record: FileRecord, error: Exception) -> ParsedRecord:
     """
     if isinstance(error, InputError) and error.path is not None:
         return make_parsed_record(record, error)
-    told = translate_to_shape_error(error)
-    return make_parsed_record(record, record.make_error(told.reason, told.field or None))
+    shape_error = translate_to_shape_error(error)
+    return make_parsed_record(
+        record, record.make_error(shape_error.reason, shape_error.field or None)
+    )
 
 
 def make_parsed_record(

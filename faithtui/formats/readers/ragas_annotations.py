@@ -90,16 +90,16 @@ def _read_annotation(
         add_exported_result_to_draft(draft, answer, own, is_alone=True)
     for name in prompts:
         prompt = AnySpelling(prompts).read_object(name)
-        said = prompt.read_first_value("prompt_output")
+        output = prompt.read_first_value("prompt_output")
         edited = prompt.read_first_value("edited_output")
         accepted = prompt.read_first_value("is_accepted")
-        if isinstance(said, Mapping):
+        if isinstance(output, Mapping):
             _add_verdicts_and_ratings(
                 draft,
                 answer,
                 f"ragas {metric}",
                 scale,
-                said,
+                output,
                 edited if isinstance(edited, Mapping) else None,
                 is_accepted if accepted is None else accepted,
                 are_verdicts_known=is_exported_run,

@@ -134,10 +134,10 @@ class _Answer:
     def _make_score_of_answer_without_claims(self) -> Score:
         """Say why an answer has no score of the judge; some peers' rules give it one."""
         window = _find_window(self._conversation, self._turn)
-        said = self._conversation if window is None else window
-        state = ScoreState(said.state)
+        judged_part = self._conversation if window is None else window
+        state = ScoreState(judged_part.state)
         if window is None or state is not ScoreState.SCORED:
-            return make_empty_score(state, said.reason or NOTHING_JUDGED)
+            return make_empty_score(state, judged_part.reason or NOTHING_JUDGED)
         return score_window((), self._run.rule)
 
     def _make_judge_result(self, judged: Sequence[ExportClaim], score: Score) -> AnswerResult:

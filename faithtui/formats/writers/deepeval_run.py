@@ -141,9 +141,11 @@ def _format_text_list(texts: Sequence[str]) -> str:
 
 
 def _format_verdict_list(window: ExportWindow) -> str:
-    said = [{"reason": each.reason, "verdict": each.word or each.label} for each in window.verdicts]
+    verdicts = [
+        {"reason": each.reason, "verdict": each.word or each.label} for each in window.verdicts
+    ]
     return _format_item_list(
-        [json.dumps(each, indent=4).replace("\n", "\n" + _INDENT) for each in said]
+        [json.dumps(each, indent=4).replace("\n", "\n" + _INDENT) for each in verdicts]
     )
 
 

@@ -25,7 +25,7 @@ def format_langfuse_score_lines(result: AnswerResult) -> Iterator[str]:
         if ids.trace is None
         else {"traceId": ids.trace, "observationId": ids.span}
     )
-    said: Mapping[str, object] = (
+    value_fields: Mapping[str, object] = (
         {"value": result.score, "dataType": "NUMERIC"}
         if result.score is not None
         else {"value": result.label, "dataType": "CATEGORICAL"}
@@ -34,7 +34,7 @@ def format_langfuse_score_lines(result: AnswerResult) -> Iterator[str]:
         "id": result.id,
         **about,
         "name": result.name,
-        **said,
+        **value_fields,
         "comment": result.explanation,
         "timestamp": None if result.at is None else format_utc_time(result.at),
         "metadata": {**result.metadata, "label": result.label},

@@ -15,18 +15,18 @@ from faithtui.formats.writers.answer_results import AnswerResult
 
 def format_openinference_annotation_lines(result: AnswerResult) -> Iterator[str]:
     """Write a result; nothing where neither span nor trace is known, or there is nothing to say."""
-    said = {
+    result_fields = {
         "label": result.label,
         "score": result.score,
         "explanation": result.explanation,
     }
-    said = {name: value for name, value in said.items() if value is not None}
+    result_fields = {name: value for name, value in result_fields.items() if value is not None}
     about = (
         {"span_id": result.ids.span}
         if result.ids.span is not None
         else {"trace_id": result.ids.trace}
     )
-    if None in about.values() or not said:
+    if None in about.values() or not result_fields:
         return
     annotation = {
         **about,
@@ -34,7 +34,7 @@ def format_openinference_annotation_lines(result: AnswerResult) -> Iterator[str]
         "annotator_kind": "LLM" if result.by == "judge" else "HUMAN",
         # One annotation of each rater: without it a second one would replace the first.
         "identifier": f"{result.rater} {result.id}",
-        "result": said,
+        "result": result_fields,
         "metadata": result.metadata,
     }
     yield json.dumps(annotation, ensure_ascii=False, allow_nan=False) + "\n"

@@ -58,8 +58,8 @@ class AnnotatedAnswer:
     @property
     def human_score(self) -> float | None:
         """Share of its fair statements that people say can be inferred; None without any."""
-        said = [each.human for each in self.statements if each.human is not None]
-        return sum(said) / len(said) if said else None
+        human_verdicts = [each.human for each in self.statements if each.human is not None]
+        return sum(human_verdicts) / len(human_verdicts) if human_verdicts else None
 
 
 def format_annotations_json(answers: Sequence[AnnotatedAnswer]) -> str:

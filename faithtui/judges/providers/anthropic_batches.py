@@ -200,8 +200,8 @@ class AnthropicBatches(BatchApiClient[AnthropicMessages]):
 
 
 def _read_status(batch: dict[str, object]) -> BatchStatus:
-    said = object_or_empty(batch.get("request_counts"))
-    counts = {name: token_count_or_none(count) or 0 for name, count in said.items()}
+    request_counts = object_or_empty(batch.get("request_counts"))
+    counts = {name: token_count_or_none(count) or 0 for name, count in request_counts.items()}
     return BatchStatus(
         state="ended" if batch.get("processing_status") == "ended" else "working",
         done=counts.get("succeeded", 0),

@@ -298,17 +298,17 @@ class BatchApi:
         output_format = None if is_plain else OutputFormat.SCHEMA
         answer = object_or_empty(body)
         if status >= 400 or answer.get("error"):
-            said = json.dumps(body)
+            body_text = json.dumps(body)
             code = status if status >= 400 else 502
             # Learned for the batch in which the question is asked again.
             refused = self._dialect.refused_parameters
             refused.record_refusal_worth_retrying(
-                code, said, refused.list_parameters_to_send(self.endpoint.profile.parameters)
+                code, body_text, refused.list_parameters_to_send(self.endpoint.profile.parameters)
             )
             return make_judge_error(
                 code,
                 {},
-                said,
+                body_text,
                 self.endpoint,
                 self._key,
                 with_images=with_images,

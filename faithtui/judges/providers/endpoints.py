@@ -145,9 +145,9 @@ class Endpoint:
     @property
     def fingerprint(self) -> str:
         """Everything but the question that determines a reply. Holds no secret."""
-        told = f"{self.provider.dialect} {self.base_url} {self.model}"
+        address_and_model = f"{self.provider.dialect} {self.base_url} {self.model}"
         identity = self.profile.identity
-        return f"{told}{IDENTITY_MARK}{identity}" if identity else told
+        return f"{address_and_model}{IDENTITY_MARK}{identity}" if identity else address_and_model
 
 
 def parse_endpoint(

@@ -174,14 +174,14 @@ class OpenAIBatches(BatchApiClient[OpenAIChat]):
 
 def _read_status(batch: dict[str, object]) -> BatchStatus:
     counts = object_or_empty(batch.get("request_counts"))
-    said = batch.get("status")
+    status = batch.get("status")
     errors = object_or_empty(batch.get("errors")).get("data")
     first = object_or_empty(errors[0]) if isinstance(errors, list) and errors else {}
     return BatchStatus(
-        state="working" if said in _WORKING else "failed" if said == "failed" else "ended",
+        state="working" if status in _WORKING else "failed" if status == "failed" else "ended",
         done=token_count_or_none(counts.get("completed")) or 0,
         failed=token_count_or_none(counts.get("failed")) or 0,
         total=token_count_or_none(counts.get("total")) or 0,
         expires_at=parse_time_or_none(batch.get("expires_at")),
-        reason=text_or_none(first.get("message")) if said == "failed" else None,
+        reason=text_or_none(first.get("message")) if status == "failed" else None,
     )

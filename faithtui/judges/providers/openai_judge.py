@@ -210,8 +210,12 @@ class OpenAIChat:
 
 
 def _is_token_limit_name_refused(error: openai.APIStatusError, name: str) -> bool:
-    said = error.response.text[:4000]
-    return error.status_code in {400, 422} and name in said and bool(REFUSES_NAME.search(said))
+    error_text = error.response.text[:4000]
+    return (
+        error.status_code in {400, 422}
+        and name in error_text
+        and bool(REFUSES_NAME.search(error_text))
+    )
 
 
 def _make_messages(

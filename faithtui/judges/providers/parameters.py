@@ -114,10 +114,10 @@ def find_refused_parameter(body: str, sent: Collection[str]) -> str | None:
 
     A value out of range is no refusal: whoever set it has to hear of it.
     """
-    said = find_provider_message(body)
-    if not (REFUSES_NAME.search(f"{said} {body[:4000]}") or _REFUSES_VALUE.search(said)):
+    message = find_provider_message(body)
+    if not (REFUSES_NAME.search(f"{message} {body[:4000]}") or _REFUSES_VALUE.search(message)):
         return None
-    if _OUT_OF_RANGE.search(f"{said} {' '.join(list_error_codes(body))}"):
+    if _OUT_OF_RANGE.search(f"{message} {' '.join(list_error_codes(body))}"):
         return None
     places = find_named_parameters(body) - {"", "body"}
     named = [each for each in sent if places.intersection(_list_wire_names(each))]
@@ -127,9 +127,9 @@ def find_refused_parameter(body: str, sent: Collection[str]) -> str | None:
         named = [
             each
             for each in sent
-            if any(_is_named_in_message(w, said) for w in _list_wire_names(each))
+            if any(_is_named_in_message(w, message) for w in _list_wire_names(each))
         ]
-    if _NAMES_OTHER_VALUES.search(said):
+    if _NAMES_OTHER_VALUES.search(message):
         named = [each for each in named if each in _NOBODYS_WORDS]
     order = {name: position for position, name in enumerate(_GIVEN_UP_FIRST)}
     return min(named, key=lambda name: order.get(name, len(order)), default=None)

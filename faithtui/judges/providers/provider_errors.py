@@ -120,18 +120,18 @@ def make_judge_error(
         with_images: The question carried images.
         output_format: How it asked for JSON; None when it did not.
     """
-    said = find_provider_message(body, key)
+    message = find_provider_message(body, key)
     error = _choose_error(
         status,
         headers,
         body,
-        said,
+        message,
         endpoint,
         key,
         with_images=with_images,
         output_format=output_format,
     )
-    error.provider_message = said
+    error.provider_message = message
     return error
 
 

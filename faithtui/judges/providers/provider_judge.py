@@ -165,16 +165,16 @@ def read_judge_reply(
     Raises:
         JudgeUnavailable: It holds no message of the model.
     """
-    said = dialect.read_reply(envelope.body, output_format)
-    if said is None:
+    reply = dialect.read_reply(envelope.body, output_format)
+    if reply is None:
         raise JudgeUnavailable(
             f"{endpoint.host} answered {envelope.status} without a message of the model",
             status=envelope.status,
         )
     return JudgeReply(
-        text=remove_invalid_unicode(said.text),
-        stop=said.stop,
-        usage=said.usage,
+        text=remove_invalid_unicode(reply.text),
+        stop=reply.stop,
+        usage=reply.usage,
         structured=output_format in (OutputFormat.SCHEMA, OutputFormat.TOOL),
         request_id=envelope.request_id,
         served_model=text_or_none(envelope.body.get("model")),

@@ -60,15 +60,16 @@ def verify_pairs(verifier: Verifier, pairs: Sequence[tuple[str, str]]) -> list[L
 
 def _require_valid_likelihoods(found: object) -> Likelihoods:
     try:
-        said = Likelihoods(*map(float, found))  # type: ignore[call-overload]
+        likelihoods = Likelihoods(*map(float, found))  # type: ignore[call-overload]
     except (TypeError, ValueError) as error:
         raise JudgeReplyInvalid(
             f"the verifier answered {str(found)[:100]!r}, not P(yes), P(no) and P(idk)", raw=""
         ) from error
-    if not all(0 <= each <= 1 for each in said) or not math.isclose(
-        sum(said), 1, abs_tol=_TOLERANCE
+    if not all(0 <= each <= 1 for each in likelihoods) or not math.isclose(
+        sum(likelihoods), 1, abs_tol=_TOLERANCE
     ):
         raise JudgeReplyInvalid(
-            f"the verifier answered {said}: three probabilities that sum to 1 were expected", raw=""
+            f"the verifier answered {likelihoods}: three probabilities that sum to 1 were expected",
+            raw="",
         )
-    return said
+    return likelihoods

@@ -183,10 +183,10 @@ class NliVerifier:
         found: dict[int, Likelihoods] = {}
         for first in range(0, len(encoded), BATCH):
             batch = encoded[first : first + BATCH]
-            for (number, _), said in zip(batch, self._classify(session, batch), strict=True):
+            for (number, _), likelihoods in zip(batch, self._classify(session, batch), strict=True):
                 known = found.get(number)
-                if known is None or max(said.yes, said.no) > max(known.yes, known.no):
-                    found[number] = said
+                if known is None or max(likelihoods.yes, likelihoods.no) > max(known.yes, known.no):
+                    found[number] = likelihoods
         return [found[number] for number in range(len(pairs))]
 
     def _load_model_and_tokenizer_once(self) -> tuple[ClassifierSession, Tokenizer]:

@@ -111,8 +111,8 @@ class VerifierJudge(LocalJudge):
             for claim, each in zip(claims, found, strict=True)
         ]
         asked = [number for number, (_, evidence) in enumerate(pairs) if evidence]
-        said = await self._verify_redacted_pairs([pairs[number] for number in asked])
-        for number, likelihoods in zip(asked, said, strict=True):
+        verified = await self._verify_redacted_pairs([pairs[number] for number in asked])
+        for number, likelihoods in zip(asked, verified, strict=True):
             best = max(VerdictWord, key=lambda word: getattr(likelihoods, word.value))
             found[number] = replace(
                 found[number],
@@ -153,9 +153,9 @@ class VerifierJudge(LocalJudge):
                 raise JudgeTimeout(
                     f"the judge {self._ref} gave no answer within {self._timeout_s:g} s"
                 ) from error
-            said = " ".join(str(error).split())[:300]
+            message = " ".join(str(error).split())[:300]
             raise JudgeUnavailable(
-                f"the judge {self._ref} failed: {type(error).__name__}: {said}"
+                f"the judge {self._ref} failed: {type(error).__name__}: {message}"
             ) from error
 
 

@@ -60,14 +60,14 @@ def make_keyed_inferences_reply_shape(
     def read(value: object, structured: bool) -> tuple[ParsedInference | None, ...]:
         return tuple(
             None
-            if said is None
+            if verdict is None
             else ParsedInference(
-                None if said.word is None else INFERENCE.find_label_name_for_word(said.word),
-                said.word,
-                said.reason,
-                said.confidence,
+                None if verdict.word is None else INFERENCE.find_label_name_for_word(verdict.word),
+                verdict.word,
+                verdict.reason,
+                verdict.confidence,
             )
-            for said in shape.read(_convert_integer_verdicts_to_text(value), structured)
+            for verdict in shape.read(_convert_integer_verdicts_to_text(value), structured)
         )
 
     return ReplyShape(shape.schema, read)

@@ -81,27 +81,27 @@ def _read_statement(
     name: str, value: object, messages: Collection[str], *, as_peer: bool, bound: bool
 ) -> JudgedStatement | None:
     """Read one entry; None when there is nothing in it to judge."""
-    said = read_verdict(name, value, RELEVANCE.names if bound else None)
-    if said.breaks_schema:
+    verdict = read_verdict(name, value, RELEVANCE.names if bound else None)
+    if verdict.breaks_schema:
         known = ", ".join(RELEVANCE.names)
-        raise ReplyMismatch(f"`{name}.verdict` is {said.word!r}; expected one of {known}")
+        raise ReplyMismatch(f"`{name}.verdict` is {verdict.word!r}; expected one of {known}")
     fields = require_object(value)
-    said = replace(
-        said,
+    verdict = replace(
+        verdict,
         supports=tuple(
             each for each in read_reference_ids(fields.get("serves")) if each in messages
         ),
     )
     text, reason = fields.get("statement"), fields.get("reason")
-    if as_peer and not has_relevance_label(said, as_peer):
-        return JudgedStatement(text, said) if isinstance(text, str) else None
+    if as_peer and not has_relevance_label(verdict, as_peer):
+        return JudgedStatement(text, verdict) if isinstance(text, str) else None
     if not isinstance(text, str):
         raise ReplyMismatch(f"`{name}.statement` must be a string")
     if as_peer:
         if not isinstance(reason, str | None):
             raise ReplyMismatch(f"`{name}.reason` must be a string")
-        return JudgedStatement(text, said)
-    return JudgedStatement(text.strip(), said) if text.strip() else None
+        return JudgedStatement(text, verdict)
+    return JudgedStatement(text.strip(), verdict) if text.strip() else None
 
 
 def _drop_repeated_statements(found: Iterable[JudgedStatement]) -> tuple[JudgedStatement, ...]:

@@ -54,11 +54,11 @@ def ask_statements_until_all_have_verdicts(
             break
         again = question(describe_wanted_statements(missing, rounds.replicate, as_peer=as_peer))
         try:
-            said = yield from ask(replace(again, count=first.count), window)
+            judged_again = yield from ask(replace(again, count=first.count), window)
         except JudgeReplyInvalid:
             break  # what came before stands, and the rest has no verdict
         rounds.count_reply()
-        better = iter(_find_chosen_statements_in_reply(missing, said))
+        better = iter(_find_chosen_statements_in_reply(missing, judged_again))
         found = tuple(
             each if has_relevance_label(each.verdict, as_peer) else next(better) for each in found
         )
@@ -69,10 +69,10 @@ def ask_statements_until_all_have_verdicts(
     reconsider = question(describe_wanted_statements(texts, 0, contradictory=True, as_peer=as_peer))
     reconsider = replace(reconsider, step=f"{first.step}{AGAIN_SUFFIX}", count=first.count)
     try:
-        said = yield from ask(reconsider, window)
+        judged_again = yield from ask(reconsider, window)
     except JudgeReplyInvalid:
         return found  # the first answer could be used, and stands
-    now = dict(zip(disputed, _find_chosen_statements_in_reply(texts, said), strict=True))
+    now = dict(zip(disputed, _find_chosen_statements_in_reply(texts, judged_again), strict=True))
     return tuple(
         now[n] if n in now and has_relevance_label(now[n].verdict, as_peer) else each
         for n, each in enumerate(found)
@@ -89,6 +89,6 @@ def _find_chosen_statements_in_reply(
     aligned = []
     for text in chosen:
         matching = left.get(normalise_text(text))
-        said = matching.popleft().verdict if matching else ParsedVerdict(word=None)
-        aligned.append(JudgedStatement(text, said))
+        verdict = matching.popleft().verdict if matching else ParsedVerdict(word=None)
+        aligned.append(JudgedStatement(text, verdict))
     return tuple(aligned)

@@ -360,8 +360,8 @@ def _read_findings(
     texts = [truth for group in _group_claims_by_truths(left, pairs) for truth in group.truths]
     numbers = {f"t{number}": text for number, text in enumerate(texts)}
     return {
-        pair: _make_finding(said, pairs[pair].truths, numbers, as_peer=metric.as_peer)
-        for pair, said in zip(left, replies, strict=True)
+        pair: _make_finding(verdict, pairs[pair].truths, numbers, as_peer=metric.as_peer)
+        for pair, verdict in zip(left, replies, strict=True)
     }
 
 

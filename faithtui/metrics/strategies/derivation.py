@@ -242,18 +242,25 @@ def keep_minimal_truth_sets(sets: Collection[TruthSet]) -> tuple[TruthSet, ...]:
 
 
 def _make_verdict(claim: Claim, decision: ClaimDecision, evidence: tuple[Evidence, ...]) -> Verdict:
-    said = decision.finding.verdict
-    if said is None:
+    parsed_verdict = decision.finding.verdict
+    if parsed_verdict is None:
         return Verdict(claim, None, evidence=evidence)
     if decision.follows and decision.label == "yes" != decision.finding.label:
         # The judge's word, reason and probability are about truths that are out of view here.
         return Verdict(claim, decision.label, None, SUPPORTED_IN_VIEW, None, evidence)
-    if said.breaks_schema and not decision.follows:
+    if parsed_verdict.breaks_schema and not decision.follows:
         raise JudgeReplyInvalid(
-            f"the verdict {said.word!r} is not in the vocabulary the judge was bound to",
-            raw=said.word or "",
+            f"the verdict {parsed_verdict.word!r} is not in the vocabulary the judge was bound to",
+            raw=parsed_verdict.word or "",
         )
-    return Verdict(claim, decision.label, said.word, said.reason, said.confidence, evidence)
+    return Verdict(
+        claim,
+        decision.label,
+        parsed_verdict.word,
+        parsed_verdict.reason,
+        parsed_verdict.confidence,
+        evidence,
+    )
 
 
 def _list_evidence(

@@ -77,17 +77,20 @@ def _ask_window(
         else tuple(each for each in given if each.turn in window.turns)
     )
     in_view = tuple(truth.text for truth in truths)
-    said: Sequence[ParsedVerdict | None] = ()
+    parsed_verdicts: Sequence[ParsedVerdict | None] = ()
     if claims and metric.as_peer:
         texts = [claim.text for claim in claims]
         question = make_verdict_list_question(metric.prompts, texts, in_view, PEER_WORDS)
-        said = yield from ask(question, window.position)
+        parsed_verdicts = yield from ask(question, window.position)
     elif claims:
-        said = yield from _ask_verdicts(metric, claims, in_view, window.position)
-    labels = [read_faithfulness_label(each.word, metric.as_peer) if each else None for each in said]
+        parsed_verdicts = yield from _ask_verdicts(metric, claims, in_view, window.position)
+    labels = [
+        read_faithfulness_label(each.word, metric.as_peer) if each else None
+        for each in parsed_verdicts
+    ]
     verdicts = []
     for position, claim in enumerate(claims):
-        each = said[position] if position < len(said) else None
+        each = parsed_verdicts[position] if position < len(parsed_verdicts) else None
         verdicts.append(
             Verdict(
                 claim=claim,
@@ -154,7 +157,7 @@ def _ask_verdicts(
                 metric.prompts, [claims[n].text for n in left], truths
             ),
             partial(ask, window=window),
-            lambda said: has_faithfulness_label(said, False),
+            lambda verdict: has_faithfulness_label(verdict, False),
         )
     )
 

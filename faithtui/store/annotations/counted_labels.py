@@ -112,12 +112,12 @@ def replay_log_into_counted_labels(
         places[act.id] = place
         if not (blind_only and _was_judge_shown(act)):
             by_claim[act.claim].append(act)
-    heard = cache(rule.translate_word_to_label)
+    translate = cache(rule.translate_word_to_label)
     found = {}
     for claim_id, acts in by_claim.items():
         if len(acts) == 1:
             # Most claims have one act, and one blind verdict is what is said.
-            alone = _read_single_blind_label(acts[0], places, heard)
+            alone = _read_single_blind_label(acts[0], places, translate)
             if alone is not None:
                 found[claim_id] = alone
                 continue
@@ -125,7 +125,7 @@ def replay_log_into_counted_labels(
         before: Sequence[HumanVerdict] = ()
         if any(map(_is_adjudicated, standing)):
             before = _replay_claim_events(_drop_final_events(acts))
-        found[claim_id] = _make_counted_labels(standing, before, places, heard, home_labels)
+        found[claim_id] = _make_counted_labels(standing, before, places, translate, home_labels)
     return found
 
 

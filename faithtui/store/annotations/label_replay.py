@@ -180,8 +180,8 @@ def make_event_columns(event: Event[Any, Any, Any, Any]) -> dict[str, Any]:
 def replay_verdicts(log: Iterable[LabelEvent]) -> dict[ClaimId, tuple[HumanVerdict, ...]]:
     """Replay a log into what each person stands by, per claim."""
     verdicts: dict[ClaimId, list[HumanVerdict]] = defaultdict(list)
-    heard = [_turn_import_without_verdict_into_note(act) for act in log]
-    for found in replay_log_into_verdicts(heard).values():
+    events = [_turn_import_without_verdict_into_note(act) for act in log]
+    for found in replay_log_into_verdicts(events).values():
         verdicts[found.claim].append(found)
     return {claim_id: tuple(each) for claim_id, each in verdicts.items()}
 

@@ -87,7 +87,7 @@ class _RunLabels:
     """The same, with the claims of the set that is asked for in place of its own ones."""
     log: Sequence[LabelEvent]
     """Of the run's conversations, with claims that the run did not judge."""
-    said: Mapping[ClaimId, CountedLabels]
+    labels_by_claim: Mapping[ClaimId, CountedLabels]
     words: Mapping[ClaimId, str | None]
     """The judge's, in each claim's home window."""
     blind_only: bool
@@ -107,21 +107,21 @@ def read_report_units(
     rated = _has_imported_ratings(known)
     sample = _find_report_sample(connection, run_id, settings, known, rated=rated)
     claims = tuple(_make_claim_units(connection, run_id, known, settings, severity, sample))
-    heard = {
+    label_by_claim = {
         each: found.run_label
-        for each, found in known.said.items()
+        for each, found in known.labels_by_claim.items()
         if found.run_label is not None and not is_tied(found.opinions, known.judged.rule.labels)
     }
     answers, unrated = _read_answers_with_and_without_whole_label(connection, run_id, known)
     return RunUnits(
         claims=claims,
         answers=answers,
-        scores=tuple(iter_human_and_judge_scores(known.judged, heard)),
+        scores=tuple(iter_human_and_judge_scores(known.judged, label_by_claim)),
         design=find_label_design(claims, None if sample is None else sample.sample, rated=rated),
         unrated=unrated,
         evidence=read_evidence_units(connection, run_id, known.judged),
         extraction=read_extraction_units_of_complete_answers(
-            connection, run_id, known.judged, known.said
+            connection, run_id, known.judged, known.labels_by_claim
         ),
         metadata=read_metadata_values(connection, run_id, settings.metadata_keys),
     )
@@ -149,10 +149,10 @@ def read_labels_of_claims_changed_after(
         return None
     words = read_judge_labels_by_claim(connection, run_id, claims)
     log = read_claims_label_log(connection, list(words))
-    said = replay_log_into_counted_labels(
+    labels_by_claim = replay_log_into_counted_labels(
         log, read_scoring_rule(connection, run_id), {run_id: words}, blind_only=settings.blind_only
     )
-    return {claim_id: said.get(claim_id, UNREVIEWED) for claim_id in words}
+    return {claim_id: labels_by_claim.get(claim_id, UNREVIEWED) for claim_id in words}
 
 
 def read_claim_units(connection: Connection, run_id: RunId) -> tuple[ClaimUnit, ...]:
@@ -214,7 +214,7 @@ def read_paired_units(
         judged = replace_run_claims_by_those_of_set(connection, first, judged, settings.claim_set)
         two = translate_labels_to_claims_of_set(connection, second, two, settings.claim_set)
     one = {claim_id: label for _, _, _, claim_id, label, *_ in judged.homes}
-    said = replay_log_into_counted_labels(
+    labels_by_claim = replay_log_into_counted_labels(
         read_run_label_log(connection, first),
         judged.rule,
         {first: one, second: two},
@@ -225,7 +225,7 @@ def read_paired_units(
     for number, _, _, claim_id, *_ in judged.homes:
         if claim_id not in two:
             continue
-        item, people = judged.items[number], said.get(claim_id, UNREVIEWED)
+        item, people = judged.items[number], labels_by_claim.get(claim_id, UNREVIEWED)
         pairs.append(
             PairedClaim(
                 claim=claim_id,
@@ -265,10 +265,10 @@ def _read_run_labels(connection: Connection, run_id: RunId, settings: UnitSettin
     if settings.claim_set is not None:
         matched = replace_run_claims_by_those_of_set(connection, run_id, judged, settings.claim_set)
     words = {claim_id: label for _, _, _, claim_id, label, _, _, _ in matched.homes}
-    said = replay_log_into_counted_labels(
+    labels_by_claim = replay_log_into_counted_labels(
         log, judged.rule, {run_id: words}, blind_only=settings.blind_only
     )
-    return _RunLabels(judged, matched, log, said, words, settings.blind_only)
+    return _RunLabels(judged, matched, log, labels_by_claim, words, settings.blind_only)
 
 
 def _has_imported_ratings(known: _RunLabels) -> bool:
@@ -277,7 +277,7 @@ def _has_imported_ratings(known: _RunLabels) -> bool:
     return any(
         opinion.came_with_data
         for claim_id in answers
-        for opinion in known.said.get(claim_id, UNREVIEWED).opinions
+        for opinion in known.labels_by_claim.get(claim_id, UNREVIEWED).opinions
     )
 
 
@@ -292,7 +292,7 @@ def _find_report_sample(
     """Read the sample that the labels of a run rest on; None where they need none or have none."""
     labelled = {
         claim_id
-        for claim_id, people in known.said.items()
+        for claim_id, people in known.labels_by_claim.items()
         if people.state is LabelState.LABELLED and claim_id in known.words
     }
     if settings.claim_set is not None:
@@ -325,7 +325,7 @@ def _make_claim_units(
     sample: ReportSample | None,
 ) -> Iterator[ClaimUnit]:
     """Put together what is known about each claim of a run, or of it what a sample stands for."""
-    judged, said = known.matched, known.said
+    judged, labels_by_claim = known.matched, known.labels_by_claim
     texts: Mapping[tuple[int, int], str] = {}
     if any(kind == "answer" for *_, kind, _ in judged.homes):
         texts = read_answer_texts(connection, run_id)
@@ -338,7 +338,7 @@ def _make_claim_units(
             continue
         item = judged.items[number]
         labels = judged.repeated.get(claim_id)
-        state, opinions, _, human, reviewers, blind = said.get(claim_id, UNREVIEWED)
+        state, opinions, _, human, reviewers, blind = labels_by_claim.get(claim_id, UNREVIEWED)
         stratum, position = drawn.get(claim_id, (strata.get(claim_id), None))
         # By place: naming seventeen fields takes longer than all the rest.
         yield ClaimUnit(
@@ -421,10 +421,10 @@ def _make_units_of_answers_labelled_as_whole(
     rows: Sequence[Row[Any]], known: _RunLabels, scores: _AnswerScores
 ) -> Iterator[AnswerUnit]:
     """Put together what is known about each answer that people labelled as a whole."""
-    judged, said = known.judged, known.said
+    judged, labels_by_claim = known.judged, known.labels_by_claim
     raters, ratings = _collect_imported_ratings(known.log, blind_only=known.blind_only)
     for row in rows:
-        people = said.get(ClaimId(row.claim), UNREVIEWED)
+        people = labels_by_claim.get(ClaimId(row.claim), UNREVIEWED)
         who = raters[row.claim] | {each.reviewer for each in people.opinions}
         if not who:
             continue  # somebody put the answer off, or took a verdict back

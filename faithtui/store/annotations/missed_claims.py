@@ -155,13 +155,13 @@ def read_missed_claims_and_complete_answers(
         In the order of the answers, then in that in which they were made.
     """
     missed = {
-        claim_id: tuple(sorted(each.reviewer for each in said if run_id in each.missed_in))
-        for claim_id, said in human.items()
+        claim_id: tuple(sorted(each.reviewer for each in verdicts if run_id in each.missed_in))
+        for claim_id, verdicts in human.items()
         if claim_id not in judged
     }
     complete = {
-        claim_id: tuple(sorted(each.reviewer for each in said if run_id in each.complete_in))
-        for claim_id, said in human.items()
+        claim_id: tuple(sorted(each.reviewer for each in verdicts if run_id in each.complete_in))
+        for claim_id, verdicts in human.items()
     }
     wanted = sorted({each for each in (*missed, *complete) if missed.get(each) or complete[each]})
     rows = [

@@ -197,7 +197,7 @@ def _collect_opinions_and_judging_runs(
     finals = {act.claim: act for act in standing if act.action is Action.ADJUDICATED}
     judges: dict[int, dict[RunId, str | None]] = defaultdict(dict)
     for some in split_into_chunks([each.claim_id for each in found]):
-        for said in connection.execute(
+        for verdict_row in connection.execute(
             select(run_item.c.run_id, verdict.c.claim_id, verdict.c.label)
             .join(run_item, run_item.c.id == verdict.c.run_item_id)
             .where(
@@ -209,7 +209,7 @@ def _collect_opinions_and_judging_runs(
             )
             .order_by(run_item.c.run_id)
         ):
-            judges[said.claim_id][RunId(said.run_id)] = said.label
+            judges[verdict_row.claim_id][RunId(verdict_row.run_id)] = verdict_row.label
     return (
         tuple(
             ClaimOpinions(
@@ -225,7 +225,7 @@ def _collect_opinions_and_judging_runs(
             )
             for each in found
         ),
-        {number for said in judges.values() for number in said},
+        {number for label_by_run in judges.values() for number in label_by_run},
     )
 
 
@@ -233,13 +233,16 @@ def _list_counted_opinions_in_run_words(
     verdicts: Iterable[HumanVerdict], rule: ScoringRule
 ) -> tuple[HumanVerdict, ...]:
     """Keep what counts and means something in the run, in its words; in the order of names."""
-    heard = (
+    translated = (
         replace(each, verdict=rule.translate_word_to_label(each.verdict))
         for each in verdicts
         if each.is_counted and each.verdict is not None
     )
     return tuple(
-        sorted((each for each in heard if each.verdict is not None), key=lambda each: each.reviewer)
+        sorted(
+            (each for each in translated if each.verdict is not None),
+            key=lambda each: each.reviewer,
+        )
     )
 
 

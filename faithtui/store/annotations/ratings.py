@@ -173,12 +173,12 @@ def add_missing_ratings(
             if row["action"] not in _UNCOUNTED:
                 counted.add(words)
             touched.add((number, claims[key]))
-            said = _list_identifying_texts(row)
+            identifying_texts = _list_identifying_texts(row)
             rows.append(
                 {
                     **row,
                     "uid": make_imported_label_uid(
-                        (*names[number], key.kind, str(key.turn), key.digest, *said)
+                        (*names[number], key.kind, str(key.turn), key.digest, *identifying_texts)
                     ),
                     "clock": clock + len(rows),
                     "verdict": translate_to_verdict(rating.scale, rating.label),
@@ -219,11 +219,11 @@ def _make_content_columns(rating: Rating) -> dict[str, Any]:
 
 def _list_identifying_texts(row: Mapping[str, Any]) -> list[str | None]:
     """List what a label says, of which its name is made; plain labels are known by four texts."""
-    told = [row[name] for name in _WORDS]
+    texts = [row[name] for name in _WORDS]
     details = tuple(row[name] for name in _CONTENT[len(_WORDS) :])
     if details == _PLAIN:
-        return told
-    return [*told, *(None if each is None else str(each) for each in details)]
+        return texts
+    return [*texts, *(None if each is None else str(each) for each in details)]
 
 
 def _read_conversation_keys(

@@ -335,8 +335,14 @@ class Reviews:
         with self._database.open_reader() as connection:
             for some in split_into_chunks([act.claim for act in step]):
                 own = claim.c.id.in_(some) & (human_label.c.reviewer == reviewer)
-                said = replay_verdicts(read_events(connection, own & (human_label.c.id < first)))
-                found |= {each: mine.verdict for each, (mine,) in said.items() if mine.verdict}
+                verdicts_by_claim = replay_verdicts(
+                    read_events(connection, own & (human_label.c.id < first))
+                )
+                found |= {
+                    each: mine.verdict
+                    for each, (mine,) in verdicts_by_claim.items()
+                    if mine.verdict
+                }
         return found
 
     def list_claims_labelled_after_event(
@@ -347,8 +353,12 @@ class Reviews:
         with self._database.open_reader() as connection:
             for some in split_into_chunks(claims):
                 own = claim.c.id.in_(some) & (human_label.c.reviewer == reviewer)
-                said = replay_verdicts(read_events(connection, own & (human_label.c.id > act)))
-                found |= {each for each, (mine,) in said.items() if mine.verdict is not None}
+                verdicts_by_claim = replay_verdicts(
+                    read_events(connection, own & (human_label.c.id > act))
+                )
+                found |= {
+                    each for each, (mine,) in verdicts_by_claim.items() if mine.verdict is not None
+                }
         return found
 
 

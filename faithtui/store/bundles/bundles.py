@@ -99,9 +99,9 @@ def hash_current_labels(
         which: Condition on acts and their claims.
         with_evidence: What was marked as evidence enters too.
     """
-    said = replay_verdicts(read_events(connection, which))
+    verdicts_by_claim = replay_verdicts(read_events(connection, which))
     lines: list[str] = []
-    for some in split_into_chunks(sorted(said)):
+    for some in split_into_chunks(sorted(verdicts_by_claim)):
         for row in connection.execute(
             select(
                 claim.c.id,
@@ -129,7 +129,7 @@ def hash_current_labels(
                         *(_list_evidence_and_misses(each) if with_evidence else ()),
                     ]
                 )
-                for each in said[row.id]
+                for each in verdicts_by_claim[row.id]
             ]
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 

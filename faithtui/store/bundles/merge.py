@@ -437,9 +437,9 @@ def _says_all_of_stored_event(
     connection: Connection, here: AnyRow, act: BundleEvent, target: AnyRow | None
 ) -> bool:
     """Say whether an act says all that the one here says, what it marks and undoes included."""
-    said = make_event_columns(act)
+    columns = make_event_columns(act)
     return (
-        all(said[name] == getattr(here, name) for name in _SAID)
+        all(columns[name] == getattr(here, name) for name in _SAID)
         and here.target_id == (None if target is None else target.id)
         and read_marked_passages(connection, [here.id]).get(here.id, ()) == act.evidence
     )

@@ -79,7 +79,7 @@ def read_document_labels_by_answer(
     for row in windows:
         for turn in row.turns:
             homes.setdefault((row.run_item_id, turn), row.id)
-    said: dict[tuple[int, int], dict[ClaimId, HomeLabel]] = {}
+    labels_by_document: dict[tuple[int, int], dict[ClaimId, HomeLabel]] = {}
     for stated in connection.execute(
         select(verdict.c.window_id, claim.c.id, claim.c.kind, claim.c.document_id, verdict.c.label)
         .join(claim, claim.c.id == verdict.c.claim_id)
@@ -87,7 +87,7 @@ def read_document_labels_by_answer(
         .where(which, claim.c.kind == "statement", claim.c.document_id.is_not(None))
         .order_by(verdict.c.window_id, verdict.c.position)
     ):
-        found = said.setdefault((stated.window_id, stated.document_id), {})
+        found = labels_by_document.setdefault((stated.window_id, stated.document_id), {})
         found.setdefault(
             ClaimId(stated.id), HomeLabel(ClaimId(stated.id), stated.kind, stated.label)
         )
@@ -99,7 +99,7 @@ def read_document_labels_by_answer(
         .order_by(turn_document.c.turn, turn_document.c.position)
     ):
         key = (retrieved.id, retrieved.turn)
-        behind = said.get((homes.get(key, -1), retrieved.document_id), {})
+        behind = labels_by_document.get((homes.get(key, -1), retrieved.document_id), {})
         if behind:
             labels.setdefault(key, {}).update(behind)
     return {key: list(found.values()) for key, found in labels.items()}
@@ -154,10 +154,10 @@ def score_answer(
         return make_empty_score(ScoreState.SKIPPED, "the answer is in no window")
     if home.state in (ScoreState.FAILED, ScoreState.SKIPPED):
         return home
-    said = human or {}
+    human_labels = human or {}
     why = NOTHING_JUDGED
     if home.state is ScoreState.UNDEFINED and all(each.label is not None for each in labels):
-        labels = [each for each in labels if each.claim in said]
+        labels = [each for each in labels if each.claim in human_labels]
         why = home.reason or why
-    found = [said.get(each.claim, each.label) for each in labels]
+    found = [human_labels.get(each.claim, each.label) for each in labels]
     return score_window_with_human_labels(found, replace(rule, as_peer=False), why_empty=why)

@@ -77,8 +77,8 @@ class ClaimDetails:
             ).scalars()
             found: dict[ClaimId, tuple[str, ...]] = {}
             for some in split_into_chunks(sorted(noted)):
-                said = replay_verdicts(read_events(connection, claim.c.id.in_(some)))
-                for claim_id, people in said.items():
+                verdicts_by_claim = replay_verdicts(read_events(connection, claim.c.id.in_(some)))
+                for claim_id, people in verdicts_by_claim.items():
                     remarks = tuple(dict.fromkeys(each.note for each in people if each.note))
                     if remarks:
                         found[claim_id] = remarks
@@ -90,11 +90,14 @@ class ClaimDetails:
             marked = connection.execute(
                 _select_labelled_claims(run_id).where(human_label.c.action == Action.EVIDENCE.value)
             ).scalars()
-            said: dict[ClaimId, tuple[HumanVerdict, ...]] = {}
+            verdicts_by_claim: dict[ClaimId, tuple[HumanVerdict, ...]] = {}
             for some in split_into_chunks(sorted(marked)):
-                said |= replay_verdicts(read_events(connection, claim.c.id.in_(some)))
+                verdicts_by_claim |= replay_verdicts(read_events(connection, claim.c.id.in_(some)))
             names = {
-                mark.document for each in said.values() for one in each for mark in one.evidence
+                mark.document
+                for each in verdicts_by_claim.values()
+                for one in each
+                for mark in one.evidence
             }
             texts = {
                 row.hash: row.text
@@ -109,7 +112,7 @@ class ClaimDetails:
                 for one in each
                 for mark in one.evidence
             )
-            for claim_id, each in said.items()
+            for claim_id, each in verdicts_by_claim.items()
         }
         return {claim_id: marks for claim_id, marks in found.items() if marks}
 

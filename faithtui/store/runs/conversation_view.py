@@ -86,8 +86,8 @@ def read_conversation_for_review(
             ).where(window.c.run_item_id == item.id)
         )
     }
-    said = compute_consensus(human, run.spec.rule)
-    _, corrected = score_conversation([each.judged for each in stored], run.spec.rule, said)
+    consensus = compute_consensus(human, run.spec.rule)
+    _, corrected = score_conversation([each.judged for each in stored], run.spec.rule, consensus)
     truths = _read_truths(
         connection, item.id, numbers, {at: row.truths for at, row in extras.items()}
     )
@@ -117,7 +117,7 @@ def read_conversation_for_review(
             _group_verdicts_by_claim(verdict_rows, {each.id: each.position for each in stored}),
             reviewer,
             human,
-            said,
+            consensus,
             {each.id: place for place, each in enumerate(truths)},
             numbers,
             {each.position: each.content for each in turns},
@@ -345,10 +345,10 @@ def _group_verdicts_by_claim(
         positions: Of the windows, by their ids.
     """
     verdicts: dict[int, dict[int, WindowVerdictView]] = defaultdict(dict)
-    for window_id, claim_id, *said in sorted(rows, key=lambda row: positions[row[0]]):
+    for window_id, claim_id, *fields in sorted(rows, key=lambda row: positions[row[0]]):
         at, of_claim = positions[window_id], verdicts[claim_id]
         if at not in of_claim:
-            of_claim[at] = WindowVerdictView(at, *said)
+            of_claim[at] = WindowVerdictView(at, *fields)
     return verdicts
 
 

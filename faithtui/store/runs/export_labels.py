@@ -27,11 +27,14 @@ class ExportLabelReader:
         """Read labels and the label events behind them, by claim."""
         if not self._has_labels:
             return {}, {}
-        said = replay_verdicts(
+        verdicts_by_claim = replay_verdicts(
             read_events(self._connection, claim.c.conversation_id.in_(conversations))
         )
         standing = [
-            each.event.id for people in said.values() for each in people if each.event is not None
+            each.event.id
+            for people in verdicts_by_claim.values()
+            for each in people
+            if each.event is not None
         ]
         events = (
             {
@@ -52,10 +55,10 @@ class ExportLabelReader:
             if standing
             else {}
         )
-        texts = self._read_marked_texts(said)
-        return said, {
+        texts = self._read_marked_texts(verdicts_by_claim)
+        return verdicts_by_claim, {
             claim_id: [_make_export_label(each, events, texts, self._run) for each in people]
-            for claim_id, people in said.items()
+            for claim_id, people in verdicts_by_claim.items()
         }
 
     def _read_marked_texts(

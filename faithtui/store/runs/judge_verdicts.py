@@ -103,14 +103,14 @@ def read_judged_run(connection: Connection, run_id: RunId) -> JudgedRun:
             if claim_id not in first:
                 first[claim_id] = label
             else:
-                said = repeated.get(claim_id)
-                if said is None:
-                    said = repeated[claim_id] = [first[claim_id]]
+                labels = repeated.get(claim_id)
+                if labels is None:
+                    labels = repeated[claim_id] = [first[claim_id]]
                 if label != first[claim_id]:
                     unsteady.add(claim_id)
                 # A second verdict in the same window is no other word on the claim.
                 if last_window[claim_id] != window_id:
-                    said.append(label)
+                    labels.append(label)
             last_window[claim_id] = window_id
     homes.sort()
     return JudgedRun(

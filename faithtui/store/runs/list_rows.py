@@ -206,8 +206,8 @@ def count_own_labels(
         }
         for claims in split_into_chunks(list(item_of)):
             own = claim.c.id.in_(claims) & (human_label.c.reviewer == reviewer)
-            for claim_id, said in replay_verdicts(read_events(connection, own)).items():
-                if said[0].verdict is not None:
+            for claim_id, verdicts in replay_verdicts(read_events(connection, own)).items():
+                if verdicts[0].verdict is not None:
                     found[item_of[claim_id]] += 1
     return found
 
@@ -272,10 +272,10 @@ def _count_imported_labels_by_majority(
     found: dict[int, Counter[str]] = defaultdict(Counter)
     for some in split_into_chunks(conversations):
         is_answer = claim.c.conversation_id.in_(some) & (claim.c.kind == "answer")
-        said = replay_verdicts(read_events(connection, is_answer & IS_IMPORTED_LABEL))
+        verdicts_by_claim = replay_verdicts(read_events(connection, is_answer & IS_IMPORTED_LABEL))
         answers = connection.execute(select(claim.c.id, claim.c.conversation_id).where(is_answer))
         conversation_of = {row.id: row.conversation_id for row in answers}
-        for claim_id, verdicts in said.items():
+        for claim_id, verdicts in verdicts_by_claim.items():
             words = list_top_verdicts(verdicts)
             if words:
                 label = words[0] if len(words) == 1 else TIE

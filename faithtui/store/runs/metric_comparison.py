@@ -114,12 +114,12 @@ def _compute_cells_by_run_and_turn(
     columns = []
     for each in runs:
         rule, item = each.run.spec.rule, each.item.id
-        said = compute_consensus(human, rule)
+        consensus = compute_consensus(human, rule)
         own = {turn_: found for (number, turn_), found in labels.items() if number == item}
         whole = {label.kind for found in own.values() for label in found} == {"answer"}
         columns.append(
             {
-                turn_: _make_comparison_cell(rule, own.get(turn_, []), home, said)
+                turn_: _make_comparison_cell(rule, own.get(turn_, []), home, consensus)
                 for (number, turn_), home in homes.items()
                 # An answer of several turns is judged once, at its last.
                 if number == item and not (whole and _is_judged(home) and turn_ not in own)

@@ -407,7 +407,7 @@ class _PartReader:
         found: dict[int, list[ExportWindow]] = defaultdict(list)
         verdicts = self._read_verdicts_by_window() if self._every_window else {}
         truths = self._read_truths() if self._every_window else {}
-        for window_id, in_view, surplus, item, position, turns, *said in self._fetch(
+        for window_id, in_view, surplus, item, position, turns, *outcome in self._fetch(
             select(
                 window.c.id,
                 window.c.truths,
@@ -426,7 +426,7 @@ class _PartReader:
             .where(self._within)
             .order_by(window.c.run_item_id, window.c.position)
         ):
-            score, state, reason, why, at = said
+            score, state, reason, why, at = outcome
             found[item].append(
                 ExportWindow(
                     position,
@@ -600,8 +600,8 @@ def _select_repeats(within: ColumnElement[bool]) -> Select[Any]:
 def _group_repeats(rows: _Rows) -> dict[tuple[int, int], list[ExportRepeat]]:
     """Group the rows of `_select_repeats` by item and claim."""
     found: dict[tuple[int, int], list[ExportRepeat]] = defaultdict(list)
-    for item, claim_id, *said in rows:
-        found[item, claim_id].append(ExportRepeat._make(said))
+    for item, claim_id, *fields in rows:
+        found[item, claim_id].append(ExportRepeat._make(fields))
     return found
 
 

@@ -48,7 +48,7 @@ class _UnitScorer:
 
     def __init__(self, judged: JudgedRun, consensus: Mapping[ClaimId, str]) -> None:
         self._judged = judged
-        self._said = consensus
+        self._consensus = consensus
         self._labelled = frozenset(consensus)
         self._score = cache(partial(score_window_with_human_labels, rule=judged.rule))
         """By sorted labels, in which few windows of many differ."""
@@ -90,5 +90,5 @@ class _UnitScorer:
             window.state, missing=window.id in judged.missing
         ):
             return Score(window.score, window.state, window.reason)
-        labels = [self._said[each] for each in judged.claims.get(window.id, ())]
+        labels = [self._consensus[each] for each in judged.claims.get(window.id, ())]
         return self._score(tuple(sorted(labels)))

@@ -82,13 +82,15 @@ def save_windows(
     if replaced:
         _remove_windows(connection, item, replaced)
     claims = find_or_insert_claim_ids(
-        connection, conversation_id, [said.claim for each in new for said in each.verdicts]
+        connection,
+        conversation_id,
+        [claim_verdict.claim for each in new for claim_verdict in each.verdicts],
     )
     truths = _find_or_insert_truth_ids(connection, item, conversation_id, new)
     homes = _read_first_verdicts(connection, item)
     for each in new:
         window_id = _insert_window(connection, now, item, each, truths)
-        claim_ids = [claims[said.claim] for said in each.verdicts]
+        claim_ids = [claims[claim_verdict.claim] for claim_verdict in each.verdicts]
         _add_verdicts(connection, item, window_id, each, claim_ids, homes)
         _add_evidence(connection, item, each, claim_ids, truths)
     _update_judge_columns(connection, item)
@@ -258,8 +260,8 @@ def _find_or_insert_truth_ids(
 def _iterate_truths(assessment: Assessment) -> Iterator[Truth]:
     """Give the truths of a window, and those that are evidence for a claim of it."""
     yield from assessment.truths
-    for said in assessment.verdicts:
-        yield from (each.truth for each in said.evidence)
+    for claim_verdict in assessment.verdicts:
+        yield from (each.truth for each in claim_verdict.evidence)
 
 
 def _read_document_ids_by_hash(connection: Connection, conversation_id: int) -> dict[str, int]:
@@ -314,7 +316,9 @@ def _add_verdicts(
 ) -> None:
     """Write the verdicts of a window; `homes` is brought up to date."""
     rows = []
-    for place, (said, claim_id) in enumerate(zip(assessment.verdicts, claim_ids, strict=True)):
+    for place, (claim_verdict, claim_id) in enumerate(
+        zip(assessment.verdicts, claim_ids, strict=True)
+    ):
         home = homes.get(claim_id)
         is_home = home is None or assessment.window.position < home.window_position
         if is_home:
@@ -332,10 +336,10 @@ def _add_verdicts(
                 "position": place,
                 "run_item_id": item,
                 "claim_id": claim_id,
-                "label": said.label,
-                "word": said.word,
-                "reason": said.reason,
-                "confidence": said.confidence,
+                "label": claim_verdict.label,
+                "word": claim_verdict.word,
+                "reason": claim_verdict.reason,
+                "confidence": claim_verdict.confidence,
                 "is_home": is_home,
             }
         )
@@ -352,8 +356,8 @@ def _add_evidence(
 ) -> None:
     named = [
         (claim_id, truths[each.truth], each)
-        for said, claim_id in zip(assessment.verdicts, claim_ids, strict=True)
-        for each in said.evidence
+        for claim_verdict, claim_id in zip(assessment.verdicts, claim_ids, strict=True)
+        for each in claim_verdict.evidence
     ]
     _insert_missing_rows(
         connection,

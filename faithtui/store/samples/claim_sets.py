@@ -251,14 +251,14 @@ class ClaimSets:
                 connection,
                 make_in_condition(human_label.c.claim_id, [each.claim for each in found.claims]),
             )
-        said = replay_log_into_counted_labels(log, rule, {}, blind_only=False)
+        labels_by_claim = replay_log_into_counted_labels(log, rule, {}, blind_only=False)
         labelled = [
             each
             for each in found.claims
             if not each.shown
-            and each.claim in said
-            and said[each.claim].state is LabelState.LABELLED
-            and not is_tied(said[each.claim].opinions, rule.labels)
+            and each.claim in labels_by_claim
+            and labels_by_claim[each.claim].state is LabelState.LABELLED
+            and not is_tied(labels_by_claim[each.claim].opinions, rule.labels)
         ]
         if found.design is SamplingDesign.CONVERSATIONS:
             weights = dict.fromkeys((each.stratum for each in labelled), 1.0)
@@ -271,7 +271,7 @@ class ClaimSets:
         return {
             each.claim: weights[each.stratum]
             for each in labelled
-            if said[each.claim].run_label not in (None, NOT_A_CLAIM)
+            if labels_by_claim[each.claim].run_label not in (None, NOT_A_CLAIM)
         }
 
     def read_claim_set_bundle(self, number: ClaimSetId) -> ClaimSetBundle:

@@ -479,7 +479,7 @@ def _read_human_and_judge_labels(
     connection: Connection, sample_id: SampleId, reviewer: str
 ) -> tuple[SampleLabel, ...]:
     """Pair the last answer of a person in a sample with the judge's verdict."""
-    said = {
+    event_by_claim = {
         act.claim: act
         for act in drop_withdrawn_events(
             _read_events_on_sample_claims(connection, sample_id, reviewer)
@@ -506,5 +506,6 @@ def _read_human_and_judge_labels(
             .where(sample_claim.c.sample_id == sample_id)
             .order_by(sample_claim.c.position)
         )
-        if (act := said.get(ClaimId(row.claim_id))) is not None and act.verdict is not None
+        if (act := event_by_claim.get(ClaimId(row.claim_id))) is not None
+        and act.verdict is not None
     )

@@ -97,6 +97,6 @@ def make_imported_label_uid(parts: Sequence[str | None]) -> str:
     Returns:
         32 hexadecimal digits.
     """
-    told = [*parts[:5], *("" if each is None else f"={each}" for each in parts[5:])]
-    text = "\x1f".join(each or "" for each in told)
+    identifying_parts = [*parts[:5], *("" if each is None else f"={each}" for each in parts[5:])]
+    text = "\x1f".join(each or "" for each in identifying_parts)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]

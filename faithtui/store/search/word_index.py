@@ -188,7 +188,7 @@ def is_run_indexed(connection: Connection, run_id: RunId) -> bool:
 
 def index_claims(connection: Connection, claims: Collection[int]) -> None:
     """Take up new claims by id, after they and their conversations were written."""
-    said = (
+    answer_text = (
         select(turn.c.content)
         .where(turn.c.conversation_id == claim.c.conversation_id, turn.c.position == claim.c.turn)
         .scalar_subquery()
@@ -199,7 +199,7 @@ def index_claims(connection: Connection, claims: Collection[int]) -> None:
                 ["rowid", "text"],
                 select(
                     claim.c.conversation_id.bitwise_lshift(CLAIM_BITS) + claim.c.id,
-                    case((claim.c.kind == literal("answer"), said), else_=claim.c.text),
+                    case((claim.c.kind == literal("answer"), answer_text), else_=claim.c.text),
                 )
                 .where(claim.c.id.in_(some))
                 .order_by(claim.c.id),

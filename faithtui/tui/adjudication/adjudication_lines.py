@@ -245,10 +245,10 @@ def format_final_decision_lines(found: FinalVerdictView, width: int, height: int
 
 def _make_final_choice_pieces(found: FinalVerdictView, claim: ClaimOpinions) -> list[Piece]:
     pieces: list[Piece] = []
-    said = None if claim.final is None else claim.final.verdict
+    final_label = None if claim.final is None else claim.final.verdict
     for key, label, meaning in _list_final_choices(found):
         words = "not fair" if label == NOT_A_CLAIM else meaning
-        chosen = label == said
+        chosen = label == final_label
         pieces += [
             Piece(f"[{key}]", "human mark" if chosen else "key"),
             Piece(f" {words}  ", "human strong" if chosen else ""),
@@ -396,8 +396,8 @@ def _annotator_column(
         head = [Piece(" "), Piece(f"[{found.keys(_TAKE_BINDINGS[place])}]", "key"), Piece(" ")]
         head.append(Piece(f"{letter} ", "human strong"))
     word = fmt.describe_label(opinion.verdict, found.spec.labels)
-    said = Piece(word, fmt.get_label_look(opinion.verdict, found.spec.labels))
-    lines = wrap([said], width - 1, first=head)
+    verdict_piece = Piece(word, fmt.get_label_look(opinion.verdict, found.spec.labels))
+    lines = wrap([verdict_piece], width - 1, first=head)
     code = next((each for each in REASON_CODES if each.name == opinion.code), None)
     facts = [f"code: {code.title}"] if code is not None else ["no reason code"]
     facts += ["low confidence"] if opinion.unsure else []

@@ -175,11 +175,11 @@ def format_conversation_row(row: ItemRow, options: RowOptions, width: int, here:
     ]
     right = _pad_to_width([Piece(" "), *highlight_matches(key, options.wanted)], at.key)
     if row.state in (ItemState.PENDING, ItemState.SKIPPED):
-        told = {"pending": "not judged yet", "skipped": "skipped"}[row.state.value]
+        state_words = {"pending": "not judged yet", "skipped": "skipped"}[row.state.value]
         if row.reason:
-            told += f": {escape_line(row.reason, limit=120).text}"
+            state_words += f": {escape_line(row.reason, limit=120).text}"
         room = width - 2 - at.opening - at.key
-        why = Piece(f" {told}", "quiet" if row.state is ItemState.PENDING else "warn")
+        why = Piece(f" {state_words}", "quiet" if row.state is ItemState.PENDING else "warn")
         return make_line(*left, *_pad_to_width([why], room), *right)
     return make_line(
         *left,
@@ -356,8 +356,10 @@ def format_conversation_detail_lines(
         lines += format_unscored_windows_lines(row, width)
         lines += integrity_lines(row.integrity, spec, width)
     if calls is not None and not blind and (calls.cost_nusd or calls.unpriced_calls):
-        told = f"{format_call_cost(calls)} · {fmt.format_count_with_noun(calls.calls, 'call')}"
-        lines.append(make_line(Piece(f" {'cost':<16}", "quiet"), told))
+        cost_words = (
+            f"{format_call_cost(calls)} · {fmt.format_count_with_noun(calls.calls, 'call')}"
+        )
+        lines.append(make_line(Piece(f" {'cost':<16}", "quiet"), cost_words))
     if row.reviewers > 1:
         words = f"{row.reviewers} annotators gave labels"
         lines += wrap([Piece(f"{row.reviewers}x ", "warn"), Piece(words)], width - 1, first=pad)
@@ -393,8 +395,10 @@ def format_unscored_windows_lines(row: ItemRow, width: int) -> list[Line]:
     if words and words[0]:
         lines += wrap([Piece(f"! {words[0]}", "warn")], width - 1, first=pad)
     if len(words) > 1 and words[1] != words[0]:
-        told = words[1] or "no window left out"
-        lines += wrap([Piece(f"! with human labels {told}", "warn")], width - 1, first=pad)
+        corrected_words = words[1] or "no window left out"
+        lines += wrap(
+            [Piece(f"! with human labels {corrected_words}", "warn")], width - 1, first=pad
+        )
     if judge is not None and judge.state is ScoreState.UNDEFINED and judge.reason:
         lines += wrap(
             [Piece("undefined: ", "warn"), escape_text(judge.reason)], width - 1, first=pad

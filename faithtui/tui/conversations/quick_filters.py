@@ -47,9 +47,9 @@ def list_quick_filters(
         rated: With one for whole answers: annotators labelled some, and they can be looked through.
     """
     labels = spec.labels.labels
-    said = [each.name for each in labels if each.polarity is Polarity.BAD]
-    said += [each.name for each in labels if each.polarity is Polarity.UNSURE]
-    found = [] if blind else [QuickFilter(each, f"verdict:{each}") for each in said]
+    label_names = [each.name for each in labels if each.polarity is Polarity.BAD]
+    label_names += [each.name for each in labels if each.polarity is Polarity.UNSURE]
+    found = [] if blind else [QuickFilter(each, f"verdict:{each}") for each in label_names]
     found.append(QuickFilter("open", "is:unlabelled"))
     if not blind:
         found.append(QuickFilter("differ", "is:disagreement"))

@@ -122,11 +122,11 @@ def format_kind_explanation_lines(
             BLANK,
             *wrap(keys.fill_in_keys_as_pieces(second, "warn"), width - 1, first=pad),
         ]
-    told = EXPLANATIONS[choice.kind]
+    explanation = EXPLANATIONS[choice.kind]
     lines = [
-        *wrap([Piece(told.meaning)], width - 1, first=pad),
+        *wrap([Piece(explanation.meaning)], width - 1, first=pad),
         BLANK,
-        *wrap([Piece("what to do  ", "key"), Piece(told.to_do)], width - 1, first=pad),
+        *wrap([Piece("what to do  ", "key"), Piece(explanation.to_do)], width - 1, first=pad),
         BLANK,
     ]
     where = fmt.format_count_with_noun(choice.count.conversations, "conversation")

@@ -282,8 +282,8 @@ class IntegrityScreen(FaithScreen):
             )
             return
         if self.run_id is None:
-            told = " There is no run yet: {go.runs}, then {runs.new} starts one."
-            words = [BLANK, make_line(*self.keys.fill_in_keys_as_pieces(told, "strong"))]
+            sentence = " There is no run yet: {go.runs}, then {runs.new} starts one."
+            words = [BLANK, make_line(*self.keys.fill_in_keys_as_pieces(sentence, "strong"))]
             self.kinds.show(lambda _width: words, title="What looks wrong")
             return
         summary = self.summary

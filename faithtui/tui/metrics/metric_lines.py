@@ -272,30 +272,34 @@ def _run_verdict_lines(
     first = [Piece(">" if chosen else " ", "key")]
     lines = wrap(name, width - 1, first=first)
     if cell is None:
-        said = [_explain_missing_verdict_of_run(compared.view.runs[at])]
+        pieces = [_explain_missing_verdict_of_run(compared.view.runs[at])]
         if compared.view.runs[at].item.reason:
             why = compared.view.runs[at].item.reason or ""
-            said += [Piece(" · ", "quiet"), escape_line(why, "quiet", limit=200)]
-        return [*lines, *wrap(said, width - 1, first=[Piece("   ")])]
+            pieces += [Piece(" · ", "quiet"), escape_line(why, "quiet", limit=200)]
+        return [*lines, *wrap(pieces, width - 1, first=[Piece("   ")])]
     found = compared.view.runs[at].item.integrity
     if fmt.get_soundness_mark(found):
-        told = [Piece(spec.format_integrity_sentence(found), fmt.get_soundness_look(found))]
-        lines += wrap(told, width - 1, first=[Piece("   ")])
-    said = [Piece(fmt.format_score(cell.score), "strong")]
+        integrity_pieces = [
+            Piece(spec.format_integrity_sentence(found), fmt.get_soundness_look(found))
+        ]
+        lines += wrap(integrity_pieces, width - 1, first=[Piece("   ")])
+    pieces = [Piece(fmt.format_score(cell.score), "strong")]
     if cell.corrected != cell.score:
-        said.append(Piece(f" → {fmt.format_score(cell.corrected)} with overrides", "human strong"))
+        pieces.append(
+            Piece(f" → {fmt.format_score(cell.corrected)} with overrides", "human strong")
+        )
     for label in spec.labels.labels:
         count = cell.labels.get(label.name, 0)
         if count:
             look = fmt.get_label_look(label.name, spec.labels)
-            said += [Piece(" · ", "quiet"), Piece(f"{count} {label.meaning}", look)]
+            pieces += [Piece(" · ", "quiet"), Piece(f"{count} {label.meaning}", look)]
     if cell.missing:
-        said += [Piece(" · ", "quiet"), Piece(f"{cell.missing} without a verdict", "warn")]
+        pieces += [Piece(" · ", "quiet"), Piece(f"{cell.missing} without a verdict", "warn")]
     if _has_nothing_judged(cell) and cell.score.value is not None:
-        said += [Piece(f" · no {spec.units[1]}", "quiet")]
+        pieces += [Piece(f" · no {spec.units[1]}", "quiet")]
     if cell.score.reason:
-        said += [Piece(" · ", "quiet"), escape_line(cell.score.reason, "quiet", limit=200)]
-    return [*lines, *wrap(said, width - 1, first=[Piece("   ")])]
+        pieces += [Piece(" · ", "quiet"), escape_line(cell.score.reason, "quiet", limit=200)]
+    return [*lines, *wrap(pieces, width - 1, first=[Piece("   ")])]
 
 
 def nothing_to_compare_lines(width: int, keys: KeyNames) -> list[Line]:

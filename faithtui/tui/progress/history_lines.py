@@ -35,24 +35,26 @@ def history_lines(row: RunRow, history: RunHistory, width: int, *, blind: bool) 
     lines: list[Line] = []
     for moment, words, look in _list_dated_run_events(row):
         lines += _format_dated_lines(moment, [Piece(words, look)], width)
-    told: list[list[Piece]] = [_make_scored_count_pieces(row, blind=blind)]
+    paragraphs: list[list[Piece]] = [_make_scored_count_pieces(row, blind=blind)]
     if row.state is RunState.INTERRUPTED:
         # Who was killed wrote down no time.
         words, look = END_WORDS[row.state]
-        told.insert(0, [Piece(words, look)])
+        paragraphs.insert(0, [Piece(words, look)])
     if history.labels and not blind:
         given = (f"{name} {fmt.format_count(each.claims)}" for name, each in history.labels.items())
-        told.append([Piece("verdicts: "), escape_line(" · ".join(given), limit=200)])
-    told += _iter_reason_count_pieces("failed", history.failed, "bad", blind=blind)
-    told += _iter_reason_count_pieces("skipped", history.skipped, "warn", blind=blind)
-    told += _iter_reason_count_pieces("without a score", history.undefined, "warn", blind=blind)
+        paragraphs.append([Piece("verdicts: "), escape_line(" · ".join(given), limit=200)])
+    paragraphs += _iter_reason_count_pieces("failed", history.failed, "bad", blind=blind)
+    paragraphs += _iter_reason_count_pieces("skipped", history.skipped, "warn", blind=blind)
+    paragraphs += _iter_reason_count_pieces(
+        "without a score", history.undefined, "warn", blind=blind
+    )
     if row.missing_verdicts:
         words = f"{fmt.format_count_with_noun(row.missing_verdicts, 'claim')} without a verdict"
-        told.append([Piece(words, "bad")])
+        paragraphs.append([Piece(words, "bad")])
     if row.retries:
         again = fmt.format_count_with_noun(row.retries, "attempt")
-        told.append([Piece(f"{again} failed and was made again", "warn")])
-    for pieces in told:
+        paragraphs.append([Piece(f"{again} failed and was made again", "warn")])
+    for pieces in paragraphs:
         lines += wrap(pieces, width - 1, first=[Piece(" ")], rest=[Piece("   ")], most=3)
     words = "Events, one by one, are kept for runs started here."
     return [*lines, *wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")])]

@@ -118,17 +118,17 @@ def merge_stored_and_live_totals(run: RunView) -> RunProgress:
     row, now = run.row, run.snapshot
     if now is None or not now.progress.conversations:
         return replace(RunProgress.from_row(row), calls=row.calls, retries=row.retries)
-    told, here = now.progress, now.gauges
+    live, here = now.progress, now.gauges
     # A call that was just answered is in no event yet: it must not pass for one without a cost.
     cost, unpriced = (0, 0) if here is None else (here.cost_nusd, here.unpriced_calls)
     return replace(
-        told,
+        live,
         calls=count_received_replies(now),
-        tokens_in=max(told.tokens_in, row.tokens_in),
-        tokens_out=max(told.tokens_out, row.tokens_out),
-        tokens_cached=max(told.tokens_cached, row.tokens_cached),
-        cost_nusd=max(told.cost_nusd, row.cost_nusd, cost),
-        unpriced_calls=max(told.unpriced_calls, row.unpriced_calls, unpriced),
+        tokens_in=max(live.tokens_in, row.tokens_in),
+        tokens_out=max(live.tokens_out, row.tokens_out),
+        tokens_cached=max(live.tokens_cached, row.tokens_cached),
+        cost_nusd=max(live.cost_nusd, row.cost_nusd, cost),
+        unpriced_calls=max(live.unpriced_calls, row.unpriced_calls, unpriced),
     )
 
 
@@ -181,10 +181,10 @@ def _format_conversation_outcome_lines(totals: RunProgress, width: int) -> list[
         (f"{fmt.format_count(waiting)} to go", "quiet"),
     ]
     counts = (whole, totals.incomplete, totals.failed, totals.skipped, waiting)
-    told = [Piece(*each) for each, count in zip(words, counts, strict=True) if count]
-    told.append(Piece(fmt.format_count_with_noun(totals.windows, "window"), "quiet"))
+    pieces = [Piece(*each) for each, count in zip(words, counts, strict=True) if count]
+    pieces.append(Piece(fmt.format_count_with_noun(totals.windows, "window"), "quiet"))
     indent = " " * (_NAME if width >= _ROOMY else 1)
-    return wrap(_join_with_dots(told), width - 1, first=[Piece(indent)], most=2)
+    return wrap(_join_with_dots(pieces), width - 1, first=[Piece(indent)], most=2)
 
 
 def _cost_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
@@ -201,27 +201,27 @@ def _cost_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
             *(field_lines("", [unknown], width, _NAME - 1, look="", most=2) if unpriced else []),
         ]
     if unpriced:
-        told = [unknown] if not totals.cost_nusd else [Piece(f"{spent} · "), unknown]
+        pieces = [unknown] if not totals.cost_nusd else [Piece(f"{spent} · "), unknown]
     elif totals.cost_nusd:
-        told = [Piece(spent)]
+        pieces = [Piece(spent)]
     else:
         is_over = run.status in {*_STATUS_OF_ENDED.values(), RunStatus.INCOMPLETE}
-        told = [Piece("nothing" if totals.calls or is_over else "nothing yet", "quiet")]
-    return field_lines("cost", told, width, _NAME - 1, look="", most=2)
+        pieces = [Piece("nothing" if totals.calls or is_over else "nothing yet", "quiet")]
+    return field_lines("cost", pieces, width, _NAME - 1, look="", most=2)
 
 
 def _token_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:
     cap = run.row.spec.budget_tokens
     used = totals.tokens_in + totals.tokens_out
     if cap is not None:
-        told = [Piece(f"{fmt.format_compact_count(used)} / {fmt.format_compact_count(cap)}")]
-        return [_bar_line("token budget", used, cap, told, width)]
-    told = [Piece(f"{fmt.format_compact_count(totals.tokens_in)} in")]
+        pieces = [Piece(f"{fmt.format_compact_count(used)} / {fmt.format_compact_count(cap)}")]
+        return [_bar_line("token budget", used, cap, pieces, width)]
+    pieces = [Piece(f"{fmt.format_compact_count(totals.tokens_in)} in")]
     if totals.tokens_cached and totals.tokens_in:
         share = 100 * totals.tokens_cached / totals.tokens_in
-        told.append(Piece(f" ({share:.0f} % cached)", "quiet"))
-    told.append(Piece(f" · {fmt.format_compact_count(totals.tokens_out)} out"))
-    return field_lines("tokens", told, width, _NAME - 1, look="", most=2)
+        pieces.append(Piece(f" ({share:.0f} % cached)", "quiet"))
+    pieces.append(Piece(f" · {fmt.format_compact_count(totals.tokens_out)} out"))
+    return field_lines("tokens", pieces, width, _NAME - 1, look="", most=2)
 
 
 def _status_lines(run: RunView, totals: RunProgress, width: int) -> list[Line]:

@@ -177,8 +177,8 @@ class ProgressScreen(FaithScreen):
         if row is not None:
             self.session.switch_run(row.id)
         else:
-            told = "No run yet: {go.runs}, then {runs.new} starts one."
-            self.explain_unread_content(self.keys.fill_in_keys_as_pieces(told, "strong"))
+            sentence = "No run yet: {go.runs}, then {runs.new} starts one."
+            self.explain_unread_content(self.keys.fill_in_keys_as_pieces(sentence, "strong"))
         self.redraw()
         self.refresh_bindings()
 

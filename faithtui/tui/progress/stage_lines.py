@@ -91,5 +91,5 @@ def _stored_calls_lines(row: RunRow, width: int) -> list[Line]:
     words = f"{fmt.format_count_with_noun(row.calls, 'call')} stored"
     if row.retries:
         words += f", {fmt.format_count_with_noun(row.retries, 'retry', 'retries')}"
-    told = [Piece(words), Piece(". Stages are counted for runs started here.", "quiet")]
-    return wrap(told, width - 1, first=[Piece(" ")])
+    pieces = [Piece(words), Piece(". Stages are counted for runs started here.", "quiet")]
+    return wrap(pieces, width - 1, first=[Piece(" ")])

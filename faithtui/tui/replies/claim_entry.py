@@ -88,9 +88,9 @@ def find_call_deciding_claim(
             continue
         name, words = same[0] if same else (None, claim.text)
         distance = abs((call.window or 0) - claim.window)
-        said = _read_reply_entry(call.reply.text, name, text)
-        matches = _says_verdict_of_window(said, claim)
-        truths = _map_truths(said, request.task, numbers)
+        reply_entry = _read_reply_entry(call.reply.text, name, text)
+        matches = _says_verdict_of_window(reply_entry, claim)
+        truths = _map_truths(reply_entry, request.task, numbers)
         entry = ClaimEntry(row, name, " ".join(words.split()), matches, truths)
         found.append(((not call.usable, not matches, distance, -row), entry))
     if not found:
@@ -175,19 +175,19 @@ def _read_reply_entry(reply_text: str, name: str | None, text: str) -> Mapping[s
     return entry if isinstance(entry, dict) else {}
 
 
-def _says_verdict_of_window(said: Mapping[str, Any], claim: ClaimInWindow) -> bool:
+def _says_verdict_of_window(reply_entry: Mapping[str, Any], claim: ClaimInWindow) -> bool:
     """Say whether a reply's entry has word and reason of the verdict that is looked at."""
-    if claim.word is None or "verdict" not in said:
+    if claim.word is None or "verdict" not in reply_entry:
         return False
-    word, reason = normalise_text(str(said["verdict"])), said.get("reason")
+    word, reason = normalise_text(str(reply_entry["verdict"])), reply_entry.get("reason")
     return word == normalise_text(claim.word) and (
         claim.reason is None or normalise_text(str(reason)) == normalise_text(claim.reason)
     )
 
 
-def _map_truths(said: Mapping[str, Any], task: "Task", numbers: Mapping[str, int]) -> str:
+def _map_truths(reply_entry: Mapping[str, Any], task: "Task", numbers: Mapping[str, int]) -> str:
     """Say which numbers the truths that a reply names have on the screen."""
-    named = json.dumps([said.get(each) for each in ("sufficient", "partial", "contradicts")])
+    named = json.dumps([reply_entry.get(each) for each in ("sufficient", "partial", "contradicts")])
     truths = dict(list_numbered_truths(task))
     found = dict.fromkeys(each for each in _TRUTH_NAME.findall(named) if each in truths)
     pairs = ((each, numbers.get(normalise_text(truths[each]))) for each in found)

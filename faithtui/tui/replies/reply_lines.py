@@ -272,14 +272,14 @@ def format_prompt_lines(
     if request.images:
         facts.append(_quiet_piece(fmt.format_count_with_noun(len(request.images), "image")))
     lines = wrap(facts, width - 1, first=pad)
-    for name, said in (("system", request.system), ("prompt", request.prompt)):
-        if said:
+    for name, text in (("system", request.system), ("prompt", request.prompt)):
+        if text:
             lines += [BLANK, make_line(Piece(f" {name}", "quiet strong"))]
-            marked = find_claim_span_in_prompt(said, entry) if entry and name == "prompt" else None
+            marked = find_claim_span_in_prompt(text, entry) if entry and name == "prompt" else None
             if marked is None:
-                lines += wrap([escape_text(said, most=FULL_TEXT_LIMIT)], width - 1, first=pad)
+                lines += wrap([escape_text(text, most=FULL_TEXT_LIMIT)], width - 1, first=pad)
                 continue
-            before, own, after = said[: marked[0]], said[slice(*marked)], said[marked[1] :]
+            before, own, after = text[: marked[0]], text[slice(*marked)], text[marked[1] :]
             if before:
                 before = before.removesuffix("\n")
                 lines += wrap([escape_text(before, most=FULL_TEXT_LIMIT)], width - 1, first=pad)

@@ -316,9 +316,9 @@ class ReviewPanes(Panes):
             return lines
         best = state.passages[0] if state.passages else None
         hidden = claim.id in state.view.hidden
-        said = draw_evidence.highlight_unsupported_words(claim, None if hidden else best)
+        claim_pieces = draw_evidence.highlight_unsupported_words(claim, None if hidden else best)
         name = [Piece(f" {state.spec.units[0][:5]:<6}", "quiet")]
-        return [*lines, *wrap(said, width - 1, first=name, most=2)]
+        return [*lines, *wrap(claim_pieces, width - 1, first=name, most=2)]
 
     def _message_lines_above_passages(self, state: ReviewState, width: int) -> list[Line]:
         """Draw what stands above the passages: messages, where they have no pane."""
@@ -382,13 +382,15 @@ def measure_content(state: ReviewState) -> ReviewContent:
     """Say what the panes have to hold of a conversation."""
     view, spec = state.view, state.spec
     answers = {claim.turn for claim in view.claims}
-    said = max_or_zero(len(each.content) for each in view.turns if each.position in answers)
+    longest_answer = max_or_zero(
+        len(each.content) for each in view.turns if each.position in answers
+    )
     asked = max_or_zero(len(each.content) for each in view.turns if each.role == "user")
     return ReviewContent(
         claims=len(view.claims),
         windows=len(view.windows),
         claim_characters=max_or_zero(len(claim.text) for claim in view.claims),
-        exchange_characters=said + asked,
+        exchange_characters=longest_answer + asked,
         is_blind=view.is_blind,
         has_references=spec.references is not None
         and (view.truths_whole or not spec.references_are_facts),

@@ -186,8 +186,8 @@ def integrity_lines(found: IntegritySummary, metric: "MetricSpec", width: int) -
     if not sentence:
         return []
     look, mark = fmt.get_soundness_look(found), fmt.get_soundness_mark(found)
-    said = [Piece(f"{mark} " if mark else "", look), Piece(sentence, look)]
-    return wrap(said, width - 1, first=[Piece(" ")])
+    pieces = [Piece(f"{mark} " if mark else "", look), Piece(sentence, look)]
+    return wrap(pieces, width - 1, first=[Piece(" ")])
 
 
 def get_run_status_and_look(row: RunRow) -> tuple[str, str]:

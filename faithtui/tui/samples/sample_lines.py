@@ -188,23 +188,23 @@ def queue_detail_lines(
     if row is None:
         return wrap([Piece(WHY_QUEUES, "quiet")], width - 1, first=[Piece(" ")])
     lines = [BLANK, *_progress_bar_lines(row, width)]
-    told: list[tuple[str, Piece]] = []
+    facts: list[tuple[str, Piece]] = []
     if row.pace_s is not None:
         words = " · ".join(describe_pace_and_time_left(row.pace_s, row.remaining))
-        told.append(("pace", Piece(words)))
+        facts.append(("pace", Piece(words)))
     elif row.answered:
         words = f"known after {FEWEST_OF_PACE} claims that took {HASTY_S:.0f} s or more each"
-        told.append(("pace", Piece(words, "quiet")))
+        facts.append(("pace", Piece(words, "quiet")))
     if row.skipped:
-        told.append(("skipped", Piece(f"{row.skipped}; they come again at the end")))
+        facts.append(("skipped", Piece(f"{row.skipped}; they come again at the end")))
     if progress is not None and progress.needed is not None:
-        told.append(("to go", Piece(describe_labels_needed(progress, has_room=True))))
+        facts.append(("to go", Piece(describe_labels_needed(progress, has_room=True))))
     if sequences is not None:
-        told.append(("known", Piece(describe_confidence_sequences(sequences))))
+        facts.append(("known", Piece(describe_confidence_sequences(sequences))))
     if row.decision is not None:
         decided = _EARLIER_DECISIONS.get(row.decision, row.decision)
-        told.append(("decided", escape_line(decided, "strong", limit=60)))
-    lines += _fact_lines(told, width)
+        facts.append(("decided", escape_line(decided, "strong", limit=60)))
+    lines += _fact_lines(facts, width)
     if row.kind is SampleKind.SAMPLE and strata:
         # Where few claims are left, how far each stratum is would tell which of them comes next.
         hidden = (
@@ -455,7 +455,7 @@ def _describe_interval_widths(strata: Sequence[Stratum], by_conversation: bool, 
 def queue_end_lines(end: QueueOutcome, width: int) -> list[Line]:
     """Say what came of a queue, and what can be done next."""
     progress, row = end.progress, end.progress.row
-    told: list[list[Piece]] = [
+    paragraphs: list[list[Piece]] = [
         [
             # A spot-check that nobody named has the name of its kind.
             Piece("" if row.name == KINDS[row.kind] else f"{KINDS[row.kind]} ", "quiet"),
@@ -473,24 +473,24 @@ def queue_end_lines(end: QueueOutcome, width: int) -> list[Line]:
         ],
     ]
     if row.skipped:
-        told.append(
+        paragraphs.append(
             [Piece(f"{fmt.format_count_with_noun(row.skipped, 'claim')} skipped and left", "warn")]
         )
     if end.check is not None:
-        told.append(
+        paragraphs.append(
             [Piece(end.check.decision.value, "strong"), Piece(f": {end.check.decision_text}")]
         )
     elif row.kind is SampleKind.REPEAT:
-        told.append([Piece("The agreement screen shows your self-agreement.")])
+        paragraphs.append([Piece("The agreement screen shows your self-agreement.")])
     else:
         agreed = progress.compared - progress.differ
         words = f"{agreed} of {progress.compared} compared claims have the label of the judge"
-        told += [[Piece(words)], [Piece(describe_labels_needed(progress, has_room=True))]]
+        paragraphs += [[Piece(words)], [Piece(describe_labels_needed(progress, has_room=True))]]
     if end.sequences is not None:
-        told.append(
+        paragraphs.append(
             [Piece("known: ", "quiet"), Piece(describe_confidence_sequences(end.sequences))]
         )
     lines = [BLANK]
-    for pieces in told:
+    for pieces in paragraphs:
         lines += [*wrap(pieces, width - 1, first=[Piece(" ")]), BLANK]
     return lines

@@ -257,10 +257,10 @@ class GoDialog(PickDialog):
         lines = []
         for row, ((name, key), shown) in enumerate(zip(places, names, strict=True)):
             words = screen_catalog.WORDS[name] if name else FIRST_ENTRY_WORDS
-            said = [
+            pieces = [
                 Piece(f"  {fit_text(key, key_room)}  ", "key"),
                 Piece(fit_text(shown, room), "strong"),
                 Piece(f"  {words}", "quiet"),
             ]
-            lines.append(Line(tuple(truncate_pieces(said, width - 1)), row))
+            lines.append(Line(tuple(truncate_pieces(pieces, width - 1)), row))
         return lines

@@ -127,14 +127,14 @@ class FilteredListScreen(FaithScreen):
         self._problem: str | None = None
         self._was_read = False
         self._is_other_order = False
-        self._told_state: ListState | None = None
-        """Filter and order of which the status line told last."""
+        self._described_state: ListState | None = None
+        """Filter and order that the status line described last."""
         super().on_mount()
         self.query_one(FilterBar).show_filter_text(self.state.filter)
 
     def on_screen_resume(self) -> None:
         """Show the filter in force: another screen may have set it."""
-        self._told_state = None
+        self._described_state = None
         bar = self.query_one(FilterBar)
         if not bar.is_typing:
             bar.show_filter_text(self.state.filter)
@@ -142,9 +142,9 @@ class FilteredListScreen(FaithScreen):
     def show_filter_status(self) -> None:
         """Say what could not be read of the filter, else the order; terms while one types.
 
-        What was said meanwhile of a key stays where filter and order are as they were told.
+        What was said meanwhile of a key stays where filter and order are as they were described.
         """
-        told, self._told_state = self._told_state, None
+        described_state, self._described_state = self._described_state, None
         if self.query_one(FilterBar).is_typing:
             self._show_completions_or_problem(self.state.filter)
             return
@@ -152,8 +152,8 @@ class FilteredListScreen(FaithScreen):
         if reading.problem is not None:
             self.show_message(escape_line(reading.problem, "warn", limit=400))
             return
-        self._told_state = self.state
-        if told == self.state and self.query_one(StatusLine).left:
+        self._described_state = self.state
+        if described_state == self.state and self.query_one(StatusLine).left:
             return
         orders = self.sort_orders
         words = orders.get(self.state.sort) or next(iter(orders.values()))

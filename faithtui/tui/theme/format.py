@@ -165,12 +165,12 @@ def describe_label(label: str | None, labels: LabelSet, judge: str | None = None
     name = make_visible_line(label, 24)
     if label not in labels.names:
         return name
-    said = (
+    meaning = (
         labels.get_label(label).meaning
         if judge is None
         else describe_judge_label(judge, label, labels)
     )
-    return f"{name.upper()} {said}"
+    return f"{name.upper()} {meaning}"
 
 
 def format_confidence(value: float | None, labels: LabelSet, judge: str) -> str:

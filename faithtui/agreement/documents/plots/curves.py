@@ -61,14 +61,14 @@ def reliability_plot(id: str, found: CalibrationReport) -> Plot | None:
         ]
     gap = max(found.bins, key=lambda each: (abs(each.observed - each.mean_confidence), each.low))
     side_word = "more" if gap.observed > gap.mean_confidence else "less"
-    said = (
+    alt = (
         f"The widest gap is where the judge is sure to {gap.mean_confidence:.2f} and human "
         f"labels support {gap.observed:.0%} of {gap.n:,}: {side_word} than it says."
         if gap.observed != gap.mean_confidence
         else "Human labels support as much as the judge says in every bin."
     )
     return make_plot(
-        id, "Confidence and share supported by human label", said, _TOP + side + 46, *parts
+        id, "Confidence and share supported by human label", alt, _TOP + side + 46, *parts
     )
 
 
@@ -141,9 +141,9 @@ def interval_progress_plot(id: str, found: ProgressReport, name: str) -> Plot | 
         else f"its interval is ± {found.half_width:.2f} wide and ± {found.target_half_width:g} "
         "is wanted"
     )
-    said = f"After {known[-1].labels:,} labels {name} is {last:.2f}; {width}."
+    alt = f"After {known[-1].labels:,} labels {name} is {last:.2f}; {width}."
     return make_plot(
-        id, f"{name[0].upper()}{name[1:]} by number of labels", said, _TOP + _HIGH + 46, *parts
+        id, f"{name[0].upper()}{name[1:]} by number of labels", alt, _TOP + _HIGH + 46, *parts
     )
 
 
@@ -185,13 +185,13 @@ def recall_and_specificity_plot(id: str, found: ThresholdReport, unit: str) -> P
         name = f"suggested {better:.2f}"
         parts.append(_draw_vertical_mark(x.to_position(better), y, name, top - 6, "wanted"))
     recall, specificity = found.at_current.recall.value, found.at_current.specificity.value
-    said = (
+    alt = (
         f"At the threshold in force, {found.current:g}, recall is {_percent_text(recall)} and "
         "specificity "
         f"{_percent_text(specificity)}; over all thresholds recall runs from {first[1]:.0%} to "
         f"{last[1]:.0%}."
     )
-    return make_plot(id, f"Thresholds for a {unit}", said, top + _HIGH + 46, *parts)
+    return make_plot(id, f"Thresholds for a {unit}", alt, top + _HIGH + 46, *parts)
 
 
 def _make_step_curve_points(points: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:

@@ -41,20 +41,20 @@ def slice_agreement_plot(id: str, found: Breakdown, whole: Estimate) -> Plot | N
     named = [(format_slice_key(found.by, each.key), each.percent, each.n) for each in shown]
     worst, best = rows[0], rows[-1]
     above = " and above" if found.better else ""
-    said = (
+    sentence = (
         f"Agreement by {format_breakdown_title(found)} runs from {worst.percent.value:.0%} "
         f"({format_slice_key(found.by, worst.key)}) to "
         f"{best.percent.value:.0%} ({format_slice_key(found.by, best.key)}){above}"
     )
     if whole.value is not None:
-        said += f"; over all it is {whole.value:.0%}"
+        sentence += f"; over all it is {whole.value:.0%}"
     more = len(rows) - len(shown) + found.better
     if more:
-        said += f". The {len(shown)} worst are drawn, {more} more are not"
+        sentence += f". The {len(shown)} worst are drawn, {more} more are not"
     return _make_interval_plot(
         id,
         f"Agreement by {format_breakdown_title(found)}",
-        f"{said}.",
+        f"{sentence}.",
         named,
         "share with the same label",
         whole.value,
@@ -77,9 +77,9 @@ def pass_rate_plot(id: str, found: PassRate, many: str) -> Plot | None:
     known = [each for each in named if each[1].value is not None]
     if len(known) < 2:
         return None
-    said = "; ".join(f"{name} {each.value:.1%}" for name, each, _ in known)
+    rates = "; ".join(f"{name} {each.value:.1%}" for name, each, _ in known)
     return _make_interval_plot(
-        id, f"Share of {many} that pass", f"{said}.", known, "share that passes", None, ""
+        id, f"Share of {many} that pass", f"{rates}.", known, "share that passes", None, ""
     )
 
 
@@ -140,7 +140,7 @@ def review_coverage_plot(id: str, found: Coverage, many: str) -> Plot | None:
         )
         if count
     ]
-    said = ", ".join(f"{name} {count:,}" for name, count, _ in parts)
+    counts = ", ".join(f"{name} {count:,}" for name, count, _ in parts)
     drawn: list[Child] = []
     x = 1.0
     for place, (name, count, kind) in enumerate(parts):
@@ -160,7 +160,7 @@ def review_coverage_plot(id: str, found: Coverage, many: str) -> Plot | None:
     return make_plot(
         id,
         f"What became of {found.units:,} {many}",
-        f"Of {found.units:,} {many}: {said}.",
+        f"Of {found.units:,} {many}: {counts}.",
         70 + (len(parts) - 1) // 2 * 22,
         *drawn,
     )

@@ -73,7 +73,9 @@ def confusion_plot(id: str, found: Agreement, many: str) -> Plot:
 
 def _describe_confusion(found: Agreement, many: str) -> str:
     table = found.table
-    said = f"Judge and human label are the same for {table.agreed_count:,} of {table.n:,} {many}"
+    sentence = (
+        f"Judge and human label are the same for {table.agreed_count:,} of {table.n:,} {many}"
+    )
     different = [
         (count, people, judge)
         for people, counts in zip(table.categories, table.counts, strict=True)
@@ -81,10 +83,10 @@ def _describe_confusion(found: Agreement, many: str) -> str:
         if people != judge and count
     ]
     if not different:
-        return f"{said}."
+        return f"{sentence}."
     count, people, judge = max(different, key=lambda each: each[0])
     return (
-        f"{said}; where they differ, most often the human label is {people} and the judge's "
+        f"{sentence}; where they differ, most often the human label is {people} and the judge's "
         f"{judge}: {count:,}."
     )
 

@@ -21,17 +21,17 @@ def make_evidence_and_extraction_blocks(report: AgreementReport) -> Iterator[Blo
 
 def _make_judge_against_marked_evidence_blocks(found: EvidenceReport) -> Iterator[Block]:
     yield Heading("Evidence")
-    said = (
+    text = (
         f"On {format_number_with_noun(found.claims, 'claim', 'claims')} annotators marked the "
         "words that decide the verdict. They are compared with the words of the truths that the "
         "judge named for its own verdict. Each figure is a mean over claims, unweighted."
     )
     if found.uncited:
-        said += (
+        text += (
             f" For {found.uncited:,} of them the judge named none, and every figure of the claim "
             "is 0."
         )
-    yield Paragraph(said)
+    yield Paragraph(text)
     yield Table(
         "Words the judge points at, against words that are marked",
         FIGURE_HEADS,
@@ -47,16 +47,16 @@ def _make_judge_against_marked_evidence_blocks(found: EvidenceReport) -> Iterato
 def _make_extraction_recall_blocks(found: ExtractionReport) -> Iterator[Block]:
     yield Heading("Claim extraction")
     answers = format_number_with_noun(found.answers, "answer", "answers")
-    said = (
+    text = (
         f"Annotators declared {answers} complete: the judge extracted {found.fair:,} of the claims "
         f"in them and missed {found.missed:,}. What was declared complete is no random sample, "
         "and nothing is weighted."
     )
     if found.unfair:
-        said += f" {found.unfair:,} labelled x are left out."
+        text += f" {found.unfair:,} labelled x are left out."
     if found.unlabelled:
-        said += f" {found.unlabelled:,} have no label and count as fair."
-    yield Paragraph(said)
+        text += f" {found.unlabelled:,} have no label and count as fair."
+    yield Paragraph(text)
     yield Table(
         "Share of the claims of complete answers that the judge extracted",
         FIGURE_HEADS,

@@ -23,10 +23,10 @@ def preview_lines(conversation: Conversation) -> list[str]:
         lines.append(f"  … and {len(conversation.turns) - _MOST_TURNS} more turns")
     for rating in conversation.ratings[:_MOST_TURNS]:
         about = "the answer" if rating.claim is None else f"“{rating.claim}”"
-        said = f"{rating.label} ({rating.scale})" if rating.label else "skipped"
+        label = f"{rating.label} ({rating.scale})" if rating.label else "skipped"
         lines.append(
             _shorten_to_width(
-                f"  label of {rating.annotator} on turn {rating.turn + 1}, {about}: {said}"
+                f"  label of {rating.annotator} on turn {rating.turn + 1}, {about}: {label}"
             )
         )
     if conversation.metadata:

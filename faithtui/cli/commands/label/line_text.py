@@ -244,13 +244,13 @@ def _excerpt_answer(turn: TurnView, claim: ClaimView) -> str:
     if span is None:
         return _shorten_text(text, _ANSWER)
     parts = choose_excerpt_with_needed_spans(tokenise_text(text[:FULL_TEXT_LIMIT]), [span], _ANSWER)
-    told = []
+    excerpts = []
     for part in parts:
         start, end = max(part.start, span.start), min(part.end, span.end)
         if start < end:
-            told.append(f"{text[part.start : start]}«{text[start:end]}»{text[end : part.end]}")
+            excerpts.append(f"{text[part.start : start]}«{text[start:end]}»{text[end : part.end]}")
         else:
-            told.append(text[part.start : part.end])
+            excerpts.append(text[part.start : part.end])
     before = "… " if parts and text[: parts[0].start].strip() else ""
     after = " …" if parts and text[parts[-1].end :].strip() else ""
-    return f"{before}{' … '.join(told)}{after}" if told else _shorten_text(text, _ANSWER)
+    return f"{before}{' … '.join(excerpts)}{after}" if excerpts else _shorten_text(text, _ANSWER)

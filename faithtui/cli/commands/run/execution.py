@@ -119,7 +119,7 @@ def execute_run_with_progress_and_choose_exit_code(
 
     async def run_to_end() -> None:
         with cancel_task_on_signals(stopped_by):
-            retry, said = retry_unfinished, ""
+            retry, printed_reason = retry_unfinished, ""
             while True:
                 state = await runner.execute_run(
                     store,
@@ -133,8 +133,8 @@ def execute_run_with_progress_and_choose_exit_code(
                 if not wait or state is not RunState.WAITING:
                     return
                 why = store.runs.read_run(run).reason or ""
-                if why != said:
-                    said = why
+                if why != printed_reason:
+                    printed_reason = why
                     tell(f"run {run} waits: {why}")
                 await asyncio.sleep(LOOK_S)
                 retry = False
@@ -191,18 +191,18 @@ def _print_run_event_json(store: Store, event: RunEvent) -> None:
 
 
 @contextmanager
-def cancel_task_on_signals(heard: list[signal.Signals]) -> Iterator[None]:
+def cancel_task_on_signals(received: list[signal.Signals]) -> Iterator[None]:
     """Let signals end the task that is running: the first one gently, a second one at once.
 
     Args:
-        heard: Gets each signal that came.
+        received: Gets each signal that came.
     """
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
     assert task is not None
 
     def cancel_task(number: signal.Signals) -> None:
-        heard.append(number)
+        received.append(number)
         task.cancel()
 
     names = ("SIGINT", "SIGTERM", "SIGHUP")

@@ -87,7 +87,7 @@ def check_accuracy_against_earlier_run(
     compared = prepared.compared.claims_weighted_for_comparison_with_other_judge
     known = prepared.labels.names
     first, second = (
-        [prepared.recode_single_label(said) in known for said in column]
+        [prepared.recode_single_label(label) in known for label in column]
         for column in (
             [each.first for each in paired.claims],
             [each.second for each in paired.claims],

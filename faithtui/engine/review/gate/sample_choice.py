@@ -217,7 +217,9 @@ def _list_imported_label_warnings(
     store: Store, counted: Sequence[ClaimUnit]
 ) -> list[ReportWarning]:
     """Warn of labels that came with data when the judge's verdicts were there to be copied."""
-    alone = [each.claim for each in counted if all(said.came_with_data for said in each.opinions)]
+    alone = [
+        each.claim for each in counted if all(opinion.came_with_data for opinion in each.opinions)
+    ]
     late = len(store.provenance.list_claims_imported_after_judging(alone)) if alone else 0
     if late <= MANY_KNOWN * len(counted):
         return []

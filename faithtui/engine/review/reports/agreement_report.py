@@ -255,13 +255,13 @@ def update_claim_figures_for_new_labels(store: Store, known: RunAgreement) -> Ru
         StoreError: There is no such run any more.
     """
     reading = _make_reading_settings(known.report.settings)
-    said = store.labelled_units.read_labels_of_claims_changed_after(
+    labels_by_claim = store.labelled_units.read_labels_of_claims_changed_after(
         known.row.id, known.newest, reading
     )
-    if not said:
+    if not labels_by_claim:
         return None
     known_claims = known.prepared.units_by_claim
-    before = [known_claims[each] for each in said if each in known_claims]
+    before = [known_claims[each] for each in labels_by_claim if each in known_claims]
     if not before:
         return None
     after = [
@@ -273,7 +273,7 @@ def update_claim_figures_for_new_labels(store: Store, known: RunAgreement) -> Ru
             opinions=now.opinions,
         )
         for each in before
-        for now in (said[each.claim],)
+        for now in (labels_by_claim[each.claim],)
     ]
     judge = known.row.spec.judge_title
     report = update_claim_figures_without_intervals(
@@ -431,10 +431,10 @@ def compare_run_judges(
         if len(samples) == 1 and _rank_design_by_weights(its) > _rank_design_by_weights(design):
             back = read_comparable_claims(store, second, first, settings, split)
             units = _make_other_judge(first, back.claims)
-            said = {each.claim for each in units.units}
+            other_judge_claims = {each.claim for each in units.units}
             rows, places = prepared.compared.all.rows, prepared.compared.places_in_figures.tolist()
             report = compare_with_second_judge(other, "", units).swap_judges(
-                sum(rows[place].claim not in said for place in places)
+                sum(rows[place].claim not in other_judge_claims for place in places)
             )
             report = replace(report, a=names[0], b=names[1])
             return JudgeChange(report, paired, other, is_of_first=False)

@@ -87,7 +87,7 @@ def read_plan_strata(
     if unknown:
         known = format_known_names(unknown[0], names)
         raise ConfigError(f"there is no stratum `{unknown[0]}`; known: {known}")
-    said, measured = _count_labels_by_stratum(store, run, frame, labels, spec.rule)
+    labels_by_stratum, measured = _count_labels_by_stratum(store, run, frame, labels, spec.rule)
     by_verdict = (
         frame
         if tuple(stratified_by) == ("verdict",)
@@ -100,7 +100,7 @@ def read_plan_strata(
         counts = {verdict: count for (own, verdict), count in verdicts.items() if own == name}
         assumed, is_flagged = assume_unfaithful_share(counts, labels, failing)
         missing = counts.get(name_verdict_stratum(None), 0)
-        found = said.get(name, _StratumLabels())
+        found = labels_by_stratum.get(name, _StratumLabels())
         share, n = found.estimate_share(assumed), found.count
         if name in given:
             share, n = given[name], 0
@@ -171,7 +171,7 @@ def _count_labels_by_stratum(
     compared = ComparedClaims(units.claims, labels, units.design, ReportSettings())
     weights = compared.weights_by_stratum
     is_census = units.design.kind is DesignKind.CENSUS
-    said = {
+    unit_by_claim = {
         each.claim: each
         for each in units.claims
         if each.state is LabelState.LABELLED
@@ -181,8 +181,11 @@ def _count_labels_by_stratum(
         and (is_census or each.position is not None)
     }
     found: defaultdict[str, _StratumLabels] = defaultdict(_StratumLabels)
-    for claim, name in frame.map_claims_to_strata(said).items():
-        human, weight = said[claim].human, weights.get(said[claim].stratum or "", 1.0)
+    for claim, name in frame.map_claims_to_strata(unit_by_claim).items():
+        human, weight = (
+            unit_by_claim[claim].human,
+            weights.get(unit_by_claim[claim].stratum or "", 1.0),
+        )
         if human == NOT_A_CLAIM:
             found[name].unfair += weight
             continue

@@ -68,7 +68,7 @@ def compute_confidence_sequences(
     populations = frame.count_claims_by_both_strata(verdicts)
     verdict_of = verdicts.map_claims_to_strata({each.claim for each in served})
     rule = (spec := store.runs.read_run(row.run).spec).rule
-    said = {
+    label_by_claim = {
         each.event.claim: rule.translate_word_to_label(each.event.verdict or "")
         for each in store.samples.read_human_and_judge_labels(sample, reviewer)
     }
@@ -81,7 +81,7 @@ def compute_confidence_sequences(
             if verdict in flags:
                 counts[stratum, flags[verdict]] += count
         answers = (
-            ((each.stratum, flags[verdict_of[each.claim]]), said.get(each.claim))
+            ((each.stratum, flags[verdict_of[each.claim]]), label_by_claim.get(each.claim))
             for each in served
             if verdict_of[each.claim] in flags
         )

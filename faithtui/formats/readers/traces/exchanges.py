@@ -236,9 +236,9 @@ def _add_new_messages_of_exchange(
     MessageReader(history, collector).add_messages_to_draft(exchange.messages)
     for name, value in history.metadata.items():
         draft.metadata.setdefault(name, value)
-    told = list_roles_and_texts(history.turns)
+    messages = list_roles_and_texts(history.turns)
     before = list_roles_and_texts(draft.turns)
-    if told[: len(before)] == before:
+    if messages[: len(before)] == before:
         new = history.turns[len(before) :]
     else:
         # The history was cut or edited: what was said since its last answer is the question.

@@ -153,7 +153,7 @@ def _list_standalone_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any]
         metadata = fields.read_object("metadata").value
         own = find_faithtui_details(fields.value) or {}
         result = fields.read_object("result")
-        said = {
+        evaluation = {
             "gen_ai.evaluation.name": fields.read_text("name"),
             "gen_ai.evaluation.score.value": result.read_first_value("score"),
             "gen_ai.evaluation.score.label": result.read_first_value("label"),
@@ -165,7 +165,7 @@ def _list_standalone_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any]
         }
         yield {
             "trace": fields.read_first_value("trace_id") or own.get("trace_id"),
-            "evaluation": said,
+            "evaluation": evaluation,
         }
         return
     for record in _list_nested_objects(
@@ -174,12 +174,12 @@ def _list_standalone_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any]
         if isinstance(record, ShapeError):
             yield record
         elif record.read_first_value("event_name") == _EVALUATION:
-            said = _flatten_span_attributes(record.value)
-            said["span_id"] = record.read_first_value("span_id")
-            own_text = said.get("faithtui.details")
+            evaluation = _flatten_span_attributes(record.value)
+            evaluation["span_id"] = record.read_first_value("span_id")
+            own_text = evaluation.get("faithtui.details")
             if isinstance(own_text, str):
-                said[OWN_KEY] = _parse_json_or_none(own_text)
-            yield {"trace": record.read_first_value("trace_id"), "evaluation": said}
+                evaluation[OWN_KEY] = _parse_json_or_none(own_text)
+            yield {"trace": record.read_first_value("trace_id"), "evaluation": evaluation}
 
 
 def _parse_json_or_none(text: str) -> object:

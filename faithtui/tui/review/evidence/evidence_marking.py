@@ -227,9 +227,9 @@ class EvidenceDialog(Dialog):
         for each in marks:
             start, end = each.start, each.end
             if each.document == name:
-                said = text[start:end]
-                start += len(said) - len(said.lstrip())
-                end -= len(said) - len(said.rstrip())
+                marked_text = text[start:end]
+                start += len(marked_text) - len(marked_text.lstrip())
+                end -= len(marked_text) - len(marked_text.rstrip())
             if start < end:
                 found.append(each._replace(start=start, end=end))
         return tuple(found)

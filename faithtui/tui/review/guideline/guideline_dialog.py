@@ -192,15 +192,15 @@ class GuidelineDialog(Dialog):
         self.refresh_bindings()
 
     def _lines(self, width: int) -> Sequence[Line]:
-        told = wrap([escape_text(self._message, "human")], width - 1, first=[Piece(" ")])
-        said = [*told, BLANK] if self._message else []
+        wrapped_message = wrap([escape_text(self._message, "human")], width - 1, first=[Piece(" ")])
+        message_lines = [*wrapped_message, BLANK] if self._message else []
         if self._version_index < 0:
             words = (
                 "There is no guideline yet: E writes one in your editor, and "
                 "faithtui guideline set FILE takes one from a file. Labels name the version that "
                 "was in force."
             )
-            return [*said, *wrap([Piece(words)], width - 1, first=[Piece(" ")])]
+            return [*message_lines, *wrap([Piece(words)], width - 1, first=[Piece(" ")])]
         found = self._versions[self._version_index]
         last = self._version_index == len(self._versions) - 1
         head = [
@@ -220,7 +220,7 @@ class GuidelineDialog(Dialog):
             Piece(f" · for {found.metric or 'every metric'}", "quiet"),
         ]
         return [
-            *said,
+            *message_lines,
             *wrap(head, width - 1, first=[Piece(" ")]),
             BLANK,
             *guideline_lines(found.text, width, FULL_TEXT_LIMIT),

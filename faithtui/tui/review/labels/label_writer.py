@@ -61,7 +61,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         """The last act in words."""
         self._just_saved: tuple[Piece, ...] = ()
         """What was said of the run's last verdict, so that it is said beside what comes next."""
-        self._told: tuple[Piece, ...] = ()
+        self._last_message: tuple[Piece, ...] = ()
         """What was said of a save in this conversation, last."""
 
     def open_next_conversation_when_saved(self) -> None:
@@ -87,8 +87,8 @@ class LabelWriter(Controller["ReviewScreen"]):
 
     def take_last_saved_message(self) -> tuple[Piece, ...]:
         """Give what was said of the run's last verdict, once."""
-        told, self._just_saved = self._just_saved, ()
-        return told
+        message, self._just_saved = self._just_saved, ()
+        return message
 
     def clear_messages_and_cancel_leaving(self) -> None:
         """Forget what was said of what is drawn no more."""
@@ -228,8 +228,8 @@ class LabelWriter(Controller["ReviewScreen"]):
         # What is read takes a while, and must not put itself before what is said meanwhile.
         replaced = await self._describe_replaced_label(saved)
         if replaced:
-            said = (*replaced, Piece(f"saved · {words}"))
-            self.screen.call_later(self._show_and_keep_message, *said)
+            pieces = (*replaced, Piece(f"saved · {words}"))
+            self.screen.call_later(self._show_and_keep_message, *pieces)
 
     async def _describe_replaced_label(self, saved: object) -> tuple[Piece, ...]:
         """Say which label of another process a verdict replaced; () for none that was not seen."""
@@ -253,14 +253,14 @@ class LabelWriter(Controller["ReviewScreen"]):
     def _show_saved_and_reload(self, words: str, conversation: str) -> None:
         """Say that an act is safe, and show what it did to the scores."""
         moment = fmt.format_time(self.session.now())
-        told: tuple[Piece, ...] = (Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
+        pieces: tuple[Piece, ...] = (Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
         if conversation != self._name_conversation():
-            told = (*told, Piece(f" in {conversation}"))
-        self._just_saved = (*told, Piece(" · ")) if self._is_leaving else ()
+            pieces = (*pieces, Piece(f" in {conversation}"))
+        self._just_saved = (*pieces, Piece(" · ")) if self._is_leaving else ()
         shown = self.screen.query_one(StatusLine).left
-        if shown != self._told and shown and shown[0].look == "warn":
+        if shown != self._last_message and shown and shown[0].look == "warn":
             self._refused = (*shown, Piece(" · "))  # else it was gone before anybody read it
-        self._show_and_keep_message(*self._unsaved_pieces(), *self._refused, *told)
+        self._show_and_keep_message(*self._unsaved_pieces(), *self._refused, *pieces)
         self._reload_when_all_saved()
 
     def _roll_back_failed_save(self, claims: Sequence[ClaimId], words: str) -> None:
@@ -302,21 +302,21 @@ class LabelWriter(Controller["ReviewScreen"]):
         return "" if view is None else make_visible_line(view.item.key, 40)
 
     def _show_and_keep_message(self, *pieces: Piece) -> None:
-        self._told = pieces
+        self._last_message = pieces
         self.show_message(*pieces)
 
     def clear_message_of_other_conversation(self) -> None:
         """Clear what was said in another conversation, but for the save that led away from it."""
-        kept = self._told
+        kept = self._last_message
         names_conversation = bool(kept) and kept[-1].text.startswith(" in ")
         if self.screen.query_one(StatusLine).left != kept or names_conversation:
             self.show_message()
         elif kept and kept[-1].text.startswith(" · "):
             # Another claim has the same number here.
             self.show_message(*kept, Piece(f" in {self._name_conversation()}"))
-        self._told = ()
-        told = self.last_act_words
-        self.last_act_words = "" if not told or told.endswith(ELSEWHERE) else told + ELSEWHERE
+        self._last_message = ()
+        words = self.last_act_words
+        self.last_act_words = "" if not words or words.endswith(ELSEWHERE) else words + ELSEWHERE
 
     def _reload_when_all_saved(self) -> None:
         """Read again when nothing is on its way any more."""

@@ -103,9 +103,11 @@ def _words_not_in_answer_lines(
     source = read.turns.get(claim.turn)
     if claim.span is not None or source is None or hidden:
         return []
-    said = tokenise_claim(claim)
-    origin = trace_claim_words_to_source(said, source, _list_turn_texts_before_claim(claim, read))
-    pieces = _claim_word_origin_pieces(said, origin, "answer")
+    tokenised_claim = tokenise_claim(claim)
+    origin = trace_claim_words_to_source(
+        tokenised_claim, source, _list_turn_texts_before_claim(claim, read)
+    )
+    pieces = _claim_word_origin_pieces(tokenised_claim, origin, "answer")
     return wrap(pieces, width - 1, first=[Piece(" ")], most=3)
 
 
@@ -140,14 +142,14 @@ def _claim_in_source_text_lines(
     if claim.span is not None:
         pieces = [Piece(f"{name}: ", "quiet"), *quote_span_with_context(text, claim.span)]
         return wrap(pieces, width - 1, first=pad, most=4)
-    said = tokenise_claim(claim)
+    tokenised_claim = tokenise_claim(claim)
     lines = []
     if not hidden:
         words = _claim_word_origin_pieces(
-            said, trace_claim_words_to_source(said, source, before), name
+            tokenised_claim, trace_claim_words_to_source(tokenised_claim, source, before), name
         )
         lines += wrap(words, width - 1, first=pad, most=3)
-    place = find_source_sentence(said, source)
+    place = find_source_sentence(tokenised_claim, source)
     quote = (
         [make_one_line_piece(text[:600])]
         if place is None
@@ -183,8 +185,8 @@ def _claim_word_origin_pieces(claim: TokenisedText, origin: ClaimOrigin, name: s
 
 
 def _words_piece(claim: TokenisedText, words: Sequence[Word], look: str) -> Piece:
-    said = dict.fromkeys(claim.get_word_text(word) for word in words)
-    return escape_line(", ".join(said), look, limit=200)
+    word_texts = dict.fromkeys(claim.get_word_text(word) for word in words)
+    return escape_line(", ".join(word_texts), look, limit=200)
 
 
 def _question_lines(view: ReviewView, claim: ClaimView, width: int) -> list[Line]:

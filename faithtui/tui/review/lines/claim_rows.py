@@ -260,10 +260,10 @@ def reviewer_letter_piece(view: ReviewView, claim: ClaimView, labels: LabelSet) 
     A small letter is a verdict that is not counted in agreement: given in bulk, or the judge's
     accepted.
     """
-    said = translate_label(view, claim.mine.verdict) if claim.mine else None
-    if said is None:
+    label = translate_label(view, claim.mine.verdict) if claim.mine else None
+    if label is None:
         return Piece(" ") if claim.human is None else Piece("·", "quiet")
-    letter = fmt.get_label_letter(said, labels)
+    letter = fmt.get_label_letter(label, labels)
     if claim.mine is not None and claim.mine.verdict is not None and not claim.mine.is_counted:
         return Piece(letter.lower(), "human")
     return Piece(letter, "human strong")
@@ -323,11 +323,11 @@ def _claim_lines(
     words = _wrap_words(claim.text, look, layout, layout.get_most_lines(claim))
     cells = _judge_letter_cells_by_window(claim, labels, layout)
     lines = []
-    for number, said in enumerate(words):
+    for number, pieces in enumerate(words):
         start = first if number == 0 else [Piece(" " * layout.text_start)]
-        gap = layout.text_width - count_cells_of_pieces(said)
+        gap = layout.text_width - count_cells_of_pieces(pieces)
         columns = [Piece(" " * gap), *cells, Piece(" ")] if number == 0 and cells else []
-        lines.append(Line((*start, *said, *columns), row))
+        lines.append(Line((*start, *pieces, *columns), row))
     return lines
 
 
@@ -337,13 +337,13 @@ def _judge_letter_cells_by_window(
     """Give the judge's letter in each window that has a column, blank where it lacks the claim."""
     if not layout.windows:
         return []
-    said = {each.window: each.label for each in claim.verdicts}
+    label_by_window = {each.window: each.label for each in claim.verdicts}
     return [
         Piece(
-            f"{fmt.get_label_letter(said[window], labels):>{layout.cell}}",
-            f"strong {fmt.get_label_look(said[window], labels)}",
+            f"{fmt.get_label_letter(label_by_window[window], labels):>{layout.cell}}",
+            f"strong {fmt.get_label_look(label_by_window[window], labels)}",
         )
-        if window in said
+        if window in label_by_window
         else Piece(" " * layout.cell)
         for window in layout.windows
     ]
@@ -394,12 +394,12 @@ def _wrap_words_beside_columns(
         more: Cells that the others have more.
         most: Lines.
     """
-    said = escape_line(text).text
+    line_text = escape_line(text).text
     if most == 1:
-        return ((Piece(fit_text(said, width), look),),)
+        return ((Piece(fit_text(line_text, width), look),),)
     # Two lines are enough to see where the first one ends.
-    first = wrap([Piece(said, look)], width, most=2)[0].pieces
-    left = said[sum(len(each.text) for each in first) :].lstrip()
+    first = wrap([Piece(line_text, look)], width, most=2)[0].pieces
+    left = line_text[sum(len(each.text) for each in first) :].lstrip()
     if not left:
         return (first,)
     rest = wrap([Piece(left, look)], width + more, most=most - 1)

@@ -88,8 +88,8 @@ def no_claims_lines(
     why = view.item.reason
     if view.item.state.value == "done" and why is None:
         rows = view.windows if focus.window is None else view.windows[focus.window :][:1]
-        told = (each for row in rows for each in (row.score.reason, row.reason) if each)
-        why = next(told, view.reason)
+        reasons = (each for row in rows for each in (row.score.reason, row.reason) if each)
+        why = next(reasons, view.reason)
     lines = [BLANK, make_line(Piece(f" No {spec.units[1]} here.", "strong")), BLANK]
     words = {
         "pending": "This conversation has not been judged yet.",
@@ -143,7 +143,7 @@ def claim_verdict_by_window_lines(
         window = view.windows[verdict.window]
         home = " · counts for agreement" if row == 0 else ""
         sure = fmt.format_confidence(verdict.confidence, labels, judge)
-        said = (
+        verdict_piece = (
             Piece(fmt.HIDDEN, "quiet")
             if claim.id in view.hidden
             else Piece(
@@ -152,7 +152,7 @@ def claim_verdict_by_window_lines(
             )
         )
         lines += wrap(
-            [said, Piece(f"{sure}{home}", "quiet")],
+            [verdict_piece, Piece(f"{sure}{home}", "quiet")],
             width - 1,
             first=[
                 Piece(f" w{verdict.window + 1:<3}", "strong"),

@@ -189,9 +189,11 @@ def tokenise_view(view: ReviewView, *, at_once: bool = True) -> TokenisedView:
     texts = {
         document.number: document.text for turn in view.turns for document in turn.documents or ()
     }
-    said = {turn.position: turn.content for turn in view.turns}
+    turn_texts = {turn.position: turn.content for turn in view.turns}
     drawn = {truth.id: truth for truth in view.truths}
-    most = _compute_compared_length_limit([*map(len, texts.values()), *map(len, said.values())])
+    most = _compute_compared_length_limit(
+        [*map(len, texts.values()), *map(len, turn_texts.values())]
+    )
     documents = LazyMapping(texts, lambda number: tokenise_text(texts[number][:most]))
     truths = LazyMapping(drawn, lambda each: tokenise_text(drawn[each].text[:PANE_TEXT_LIMIT]))
 
@@ -210,7 +212,7 @@ def tokenise_view(view: ReviewView, *, at_once: bool = True) -> TokenisedView:
     tokenised = TokenisedView(
         documents,
         truths,
-        LazyMapping(said, lambda position: tokenise_text(said[position][:most])),
+        LazyMapping(turn_texts, lambda position: tokenise_text(turn_texts[position][:most])),
         LazyMapping(texts, lambda number: find_missing_facts(documents[number], index_facts())),
         LazyMapping(drawn, find_place),
     )
@@ -311,12 +313,14 @@ def find_and_rank_claim_passages(
         for together in list_joint_truth_sets(claim, {truth.id: truth for truth in view.truths})
         for truth in together
     )
-    said = tokenise_claim(claim)
+    tokenised_claim = tokenise_claim(claim)
     found: list[RankedPassageView] = []
     for where, group in groups.items():
         keys = list(group)
         ranking = rank_passages(
-            said, [read.documents[key] for key in keys], [named.get(key, []) for key in keys]
+            tokenised_claim,
+            [read.documents[key] for key in keys],
+            [named.get(key, []) for key in keys],
         )
         for ranked in ranking:
             key = keys[ranked.position]

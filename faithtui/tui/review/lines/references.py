@@ -77,9 +77,10 @@ def reference_lines(
     if not read.is_filled:
         words = f"others in w{home + 1} are being compared …"
         return [*lines, make_line(Piece(f" {words}", "quiet"))]
-    said = tokenise_claim(claim)
+    tokenised_claim = tokenise_claim(claim)
     shares = {
-        truth.number: compute_weighted_word_overlap(said, read.truths[truth.id]) for truth in rest
+        truth.number: compute_weighted_word_overlap(tokenised_claim, read.truths[truth.id])
+        for truth in rest
     }
     lines.append(make_line(Piece(f" others in w{home + 1}, nearest first", "quiet")))
     for truth in sorted(rest, key=lambda each: (-shares[each.number], each.number)):
@@ -238,7 +239,7 @@ def _is_truth_not_in_document(view: ReviewView, truth: TruthView, read: Tokenise
 def _find_user_turn_of_truth(view: ReviewView, truth: TruthView) -> TurnView | None:
     """Find the turn of a message; after its text a reference may name its images."""
     for turn in view.turns:
-        said = turn.content
-        if turn.role == "user" and (truth.text == said or truth.text.startswith(f"{said}\n")):
+        content = turn.content
+        if turn.role == "user" and (truth.text == content or truth.text.startswith(f"{content}\n")):
             return turn
     return None

@@ -76,18 +76,18 @@ def exchange_lines(
     first, answer = find_exchange_turn_range(view, claim.turn)
     around = TURNS_AROUND if height >= TALL_FROM else 0
     draw = _TurnDrawing.from_view(view, claim, spec, width, near=near)
-    said, begin, end = draw.answer_lines(view.turns[answer])
+    answer_lines, begin, end = draw.answer_lines(view.turns[answer])
     question = draw.turns_lines(view.turns[first:answer])
     if len(question) + end < height:
         before = draw.turns_lines(view.turns[max(0, first - around) : first])
         after = draw.turns_lines(view.turns[answer + 1 : answer + 1 + around])
-        return ExchangeLines([*before, *question, *said, *after], top=len(before))
+        return ExchangeLines([*before, *question, *answer_lines, *after], top=len(before))
     most = max(1, min(3, height // 4))
     question = draw.turns_lines(view.turns[first:answer], most)[:most]
     begin, end = begin + len(question), end + len(question)
     # A line before the claim shows that it goes on from something.
     top = max(0, begin - len(question) - 1) if end >= height else 0
-    return ExchangeLines([*question, *said], len(question), top)
+    return ExchangeLines([*question, *answer_lines], len(question), top)
 
 
 def transcript_lines(

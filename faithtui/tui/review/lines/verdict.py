@@ -106,8 +106,8 @@ def score_pieces(shown_view: VerdictView, *, is_brief: bool = False) -> list[Pie
     found = view.item.integrity
     if not view.is_blind and fmt.get_soundness_mark(found):
         sentence = shown_view.spec.format_integrity_sentence(found)
-        said = found.soundness.value if is_brief else sentence
-        pieces.append(Piece(f" {said}", fmt.get_soundness_look(found)))
+        words = found.soundness.value if is_brief else sentence
+        pieces.append(Piece(f" {words}", fmt.get_soundness_look(found)))
     if window is not None and window < len(view.windows) and not view.is_blind:
         row = view.windows[window]
         pieces += [
@@ -373,8 +373,8 @@ def _choice_lines(
 def _verdict_strip_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
     """Draw four lines; only the word for what is not fair is shorter than elsewhere."""
     room = width - 2
-    said = _get_reviewer_verdict(shown_view, claim)
-    yours = _one_line_choice_pieces(shown_view, said, room)
+    own_label = _get_reviewer_verdict(shown_view, claim)
+    yours = _one_line_choice_pieces(shown_view, own_label, room)
     judge = [Piece("judge: ", "quiet"), *_judge_verdict_pieces(shown_view, claim)]
     if again := _re_asked_verdict_pieces(shown_view, claim):
         judge += [Piece(" · ", "quiet"), *again]
@@ -409,10 +409,10 @@ def _verdict_strip_lines(shown_view: VerdictView, claim: ClaimView, width: int) 
 
 
 def _verdict_column_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
-    said = _get_reviewer_verdict(shown_view, claim)
+    own_label = _get_reviewer_verdict(shown_view, claim)
     lines: list[Line] = []
     pad = 8
-    lines += _choice_lines(shown_view, said, width, pad)
+    lines += _choice_lines(shown_view, own_label, width, pad)
     elsewhere = _other_metric_verdict_pieces(shown_view, claim)
     if elsewhere:
         lines += wrap(elsewhere, width - 1, first=[Piece(" " * pad)], most=2)

@@ -67,13 +67,13 @@ def window_list_lines(
         "",
         width,
     )
-    said = {turn.position: turn for turn in view.turns}
+    turn_by_position = {turn.position: turn for turn in view.turns}
     listed = {claim.id: claim for claim in view.claims}
     for row, window in enumerate(view.windows, start=1):
         asked_last = [
-            said[turn].content
+            turn_by_position[turn].content
             for turn in window.turns[-TURNS_LOOKED_BACK:]
-            if turn in said and said[turn].role == "user"
+            if turn in turn_by_position and turn_by_position[turn].role == "user"
         ]
         lines += _window_rows(
             row,
