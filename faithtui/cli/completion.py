@@ -12,7 +12,7 @@ somebody presses TAB, and no error may reach the line that is typed: then nothin
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args, get_type_hints
 
 from faithtui.cli.output import ColorMode
 from faithtui.errors import FaithtuiError
@@ -157,6 +157,61 @@ def _list_metrics() -> Words:
     return [each.spec.key for each in METRICS]
 
 
+def _list_run_metrics() -> Words:
+    from faithtui.cli.commands.run.run_plan import ALL_METRICS
+
+    return [*_list_metrics(), ALL_METRICS]
+
+
+def _list_splits() -> Words:
+    from faithtui.domain.splits import SPLITS
+
+    return SPLITS
+
+
+def _list_strategies() -> Words:
+    from faithtui.metrics.registry import METRICS
+
+    hints = (get_type_hints(each.make) for each in METRICS)
+    return dict.fromkeys(word for each in hints for word in get_args(each.get("strategy")))
+
+
+def _list_report_levels() -> Words:
+    from faithtui.agreement.report.settings import ReportLevel
+
+    return list(ReportLevel)
+
+
+def _list_measure_engines() -> Words:
+    from faithtui.engine.shards.measure_shards import ENGINES
+
+    return ENGINES
+
+
+def _list_claim_origins() -> Words:
+    from faithtui.engine.runs.request import CLAIMS
+
+    return CLAIMS
+
+
+def _list_queue_orders() -> Words:
+    from faithtui.cli.commands.label.queue_choice import ORDERS
+
+    return ORDERS
+
+
+def _list_split_actions() -> Words:
+    from faithtui.cli.commands import split
+
+    return split.ACTIONS
+
+
+def _list_guideline_actions() -> Words:
+    from faithtui.cli.commands import guideline
+
+    return guideline.ACTIONS
+
+
 def _list_populations() -> Words:
     from faithtui.engine.population.sample_sizes import PopulationDesign
 
@@ -217,6 +272,13 @@ def _list_idk_rules() -> Words:
     return [each.option_word for each in IdkRule]
 
 
+def _list_export_formats() -> Words:
+    from faithtui.cli.commands.export.export import BUNDLE
+    from faithtui.formats.writers.flat_files import FlatFormat
+
+    return [*get_args(FlatFormat), BUNDLE]
+
+
 def _list_export_names() -> Words:
     from faithtui.cli.commands.export import export
 
@@ -246,30 +308,30 @@ _STORED: Final[dict[tuple[str, str], Callable[[Path | None], Words]]] = {
 }
 _FIXED: Final[dict[tuple[str, str], Callable[[], Words]]] = {
     ("", "--metric"): _list_metrics,
-    ("run", "--metric"): lambda: [*_list_metrics(), "all"],
-    ("", "--split"): lambda: ("train", "dev", "test"),
+    ("run", "--metric"): _list_run_metrics,
+    ("", "--split"): _list_splits,
     ("", "--color"): lambda: get_args(ColorMode),
-    ("", "--strategy"): lambda: ("evidence", "window"),
+    ("", "--strategy"): _list_strategies,
     ("", "--idk"): _list_idk_rules,
     ("", "--preset"): _list_presets,
     ("gate", "--accept"): _list_accepted_codes,
-    ("gate", "--level"): lambda: ("claims", "answers"),
+    ("gate", "--level"): _list_report_levels,
     ("report", "--format"): _list_report_formats,
     ("report", "--duplicates"): _list_duplicates_rules,
     ("report", "--interval"): _list_interval_methods,
     ("import", "--format"): _list_import_formats,
     ("measure", "--format"): _list_import_formats,
-    ("measure", "--on"): lambda: ("local", "ray"),
-    ("run", "--claims"): lambda: ("extracted", "own", "imported"),
+    ("measure", "--on"): _list_measure_engines,
+    ("run", "--claims"): _list_claim_origins,
     ("sample", "--design"): _list_populations,
     ("label", "--sample"): _list_new_samples,
-    ("label", "--order"): lambda: ("drawn", "text"),
+    ("label", "--order"): _list_queue_orders,
     ("label", "--stratify"): _list_strata,
     ("plan", "--stratify"): _list_strata,
     ("check", "kind"): _list_finding_kinds,
-    ("split", "action"): lambda: ("show", "make"),
-    ("guideline", "action"): lambda: ("show", "set", "history"),
-    ("export", "--format"): lambda: ("jsonl", "csv", "parquet", "bundle"),
+    ("split", "action"): _list_split_actions,
+    ("guideline", "action"): _list_guideline_actions,
+    ("export", "--format"): _list_export_formats,
     ("export", "what"): _list_export_names,
 }
-"""By command and option; "" for all commands."""
+"""By command and option; "" for all commands. Each list is the one the option is checked by."""

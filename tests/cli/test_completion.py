@@ -1,5 +1,6 @@
 """TAB in a shell: what the installed program offers, asked as each shell asks it."""
 
+import ast
 import os
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.cli import completion
 from faithtui.cli.completion import find_completer, rejoin_words_cut_by_bash
 from faithtui.cli.entry import COMPLETION
 from tests.cli.conftest import Cli
@@ -183,6 +185,22 @@ def test_every_run_judge_set_and_metric_of_a_command_line_is_completed() -> None
                 assert found, (words, parameter.opts)
                 seen.add(metavar)
     assert seen >= named
+
+
+def test_no_word_that_an_option_takes_is_listed_a_second_time() -> None:
+    table = next(
+        node.value
+        for node in ast.parse(Path(completion.__file__).read_text(encoding="utf-8")).body
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "_FIXED"
+    )
+    assert isinstance(table, ast.Dict)
+    written = {
+        each.value
+        for listed in table.values
+        for each in ast.walk(listed)
+        if isinstance(each, ast.Constant)
+    }
+    assert written == set()
 
 
 BEFORE = {

@@ -131,7 +131,7 @@ class FakeScreen:
     def press(self, key: str) -> bool:
         """Press a key; False where no controller has it, or it can do nothing now."""
         for controller in self._controllers:
-            for each in controller.BINDINGS:
+            for each in (*controller.PANE_BINDINGS, *controller.BINDINGS):
                 assert isinstance(each, Binding)
                 if key in each.key.split(","):
                     name, _, words = each.action.partition("(")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from faithtui.agreement.statistics.labelled_probabilities import LabelledProbability, assign_folds
+from faithtui.domain.log_odds import logistic
 
 if TYPE_CHECKING:
     from faithtui.agreement.statistics.calibration import CalibrationBin
@@ -41,11 +42,11 @@ class Recalibration:
 
     def apply(self, chance: float) -> float:
         """Move a probability; the result is in (0, 1), in the same order as before."""
-        return _logistic(self.slope * log_odds(chance) + self.intercept)
+        return logistic(self.slope * log_odds(chance) + self.intercept)
 
     def undo(self, chance: float) -> float:
         """Give the probability that `apply` moved to this one."""
-        return _logistic((log_odds(chance) - self.intercept) / self.slope)
+        return logistic((log_odds(chance) - self.intercept) / self.slope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def fit_recalibration(
         pull_intercept = -intercept / intercept_spread**2
         bend_slope, bend_both, bend_intercept = SLOPE_SPREAD**-2, 0.0, intercept_spread**-2
         for odds, is_supported, weight in points:
-            chance = _logistic(slope * odds + intercept)
+            chance = logistic(slope * odds + intercept)
             pull_slope += weight * (is_supported - chance) * odds
             pull_intercept += weight * (is_supported - chance)
             bend = weight * chance * (1 - chance)
@@ -181,10 +182,3 @@ def _recalibrate_each_claim_without_its_fold(
         (fitted[fold].apply(each.chance), each.is_supported)
         for each, fold in zip(labelled, folds, strict=True)
     ]
-
-
-def _logistic(value: float) -> float:
-    if value < 0:  # no overflow on either side
-        grown = math.exp(value)
-        return grown / (1 + grown)
-    return 1 / (1 + math.exp(-value))

@@ -74,19 +74,47 @@ _CALLS: ContextVar[CallLog | None] = ContextVar("_CALLS", default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskingOptions:
-    """How the library asks a judge."""
+class AskingSettings:
+    """How a judge is asked, in values that any process can be given.
 
-    images: Mapping[str, bytes] = field(default_factory=dict)
+    The one declaration of these options: what is measured in a results folder has them too. The
+    keywords of `evaluate`, `measure` and `measure_shards` are written out for their callers.
+    """
+
     base_url: str | None = None
     profile: JudgeProfile = DEFAULT_PROFILE
     concurrency: int = CONCURRENCY
+    """Questions in flight at once, of each worker."""
     image_hosts: Collection[str] = ()
     timeout_s: float | None = None
     budget_usd: float | None = None
+    """What all calls together may cost in US dollars; None: anything."""
     budget_tokens: int | None = None
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
+
+    @property
+    def budget_caps(self) -> BudgetCaps:
+        """What may be spent."""
+        nusd = None if self.budget_usd is None else round(self.budget_usd * NUSD)
+        return BudgetCaps(nusd, self.budget_tokens)
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether anything limits what may be spent."""
+        return self.budget_usd is not None or self.budget_tokens is not None
+
+    @property
+    def speed_limit(self) -> SpeedLimit:
+        """How fast the judge may be asked."""
+        return SpeedLimit(self.requests_per_minute, self.tokens_per_minute)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskingOptions(AskingSettings):
+    """How the library asks a judge, with what is open in this process."""
+
+    images: Mapping[str, bytes] = field(default_factory=dict)
     replies: MemoryReplyCache | None = None
     redact: Redact | None = None
     """Applied to every text before it leaves the process; None: nothing is."""
@@ -155,13 +183,9 @@ class SharedLimits:
         self.tally = tally or CallCounts()
         self.replies: ReplyCache = replies or options.replies or MemoryReplyCache()
         self.get_limiter: Callable[[str], RequestLimiter | None] = (
-            get_limiter
-            or RateLimiters(
-                SpeedLimit(options.requests_per_minute, options.tokens_per_minute)
-            ).get_limiter
+            get_limiter or RateLimiters(options.speed_limit).get_limiter
         )
-        nusd = None if options.budget_usd is None else round(options.budget_usd * NUSD)
-        self.budget: SpendingLimit = budget or Budget(BudgetCaps(nusd, options.budget_tokens))
+        self.budget: SpendingLimit = budget or Budget(options.budget_caps)
         self.breaker = breaker
         self.sender = sender
 

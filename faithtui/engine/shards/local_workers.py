@@ -147,10 +147,7 @@ _LOST = (
 
 def get_speed_and_budget_limits(settings: MeasureSettings) -> tuple[SpeedLimit, BudgetCaps]:
     """Give what settings say of speed and money."""
-    return (
-        SpeedLimit(settings.requests_per_minute, settings.tokens_per_minute),
-        BudgetCaps(settings.budget_nusd, settings.budget_tokens),
-    )
+    return settings.speed_limit, settings.budget_caps
 
 
 class ReportThrottle:

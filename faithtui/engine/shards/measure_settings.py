@@ -5,16 +5,14 @@ stands in the manifest of the results folder, so that no folder mixes results of
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
-from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
 from faithtui.domain.value_json import Json, JsonFields, value_json
-from faithtui.engine.calls.budget import NUSD
-from faithtui.engine.library.judge_session import CONCURRENCY, AskingOptions
+from faithtui.engine.library.judge_session import AskingOptions, AskingSettings
 from faithtui.engine.shards.results_schema import FORMAT
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.judges.providers.prices import read_price_table
@@ -25,43 +23,30 @@ from faithtui.metrics.registry import build, options_to_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureSettings:
-    """What `faithtui measure` was told. Holds no secret and nothing that is open."""
+class MeasureSettings(AskingSettings):
+    """What `faithtui measure` was told. Holds no secret and nothing that is open.
+
+    Of how the judge is asked, address and profile change results; all else may be other the next
+    time, as may what follows the format of the files. Budgets are of all shards together.
+    """
 
     metric: str = "turn-faithfulness"
     options: Mapping[str, object] = field(default_factory=dict)
     """Options of the metric, `strategy` and `as_peer` among them."""
     prompts_dir: Path | None = None
     judge: str = "offline"
-    base_url: str | None = None
-    profile: JudgeProfile = DEFAULT_PROFILE
     redact: str | None = None
     """`package.module:function` that every text goes through before it leaves the process."""
     choice: FormatChoice = field(default_factory=FormatChoice)
     """What the user said about the format of the files."""
-    # What follows changes no result and may be other the next time.
-    concurrency: int = CONCURRENCY
-    """Questions in flight at once, of each worker."""
-    timeout_s: float | None = None
-    budget_nusd: int | None = None
-    """What all shards together may cost, in units of 1e-9 US dollars; None: anything."""
-    budget_tokens: int | None = None
-    requests_per_minute: int | None = None
-    tokens_per_minute: int | None = None
     max_failures: FailureLimit = DEFAULT_FAILURE_LIMIT
     prices: Path | None = None
-    image_hosts: tuple[str, ...] = ()
     wave: Path | None = None
     """Folder of questions and answers in files: nobody is asked, what is in the files of answers is
     read, and what is to be asked next is written. None: the judge is asked."""
 
     retry_failed: bool = False
     """Failed conversations of whole shards are measured again."""
-
-    @property
-    def has_budget(self) -> bool:
-        """Whether anything limits what may be spent."""
-        return self.budget_nusd is not None or self.budget_tokens is not None
 
     def build_metric(self) -> Metric[Any]:
         """Make the metric.
@@ -78,15 +63,7 @@ class MeasureSettings:
             ConfigError: A value is out of its range, or redaction or prices cannot be used.
         """
         options = AskingOptions(
-            base_url=self.base_url,
-            profile=self.profile,
-            concurrency=self.concurrency,
-            image_hosts=self.image_hosts,
-            timeout_s=self.timeout_s,
-            budget_usd=None if self.budget_nusd is None else self.budget_nusd / NUSD,
-            budget_tokens=self.budget_tokens,
-            requests_per_minute=self.requests_per_minute,
-            tokens_per_minute=self.tokens_per_minute,
+            **{each.name: getattr(self, each.name) for each in fields(AskingSettings)},
             redact=None if self.redact is None else load_and_try_redaction_hook(self.redact),
             prices=read_price_table(self.prices),
         )

@@ -215,7 +215,7 @@ def measure_shards(
             choice=FormatChoice(format),
             concurrency=concurrency,
             timeout_s=timeout_s,
-            budget_nusd=None if budget_usd is None else round(budget_usd * NUSD),
+            budget_usd=budget_usd,
             budget_tokens=budget_tokens,
             requests_per_minute=requests_per_minute,
             tokens_per_minute=tokens_per_minute,

@@ -18,10 +18,9 @@ from typing import Any, Self
 
 from faithtui.domain.scores import ScoreState
 from faithtui.engine.calls.answer_gathering import await_all
-from faithtui.engine.calls.budget import NUSD, BudgetCaps
+from faithtui.engine.calls.budget import NUSD
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
-from faithtui.engine.calls.rate_limiter import SpeedLimit
 from faithtui.engine.calls.send import CallCounts, QuestionSender
 from faithtui.engine.interrupts import (
     run_until_done_or_cancelled_twice,
@@ -157,10 +156,7 @@ async def measure_shard_async(
         if journal.is_whole and not settings.retry_failed:
             return ShardOutcome(shard.name, is_whole=True, was_whole=True)
         work = _ShardWork(settings, shard, metric, answering, journal, on_progress)
-        call_limits = call_limits or LocalCallLimits(
-            SpeedLimit(settings.requests_per_minute, settings.tokens_per_minute),
-            BudgetCaps(settings.budget_nusd, settings.budget_tokens),
-        )
+        call_limits = call_limits or LocalCallLimits(settings.speed_limit, settings.budget_caps)
         if settings.wave is None:
             await work.run(asking, call_limits, stop or asyncio.Event())
         else:

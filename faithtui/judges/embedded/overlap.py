@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from faithtui.domain.conversation import Span
+from faithtui.domain.log_odds import logistic
 from faithtui.domain.text.alignment import find_matching_stems
 from faithtui.domain.text.contradictions import Clash
 from faithtui.domain.text.doubts import DoubtKind
@@ -144,7 +145,7 @@ def compute_support_probability(
         if part.alignment.clash or part.alignment.disputed or part.alignment.doubt
         else chance
         for part in parts
-        for chance in (_logistic(weights.compute_log_odds(part.features)),)
+        for chance in (logistic(weights.compute_log_odds(part.features)),)
     ]
     mean = sum(chances) / len(chances)
     return (
@@ -158,14 +159,7 @@ def recalibrate_probability(chance: float, calibration: Calibration) -> float:
     """Put a slope and an intercept on the log odds of a probability; both ends stay."""
     if not calibration.is_probability_recalibrated or chance in (0.0, 1.0):
         return chance
-    return _logistic(calibration.slope * math.log(chance / (1 - chance)) + calibration.intercept)
-
-
-def _logistic(log_odds: float) -> float:
-    if log_odds < 0:  # no overflow on either side
-        grown = math.exp(log_odds)
-        return grown / (1 + grown)
-    return 1 / (1 + math.exp(-log_odds))
+    return logistic(calibration.slope * math.log(chance / (1 - chance)) + calibration.intercept)
 
 
 def select_best_evidence(

@@ -17,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from faithtui.domain.log_odds import logistic
 from faithtui.domain.text.sentences import split_sentences
 from faithtui.errors import ConfigError
 from faithtui.judges.verifiers.base import Likelihoods
@@ -260,7 +261,7 @@ def _convert_logits_to_likelihoods(
     row: Sequence[float], meanings: Sequence[Meaning]
 ) -> Likelihoods:
     if len(row) == 1:
-        yes = 1 / (1 + math.exp(-max(-500.0, min(500.0, row[0]))))
+        yes = logistic(row[0])
         return Likelihoods(yes, 0.0, 1 - yes)
     top = max(row)
     grown = [math.exp(each - top) for each in row]

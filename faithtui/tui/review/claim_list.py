@@ -1,15 +1,14 @@
-"""What is judged in a conversation, and the verdicts that are given on what is painted."""
+"""What is judged in a conversation, and which of it is on screen: keys are about that one."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.message import Message
 
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ReviewView
 from faithtui.tui.metric_view import capitalise
+from faithtui.tui.review.labels.verdict_keys import CLAIM_LIST_BINDINGS
 from faithtui.tui.review.lines.claim_rows import (
     HEADED_FROM,
     MATRIX_FROM,
@@ -19,7 +18,6 @@ from faithtui.tui.review.lines.claim_rows import (
     highlight_row_at_cursor,
 )
 from faithtui.tui.review.lines.claims import ClaimListExtras, get_claim_row_index
-from faithtui.tui.review.lines.verdict import UNFAIR_KEY, list_verdict_choices
 from faithtui.tui.review.position import ReviewPosition, has_no_reviewer_verdict, list_claims
 from faithtui.tui.theme.lazy_lines import LazyLines
 from faithtui.tui.widgets.scroll_pane import RowPane
@@ -27,12 +25,9 @@ from faithtui.tui.widgets.scroll_pane import RowPane
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
 
-ADVANCING_ACTIONS = ("later", "repeat", "accept")
-"""What leads to another claim, besides a verdict."""
-
 
 class ClaimList(RowPane):
-    """Claims, one of them chosen, and what verdict keys do with the one that is painted.
+    """Claims, one of them chosen, and which one is painted.
 
     Args:
         moved: Called with the row when another one is chosen, at once: with a message the list
@@ -41,14 +36,7 @@ class ClaimList(RowPane):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "space",
-            "request_act_on_claim('later')",
-            "skip",
-            show=False,
-            tooltip="Skip the claim and go on; it comes again at the end",
-            id="review.later-too",
-        ),
+        *CLAIM_LIST_BINDINGS,
         Binding(
             "enter",
             "choose",
@@ -59,53 +47,10 @@ class ClaimList(RowPane):
         ),
     ]
 
-    @dataclass
-    class VerdictGiven(Message):
-        """A person gave a verdict on the claim that was on screen."""
-
-        pane: "ClaimList"
-        claim: ClaimId
-        label: str
-
-        @property
-        def control(self) -> "ClaimList":
-            """The list."""
-            return self.pane
-
-    @dataclass
-    class ActionRequested(Message):
-        """Something else is to be done with the claim that was on screen."""
-
-        pane: "ClaimList"
-        claim: ClaimId
-        action: str
-        """`later`, `flag`, `repeat`, `range`, `unsure`, `accept`, `code` for
-        the list of codes, or `code-policy` and so on."""
-        was_drawn: bool = True
-        """Whether the claim was on screen. Doubts and codes come before the next claim is: they
-        may be about the verdict given last."""
-
-        @property
-        def control(self) -> "ClaimList":
-            """The list."""
-            return self.pane
-
-    @dataclass
-    class PressedTooEarly(Message):
-        """A verdict key came before the claim it would be about had been drawn, or without one."""
-
-        pane: "ClaimList"
-
-        @property
-        def control(self) -> "ClaimList":
-            """The list."""
-            return self.pane
-
     def __init__(self, moved: Callable[[int], None], step_in_queue: Callable[[int], bool]) -> None:
         super().__init__(id="claims", title="Claims")
         self._cursor_moved_callback = moved
         self._step_in_queue = step_in_queue
-        self._spec: MetricSpec | None = None
         self._current: ClaimId | None = None
         self._painted_claim: ClaimId | None = None
         self.is_waiting = False
@@ -125,7 +70,6 @@ class ClaimList(RowPane):
             answered, queued = extras.queue_done
             count = f"{len(listed)} · {answered}/{queued} of the queue"
         row = get_claim_row_index(view, at, at.claim)
-        self._spec = spec
         self._current = at.claim
         self.is_waiting = False
         self.show(
@@ -192,50 +136,30 @@ class ClaimList(RowPane):
         self._current = self._painted_claim = None
         self.is_waiting = False
 
-    def action_give_verdict(self, key: str) -> None:
-        """Give the verdict of a key, on the claim that is on screen."""
-        claim = self._require_drawn_claim()
-        if self._spec is None or claim is None:
-            return
-        label = next(
-            (name for each, name, _ in list_verdict_choices(self._spec) if each == key), None
-        )
-        if label is not None:
-            self.post_message(self.VerdictGiven(self, claim, label))
-            # A key that is typed ahead would mean the same claim once more.
-            self.block_keys_until_redraw()
+    @property
+    def chosen_claim(self) -> ClaimId | None:
+        """The claim that was chosen last, which may not be on screen yet."""
+        return self._current
 
-    def action_request_act_on_claim(self, what: str) -> None:
-        """Ask for something else to be done with the claim that is on screen."""
-        current = self._current
-        if current is not None and (what == "unsure" or what.startswith("code")):
-            self.post_message(self.ActionRequested(self, current, what, was_drawn=self._is_drawn))
-            return
-        claim = self._require_drawn_claim()
-        if claim is not None:
-            self.post_message(self.ActionRequested(self, claim, what))
-            if what in ADVANCING_ACTIONS:
-                self.block_keys_until_redraw()
+    @property
+    def drawn_claim(self) -> ClaimId | None:
+        """The claim on screen, which keys are about; None: there is none, or another was chosen."""
+        return self._current if self._is_drawn else None
 
     @property
     def _is_drawn(self) -> bool:
         return not self.is_waiting and self._painted_claim == self._current
 
-    def _require_drawn_claim(self) -> ClaimId | None:
-        """Give the claim that was painted; None, and a refusal, where another one was chosen."""
-        if self._current is None or not self._is_drawn:
-            self.post_message(self.PressedTooEarly(self))
-            return None
-        return self._current
+    def take_drawn_claim(self) -> ClaimId | None:
+        """Give the claim on screen to a key that leads on from it.
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide keys for labels that the metric does not have."""
-        if action == "give_verdict" and self._spec is not None:
-            return parameters[0] in (
-                UNFAIR_KEY,
-                *(key for key, _, _ in list_verdict_choices(self._spec)),
-            )
-        return True
+        A key that is typed ahead would mean the same claim once more: none is accepted until
+        claims are drawn again.
+        """
+        claim = self.drawn_claim
+        if claim is not None:
+            self.block_keys_until_redraw()
+        return claim
 
     def _mark_painted(self, claim: ClaimId | None) -> None:
         self._painted_claim = claim

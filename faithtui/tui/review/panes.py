@@ -17,7 +17,7 @@ from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.guideline.guideline_lines import count_guideline_lines, draw_guideline
 from faithtui.tui.review.labels.missed_claims import describe_added_claims
-from faithtui.tui.review.labels.verdict_keys import VERDICT_BINDINGS
+from faithtui.tui.review.labels.verdicts import Verdicts
 from faithtui.tui.review.layout import (
     ReviewContent,
     lay_out_empty_review,
@@ -81,7 +81,7 @@ class ReviewState:
 class ReviewPanes(Panes):
     """Question and answer, what is judged, one of it, its evidence, truths and the verdict."""
 
-    BINDINGS: ClassVar[list[BindingType]] = VERDICT_BINDINGS
+    BINDINGS: ClassVar[list[BindingType]] = [*Verdicts.PANE_BINDINGS]
 
     claims = getters.query_one("#claims", ClaimList)
     windows = getters.query_one("#windows", RowPane)
@@ -95,12 +95,17 @@ class ReviewPanes(Panes):
     def __init__(
         self,
         keys: KeyNames,
+        verdicts: Verdicts,
         moved: Callable[[int], None],
         step_in_queue: Callable[[int], bool],
     ) -> None:
         self._keys = keys
+        self._verdicts = verdicts
+        claims = ClaimList(moved, step_in_queue)
+        for node in (self, claims):
+            verdicts.add_actions_to(node)
         super().__init__(
-            ClaimList(moved, step_in_queue),
+            claims,
             Pane(id="transcript", title="Turn"),
             RowPane(id="windows", title="Windows"),
             Pane(id="card", title="Claim"),
@@ -114,17 +119,9 @@ class ReviewPanes(Panes):
         self._content: ReviewContent | None = ReviewContent()
         """What the panes were placed for; None: there is nothing to review."""
 
-    def action_give_verdict(self, key: str) -> None:
-        """Give the verdict of a key on the claim that is painted, whichever pane has the focus."""
-        self.claims.action_give_verdict(key)
-
-    def action_request_act_on_claim(self, what: str) -> None:
-        """Ask for something else to be done with that claim."""
-        self.claims.action_request_act_on_claim(what)
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide keys for labels that the metric does not have."""
-        return self.claims.check_action(action, parameters) if self.is_mounted else True
+        return self._verdicts.check_action(action, parameters)
 
     def draw_all(self, state: ReviewState, *, moved: bool) -> None:
         """Draw everything.

@@ -19,7 +19,6 @@ from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.review import position
-from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.claim_moves import ClaimMoves
 from faithtui.tui.review.conversation_loader import ConversationLoader
 from faithtui.tui.review.evidence.evidence import EvidenceReader
@@ -131,7 +130,10 @@ class ReviewScreen(FaithScreen):
     def make_panes(self) -> ReviewPanes:
         """Make the panes, the claims first."""
         return ReviewPanes(
-            self.keys, self.moves.show_claim_of_row, self.queue_navigator.step_in_queue_if_any
+            self.keys,
+            self.verdicts,
+            self.moves.show_claim_of_row,
+            self.queue_navigator.step_in_queue_if_any,
         )
 
     def compose_input_lines(self) -> ComposeResult:
@@ -271,21 +273,6 @@ class ReviewScreen(FaithScreen):
             self.set_title(*title_pieces(self.review_state, cursor, room, blind=blind))
 
     # What panes and lines of the screen say
-
-    @on(ClaimList.VerdictGiven)
-    def save_given_verdict(self, event: ClaimList.VerdictGiven) -> None:
-        """Save a verdict."""
-        self.verdicts.save_verdict_and_advance(event)
-
-    @on(ClaimList.ActionRequested)
-    def run_requested_action(self, event: ClaimList.ActionRequested) -> None:
-        """Do what another key of the list asks for."""
-        self.verdicts.run_requested_action(event)
-
-    @on(ClaimList.PressedTooEarly)
-    def say_key_came_too_early(self) -> None:
-        """Say that a key came before its claim was on screen."""
-        self.verdicts.say_key_came_too_early()
 
     @on(RowPane.Moved, "#windows")
     @on(RowPane.Chosen, "#windows")

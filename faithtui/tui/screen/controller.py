@@ -2,10 +2,11 @@
 
 A screen is its panes and a few controllers. Each controller has the bindings of its keys in
 `BINDINGS`, which the screen lists among its own, and their actions; `FaithScreen.add_controllers`
-lets Textual find them.
+lets Textual find them. Keys that are none while somebody types on a line are in `PANE_BINDINGS`,
+which the holder of the panes lists.
 """
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar
 
@@ -19,6 +20,7 @@ from faithtui.tui.theme.lines import Piece
 
 if TYPE_CHECKING:
     from textual.app import App
+    from textual.dom import DOMNode
 
     from faithtui.tui.screen.main_screen import FaithScreen
 
@@ -36,9 +38,11 @@ class Controller(Generic[ScreenT]):
 
     Attributes:
         BINDINGS: Its keys, where they are the same on every screen that has it.
+        PANE_BINDINGS: Its keys in the panes of the screen only.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = []
+    PANE_BINDINGS: ClassVar[list[BindingType]] = []
 
     def __init__(self, screen: ScreenT) -> None:
         self.screen = screen
@@ -62,6 +66,19 @@ class Controller(Generic[ScreenT]):
     def input_queue(self) -> InputQueue:
         """What opens windows, between keys."""
         return self.screen.input_queue
+
+    def add_actions_to(self, node: "DOMNode") -> Sequence[str]:
+        """Let its actions be actions of a node that has its bindings.
+
+        Textual looks for `action_NAME` on the node whose binding was pressed.
+
+        Returns:
+            Their names.
+        """
+        methods = [name for name in dir(type(self)) if name.startswith("action_")]
+        for name in methods:
+            setattr(node, name, getattr(self, name))
+        return [name.removeprefix("action_") for name in methods]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether one of its actions can be done now; None: its key is shown dimmed."""

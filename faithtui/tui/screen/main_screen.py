@@ -116,16 +116,11 @@ class FaithScreen(Screen[None]):
         self._follows_runs = False
 
     def add_controllers(self, *controllers: "Controller[Any]") -> None:
-        """Let actions of controllers be actions of this screen.
-
-        Textual looks for `action_NAME` on the node whose binding was pressed.
-        """
+        """Let actions of controllers be actions of this screen."""
         for controller in controllers:
-            for name in dir(type(controller)):
-                if name.startswith("action_"):
-                    assert name.removeprefix("action_") not in self._action_owners, name
-                    setattr(self, name, getattr(controller, name))
-                    self._action_owners[name.removeprefix("action_")] = controller
+            for name in controller.add_actions_to(self):
+                assert name not in self._action_owners, name
+                self._action_owners[name] = controller
 
     @property
     def keys(self) -> KeyNames:

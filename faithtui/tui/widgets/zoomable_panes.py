@@ -16,16 +16,14 @@ class PanesLayout(Layout):
 
     name = "panes"
 
-    def __init__(self, layout_function: LayoutFunction) -> None:
-        self._layout_function = layout_function
+    def __init__(self, get_layout: Callable[[Size], PaneLayout]) -> None:
+        self._get_layout = get_layout
 
     def arrange(
         self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
     ) -> ArrangeResult:
         """Place every child that the layout for this size knows."""
-        layout = clip_layout(
-            self._layout_function(size.width, size.height), size.width, size.height
-        )
+        layout = self._get_layout(size)
         return [
             WidgetPlacement(Region(*layout[child.id]), NULL_OFFSET, NULL_SPACING, child)
             for child in children
@@ -53,11 +51,13 @@ class Panes(Widget):
         self._usual = layout_function
         self._make_zoomed_layout_function = zoomed or (lambda pane: partial(lay_out_alone, pane))
         self._zoomed: str | None = None
+        self._computed: tuple[Size, PaneLayout] | None = None
+        """The layout for a size; None: what it depends on has changed."""
 
     @property
     def layout(self) -> Layout:
         """Arrange by layout."""
-        return PanesLayout(self._layout_function_now)
+        return PanesLayout(self._get_layout)
 
     @property
     def zoomed_id(self) -> str | None:
@@ -68,20 +68,26 @@ class Panes(Widget):
         self, layout_function: LayoutFunction, zoomed: Callable[[str], LayoutFunction] | None = None
     ) -> None:
         """Place panes by another layout from now on."""
-        before = self._layout_function_now
+        before = self._get_layout(self.size)
         self._usual = layout_function
         if zoomed is not None:
             self._make_zoomed_layout_function = zoomed
-        width, height = self.size
-        if before(width, height) != self._layout_function_now(width, height):
-            self.place_panes_anew()
+        self._computed = None
+        if before != self._get_layout(self.size):
+            self._place_panes()
 
     def is_shown_unzoomed(self, pane: str) -> bool:
         """Whether a pane is seen while none is enlarged."""
-        return pane in self._usual(*self.size)
+        return pane in (
+            self._get_layout(self.size) if self._zoomed is None else self._usual(*self.size)
+        )
 
     def place_panes_anew(self) -> None:
         """Place panes anew, where what the layout depends on has changed."""
+        self._computed = None
+        self._place_panes()
+
+    def _place_panes(self) -> None:
         if self.size:
             self._show_laid_out(self.size)
         # A widget that is laid out again forgets the places in what is around it, not its own.
@@ -96,16 +102,19 @@ class Panes(Widget):
         """Show what the new size has room for."""
         self._show_laid_out(event.size)
 
-    @property
-    def _layout_function_now(self) -> LayoutFunction:
-        if self._zoomed is None:
-            return self._usual
-        return self._make_zoomed_layout_function(self._zoomed)
+    def _get_layout(self, size: Size) -> PaneLayout:
+        """Give the layout for a size: computed once, as a change asks for it several times."""
+        if self._computed is None or self._computed[0] != size:
+            place = (
+                self._usual
+                if self._zoomed is None
+                else self._make_zoomed_layout_function(self._zoomed)
+            )
+            self._computed = size, clip_layout(place(*size), *size)
+        return self._computed[1]
 
     def _show_laid_out(self, size: Size) -> None:
-        layout: PaneLayout = clip_layout(
-            self._layout_function_now(size.width, size.height), size.width, size.height
-        )
+        layout = self._get_layout(size)
         for pane in self.children:
             pane.display = pane.id in layout
         focused = self.screen.focused

@@ -1,12 +1,12 @@
 """A review screen that is not drawn, with all its controllers on a store of a few conversations."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ClaimView, ReviewView
-from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.claim_moves import ClaimMoves
 from faithtui.tui.review.conversation_loader import ConversationLoader
 from faithtui.tui.review.evidence.evidence import EvidenceReader
@@ -19,6 +19,7 @@ from faithtui.tui.review.labels.notes import Notes
 from faithtui.tui.review.labels.review_undo import ReviewUndo
 from faithtui.tui.review.labels.verdicts import Verdicts
 from faithtui.tui.review.lines.evidence import find_and_rank_claim_passages
+from faithtui.tui.review.lines.verdict import list_verdict_choices
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition, find_claim, overlay_pending_verdicts
 from faithtui.tui.review.queue_navigator import QueueNavigator
@@ -32,11 +33,24 @@ from tests.tui.fake_screen import FakeScreen
 
 
 class FakeClaimList:
-    """Counts how often keys were to wait for a painted claim."""
+    """Has the chosen claim on screen, and counts how often keys were to wait for a painted one."""
 
-    def __init__(self) -> None:
+    def __init__(self, choose_claim: Callable[[], ClaimId | None]) -> None:
         self.blocked = 0
         self.is_waiting = False
+        self.is_drawn = True
+        self._choose_claim = choose_claim
+
+    @property
+    def chosen_claim(self) -> ClaimId | None:
+        return self._choose_claim()
+
+    @property
+    def drawn_claim(self) -> ClaimId | None:
+        return self.chosen_claim if self.is_drawn else None
+
+    def take_drawn_claim(self) -> ClaimId | None:
+        return self.drawn_claim
 
     def block_keys_until_redraw(self) -> None:
         self.blocked += 1
@@ -62,7 +76,9 @@ class FakeReviewScreen(FakeScreen):
             draw_hint=lambda *_: (),
             draw_completions=lambda *_: (),
         )
-        self.panes = SimpleNamespace(claims=FakeClaimList(), evidence=object())
+        self.panes = SimpleNamespace(
+            claims=FakeClaimList(lambda: self.review_position.claim), evidence=object()
+        )
         screen = cast(ReviewScreen, self)
         self.loader = ConversationLoader(screen)
         self.moves = ClaimMoves(screen)
@@ -137,17 +153,9 @@ class FakeReviewScreen(FakeScreen):
 
     def give(self, label: str) -> None:
         """Press a verdict's key on the chosen claim."""
-        assert self.claim is not None
-        claims = cast(ClaimList, self.panes.claims)
-        self.verdicts.save_verdict_and_advance(ClaimList.VerdictGiven(claims, self.claim.id, label))
-
-    def ask(self, action: str, *, was_drawn: bool = True) -> None:
-        """Press another key of the list of claims on the chosen one."""
-        assert self.claim is not None
-        claims = cast(ClaimList, self.panes.claims)
-        self.verdicts.run_requested_action(
-            ClaimList.ActionRequested(claims, self.claim.id, action, was_drawn)
-        )
+        assert self.review_state is not None
+        choices = list_verdict_choices(self.review_state.spec)
+        self.press(next(key for key, name, _ in choices if name == label))
 
     # What controllers call
 

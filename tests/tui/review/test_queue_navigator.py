@@ -176,14 +176,14 @@ async def test_n_and_p_go_through_the_queue_and_say_where_it_ends(session: Sessi
 
 async def test_a_skipped_claim_comes_again_and_the_end_is_said(session: Session) -> None:
     screen = await walking(session)
-    screen.ask("later")
+    screen.press("s")
     screen.give("no")
     await screen.settle()
     screen.give("no")
     await screen.settle()
     assert screen.chosen == 4
     assert not screen.input_queue.windows
-    screen.ask("later")
+    screen.press("s")
     await screen.settle()
     (end,) = screen.input_queue.windows
     assert isinstance(end, QueueEndDialog), "only what was put off is left"

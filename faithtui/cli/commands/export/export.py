@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from faithtui.engine.review.examples import ExampleRequest
     from faithtui.store.store import Store
 
-_BUNDLE: Final = "bundle"
+BUNDLE: Final = "bundle"
 """Format of labels for other stores, and the kind of such an export."""
 
 OPTIONS_OF_KIND: Final = {
     "claims": ("--format", "--split", "--sample"),
     "labels": ("--format", "--reviewer", "--split", "--sample"),
-    _BUNDLE: ("--format", "--reviewer"),
+    BUNDLE: ("--format", "--reviewer"),
     "dataset": ("--format", "--split", "--sample", "--license"),
     "langfuse": ("--split",),
     "langsmith": ("--split",),
@@ -53,7 +53,7 @@ OPTIONS_OF_KIND: Final = {
 }
 """What can be exported, and the options that each takes besides the common ones."""
 
-EXPORTS: Final = tuple(each for each in OPTIONS_OF_KIND if each != _BUNDLE)
+EXPORTS: Final = tuple(each for each in OPTIONS_OF_KIND if each != BUNDLE)
 """The words for it; a bundle is `labels` in one of their formats."""
 
 _ALIASES: Final = {"otel": "opentelemetry"}
@@ -171,7 +171,7 @@ def export(
     if run is not None and only_run is not None:
         raise ConfigError("the run is named twice; name it after WHAT or with --run")
     output = read_output_option(output)
-    kind = _BUNDLE if what == "labels" and not _is_flat_format_wanted(form, output) else what
+    kind = BUNDLE if what == "labels" and not _is_flat_format_wanted(form, output) else what
     _refuse_other_options(what, kind, [option for option, is_given in given.items() if is_given])
     if what == "ragas" and output is not None and output.suffix != ".json":
         raise ConfigError(
@@ -179,7 +179,7 @@ def export(
         )
     options = merge_common_options(context, store, json)
     named = run or only_run
-    if kind == _BUNDLE:
+    if kind == BUNDLE:
         _export_bundle(options, named, reviewer or (), output, force=force)
     elif what in ("examples", "ragas"):
         wanted = ExampleRequest(everything, parse_split(split), limit, seed or 0)
@@ -206,7 +206,7 @@ def _is_flat_format_wanted(form: str | None, output: Path | None) -> bool:
     """Whether labels are wanted as rows: as asked, else by the end of the file's name."""
     if form is None:
         return output is not None and output.suffix.lower() in (".csv", ".parquet")
-    return form != _BUNDLE
+    return form != BUNDLE
 
 
 def _refuse_other_options(what: str, kind: str, given: Sequence[str]) -> None:
@@ -218,7 +218,7 @@ def _refuse_other_options(what: str, kind: str, given: Sequence[str]) -> None:
     taken = OPTIONS_OF_KIND[kind]
     for option in given:
         if option not in taken:
-            beside = " as a bundle" if kind == _BUNDLE else ""
+            beside = " as a bundle" if kind == BUNDLE else ""
             raise ConfigError(
                 f"`export {what}`{beside} takes no {option}; it takes {', '.join(taken)}"
             )

@@ -167,6 +167,7 @@ def measure(
     )
     from faithtui.cli.run_environment import check_judge_of_settings, environment_from_settings
     from faithtui.config import load_settings
+    from faithtui.engine.calls.budget import NUSD
     from faithtui.engine.runs.request import RunRequest
     from faithtui.engine.shards import shard_source
     from faithtui.engine.shards.manifest import reuse_stored_shard_names
@@ -207,6 +208,7 @@ def measure(
             extra_headers=extra_header,
         ),
     )
+    budget_nusd = parse_budget_in_nano_dollars(budget_usd)
     measure_request = MeasureRequest(
         source=source_path,
         results=output,
@@ -225,7 +227,7 @@ def measure(
                 if timeout is None
                 else require_valid_timeout(timeout, "--timeout")
             ),
-            budget_nusd=parse_budget_in_nano_dollars(budget_usd),
+            budget_usd=None if budget_nusd is None else budget_nusd / NUSD,
             budget_tokens=budget_tokens,
             requests_per_minute=settings.requests_per_minute,
             tokens_per_minute=settings.tokens_per_minute,

@@ -22,6 +22,8 @@ from faithtui.judges.providers.endpoints import is_in_process_judge
 from faithtui.metrics.registry import METRICS
 from faithtui.store.store import Store
 
+ALL_METRICS = "all"
+"""The word for every metric."""
 _OF_RUN = "run:"
 _OF_SET = "set:"
 
@@ -53,7 +55,7 @@ def make_requests(
             f"{format_suggestion(common.claims, CLAIMS)}"
         )
     values = dict(_split_option(text) for text in options)
-    if "all" in metrics:
+    if ALL_METRICS in metrics:
         metrics = tuple(each.spec.key for each in METRICS)
     metrics = metrics or (common.metric,)
     judges = judges or (common.judge,)

@@ -1,6 +1,6 @@
-"""The keys that give verdicts, in every pane of the review screen and never while somebody types.
+"""The keys of `Verdicts`: they work in every pane of the review screen, never while somebody types.
 
-The holder of the panes has them, not the screen: lines for notes and filters lie outside of it.
+The holder of the panes lists them, not the screen: lines for notes and filters lie outside of it.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from faithtui.domain.annotations import REASON_CODES
 VERDICT: Final = Binding.Group("verdict")
 CODE: Final = Binding.Group("code", compact=True)
 
-VERDICT_BINDINGS: Final[list[BindingType]] = [
+PANE_BINDINGS: Final[list[BindingType]] = [
     Binding(
         "y",
         "give_verdict('y')",
@@ -49,21 +49,21 @@ VERDICT_BINDINGS: Final[list[BindingType]] = [
     ),
     Binding(
         "s",
-        "request_act_on_claim('later')",
+        "skip_claim",
         "skip",
         tooltip="Skip the claim and go on; it comes again at the end",
         id="review.later",
     ),
     Binding(
         "f",
-        "request_act_on_claim('flag')",
+        "toggle_flag",
         "flag",
         tooltip="Flag the claim, or no longer",
         id="review.flag",
     ),
     Binding(
         "full_stop",
-        "request_act_on_claim('repeat')",
+        "repeat_verdict",
         "repeat",
         key_display=".",
         tooltip="Repeat your last verdict and its reason code, and go on",
@@ -71,21 +71,21 @@ VERDICT_BINDINGS: Final[list[BindingType]] = [
     ),
     Binding(
         "m",
-        "request_act_on_claim('range')",
+        "begin_or_drop_range",
         "range",
         tooltip="Begin a range here: move, then one verdict for all; again: drop it",
         id="review.range",
     ),
     Binding(
         "c",
-        "request_act_on_claim('unsure')",
+        "toggle_unsure",
         "unsure",
         tooltip="Mark your last label as low confidence, or take the mark off",
         id="review.unsure",
     ),
     Binding(
         "a",
-        "request_act_on_claim('accept')",
+        "accept_judge_verdict",
         "accept",
         show=False,
         tooltip="Accept the judge's verdict, where it is shown; not counted in agreement",
@@ -93,7 +93,7 @@ VERDICT_BINDINGS: Final[list[BindingType]] = [
     ),
     Binding(
         "0",
-        "request_act_on_claim('code')",
+        "choose_code",
         "code",
         group=CODE,
         tooltip="Choose the reason code of the last verdict from a list",
@@ -102,7 +102,7 @@ VERDICT_BINDINGS: Final[list[BindingType]] = [
     *(
         Binding(
             str(number),
-            f"request_act_on_claim('code-{code.name}')",
+            f"toggle_code('{code.name}')",
             "code",
             group=CODE,
             tooltip=f"Reason code for the last verdict: {code.title}, {code.meaning}",
@@ -111,6 +111,18 @@ VERDICT_BINDINGS: Final[list[BindingType]] = [
         for number, code in enumerate(REASON_CODES, start=1)
     ),
 ]
+
+CLAIM_LIST_BINDINGS: Final[list[BindingType]] = [
+    Binding(
+        "space",
+        "skip_claim",
+        "skip",
+        show=False,
+        tooltip="Skip the claim and go on; it comes again at the end",
+        id="review.later-too",
+    ),
+]
+"""In other panes the key scrolls."""
 
 
 def list_typed_keys(keys: Sequence[str]) -> str:

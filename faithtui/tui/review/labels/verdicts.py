@@ -1,4 +1,4 @@
-"""What the keys of the list of claims say: verdicts, codes, marks, and what belongs to them."""
+"""Verdicts on claims, with reason codes and marks: their keys, and what they save."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from faithtui.domain.annotations import REASON_CODES, Action, LabelMark
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ClaimView
-from faithtui.tui.review.claim_list import ClaimList
+from faithtui.tui.review.labels import verdict_keys
 from faithtui.tui.review.labels.verdict_keys import list_typed_keys
 from faithtui.tui.review.lines.verdict import VERDICT_IDS, list_verdict_choices
 from faithtui.tui.screen.controller import Controller
@@ -16,13 +16,6 @@ from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, make_chosen_ro
 
 if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
-
-
-_VERDICT_ACTIONS: Final = ("give_verdict", "explain_ignored_verdict_key", "request_act_on_claim(")
-_ABOUT_LAST_VERDICT: Final = (
-    "request_act_on_claim('unsure",
-    "request_act_on_claim('code",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +30,11 @@ class LastVerdict:
 
 
 class Verdicts(Controller["ReviewScreen"]):
-    """Verdicts and what belongs to them, on the claims of the review screen."""
+    """Verdicts and what belongs to them, on the claims of the review screen.
+
+    Attributes:
+        CLAIM_LIST_BINDINGS: Its keys in the list of claims only.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -49,6 +46,8 @@ class Verdicts(Controller["ReviewScreen"]):
             id="review.verdict-elsewhere",
         ),
     ]
+    PANE_BINDINGS: ClassVar[list[BindingType]] = verdict_keys.PANE_BINDINGS
+    CLAIM_LIST_BINDINGS: ClassVar[list[BindingType]] = verdict_keys.CLAIM_LIST_BINDINGS
 
     def __init__(self, screen: "ReviewScreen") -> None:
         super().__init__(screen)
@@ -61,16 +60,44 @@ class Verdicts(Controller["ReviewScreen"]):
         self.pending_flags: dict[ClaimId, bool] = {}
         """Flags that the conversation was not read with yet: the key again means the other one."""
 
-    def save_verdict_and_advance(self, event: ClaimList.VerdictGiven) -> None:
-        """Save a verdict, on the marked range if there is one, and go on."""
-        claim = self.screen.find_claim(event.claim)
-        if claim is None:
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide keys for labels that the metric does not have."""
+        state = self.screen.review_state
+        if action != "give_verdict" or state is None:
+            return True
+        return parameters[0] in {key for key, _, _ in list_verdict_choices(state.spec)}
+
+    def action_give_verdict(self, key: str) -> None:
+        """Give the verdict of a key, on the marked range if there is one, and go on."""
+        state = self.screen.review_state
+        claim = self._find_drawn_claim(leads_on=True)
+        if state is None or claim is None:
+            return
+        labels = {each: label for each, label, _ in list_verdict_choices(state.spec)}
+        if self.screen.claim_range.start is not None:
+            self.screen.claim_range.give_verdict_to_range(labels[key])
+        else:
+            self._save_and_advance(claim, labels[key], None)
+
+    def _find_drawn_claim(self, *, leads_on: bool = False) -> ClaimView | None:
+        """Find the claim on screen, which a key is about.
+
+        Args:
+            leads_on: Whether the key leads to another claim.
+
+        Returns:
+            None when there is none; that was said.
+        """
+        claims = self.screen.panes.claims
+        drawn = claims.take_drawn_claim() if leads_on else claims.drawn_claim
+        if drawn is None:
+            self.say_key_came_too_early()
+            return None
+        found = self.screen.find_claim(drawn)
+        if found is None:
             self.refuse("that claim is not here any more: nothing was saved")
             self.screen.redraw()
-        elif self.screen.claim_range.start is not None:
-            self.screen.claim_range.give_verdict_to_range(event.label)
-        else:
-            self._save_and_advance(claim, event.label, None)
+        return found
 
     def _save_and_advance(self, claim: ClaimView, verdict: str, code: str | None) -> None:
         self.screen.writer.save_verdict(claim, verdict, code)
@@ -94,11 +121,10 @@ class Verdicts(Controller["ReviewScreen"]):
 
         Reason codes and doubts stay: they may be about the verdict given last.
         """
-        keys: dict[bool, set[str]] = {True: set(), False: set()}
-        for key, each in self.screen.active_bindings.items():
-            if each.binding.action.startswith(_VERDICT_ACTIONS):
-                keys[each.binding.action.startswith(_ABOUT_LAST_VERDICT)].add(key)
-        if dropped := self.input_queue.drop_typed_ahead(keys[False], keys[True]):
+        active = self.screen.active_bindings.items()
+        keys = {key for key, each in active if each.binding.id in _IDS}
+        kept = {key for key, each in active if each.binding.id in _IDS_ABOUT_LAST_VERDICT}
+        if dropped := self.input_queue.drop_typed_ahead(keys - kept, kept):
             typed = list_typed_keys(dropped)
             words = "verdicts typed before their claims were drawn: nothing was saved"
             self.refuse(f"{words} ({typed})")
@@ -115,35 +141,11 @@ class Verdicts(Controller["ReviewScreen"]):
             )
             self.refuse(f"{state.spec.title} has no verdict on this key: its keys are {keys}")
 
-    def run_requested_action(self, event: ClaimList.ActionRequested) -> None:
-        """Do what a key of the list asks for, on the claim that was painted."""
-        claim = self.screen.find_claim(event.claim)
-        if claim is None:
-            self.refuse("that claim is not here any more: nothing was done")
-            self.screen.redraw()
-            return
-        match event.action:
-            case "repeat":
-                self._repeat_verdict(claim)
-            case "accept":
-                self._accept_judge_verdict_uncounted(claim)
-            case "later":
-                self._skip_claim(claim)
-            case "flag":
-                self._toggle_flag(claim)
-            case "range":
-                self.screen.claim_range.begin_or_drop_range(claim)
-            case _ if self.last_verdict is None and not event.was_drawn:
-                self.say_key_came_too_early()
-            case "unsure":
-                self._toggle_unsure(claim)
-            case "code":
-                self._open_reason_code_list(claim)
-            case _:
-                self._toggle_code(claim, event.action.removeprefix("code-"))
-
-    def _repeat_verdict(self, claim: ClaimView) -> None:
+    def action_repeat_verdict(self) -> None:
         """Give the verdict and the code that were given last."""
+        claim = self._find_drawn_claim(leads_on=True)
+        if claim is None:
+            return
         if self.verdict_to_repeat is None:
             self.refuse("nothing to repeat yet: give a verdict first")
             self.screen.redraw()
@@ -152,8 +154,11 @@ class Verdicts(Controller["ReviewScreen"]):
                 claim, self.verdict_to_repeat.verdict, self.verdict_to_repeat.code
             )
 
-    def _accept_judge_verdict_uncounted(self, claim: ClaimView) -> None:
+    def action_accept_judge_verdict(self) -> None:
         """Take over the judge's verdict; it is no verdict of one's own."""
+        claim = self._find_drawn_claim(leads_on=True)
+        if claim is None:
+            return
         label = claim.first_window_verdict.label
         if self.screen.view is not None and claim.id in self.screen.view.hidden:
             key = self.keys("review.reveal")
@@ -170,8 +175,11 @@ class Verdicts(Controller["ReviewScreen"]):
             self.forget_last_verdict()
             self.screen.moves.go_on_after_verdict(claim.id)
 
-    def _skip_claim(self, claim: ClaimView) -> None:
+    def action_skip_claim(self) -> None:
         """Skip a claim."""
+        claim = self._find_drawn_claim(leads_on=True)
+        if claim is None:
+            return
         if claim.mine is not None and claim.mine.verdict is not None:
             key = self.keys("review.undo")
             self.refuse(f"{self.screen.format_claim_name(claim)} has your verdict: {key} undoes it")
@@ -183,8 +191,17 @@ class Verdicts(Controller["ReviewScreen"]):
         self.forget_last_verdict()
         self.screen.moves.go_on_after_verdict(claim.id, later=True)
 
-    def _toggle_flag(self, claim: ClaimView) -> None:
+    def action_begin_or_drop_range(self) -> None:
+        """Begin a range of claims for one verdict, or drop it."""
+        claim = self._find_drawn_claim()
+        if claim is not None:
+            self.screen.claim_range.begin_or_drop_range(claim)
+
+    def action_toggle_flag(self) -> None:
         """Set a flag, or take it away."""
+        claim = self._find_drawn_claim()
+        if claim is None:
+            return
         stored = claim.mine is not None and claim.mine.flagged
         flagged = self.pending_flags.get(claim.id, stored)
         self.pending_flags[claim.id] = not flagged
@@ -196,14 +213,19 @@ class Verdicts(Controller["ReviewScreen"]):
 
     # What belongs to a verdict
 
-    def _find_verdict_to_annotate(self, claim: ClaimView) -> LastVerdict | None:
+    def _find_verdict_to_annotate(self) -> LastVerdict | None:
         """Find the verdict a code or a doubt is about: the last one, else the chosen claim's.
+
+        Their keys count before the next claim is on screen where they are about the last one.
 
         Returns:
             None when there is none; that was said.
         """
-        if self.last_verdict is not None:
+        if self.last_verdict is not None and self.screen.panes.claims.chosen_claim is not None:
             return self.last_verdict
+        claim = self._find_drawn_claim()
+        if claim is None:
+            return None
         mine = claim.mine
         if mine is not None and mine.verdict is not None:
             return LastVerdict(claim.id, claim.number, mine.verdict, mine.code, mine.unsure)
@@ -214,9 +236,9 @@ class Verdicts(Controller["ReviewScreen"]):
             self.refuse(f"{what} a label of yours: give one first")
         return None
 
-    def _open_reason_code_list(self, claim: ClaimView) -> None:
+    def action_choose_code(self) -> None:
         """Let a code be chosen from a list."""
-        found = self._find_verdict_to_annotate(claim)
+        found = self._find_verdict_to_annotate()
         if found is None:
             return
         entries = [
@@ -227,12 +249,12 @@ class Verdicts(Controller["ReviewScreen"]):
         given = names.index(found.code) if found.code in names else 0
         self.input_queue.open_window(
             KeyListDialog("Reason code of the last verdict", entries, chosen=given),
-            make_chosen_row_callback(lambda row: self._toggle_code(claim, names[row])),
+            make_chosen_row_callback(lambda row: self.action_toggle_code(names[row])),
         )
 
-    def _toggle_code(self, claim: ClaimView, name: str) -> None:
+    def action_toggle_code(self, name: str) -> None:
         """Say which stage failed; the same key again takes it back."""
-        found = self._find_verdict_to_annotate(claim)
+        found = self._find_verdict_to_annotate()
         if found is None:
             return
         title = next(code.title for code in REASON_CODES if code.name == name)
@@ -241,9 +263,9 @@ class Verdicts(Controller["ReviewScreen"]):
         self._save_event_on_last_verdict(found, Action.CODED, words, code=code)
         self._update_last_verdict(found, code, found.unsure)
 
-    def _toggle_unsure(self, claim: ClaimView) -> None:
+    def action_toggle_unsure(self) -> None:
         """Say that one is not sure of a verdict, or is again."""
-        found = self._find_verdict_to_annotate(claim)
+        found = self._find_verdict_to_annotate()
         if found is None:
             return
         mark = LabelMark.SURE if found.unsure else LabelMark.UNSURE
@@ -305,3 +327,13 @@ class Verdicts(Controller["ReviewScreen"]):
     def clear_pending_flags(self) -> None:
         """Take every flag as the store has it."""
         self.pending_flags.clear()
+
+
+_IDS: Final = frozenset(
+    each.id
+    for each in (*Verdicts.BINDINGS, *Verdicts.PANE_BINDINGS, *Verdicts.CLAIM_LIST_BINDINGS)
+    if isinstance(each, Binding)
+)
+_IDS_ABOUT_LAST_VERDICT: Final = frozenset(
+    ("review.unsure", "review.codes", *(f"review.code-{code.name}" for code in REASON_CODES))
+)

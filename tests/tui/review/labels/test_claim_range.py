@@ -52,14 +52,14 @@ async def test_a_range_says_which_labels_it_replaces(session: Session) -> None:
         session.store.reviews.record_verdict(
             claim, session.reviewer, verdict, run=screen.view.run.id, saw_judge=False
         )
-    screen.ask("range")
+    screen.press("m")
     screen.press("j")
     screen.give("yes")
     await screen.settle()
     assert screen.message.startswith("replaced 2 NO contradicted of another window")
     assert "2 claims = YES supported, in bulk" in screen.message, "they were not in view"
     screen.press("k")
-    screen.ask("range")
+    screen.press("m")
     screen.press("k")
     screen.give("no")
     await screen.settle()
@@ -130,7 +130,7 @@ async def test_a_range_can_be_dropped(app: FaithApp, store_path: Path, key: str)
 
 async def test_a_range_is_cleared_when_it_was_used_and_goes_on_behind_it(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
-    screen.ask("range")
+    screen.press("m")
     assert screen.message.startswith("range from claim 1")
     screen.press("j")
     screen.press("j")
@@ -147,7 +147,7 @@ async def test_a_range_is_cleared_when_it_was_used_and_goes_on_behind_it(session
 async def test_a_range_back_to_front_is_the_same_range(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
     screen.press("j")
-    screen.ask("range")
+    screen.press("m")
     screen.press("k")
     screen.give("yes")
     assert set(screen.writer.pending_verdicts) == set(screen.claims[:2])
@@ -156,8 +156,8 @@ async def test_a_range_back_to_front_is_the_same_range(session: Session) -> None
 
 async def test_the_same_key_drops_the_range_and_says_so(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
-    screen.ask("range")
-    screen.ask("range")
+    screen.press("m")
+    screen.press("m")
     assert screen.claim_range.start is None
     assert screen.message == "no range any more"
 
@@ -165,7 +165,7 @@ async def test_the_same_key_drops_the_range_and_says_so(session: Session) -> Non
 async def test_a_range_whose_claim_is_not_listed_any_more_is_refused(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
     screen.moves.show_claim_of_row(4)
-    screen.ask("range")
+    screen.press("m")
     screen.moves.limit_to_window_of_row(1)
     screen.give("no")
     assert "the range is not in this list: m marks a new one" in screen.message
@@ -175,6 +175,6 @@ async def test_a_range_whose_claim_is_not_listed_any_more_is_refused(session: Se
 
 async def test_another_conversation_has_no_range(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
-    screen.ask("range")
+    screen.press("m")
     await screen.open(2)
     assert screen.claim_range.start is None

@@ -85,16 +85,16 @@ async def test_with_nothing_left_that_is_said_and_nobody_moves(session: Session)
 
 
 @pytest.mark.parametrize(
-    ("action", "words"),
+    ("key", "words"),
     [
-        ("flag", "undone: flag on claim 1"),
-        ("later", "undone: claim 1 skipped"),
-        ("accept", "undone: claim 1 = YES"),
+        ("f", "undone: flag on claim 1"),
+        ("s", "undone: claim 1 skipped"),
+        ("a", "undone: claim 1 = YES"),
     ],
 )
-async def test_each_kind_of_act_has_its_words(session: Session, action: str, words: str) -> None:
+async def test_each_kind_of_act_has_its_words(session: Session, key: str, words: str) -> None:
     screen = await FakeReviewScreen(session).open()
-    screen.ask(action)
+    screen.press(key)
     await screen.settle()
     screen.press("u")
     await screen.settle()
@@ -104,7 +104,7 @@ async def test_each_kind_of_act_has_its_words(session: Session, action: str, wor
 async def test_taking_a_flag_away_and_undoing_that_is_said_in_words(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
     for _ in range(2):
-        screen.ask("flag")
+        screen.press("f")
         await screen.settle()
     screen.press("u")
     await screen.settle()
@@ -113,7 +113,7 @@ async def test_taking_a_flag_away_and_undoing_that_is_said_in_words(session: Ses
 
 async def test_a_range_is_taken_back_as_one_step(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
-    screen.ask("range")
+    screen.press("m")
     screen.press("j")
     screen.give("no")
     await screen.settle()

@@ -1,14 +1,16 @@
 """`y` `n` `i` `x`, digits and marks: what the keys of the list of claims save."""
 
 from pathlib import Path
-from typing import cast
 
 import pytest
+from textual.binding import Binding
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.claim_list import ClaimList
+from faithtui.tui.review.labels.verdicts import Verdicts
+from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.session import Session
 from tests.tui.driving import (
     calm,
@@ -17,7 +19,7 @@ from tests.tui.driving import (
     status,
     text_of,
 )
-from tests.tui.review.fake_review_screen import FakeReviewScreen
+from tests.tui.review.fake_review_screen import FakeClaimList, FakeReviewScreen
 from tests.tui.review.reviewing import SIZE, acts, said, stored
 
 
@@ -188,14 +190,14 @@ async def test_codes_are_about_the_verdict_given_last_until_it_is_forgotten(
     first, second = screen.claims[:2]
     screen.give("no")
     assert screen.chosen == 1, "it went on"
-    screen.ask("code-policy")
+    screen.press("5")
     await screen.settle()
     screen.verdicts.forget_last_verdict()
-    screen.ask("code-policy")
+    screen.press("5")
     assert "give one first" in screen.message
     assert screen.app.bells == 1
     screen.give("yes")
-    screen.ask("code-policy")
+    screen.press("5")
     await screen.settle()
     view = screen.view
     assert view is not None
@@ -208,9 +210,9 @@ async def test_a_doubt_is_taken_back_by_the_same_key_before_it_was_read_again(
 ) -> None:
     screen = await FakeReviewScreen(session).open()
     screen.give("no")
-    screen.ask("unsure")
+    screen.press("c")
     assert "low confidence" in screen.message
-    screen.ask("unsure")
+    screen.press("c")
     assert "sure again" in screen.message
     await screen.settle()
     assert screen.find_claim(screen.claims[0]).mine.unsure is False  # type: ignore[union-attr]  # it was given
@@ -218,11 +220,11 @@ async def test_a_doubt_is_taken_back_by_the_same_key_before_it_was_read_again(
 
 async def test_repeating_needs_a_verdict_and_keeps_it_over_moves(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
-    screen.ask("repeat")
+    screen.press("full_stop")
     assert "nothing to repeat yet" in screen.message
     screen.give("idk")
     assert screen.press("j")
-    screen.ask("repeat")
+    screen.press("full_stop")
     await screen.settle()
     assert screen.view is not None
     given = [claim.mine.verdict if claim.mine else None for claim in screen.view.claims]
@@ -231,28 +233,53 @@ async def test_repeating_needs_a_verdict_and_keeps_it_over_moves(session: Sessio
 
 async def test_a_claim_that_is_gone_is_refused_and_nothing_is_saved(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
-    gone = ClaimId(10_000)
-    pane = cast(ClaimList, screen.panes.claims)
-    screen.verdicts.save_verdict_and_advance(ClaimList.VerdictGiven(pane, gone, "no"))
-    assert "not here any more: nothing was saved" in screen.message
-    screen.verdicts.run_requested_action(ClaimList.ActionRequested(pane, gone, "flag"))
-    assert "not here any more: nothing was done" in screen.message
+    screen.panes.claims = FakeClaimList(lambda: ClaimId(10_000))
+    for key in ("n", "f"):
+        screen.message = ""
+        screen.press(key)
+        assert "not here any more: nothing was saved" in screen.message
     assert screen.writer.in_flight == 0
 
 
 async def test_a_code_before_any_claim_was_drawn_is_refused(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
-    screen.ask("code-policy", was_drawn=False)
+    screen.panes.claims.is_drawn = False
+    screen.press("5")
     assert "before its row was drawn" in screen.message
+    screen.panes.claims.is_drawn = True
     screen.give("no")
-    screen.ask("code-policy", was_drawn=False)
-    assert "code" in screen.message
+    screen.panes.claims.is_drawn = False
+    screen.press("5")
+    assert "claim 1: code policy" in screen.writer.last_act_words
+
+
+async def test_no_other_key_counts_before_its_claim_is_drawn(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.panes.claims.is_drawn = False
+    for key in ("y", "s", "f", "full_stop", "m", "a"):
+        screen.message = ""
+        assert screen.press(key)
+        assert "before its row was drawn: nothing was saved" in screen.message, key
+    assert screen.writer.in_flight == 0
+
+
+def test_every_key_of_verdicts_has_its_action_on_each_node_that_lists_it(session: Session) -> None:
+    panes = ReviewScreen(session).make_panes()
+    claims = next(each for each in panes._pending_children if isinstance(each, ClaimList))
+    for node, bindings in (
+        (panes, Verdicts.PANE_BINDINGS),
+        (claims, Verdicts.CLAIM_LIST_BINDINGS),
+    ):
+        for each in bindings:
+            assert each in type(node).BINDINGS
+            assert isinstance(each, Binding)
+            assert callable(getattr(node, f"action_{each.action.partition('(')[0]}")), each.id
 
 
 async def test_the_judge_cannot_be_accepted_while_it_is_hidden(session: Session) -> None:
     session.set_judge_hidden(True)
     screen = await FakeReviewScreen(session).open()
-    screen.ask("accept")
+    screen.press("a")
     assert "the judge is hidden: v reveals it" in screen.message
     assert screen.writer.in_flight == 0
 
@@ -262,7 +289,7 @@ async def test_skipping_what_has_a_verdict_is_refused(session: Session) -> None:
     screen.give("no")
     await screen.settle()
     assert screen.press("k")
-    screen.ask("later")
+    screen.press("s")
     assert "claim 1 has your verdict: u undoes it" in screen.message
 
 
@@ -271,9 +298,9 @@ async def test_what_is_pending_of_flags_is_forgotten_claim_by_claim_or_at_once(
 ) -> None:
     screen = await FakeReviewScreen(session).open()
     one, other = screen.claims[:2]
-    screen.ask("flag")
+    screen.press("f")
     screen.press("j")
-    screen.ask("flag")
+    screen.press("f")
     assert screen.verdicts.pending_flags == {one: True, other: True}
     screen.verdicts.forget_pending_flag(one)
     assert screen.verdicts.pending_flags == {other: True}
@@ -286,14 +313,14 @@ async def test_a_flag_is_taken_away_by_the_same_key_before_it_was_read_again(
 ) -> None:
     screen = await FakeReviewScreen(session).open()
     for words in ("claim 1 flagged", "claim 1 no longer flagged", "claim 1 flagged"):
-        screen.ask("flag")
+        screen.press("f")
         assert words in screen.writer.last_act_words
     await screen.settle()
     mine = screen.view.claims[0].mine  # type: ignore[union-attr]  # it was opened
     assert mine is not None
     assert mine.flagged
     # Read again, the key means what the store has.
-    screen.ask("flag")
+    screen.press("f")
     assert "claim 1 no longer flagged" in screen.writer.last_act_words
     await screen.settle()
     mine = screen.view.claims[0].mine  # type: ignore[union-attr]  # the same
@@ -302,7 +329,7 @@ async def test_a_flag_is_taken_away_by_the_same_key_before_it_was_read_again(
 
 async def test_a_skipped_claim_is_stored_as_skipped_and_has_no_verdict(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
-    screen.ask("later")
+    screen.press("s")
     await screen.settle()
     claim = screen.find_claim(screen.claims[0])
     assert claim is not None

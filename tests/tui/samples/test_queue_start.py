@@ -1,0 +1,79 @@
+"""Queues that need no form, on a screen that is not drawn: asked for, drawn, begun and taken up."""
+
+from typing import cast
+
+from faithtui.agreement.sampling.draw import SampleKind
+from faithtui.domain.ids import RunId, SampleId
+from faithtui.store.samples.sample_records import SampleRow
+from faithtui.tui.messages import ShowScreen
+from faithtui.tui.samples.queue_start import QueueStart
+from faithtui.tui.screen.main_screen import FaithScreen
+from faithtui.tui.session import Session
+from tests.tui.fake_screen import FakeScreen
+
+
+class StartScreen(FakeScreen):
+    """A screen that begins queues of the newest run."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        run = session.store.runs.find_newest_run_id()
+        assert run is not None
+        self.run: RunId = run
+        session.switch_run(run)
+        self.drawn: list[SampleId] = []
+        self.start = QueueStart(cast(FaithScreen, self), self.drawn.append)
+
+    def list_samples(self) -> tuple[SampleRow, ...]:
+        return tuple(self.session.store.samples.list_samples(self.session.reviewer, self.run))
+
+
+async def test_a_spot_check_is_drawn_and_begun_when_it_was_confirmed(session: Session) -> None:
+    screen = StartScreen(session)
+    screen.start.read_and_offer_spot_check(screen.run)
+    await screen.settle()
+    screen.input_queue.answer("yes")
+    await screen.settle()
+    assert "drawing …" in screen.messages
+    (row,) = screen.list_samples()
+    assert (row.kind, row.reviewer) == (SampleKind.SPOT_CHECK, "ann")
+    assert screen.drawn == [row.id]
+    queue = session.claim_queue
+    assert queue is not None
+    assert (queue.sample, queue.blind) == (row.id, True)
+    assert (session.item, session.claim) == queue.entries[0], "the first one is open"
+    assert [each.screen for each in screen.posted if isinstance(each, ShowScreen)] == ["review"]
+    assert not screen.failures
+
+
+async def test_nothing_is_drawn_where_the_question_was_not_answered_by_yes(
+    session: Session,
+) -> None:
+    screen = StartScreen(session)
+    screen.start.resume_or_offer_spot_check(screen.run, ())
+    screen.input_queue.answer(None)
+    await screen.settle()
+    assert screen.list_samples() == ()
+    assert session.claim_queue is None
+    assert screen.posted == []
+
+
+async def test_a_queue_that_is_not_through_is_gone_on_with_and_no_other_drawn(
+    session: Session,
+) -> None:
+    screen = StartScreen(session)
+    screen.start.resume_or_offer_spot_check(screen.run, ())
+    screen.input_queue.answer("yes")
+    await screen.settle()
+    rows = screen.list_samples()
+    session.leave_queue()
+    screen.start.resume_or_offer_spot_check(screen.run, rows)
+    assert screen.input_queue.windows == [], "it does not ask"
+    await screen.settle()
+    queue = session.claim_queue
+    assert queue is not None
+    assert queue.sample == rows[0].id
+    assert screen.list_samples() == rows
+    # A spot-check is no repeat.
+    screen.start.resume_or_offer_repeats(screen.run, rows)
+    assert len(screen.input_queue.windows) == 1
