@@ -148,8 +148,8 @@ LABEL_FIELDS: Final = (
         "counted",
         "flag",
         "whether it is a verdict of its own, not given in bulk or accepted unread; figures of a "
-        "blind sample take those of them that did not see the judge (`saw_judge`), and no figure one "
-        "given on a shown verdict that has changed since (`judge_verdict` is not `verdict`)",
+        "blind sample take those of them that did not see the judge (`saw_judge`), and no figure "
+        "one given on a shown verdict that has changed since (`judge_verdict` is not `verdict`)",
     ),
     FlatColumn("note", "text", "the annotator's note"),
     FlatColumn("code", "text", "reason code: the stage that failed"),
