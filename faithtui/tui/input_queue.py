@@ -34,6 +34,12 @@ ScreenChange = Callable[[], Awaitable[object] | object]
 MESSAGE_ROUNDS = 3
 """How often messages are followed up to the app before a key is done with: the key itself, what the
 widget makes of it (a row was chosen), and what the screen makes of that (another screen is wanted).
+
+It is the length of the longest chain of messages, and no wait for quiet: each round goes up behind
+all messages of the one before. That a chain has ended cannot be asked: a message does not say which
+one caused it, a node counts those that wait for it but not the one it handles, and timers go on
+posting. A handler that hands a message on once more needs one round more. What comes later than
+that says so itself, by `run_between_keys` and `hold_keys`.
 """
 
 

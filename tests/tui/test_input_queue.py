@@ -4,11 +4,15 @@ import re
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import pytest
 from textual import events
-from textual.screen import ModalScreen
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.screen import ModalScreen, Screen
+from textual.widget import Widget
 
 import faithtui.tui
 from faithtui.config import load_settings_with_origins
@@ -281,3 +285,78 @@ def test_bytes_of_one_read_never_end_a_terminal_session(
         terminal.wait("[REVIEW]")
         terminal.press(CTRL_Q)
         assert terminal.wait_end() == 0, terminal.plain[-3000:]
+
+
+class ListOfOne(Widget, can_focus=True):
+    """Says that its row was chosen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "")]
+
+    class Chosen(Message):
+        """The row was chosen."""
+
+    def action_choose(self) -> None:
+        """Choose it."""
+        self.post_message(self.Chosen())
+
+
+class KeyWindow(ModalWindow[None]):
+    """Takes the keys that are meant for it."""
+
+    typed = ""
+
+    def on_key(self, event: events.Key) -> None:
+        """Note the key."""
+        self.typed += event.key
+
+
+class ListScreen(Screen[None]):
+    """Wants a window when its row is chosen."""
+
+    class WindowWanted(Message):
+        """A window is wanted."""
+
+    def compose(self) -> ComposeResult:
+        """Make the list."""
+        yield ListOfOne()
+
+    def on_list_of_one_chosen(self) -> None:
+        """Hand it on."""
+        self.post_message(self.WindowWanted())
+
+
+class ChainApp(App[None]):
+    """Opens a window when it hears so from a screen, which heard it from a widget."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.input_queue = InputQueue(self, super().on_event, lambda: (), lambda: None)
+        self.window = KeyWindow()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Let input wait for its turn."""
+        if self.input_queue.is_user_input(event):
+            self.input_queue.add_input(event)
+        else:
+            await super().on_event(event)
+
+    def on_list_screen_window_wanted(self) -> None:
+        """Open it."""
+        self.input_queue.open_window(self.window)
+
+
+async def test_a_key_waits_for_what_a_screen_makes_of_what_a_widget_makes_of_the_key_before() -> (
+    None
+):
+    app = ChainApp()
+    async with app.run_test() as pilot:
+        await app.push_screen(ListScreen())
+        # A screen that is not painted yet makes keys wait for other reasons.
+        await pilot.pause()
+        await pilot.pause()
+        for key in ("enter", "a", "b"):
+            app.post_message(events.Key(key, key))
+        await pilot.pause()
+        while not app.input_queue.is_settled:
+            await pilot.pause()
+        assert app.window.typed == "ab"
