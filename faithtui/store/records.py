@@ -375,8 +375,9 @@ class StoredReply:
     request_id: str | None
     served_model: str | None
     latency_ms: int
-    output_format: str | None = None
-    """How the judge was bound to JSON; None: in no way."""
+    rung: str | None = None
+    """The output format it was asked in, `schema`, `tool`, `json` or `text`; None: in none. Stores
+    and journals have it under this name."""
     tokens_cache_write: int | None = None
     tokens_reasoning: int | None = None
     cost_nusd: int | None = None

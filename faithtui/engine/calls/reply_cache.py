@@ -166,7 +166,7 @@ def make_stored_reply(
         request_id=reply.request_id,
         served_model=reply.served_model,
         latency_ms=reply.latency_ms,
-        output_format=None if reply.output_format is None else reply.output_format.value,
+        rung=None if reply.output_format is None else reply.output_format.value,
         tokens_cache_write=usage.tokens_cache_write,
         tokens_reasoning=usage.tokens_reasoning,
         cost_nusd=cost_nusd,
@@ -192,6 +192,6 @@ def reply_from_stored(stored: StoredReply) -> JudgeReply:
         request_id=stored.request_id,
         served_model=stored.served_model,
         latency_ms=stored.latency_ms,
-        output_format=None if stored.output_format is None else OutputFormat(stored.output_format),
+        output_format=None if stored.rung is None else OutputFormat(stored.rung),
         limits=RateLimits(),
     )

@@ -40,7 +40,7 @@ _REPLY_COLUMNS = (
     judge_call.c.request_id,
     judge_call.c.served_model,
     judge_call.c.latency_ms,
-    judge_call.c.output_format,
+    judge_call.c.rung,
     judge_call.c.tokens_cache_write,
     judge_call.c.tokens_reasoning,
     judge_call.c.cost_nusd,
@@ -331,9 +331,7 @@ class Calls:
 
     def recall_output_format(self, fingerprint: str) -> str | None:
         """Recall the way of asking for JSON that worked with a judge; None: nobody knows."""
-        statement = select(judge_memory.c.output_format).where(
-            judge_memory.c.fingerprint == fingerprint
-        )
+        statement = select(judge_memory.c.rung).where(judge_memory.c.fingerprint == fingerprint)
         with self._database.open_reader() as connection:
             return connection.execute(statement).scalar_one_or_none()
 
@@ -359,11 +357,7 @@ class Calls:
 
     def remember_output_format(self, fingerprint: str, output_format: str | None) -> None:
         """Keep the way of asking for JSON that works with a judge; None forgets it."""
-        row = {
-            "fingerprint": fingerprint,
-            "output_format": output_format,
-            "updated_at": self._clock(),
-        }
+        row = {"fingerprint": fingerprint, "rung": output_format, "updated_at": self._clock()}
         statement = upsert(judge_memory).values(row)
         changed = statement.on_conflict_do_update(index_elements=["fingerprint"], set_=row)
         self._database.run_in_write_transaction(lambda connection: connection.execute(changed))

@@ -41,8 +41,8 @@ class JudgeCallTable(StoreTable, table=True):
     """Position of the window that asked first; none: the conversation as a whole."""
     replicate: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """Which repetition of the question it answers."""
-    output_format: str | None = Field(sa_type=StoredText)
-    """How the judge was bound to JSON."""
+    rung: str | None = Field(sa_type=StoredText)
+    """The output format that it was asked in: `schema`, `tool`, `json` or `text`."""
     tokens_cache_write: int | None
     tokens_reasoning: int | None
     cost_nusd: int | None = Field(sa_type=BigInteger)
@@ -65,8 +65,8 @@ class JudgeMemoryTable(StoreTable, table=True):
     __tablename__: ClassVar[str] = "judge_memory"
 
     fingerprint: str = Field(primary_key=True, sa_type=StoredText)
-    output_format: str | None = Field(sa_type=StoredText)
-    """The way of asking for JSON that works."""
+    rung: str | None = Field(sa_type=StoredText)
+    """The output format that works: `schema`, `tool`, `json` or `text`."""
     refused: list[str] | None = Field(sa_type=StoredJson(list[str]))
     """Parameters that the model does not take."""
     updated_at: datetime = Field(sa_type=UTCDateTime)

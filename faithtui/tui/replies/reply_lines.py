@@ -183,8 +183,8 @@ def reply_lines(call: CallRow, width: int, entry: ClaimEntry | None = None) -> T
     state, look = describe_reply_usability(call)
     asked = (
         "in no form"
-        if reply.output_format is None
-        else f"by {OUTPUT_FORMAT_WORDS.get(reply.output_format, reply.output_format)}"
+        if reply.rung is None
+        else f"by {OUTPUT_FORMAT_WORDS.get(reply.rung, reply.rung)}"
     )
     facts = [Piece(state, f"{look} strong"), _quiet_piece(f"asked {asked}")]
     if call.is_reused:

@@ -24,7 +24,7 @@ REPLY = StoredReply(
     request_id="r",
     served_model="m-1",
     latency_ms=250,
-    output_format="tool",
+    rung="tool",
     tokens_cache_write=5,
     tokens_reasoning=7,
     cost_nusd=1_500,
@@ -221,4 +221,4 @@ def test_a_store_of_an_older_version_has_no_costs(tmp_path: Path) -> None:
         assert row.spec.budget_nusd is None
         found = store.calls.find_usable_reply("key")
         assert found is not None
-        assert (found.cost_nusd, found.output_format, found.estimated) == (None, None, False)
+        assert (found.cost_nusd, found.rung, found.estimated) == (None, None, False)

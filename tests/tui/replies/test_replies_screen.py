@@ -40,7 +40,7 @@ GOOD = StoredReply(
     '{"verdicts": {"c0": "yes"}} [bold]zanzibar[/bold]', "ok", True, 1_203, 340, 600, "req-7",
     "gpt-6-luna-2026", 2_400, "schema", None, 12, 31_200_000, "2026-11",
 )  # fmt: skip
-CUT = replace(GOOD, text='{"verdicts": {"c0"', stop="length", cost_nusd=None, output_format=None)
+CUT = replace(GOOD, text='{"verdicts": {"c0"', stop="length", cost_nusd=None, rung=None)
 
 
 def asked(store: Store, item: ItemId, reply: StoredReply, *, usable: bool = True) -> None:
@@ -165,7 +165,7 @@ CALLS = st.builds(
         request_id=st.one_of(st.none(), st.text(max_size=20)),
         served_model=st.one_of(st.none(), st.text(max_size=20)),
         latency_ms=st.integers(0, 10**7),
-        output_format=st.sampled_from([None, "schema", "tool", "json", "text"]),
+        rung=st.sampled_from([None, "schema", "tool", "json", "text"]),
         cost_nusd=st.one_of(st.none(), st.integers(0, 10**12)),
     ),
 )
