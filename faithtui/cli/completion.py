@@ -183,7 +183,7 @@ def _list_report_levels() -> Words:
 
 
 def _list_measure_engines() -> Words:
-    from faithtui.engine.shards.measure_shards import ENGINES
+    from faithtui.engine.shards.engines import ENGINES
 
     return ENGINES
 
@@ -195,7 +195,7 @@ def _list_claim_origins() -> Words:
 
 
 def _list_queue_orders() -> Words:
-    from faithtui.cli.commands.label.queue_choice import ORDERS
+    from faithtui.cli.commands.label.queue_options import ORDERS
 
     return ORDERS
 
@@ -243,7 +243,7 @@ def _list_strata() -> Words:
 
 
 def _list_new_samples() -> Words:
-    from faithtui.cli.commands.label.queue_choice import NEW_SAMPLES
+    from faithtui.cli.commands.label.queue_options import NEW_SAMPLES
 
     return NEW_SAMPLES
 

@@ -203,6 +203,15 @@ def test_no_word_that_an_option_takes_is_listed_a_second_time() -> None:
     assert written == set()
 
 
+def test_words_of_an_option_load_no_store() -> None:
+    lists = ("_list_measure_engines", "_list_queue_orders", "_list_new_samples")
+    called = "".join(f"list(completion.{name}()); " for name in lists)
+    imports = "import sys; from faithtui.cli import completion; "
+    code = f"{imports}{called}print('sqlalchemy' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"
+
+
 BEFORE = {
     "gate": ["last", "--min-kappa", "0"], "sample": ["results"],
     "measure": ["x.jsonl", "-o", "results"], "import": ["x.jsonl"], "compare": ["1", "1"],

@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
 from faithtui.domain.text.suggestions import format_known_names
@@ -15,6 +14,7 @@ from faithtui.engine.interrupts import (
     run_until_done_or_interrupted,
 )
 from faithtui.engine.library.judge_session import CONCURRENCY
+from faithtui.engine.shards.engines import ENGINES, LOCAL, RAY
 from faithtui.engine.shards.journal import delete_leftover_journal, sum_reply_costs_of_journal
 from faithtui.engine.shards.local_workers import (
     ProgressSink,
@@ -45,10 +45,6 @@ from faithtui.judges.providers.api_keys import explain_how_to_provide_key
 from faithtui.judges.registry import find_missing_key_variable
 from faithtui.output_files import refuse_name_of_stdout
 from faithtui.paths import expand_home
-
-LOCAL: Final = "local"
-RAY: Final = "ray"
-ENGINES: Final = (LOCAL, RAY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
+from faithtui.cli.commands.label.queue_options import NEW_SAMPLES, ORDERS
 from faithtui.cli.shared_options import read_named_numbers
 from faithtui.config import Settings
 from faithtui.domain.ids import RunId
@@ -24,10 +25,6 @@ from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.samples.sampling_frames import STRATA
 from faithtui.store.store import Store
 from faithtui.tui.samples.queue import ClaimQueue, make_sample_queue
-
-NEW_SAMPLES = ("new", "simple", "stratified", "conversations", "spot-check", "repeats")
-"""What can be drawn."""
-ORDERS = ("drawn", "text")
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,9 +170,10 @@ def measure(
     from faithtui.engine.calls.budget import NUSD
     from faithtui.engine.runs.request import RunRequest
     from faithtui.engine.shards import shard_source
+    from faithtui.engine.shards.engines import RAY
     from faithtui.engine.shards.manifest import reuse_stored_shard_names
     from faithtui.engine.shards.measure_settings import MeasureSettings
-    from faithtui.engine.shards.measure_shards import RAY, MeasureRequest, measure_unfinished_shards
+    from faithtui.engine.shards.measure_shards import MeasureRequest, measure_unfinished_shards
     from faithtui.formats.readers.datasets import FormatChoice
     from faithtui.formats.readers.values.suggestions import parse_map_options
     from faithtui.judges.deadlines import require_valid_timeout
