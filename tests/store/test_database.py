@@ -469,7 +469,7 @@ def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
     other.close()
     before = path.read_bytes()
     with pytest.raises(
-        StoreError, match=rf"newer .* \(tables 0099, this one knows {find_head_revision()}\)"
+        StoreError, match=rf"newer .* \(schema 0099, this one knows {find_head_revision()}\)"
     ):
         Store.open(path)
     assert path.read_bytes() == before

@@ -185,7 +185,7 @@ def find_damage(file: Path) -> list[str]:
                 return ["it does not say of which version its tables are"]
             newest = find_head_revision()
             if version > newest:
-                return [f"a newer faithtui wrote it (tables {version}, this one knows {newest})"]
+                return [f"a newer faithtui wrote it (schema {version}, this one knows {newest})"]
             found = [line for (line,) in connection.execute("PRAGMA integrity_check")]
             damage = [line for line in found if line != "ok"]
             if connection.execute("PRAGMA foreign_key_check").fetchone():

@@ -150,7 +150,7 @@ class Readers:
             version = self._read_schema_version()
         if version != find_head_revision():
             raise StoreReadOnly(
-                f"{self._path} has the tables of an older faithtui and cannot be upgraded, because "
+                f"{self._path} has the schema of an older faithtui and cannot be upgraded, because "
                 "it cannot be written; copy it to a directory of yours"
             )
 

@@ -35,7 +35,7 @@ def recognise_version(path: Path, raw: sqlite3.Connection) -> str | None:
         )
     if version > find_head_revision():
         raise StoreError(
-            f"{path} was written by a newer faithtui (tables {version}, this one knows "
+            f"{path} was written by a newer faithtui (schema {version}, this one knows "
             f"{find_head_revision()}); update faithtui, or choose another file with --store"
         )
     return version
