@@ -183,7 +183,7 @@ def test_what_is_pasted_into_a_page_gives_no_verdicts_and_goes_into_a_note(
         shown.paste(text)
     # Whatever the pastes were to do they did before this key, which begins a note.
     shown.page.keyboard.type("e")
-    shown.wait_for("note:")
+    shown.wait_for("enter saves it")
     assert list_acts(store) == []
     shown.paste("why \x1b[201~ y")
     shown.page.wait_for_timeout(PAUSE_MS)
