@@ -1,7 +1,7 @@
 """`faithtui import`: files of conversations."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from faithtui.store.store import Store
 
 _MOST_VALUES = 8
+_MOST_KEYS = 20
+"""Lines on keys that nobody understood; spans may have hundreds of attributes of an application."""
 """Labels of one scale that a line names."""
 
 MOST_PRINTED = 10_000
@@ -237,10 +239,8 @@ def _format_file_counts(found: "FileImport") -> list[str]:
         lines.append(f"  taken for {found.format}: {found.reason}")
     for run in found.runs:
         lines += _format_run(run)
-    for key, count in found.unknown_keys.items():
-        lines.append(f"  not understood and kept aside: {_format_unknown_key(found, key, count)}")
-    for key, count in found.dropped_keys.items():
-        lines.append(f"  not understood and dropped: {_format_unknown_key(found, key, count)}")
+    lines += _format_unknown_keys(found, found.unknown_keys, "kept aside")
+    lines += _format_unknown_keys(found, found.dropped_keys, "dropped")
     answered = found.new + found.unchanged + found.merged - found.without_interaction
     if found.without_passages == answered > 0:
         lines.append(_format_missing_passages(found))
@@ -281,7 +281,7 @@ def _format_missing_passages(found: "FileImport") -> str:
     key = _quote_key_for_map(keys[0]) if len(keys) == 1 else "KEY"
     where = "a key"
     if found.meant_keys is not None:
-        where = "a key of its turn"
+        where = "a key of its turn" if found.format == "faithtui" else where
         key = key if found.dropped_keys else "KEY"
     return (
         f"  no answer has passages, without which metrics skip it; where {where} holds them: "
@@ -297,6 +297,20 @@ def _format_unread_labels(unread: "UnreadLabels") -> str:
         f'"{unread.scale}" (values {shown}{more}) have no verdict and count in no figure; name its '
         f"scale: --scale {unread.scale}={unread.suggest_scale() or 'SCALE'}"
     )
+
+
+def _format_unknown_keys(found: "FileImport", keys: Mapping[str, int], what: str) -> list[str]:
+    """Name the keys that nobody understood: those that may be known ones first, then by number."""
+    told = sorted(
+        ((_format_unknown_key(found, key, count), count) for key, count in keys.items()),
+        key=lambda each: ("; if it is" not in each[0], -each[1]),
+    )
+    lines = [f"  not understood and {what}: {text}" for text, _ in told[:_MOST_KEYS]]
+    if len(told) > _MOST_KEYS:
+        lines.append(
+            f"  not understood and {what}: {len(told) - _MOST_KEYS} more keys; --json names all"
+        )
+    return lines
 
 
 def _format_unknown_key(found: "FileImport", key: str, count: int) -> str:

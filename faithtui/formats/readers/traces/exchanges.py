@@ -8,7 +8,8 @@ tool's own records is for its reader.
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
@@ -19,15 +20,18 @@ from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.own_results import add_exported_result_to_draft, find_faithtui_details
 from faithtui.formats.readers.protocol import ReadOptions
-from faithtui.formats.readers.question_rows import ANSWER, QUESTION
+from faithtui.formats.readers.question_rows import ANSWER, CONTEXTS, HISTORY, QUESTION
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
+    ShapeError,
     has_keys,
     normalise_key_spelling,
 )
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.draft import ConversationDraft, list_roles_and_texts
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
-from faithtui.formats.readers.values.passages import PassageList
+from faithtui.formats.readers.values.passages import PassageList, read_tool_output_as_passages
+from faithtui.formats.readers.values.suggestions import suggest_key
 
 _MOST_NESTING: Final = 6
 _FAITHFUL: Final = re.compile(
@@ -49,6 +53,22 @@ _AROUND_ANSWER: Final = (
     "kwargs",
 )
 """Keys under which applications give the text of an answer, most telling first."""
+_IN_INPUT_OR_OUTPUT: Final = frozenset(
+    map(
+        normalise_key_spelling,
+        (
+            *(*QUESTION, *HISTORY, *CONTEXTS, *_AROUND_ANSWER),
+            *("input_messages", "inputs", "content", "parts", "role", "type", "name", "id", "lc"),
+            # What providers and LangChain write around a reply.
+            *("object", "created", "model", "usage", "system_fingerprint", "service_tier"),
+            *("llm_output", "run", "index", "finish_reason", "stop_reason", "stop_sequence"),
+            *("usage_metadata", "response_metadata", "additional_kwargs", "invalid_tool_calls"),
+            *("tool_calls", "tools", "tool_choice", "refusal", "annotations", "audio", "reasoning"),
+            *("args", "stop", "temperature", "stream", "top_p", "max_tokens", "config", "metadata"),
+        ),
+    )
+)
+"""Keys of what went into an application and came out of it that are read, or mean nothing here."""
 
 
 @dataclass(slots=True)
@@ -86,6 +106,57 @@ class Exchange:
     scores: list[TraceScore] = field(default_factory=list)
     answer_steps: list[str] = field(default_factory=list)
     """Ids of the steps that gave the answer; a score of any other is none of the answer."""
+    unknown: dict[str, list[object]] = field(default_factory=dict)
+    """What nobody understood in its records, by key, once for each time it came."""
+
+    def add_passages(self, found: PassageList) -> None:
+        """Put more passages behind those it has."""
+        self.passages = found if self.passages is None else self.passages + found
+
+    def keep_unknown_fields(
+        self, fields: Mapping[str, object], known: Collection[str], within: str = ""
+    ) -> None:
+        """Keep what a record of the trace has and its tool's schema has not.
+
+        Args:
+            fields: The record, or an object in it.
+            known: Folded names that the schema has.
+            within: Name of the field the object stands in, with a dot; "" for a whole record.
+        """
+        for key, value in fields.items():
+            if normalise_key_spelling(key) not in known and value not in (None, "", [], {}):
+                self.unknown.setdefault(f"{within}{key}", []).append(value)
+
+    def read_mapped_passages(self, record: AnySpelling) -> None:
+        """Take passages of a key that was mapped to `retrieval_context`, in any record."""
+        mapped = record.read_first_value("retrieval_context")
+        if mapped is not None:
+            self.add_passages(read_tool_output_as_passages(mapped, None))
+
+    def read_rest_of_input_and_output(self, given: Mapping[str, object]) -> None:
+        """Take passages that the application was given or gave beside the answer; keep the rest.
+
+        Where a step of the trace retrieved something, that is what counts.
+
+        Args:
+            given: What went into the trace and what came out of it, by the name it has there.
+        """
+        texts_as_they_stand = [self.answer, *(_get_content(each) for each in self.messages)]
+        objects = [
+            (name, AnySpelling(inner))
+            for name, value in given.items()
+            if value not in texts_as_they_stand
+            and isinstance(inner := parse_json_or_keep_text(value), dict)
+        ]
+        for name, fields in reversed(objects):
+            found = fields.read_first_value(*CONTEXTS)
+            if self.passages is None and found is not None:
+                self.passages = read_tool_output_as_passages(found, None)
+            names = _IN_INPUT_OR_OUTPUT
+            texts = [key for key, each in fields.value.items() if isinstance(each, str)]
+            if len(texts) == 1:  # a text alone is the question or the answer, whatever its key
+                names = names | {normalise_key_spelling(texts[0])}
+            self.keep_unknown_fields(fields.value, names, f"{name}.")
 
     def to_json(self) -> dict[str, object]:
         """Write it for `RecordGroups`."""
@@ -116,6 +187,7 @@ class Exchange:
                 for each in self.scores
             ],
             "answer_steps": self.answer_steps,
+            "unknown": self.unknown,
         }
 
     @classmethod
@@ -128,7 +200,7 @@ class Exchange:
                 tuple(Document(text, source) for text, source, _ in given),
                 tuple(details for *_, details in given),
             )
-        names = ("session", "time", "messages", "answer", "details", "answer_steps")
+        names = ("session", "time", "messages", "answer", "details", "answer_steps", "unknown")
         rest = {name: value[name] for name in names}
         scores: object = value["scores"]
         assert isinstance(scores, list)
@@ -149,13 +221,18 @@ def make_conversation_from_exchanges(
         ShapeError: A message has a role that nobody knows.
     """
     draft = ConversationDraft(key=session)
+    unknown_in_messages: Counter[str] = Counter()
     for each in sorted(exchanges, key=lambda exchange: make_sortable_time(exchange.time)):
-        _add_new_messages_of_exchange(draft, each, collector)
+        _add_new_messages_of_exchange(draft, each, collector, unknown_in_messages)
+        _keep_unknown_fields_in_draft(draft, each, options)
         if each.answer is None:
             _add_unanswered_to_metadata(draft, each, options)
             continue
         turn = draft.add_turn("assistant", each.answer, each.passages)
         waiting = draft.metadata.pop("unused_tool_results", None)
+        calls = draft.metadata.pop("unused_tool_calls", None)
+        if calls:
+            turn.details["tools"] = calls
         if isinstance(waiting, list) and turn.passages is None:
             turn.passages = PassageList(tuple(map(Document, waiting)), ({},) * len(waiting))
         turn.details |= each.details
@@ -169,7 +246,27 @@ def make_conversation_from_exchanges(
                 add_rating_or_verdict(draft, position, score, options)  # whatever it was sent with
             else:
                 _remark_on_score_of_step(score, options)
+    options.notes.unknown_keys.update(unknown_in_messages)
     return draft
+
+
+def _keep_unknown_fields_in_draft(
+    draft: ConversationDraft, exchange: Exchange, options: ReadOptions
+) -> None:
+    """Keep what nobody understood under `extra`, and count it.
+
+    `retrieval_context` is read of every record of a trace, but not of attributes of spans, whose
+    names are no keys of the file; other names have no such place.
+    """
+    for key, values in exchange.unknown.items():
+        if options.notes.meant_keys is None:
+            options.notes.meant_keys = {}
+        kept = draft.extra.setdefault(key, [])
+        assert isinstance(kept, list)
+        kept += values
+        options.notes.unknown_keys[key] += len(values)
+        if suggest_key(key) == "retrieval_context" and not key.startswith("attributes."):
+            options.notes.meant_keys[key] = "retrieval_context"
 
 
 def _remark_on_score_of_step(score: TraceScore, options: ReadOptions) -> None:
@@ -230,15 +327,29 @@ def list_ids_of_answer_steps(
 
 
 def _add_new_messages_of_exchange(
-    draft: ConversationDraft, exchange: Exchange, collector: ImageCollector
+    draft: ConversationDraft,
+    exchange: Exchange,
+    collector: ImageCollector,
+    unknown_keys: Counter[str],
 ) -> None:
     history = ConversationDraft()
-    MessageReader(history, collector).add_messages_to_draft(exchange.messages)
+    reader = MessageReader(history, collector)
+    reader.add_messages_to_draft(exchange.messages)
     for name, value in history.metadata.items():
         draft.metadata.setdefault(name, value)
     told = list_roles_and_texts(history.turns)
     before = list_roles_and_texts(draft.turns)
-    if told[: len(before)] == before:
+    is_repeated = told[: len(before)] == before
+    for key, count in reader.unknown_keys.items():
+        unknown_keys[key] = (
+            max(unknown_keys[key], count) if is_repeated else unknown_keys[key] + count
+        )
+    for key, values in history.extra.items():
+        kept = draft.extra.setdefault(key, [])
+        assert isinstance(kept, list)
+        assert isinstance(values, list)
+        kept += [each for each in values if each not in kept]
+    if is_repeated:
         new = history.turns[len(before) :]
     else:
         # The history was cut or edited: what was said since its last answer is the question.
@@ -269,6 +380,9 @@ def add_rating_or_verdict(
         return
     options.notes.scores.add(score.name)
     if score.value is None:
+        options.notes.remarks[
+            f"scores named `{score.name}` without a value are kept as metadata"
+        ] += 1
         return
     if score.annotator is not None:
         draft.add_human_label(
@@ -397,6 +511,10 @@ def _can_contain_answer(value: object) -> bool:
     return any(has_keys(value, name) for name in names if len(name) > 1)
 
 
+def _get_content(message: object) -> object:
+    return message.get("content") if isinstance(message, dict) else None
+
+
 def _part_text(part: object) -> str | None:
     if isinstance(part, str):
         return part
@@ -418,6 +536,14 @@ def _parse_json_or_none(text: str) -> object:
     except ValueError:
         return None
     return found if isinstance(found, dict | list) else None
+
+
+def parse_json_or_keep_text(value: object) -> object:
+    """Read JSON that stands in a text; any other text stays one."""
+    try:
+        return parse_list_or_object_cell(value, "output")
+    except ShapeError:
+        return value  # it is evidence as it stands
 
 
 def make_sortable_time(time: str) -> str:

@@ -16,6 +16,11 @@ from faithtui.formats.readers.traces.exchanges import (
     list_ids_of_answer_steps,
     name_score_judge,
 )
+from faithtui.formats.readers.traces.standard_keys import (
+    LANGSMITH_EXTRA,
+    LANGSMITH_FEEDBACK,
+    LANGSMITH_RUN,
+)
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys
 from faithtui.formats.readers.values.messages import make_dict_without_none
@@ -79,6 +84,15 @@ def _make_exchange_from_trace(
     )
     for run in runs:
         _add_retrieved_passages(exchange, run)
+        exchange.keep_unknown_fields(run.value, LANGSMITH_RUN)
+        extra = run.read_first_value("extra")
+        if isinstance(extra, dict):
+            exchange.keep_unknown_fields(extra, LANGSMITH_EXTRA, "extra.")
+    exchange.read_rest_of_input_and_output(
+        {name: root.read_first_value(name) for name in ("inputs", "outputs")}
+    )
+    for each in feedback:
+        exchange.keep_unknown_fields(each.value, LANGSMITH_FEEDBACK)
     exchange.details = make_dict_without_none(
         trace_id=trace,
         run_id=root.read_text("id"),
@@ -109,15 +123,14 @@ def _find_session_id(part: Mapping[str, object]) -> str | None:
 
 
 def _add_retrieved_passages(exchange: Exchange, run: AnySpelling) -> None:
-    kind = run.read_text("run_type")
-    if kind not in _EVIDENCE:
+    exchange.read_mapped_passages(run)
+    if run.read_text("run_type") not in _EVIDENCE:
         return
     output = run.read_first_value("outputs")
     if isinstance(output, dict):
         inner = AnySpelling(output).read_first_value("documents", "output", "result")
         output = output if inner is None else inner
-    found = read_tool_output_as_passages(output, run.read_text("name"))
-    exchange.passages = found if exchange.passages is None else exchange.passages + found
+    exchange.add_passages(read_tool_output_as_passages(output, run.read_text("name")))
 
 
 def _read_feedback(fields: AnySpelling) -> TraceScore:

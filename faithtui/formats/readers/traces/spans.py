@@ -8,7 +8,7 @@ Source: OpenInference `semantic_conventions.md`; OpenTelemetry `gen-ai-spans.md`
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from faithtui.formats.files.record_files import Sample
@@ -22,6 +22,11 @@ from faithtui.formats.readers.traces.exchanges import (
     find_chat_messages,
     list_ids_of_answer_steps,
     name_score_judge,
+)
+from faithtui.formats.readers.traces.standard_keys import (
+    ANNOTATION,
+    SPAN,
+    name_attribute_if_not_standard,
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import (
@@ -166,6 +171,10 @@ def _list_standalone_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any]
         yield {
             "trace": fields.read_first_value("trace_id") or own.get("trace_id"),
             "evaluation": said,
+            "record": {
+                **fields.value,
+                **{f"result.{key}": each for key, each in result.get_unread_fields().items()},
+            },
         }
         return
     for record in _list_nested_objects(
@@ -199,7 +208,8 @@ def _split_record_by_trace_id(
             continue
         trace = each["trace"]
         if isinstance(trace, str | int) and trace:
-            yield str(trace), {"evaluation": each["evaluation"], "start": ""}
+            rest = _find_unknown_fields(each.get("record", {}), ANNOTATION)
+            yield str(trace), {"evaluation": each["evaluation"], "start": "", "unknown": rest}
         else:
             yield fields.make_error(("trace_id",), trace, "the id of the trace")
     for span in () if evaluations else _list_spans(fields):
@@ -207,6 +217,30 @@ def _split_record_by_trace_id(
             yield span if isinstance(span, ShapeError) else _get_trace_id_and_fields(span)
         except UNREADABLE as error:
             yield translate_to_shape_error(error)
+
+
+def _find_unknown_fields(
+    record: Mapping[str, Any], known: Collection[str]
+) -> dict[str, list[object]]:
+    found = Exchange("")
+    found.keep_unknown_fields(record, known)
+    return found.unknown
+
+
+def _keep_unknown_attributes(exchange: Exchange, span: Mapping[str, Any]) -> None:
+    """Keep attributes that no convention has, of a span and of those events that are read."""
+    named = [
+        (name_attribute_if_not_standard(key), value) for key, value in span["attributes"].items()
+    ]
+    for event in span["events"]:
+        if str(event["name"]).startswith("gen_ai."):
+            named += [
+                (name_attribute_if_not_standard(key, of_event=True), value)
+                for key, value in event["attributes"].items()
+            ]
+    for name, value in named:
+        if name is not None:
+            exchange.keep_unknown_fields({name: value}, (), "attributes.")
 
 
 def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -219,6 +253,11 @@ def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]
     if not trace:
         raise named.make_error(("trace_id",), None, "the id of the trace")
     events = span.get("events")
+    attributes = _flatten_span_attributes(span)
+    mapped = named.read_first_value("retrieval_context")
+    if mapped is not None:
+        attributes["retrieval_context"] = mapped
+    own = {key: each for key, each in span.items() if not key.startswith("attributes.")}
     return (
         trace,
         {
@@ -228,7 +267,8 @@ def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]
             "start": named.read_text("start_time", "start_time_unix_nano"),
             "end": named.read_text("end_time", "end_time_unix_nano"),
             "status": named.read_first_value("status_code", "status"),
-            "attributes": _flatten_span_attributes(span),
+            "attributes": attributes,
+            "unknown": _find_unknown_fields(own, SPAN),
             "events": [
                 {"name": each.get("name"), "attributes": _flatten_span_attributes(each)}
                 for each in (events if isinstance(events, list) else [])
@@ -242,6 +282,7 @@ def _make_exchange_from_trace(
     trace: str, spans: list[dict[str, Any]], options: ReadOptions
 ) -> Exchange | None:
     evaluations = [each["evaluation"] for each in spans if "evaluation" in each]
+    unknown = [each["unknown"] for each in spans]
     spans = [each for each in spans if "evaluation" not in each]
     if not spans:
         options.notes.remarks[_NO_TRACE] += len(evaluations)
@@ -257,7 +298,15 @@ def _make_exchange_from_trace(
     )
     for span in spans:
         _add_passages_or_chat(exchange, span)
+        exchange.read_mapped_passages(AnySpelling(span["attributes"]))
+        _keep_unknown_attributes(exchange, span)
     attributes = root["attributes"]
+    exchange.read_rest_of_input_and_output(
+        {name: attributes.get(name) for name in ("input.value", "output.value")}
+    )
+    for rest in unknown:
+        for key, values in rest.items():
+            exchange.unknown.setdefault(key, []).extend(values)
     exchange.details = {
         name: each
         for name, each in {
@@ -313,13 +362,14 @@ def _read_chat_messages_and_answer(
         messages = messages or [
             _read_message(each) for each in _group_attributes_by_number(attributes, name)
         ]
-    for name in ("gen_ai.input.messages", "input.value", "traceloop.entity.input"):
+    for name in ("gen_ai.input.messages", "input.value", "traceloop.entity.input", "gen_ai.prompt"):
         messages = messages or find_chat_messages(attributes.get(name))
     system = attributes.get("gen_ai.system_instructions")
     if system and messages:
         messages = [{"role": "system", "content": str(system)}, *messages]
     answer: str | None = None
-    for name in ("output.value", "gen_ai.output.messages", "traceloop.entity.output"):
+    outputs = ("output.value", "gen_ai.output.messages", "traceloop.entity.output")
+    for name in (*outputs, "gen_ai.completion"):
         answer = find_answer_text(attributes.get(name)) if answer is None else answer
     for name in ("llm.output_messages", "gen_ai.completion"):
         listed = [_read_message(each) for each in _group_attributes_by_number(attributes, name)]
@@ -353,9 +403,9 @@ def _read_message(fields: Mapping[str, object]) -> dict[str, object]:
             message[name] = inner[name]
     calls = [
         {
-            "id": each.get("tool_call.id"),
-            "name": each.get("tool_call.function.name"),
-            "arguments": each.get("tool_call.function.arguments"),
+            "id": each.get("tool_call.id", each.get("id")),
+            "name": each.get("tool_call.function.name", each.get("name")),
+            "arguments": each.get("tool_call.function.arguments", each.get("arguments")),
         }
         for each in _group_attributes_by_number(inner, "tool_calls")
     ]
@@ -405,7 +455,7 @@ def _add_passages_or_chat(exchange: Exchange, span: dict[str, Any]) -> None:
             exchange.messages = exchange.messages or messages
             exchange.answer = answer if exchange.answer is None else exchange.answer
         return
-    exchange.passages = found if exchange.passages is None else exchange.passages + found
+    exchange.add_passages(found)
 
 
 def _read_documents(documents: list[dict[str, object]]) -> PassageList:
