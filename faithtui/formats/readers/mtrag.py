@@ -263,14 +263,15 @@ def _convert_evaluations(
             scales[fields.read_text("name") or ""] = _find_declared_scale(fields)
 
     def read_task(fields: AnySpelling) -> None:
-        contexts = fields.value.get("contexts")
+        contexts = fields.read_first_value("contexts")
         passages = [
             documents.get(AnySpelling(context).read_text("document_id") or "", context)
             for context in (contexts if isinstance(contexts, list) else [])
             if isinstance(context, dict)
         ]
         identity = fields.read_text("task_id") or ""
-        task = AnySpelling({**fields.value, "contexts": passages}, fields.where)
+        name = fields.get_key_spelling("contexts")
+        task = AnySpelling({**fields.value, name: passages}, fields.where)
         tasks[identity] = next(_make_task_per_answer(task, _split_task_id(identity)[0]))
 
     def read_evaluation(fields: AnySpelling) -> None:
@@ -317,7 +318,9 @@ def _find_declared_scale(metric: AnySpelling) -> str | None:
     values, ends = metric.read_first_value("values"), metric.read_first_value("range")
     if isinstance(values, list):
         levels = {
-            _format_label_word(each.get("value") if isinstance(each, dict) else each)
+            _format_label_word(
+                AnySpelling(each).read_first_value("value") if isinstance(each, dict) else each
+            )
             for each in values
         }
         return SCALE if levels == _LEVELS else None
@@ -350,11 +353,15 @@ def _read_evaluation(
         dict(task.details),
     )
     annotations = fields.read_object("annotations").value
-    for metric, given in annotations.items():
+    declared = {normalise_key_spelling(name): name for name in scales}
+    for key, given in annotations.items():
         if not isinstance(given, Mapping):
             continue
+        metric = declared.get(normalise_key_spelling(key), key)
         values = {
-            str(who): each.get("value") if isinstance(each, Mapping) else each
+            str(who): AnySpelling(each).read_first_value("value")
+            if isinstance(each, dict)
+            else each
             for who, each in given.items()
         }
         rated = {who: value for who, value in values.items() if value is not None}

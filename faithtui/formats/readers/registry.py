@@ -163,6 +163,14 @@ def _describe_unknown_format(sample: Sample) -> str:
     kind = sample.records[0].get("type") if sample.records else None
     if isinstance(kind, str) and kind in _WAYS_OF_OWN_FILES:
         return _WAYS_OF_OWN_FILES[kind]
+    mark = spans.find_mark_in_other_case(sample)
+    if mark is not None:
+        found, expected = mark
+        return (
+            f"is {sample.kind} with the attribute `{found}`; of spans, `{expected}` was expected: "
+            "OpenTelemetry tells attributes apart by case. Write all of them as its conventions "
+            "and OpenInference's do"
+        )
     missing_part = _describe_missing_part_of_rows(sample)
     if missing_part is not None:
         return missing_part

@@ -74,6 +74,24 @@ def _explain_match(sample: Sample) -> str | None:
     return None
 
 
+def find_mark_in_other_case(sample: Sample) -> tuple[str, str] | None:
+    """Find an attribute that would be one of spans of language models, were its case another.
+
+    OpenTelemetry tells attributes apart by case, so it is not read.
+
+    Returns:
+        Its name, and the one that was expected; None where there is none.
+    """
+    by_fold = {mark.casefold(): mark for mark in _MARKS}
+    for record in sample.records:
+        for span in _list_spans(AnySpelling(record)):
+            if not isinstance(span, ShapeError):
+                for key in _flatten_span_attributes(span):
+                    if key not in _MARKS and key.casefold() in by_fold:
+                        return key, by_fold[key.casefold()]
+    return None
+
+
 def _list_spans(fields: AnySpelling) -> Iterator[dict[str, Any] | ShapeError]:
     resources = fields.read_first_value("resource_spans", "resourceSpans")
     if not isinstance(resources, list):
@@ -105,7 +123,8 @@ def _list_nested_objects(
 
 
 def _flatten_span_attributes(span: Mapping[str, object]) -> dict[str, object]:
-    given = span.get("attributes")
+    fields = AnySpelling(span)
+    given = fields.read_first_value("attributes")
     flat: dict[str, object] = {}
     if isinstance(given, list):
         for each in given:
@@ -117,7 +136,7 @@ def _flatten_span_attributes(span: Mapping[str, object]) -> dict[str, object]:
     for key, value in span.items():
         if key.startswith("attributes.") and value is not None:
             _flatten_to_dotted_keys(value, key.removeprefix("attributes."), flat)
-    kind = span.get("span_kind")
+    kind = fields.read_first_value("span_kind")
     if isinstance(kind, str) and "openinference.span.kind" not in flat:
         flat["openinference.span.kind"] = kind
     return flat
@@ -246,13 +265,13 @@ def _keep_unknown_attributes(exchange: Exchange, span: Mapping[str, Any]) -> Non
 def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Give the trace of a span, and what is read of it."""
     named = AnySpelling(span)
-    context = span.get("context")
+    context = named.read_first_value("context")
     within = AnySpelling(context if isinstance(context, dict) else {})
     trace = within.read_text("trace_id") or named.read_text("trace_id", "context.trace_id")
     number = within.read_text("span_id") or named.read_text("span_id", "context.span_id", "id")
     if not trace:
         raise named.make_error(("trace_id",), None, "the id of the trace")
-    events = span.get("events")
+    events = named.read_first_value("events")
     attributes = _flatten_span_attributes(span)
     mapped = named.read_first_value("retrieval_context")
     if mapped is not None:
@@ -270,7 +289,10 @@ def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]
             "attributes": attributes,
             "unknown": _find_unknown_fields(own, SPAN),
             "events": [
-                {"name": each.get("name"), "attributes": _flatten_span_attributes(each)}
+                {
+                    "name": AnySpelling(each).read_first_value("name"),
+                    "attributes": _flatten_span_attributes(each),
+                }
                 for each in (events if isinstance(events, list) else [])
                 if isinstance(each, dict)
             ],
