@@ -22,7 +22,7 @@ from faithtui.formats.files.byte_streams import (
     make_read_error,
     open_file_or_stdin_as_utf8,
 )
-from faithtui.formats.files.tables import find_delimiter, read_csv_rows
+from faithtui.formats.files.tables import find_delimiter, read_column_names, read_csv_rows
 from faithtui.formats.images import STDIN
 from faithtui.formats.json_lines import (
     JsonRecord,
@@ -152,6 +152,18 @@ class RecordFile:
         self._records = iter(())
         self._first = []
         self._stream.close()
+
+    @property
+    def column_names_alone(self) -> tuple[str, ...] | None:
+        """The column names of a table; None where it has rows, or is no table."""
+        if self._first or self.kind is not FileKind.TABLE:
+            return None
+        return read_column_names(self.path, self._stream.head)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether there is nothing in it, or nothing but white space."""
+        return not self._stream.head.removeprefix(codecs.BOM_UTF8).strip()
 
     @property
     def sample(self) -> Sample:

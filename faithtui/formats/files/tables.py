@@ -49,6 +49,14 @@ def find_delimiter(path: Path, head: bytes) -> str | None:
     return best[1]
 
 
+def read_column_names(path: Path, head: bytes) -> tuple[str, ...]:
+    """Read the names of the columns of a table from its first bytes; () where it has none."""
+    text = head.decode("utf-8-sig", errors="replace")
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    cells = next(csv.reader([line], delimiter=find_delimiter(path, head) or ","), [])
+    return tuple(cell.strip() for cell in cells if cell.strip())
+
+
 def _are_column_names(cells: list[str]) -> bool:
     named = [cell.strip() for cell in cells]
     filled = [name for name in named if name]

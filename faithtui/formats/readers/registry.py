@@ -7,13 +7,13 @@ question that only the user can answer; none is told with the keys that were see
 import logging
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.errors import ConfigError, FormatUnknown, InputError
 from faithtui.formats import claim_sets, examples, label_bundles
-from faithtui.formats.files.record_files import FileKind, Sample
+from faithtui.formats.files.record_files import FileKind, RecordFile, Sample
 from faithtui.formats.readers import (
     deepeval,
     deepeval_runs,
@@ -122,6 +122,26 @@ def detect_format(sample: Sample) -> DetectedFormat:
             )
 
 
+def explain_missing_rows(file: RecordFile) -> str | None:
+    """Say that a file holds nothing to read, and what it looks like.
+
+    Returns:
+        None where it has records, whether they can be read or not.
+    """
+    sample = file.sample
+    if sample.records or sample.errors:
+        return None
+    names = file.column_names_alone
+    if names is None:
+        kind = "it is empty" if file.is_blank else f"it is {sample.kind} without any"
+        return f"holds no rows: {kind}; write or export it again"
+    header = replace(sample, records=(dict.fromkeys(names),))
+    found = [each.name for each in READERS if each.explain_match(header) is not None]
+    tool = f", as of `{found[0]}`" if len(found) == 1 else ""
+    shown = _format_sample_keys(header)
+    return f"holds no rows: it is a table with its header alone, {shown}{tool}; export it again"
+
+
 def _log_what_each_format_said(sample: Sample, found: Sequence[DetectedFormat]) -> None:
     """Tell whoever watches what was looked at, and what each format said."""
     if not _log.isEnabledFor(logging.DEBUG):
@@ -175,6 +195,11 @@ def _describe_unknown_format(sample: Sample) -> str:
     if missing_part is not None:
         return missing_part
     keys = list(dict.fromkeys(key for record in sample.records for key in record))
+    if all(each in ([], {}, None) for record in sample.records for each in record.values()):
+        return (
+            f"holds no rows: it is {sample.kind} with nothing in "
+            f"{_format_sample_keys(sample) or 'it'}; export it again"
+        )
     hints = [
         f"`--map {name}={shlex.quote(key)}`"
         for key in keys

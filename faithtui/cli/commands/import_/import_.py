@@ -237,6 +237,8 @@ def _format_file_counts(found: "FileImport") -> list[str]:
     lines = [f"{names} as `{found.source}`: {', '.join(parts)}"]
     if found.format is not None:
         lines.append(f"  taken for {found.format}: {found.reason}")
+    elif found.reason is not None:
+        lines.append(f"  {found.reason}")
     for run in found.runs:
         lines += _format_run(run)
     lines += _format_unknown_keys(found, found.unknown_keys, "kept aside")

@@ -348,3 +348,37 @@ def test_a_deferred_index_is_named_by_doctor_and_made_by_the_first_search(
     assert "ferry" not in found.out
     assert "word index" not in cli("doctor", "--offline").out
     assert "indexing" not in cli("show", "last", "--filter", "tram").err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("a.jsonl", "", "holds no rows: it is empty"),
+        ("a.jsonl", "\ufeff\n", "holds no rows: it is empty"),
+        ("a.json", "[]", "holds no rows: it is a JSON array without any"),
+        ("a.json", '{"samples": []}', "holds no rows: it is JSON lines with nothing in `samples`"),
+        (
+            "a.csv",
+            "user_input;response;retrieved_contexts\n",
+            "header alone, `user_input`, `response`, `retrieved_contexts`, as of `ragas`",
+        ),
+    ],
+)
+def test_a_file_without_rows_is_refused_with_what_it_looks_like(
+    cli: Cli, tmp_path: Path, name: str, text: str, told: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    done = cli("import", path)
+    assert done.code == 3
+    assert told in done.err
+
+
+def test_a_file_without_rows_beside_others_is_told(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").touch()
+    turns = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
+    (tmp_path / "b.jsonl").write_text(json.dumps({"turns": turns}))
+    done = cli("import", tmp_path)
+    assert done.code == 0
+    assert "holds no rows: it is empty" in done.out
+    assert "1 new" in done.out
