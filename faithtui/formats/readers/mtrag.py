@@ -33,6 +33,7 @@ from faithtui.formats.readers.values.any_spelling import (
     has_keys,
     normalise_key_spelling,
 )
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.draft import ConversationDraft, list_roles_and_texts
 from faithtui.formats.readers.values.messages import MessageReader
 from faithtui.formats.readers.values.passages import PassageList, read_passage_list
@@ -135,12 +136,12 @@ def _make_task_per_answer(fields: AnySpelling, conversation: str) -> Iterator[_T
     """Give one task for each answer; one without an answer where there is none."""
     identity = fields.read_text("task_id") or ""
     turn = fields.read_first_value("turn")
-    history = fields.read_first_value("input")
+    history = parse_list_or_object_cell(fields.read_first_value("input"), "input")
     if not isinstance(history, list):
         raise fields.make_error(("input",), history, "a list of messages")
-    passages = read_passage_list(
-        fields.read_first_value("contexts"), fields.get_key_spelling("contexts")
-    )
+    where = fields.get_key_spelling("contexts")
+    contexts = parse_list_or_object_cell(fields.read_first_value("contexts"), where)
+    passages = read_passage_list(contexts, where)
     targets = [each.read_if_text("text") for each in fields.read_objects("targets")]
     predictions = [each.read_if_text("text") for each in fields.read_objects("predictions")]
     details = {

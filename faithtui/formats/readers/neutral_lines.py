@@ -15,11 +15,17 @@ from faithtui.formats.readers.protocol import (
     make_parsed_record,
     make_refused_record,
 )
-from faithtui.formats.readers.values.any_spelling import AnySpelling, normalise_key_spelling
+from faithtui.formats.readers.values.any_spelling import (
+    AnySpelling,
+    ShapeError,
+    normalise_key_spelling,
+)
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.suggestions import suggest_key
 
 _LINE_KEYS: Final = frozenset(("id", "turns", "metadata", "human_labels", "reference_judges"))
 _TURN_KEYS: Final = frozenset(("role", "content", "retrieval_context", "context", "images"))
+_CELLS_OF_LISTS: Final = frozenset(("turns", "humanlabels", "referencejudges"))
 _PLAIN_LINE_KEYS: Final = frozenset(("id", "turns", "metadata", "reference_judges"))
 _PLAIN_TURN_KEYS: Final = frozenset(("role", "content", "retrieval_context"))
 _DOCUMENT_KEYS: Final = frozenset(("text", "source", "images", "context", "content"))
@@ -61,7 +67,8 @@ class NeutralReader:
         ):
             return None
         for record in sample.records:
-            if isinstance(AnySpelling(record).read_first_value("turns"), list):
+            turns = AnySpelling(record).read_first_value("turns")
+            if isinstance(turns, list) or (isinstance(turns, str) and turns.startswith("[")):
                 return "`turns` with role and content"
         return None
 
@@ -72,6 +79,12 @@ class NeutralReader:
             if isinstance(found, InputError):
                 yield make_parsed_record(each, found)
                 continue
+            if any(type(value) is str for value in found.values()):
+                try:
+                    found = _parse_cells(found)
+                except ShapeError as error:
+                    yield make_refused_record(each, error)
+                    continue
             if not _has_names_of_plain_texts_alone(found):
                 found = _respell_known_keys(found, _LINE_KEYS)
                 _count_unknown_keys(found, options.notes)
@@ -84,6 +97,16 @@ class NeutralReader:
                 continue
             yield make_parsed_record(each, read.conversation, read.images)
             del read, found
+
+
+def _parse_cells(found: dict[str, object]) -> dict[str, object]:
+    """Read lists and objects that a table has as text."""
+    return {
+        key: parse_list_or_object_cell(value, key)
+        if normalise_key_spelling(key) in _CELLS_OF_LISTS
+        else value
+        for key, value in found.items()
+    }
 
 
 def _has_names_of_plain_texts_alone(found: dict[str, object]) -> bool:

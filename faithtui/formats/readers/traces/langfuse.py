@@ -116,6 +116,7 @@ def _make_exchange_from_trace(
     exchange.keep_unknown_fields(root.value, LANGFUSE_TRACE)
     exchange.details = {
         "trace_id": trace,
+        **({"timestamp": time} if time else {}),
         **{
             key: each
             for key, each in root.get_unread_fields().items()

@@ -15,6 +15,7 @@ from faithtui.formats.readers.traces.exchanges import (
     find_chat_messages,
     list_ids_of_answer_steps,
     name_score_judge,
+    parse_json_or_keep_text,
 )
 from faithtui.formats.readers.traces.standard_keys import (
     LANGSMITH_EXTRA,
@@ -77,17 +78,16 @@ def _make_exchange_from_trace(
     metadata = root.read_object("extra").read_object("metadata").value
     named = _find_session_id(root.value)
     exchange = Exchange(named or trace, time=root.read_text("start_time") or "")
-    exchange.messages = find_chat_messages(root.read_first_value("inputs"))
-    exchange.answer = find_answer_text(root.read_first_value("outputs"))
+    exchange.messages = find_chat_messages(_read_cell(root, "inputs"))
+    exchange.answer = find_answer_text(_read_cell(root, "outputs"))
     runs.sort(
         key=lambda run: (run.read_text("dotted_order") or "", run.read_text("start_time") or "")
     )
     for run in runs:
         _add_retrieved_passages(exchange, run)
         exchange.keep_unknown_fields(run.value, LANGSMITH_RUN)
-        extra = run.read_first_value("extra")
-        if isinstance(extra, dict):
-            exchange.keep_unknown_fields(extra, LANGSMITH_EXTRA, "extra.")
+        extra = run.read_object("extra")
+        exchange.keep_unknown_fields(extra.value, LANGSMITH_EXTRA, "extra.")
     exchange.read_rest_of_input_and_output(
         {name: root.read_first_value(name) for name in ("inputs", "outputs")}
     )
@@ -108,13 +108,18 @@ def _make_exchange_from_trace(
     exchange.answer_steps = list_ids_of_answer_steps(
         exchange.answer,
         [
-            (each.read_text("id"), find_answer_text(each.read_first_value("outputs")))
+            (each.read_text("id"), find_answer_text(_read_cell(each, "outputs")))
             for each in runs
             if each.read_text("run_type") not in _EVIDENCE
         ],
     )
     exchange.answer_steps += [each for each in (root.read_text("id"),) if each is not None]
     return exchange
+
+
+def _read_cell(run: AnySpelling, name: str) -> object:
+    """Read what went into a run or came out of it, which a table has as text."""
+    return parse_json_or_keep_text(run.read_first_value(name))
 
 
 def _find_session_id(part: Mapping[str, object]) -> str | None:
@@ -126,7 +131,7 @@ def _add_retrieved_passages(exchange: Exchange, run: AnySpelling) -> None:
     exchange.read_mapped_passages(run)
     if run.read_text("run_type") not in _EVIDENCE:
         return
-    output = run.read_first_value("outputs")
+    output = _read_cell(run, "outputs")
     if isinstance(output, dict):
         inner = AnySpelling(output).read_first_value("documents", "output", "result")
         output = output if inner is None else inner

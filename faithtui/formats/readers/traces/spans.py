@@ -22,6 +22,7 @@ from faithtui.formats.readers.traces.exchanges import (
     find_chat_messages,
     list_ids_of_answer_steps,
     name_score_judge,
+    parse_json_or_keep_text,
 )
 from faithtui.formats.readers.traces.standard_keys import (
     ANNOTATION,
@@ -124,7 +125,7 @@ def _list_nested_objects(
 
 def _flatten_span_attributes(span: Mapping[str, object]) -> dict[str, object]:
     fields = AnySpelling(span)
-    given = fields.read_first_value("attributes")
+    given = parse_json_or_keep_text(fields.read_first_value("attributes"))
     flat: dict[str, object] = {}
     if isinstance(given, list):
         for each in given:
@@ -265,13 +266,13 @@ def _keep_unknown_attributes(exchange: Exchange, span: Mapping[str, Any]) -> Non
 def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Give the trace of a span, and what is read of it."""
     named = AnySpelling(span)
-    context = named.read_first_value("context")
+    context = parse_json_or_keep_text(named.read_first_value("context"))
     within = AnySpelling(context if isinstance(context, dict) else {})
     trace = within.read_text("trace_id") or named.read_text("trace_id", "context.trace_id")
     number = within.read_text("span_id") or named.read_text("span_id", "context.span_id", "id")
     if not trace:
         raise named.make_error(("trace_id",), None, "the id of the trace")
-    events = named.read_first_value("events")
+    events = parse_json_or_keep_text(named.read_first_value("events"))
     attributes = _flatten_span_attributes(span)
     mapped = named.read_first_value("retrieval_context")
     if mapped is not None:
