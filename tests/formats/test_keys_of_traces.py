@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -12,6 +12,7 @@ from faithtui.formats.readers.protocol import ReadNotes
 from tests.formats.test_detection import write
 
 CALL = {"id": "c", "type": "function", "function": {"name": "timetable", "arguments": "{}"}}
+KEPT_CALL = {"name": "timetable", "id": "c", "arguments": "{}"}
 RUN = {
     "id": "r", "trace_id": "r", "run_type": "chain", "name": "rag", "dotted_order": "1",
     "start_time": "2026-01-01T00:00:00", "inputs": {"question": "When?"},
@@ -138,6 +139,168 @@ def test_passages_beside_an_answer_are_its_evidence(tmp_path: Path, record: dict
     assert conversation.turns[1].content == "At nine."
     assert conversation.turns[1].retrieval_context == (Document("It sails."),)
     assert not notes.unknown_keys
+    assert [text for text in notes.remarks if "the passages of an answer are those in" in text]
+
+
+CALLED = [
+    {"role": "user", "content": "When?"},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "c", "content": "It sails at nine."},
+]
+
+
+@pytest.mark.parametrize("context", [{"tenant": "acme"}, ["A note."]])
+@pytest.mark.parametrize(
+    ("record", "field"),
+    [
+        (RUN, "inputs"),
+        (TRACE, "input"),
+        (change(SPAN, attributes={"output.value": "At nine."}), "attributes__input_DOT_value"),
+    ],
+)
+def test_what_tools_gave_comes_before_passages_beside_the_answer(
+    tmp_path: Path, record: dict[str, Any], field: str, context: object
+) -> None:
+    given: object = {"messages": CALLED, "context": context}
+    given = json.dumps(given) if "attributes" in field else given
+    conversation, notes = read(write(tmp_path / "x.jsonl", change(record, **{field: given})))
+    assert conversation.turns[-1].retrieval_context == (Document("It sails at nine."),)
+    key = f"{field.removeprefix('attributes__').replace('_DOT_', '.')}.context"
+    assert dict(notes.unknown_keys) == {key: 1}
+    assert conversation.metadata["extra"] == {key: [context]}
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        {"user_id": 7},
+        "session-4711",
+        [{"role": "user", "content": "When?"}],
+        [{"author": "user", "text": "When?"}],
+        [{"id": 7}],
+        ["A note.", 7],
+    ],
+)
+def test_what_is_no_list_of_documents_beside_an_answer_is_no_evidence(
+    tmp_path: Path, context: object
+) -> None:
+    path = write(
+        tmp_path / "x.jsonl", change(RUN, inputs={"question": "When?", "context": context})
+    )
+    conversation, notes = read(path)
+    assert conversation.turns[1].retrieval_context is None
+    assert dict(notes.unknown_keys) == {"inputs.context": 1}
+    assert notes.meant_keys == {"inputs.context": "retrieval_context"}
+    assert conversation.metadata["extra"] == {"inputs.context": [context]}
+
+
+def test_no_key_is_suggested_that_map_does_not_reach(tmp_path: Path) -> None:
+    value = json.dumps({"question": "When?", "context": "session-4711"})
+    for record in (change(TRACE, input=value), change(SPAN, attributes__input_DOT_value=value)):
+        _, notes = read(write(tmp_path / "x.jsonl", record))
+        assert len(notes.unknown_keys) == 1
+        assert not notes.meant_keys
+
+
+def test_what_tools_gave_is_never_evidence_of_the_answer_to_another_question(
+    tmp_path: Path,
+) -> None:
+    unanswered = change(RUN, id="1", trace_id="1", inputs={"messages": CALLED}, outputs=None)
+    answered = change(
+        RUN, id="2", trace_id="2", start_time="2026-01-02", inputs={"question": "Where?"}
+    )
+    conversation, _ = read(write(tmp_path / "x.jsonl", unanswered, answered))
+    assert conversation.turns[-1].content == "At nine."
+    assert conversation.turns[-1].retrieval_context is None
+    unused = {
+        "unused_tool_results": ["It sails at nine."],
+        "unused_tool_calls": [KEPT_CALL, {"name": "timetable", "id": "c"}],
+    }
+    [kept] = cast(list[dict[str, object]], conversation.metadata["exchanges_without_answer"])
+    assert {key: kept.get(key) for key in unused} == unused
+    assert "tools" not in str(conversation.metadata["per_turn"])
+
+
+def test_what_tools_gave_beside_what_a_step_retrieved_is_kept(tmp_path: Path) -> None:
+    run = change(RUN, inputs={"messages": CALLED})
+    step = change(
+        RUN, id="s", parent_run_id="r", run_type="retriever", outputs={"documents": ["A note."]}
+    )
+    conversation, _ = read(write(tmp_path / "x.jsonl", run, step))
+    assert conversation.turns[-1].retrieval_context == (Document("A note.", "rag"),)
+    assert "'unused_tool_results': ['It sails at nine.']" in str(conversation.metadata["per_turn"])
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("x.request.headers.accept", "a"),
+        ("x.apiKey", "a"),
+        ("x", {"inner": [{"Authorization": "Bearer a"}]}),
+        ("x", '{"api_key": "a"}'),
+        ("x", [["Set-Cookie", "a"]]),
+        ("x", "a" * 2_000),
+    ],
+)
+@pytest.mark.parametrize("record", [RUN, SPAN])
+def test_secrets_and_large_values_are_told_and_not_kept(
+    tmp_path: Path, record: dict[str, Any], key: str, value: object
+) -> None:
+    within = "attributes__" if record is SPAN else "outputs__"
+    path = write(
+        tmp_path / "x.jsonl", change(record, **{within + key.replace(".", "_DOT_"): value})
+    )
+    conversation, notes = read(path)
+    assert not notes.unknown_keys
+    assert sum(notes.dropped_keys.values()) == 1
+    assert "extra" not in conversation.metadata
+
+
+def test_a_value_that_comes_again_is_kept_once(tmp_path: Path) -> None:
+    spans = [change(SPAN, context__span_id=str(each), attributes__zebra=7) for each in range(3)]
+    spans += [change(SPAN, context={"trace_id": "u", "span_id": "u"}, attributes__zebra=7)]
+    for each in spans:
+        each["attributes"]["session.id"] = "one"
+    conversation, notes = read(write(tmp_path / "x.jsonl", *spans))
+    assert dict(notes.unknown_keys) == {"attributes.zebra": 4}
+    assert conversation.metadata["extra"] == {"attributes.zebra": [7]}
+
+
+@pytest.mark.parametrize(
+    "key", ["ai.prompt", "logfire.msg", "pydantic_ai.a", "mlflow.a", "operation.name"]
+)
+def test_attributes_of_known_instrumentations_are_not_told(tmp_path: Path, key: str) -> None:
+    record = change(SPAN, **{"attributes__" + key.replace(".", "_DOT_"): "a"})
+    _, notes = read(write(tmp_path / "x.jsonl", record))
+    assert not notes.unknown_keys
+
+
+@pytest.mark.parametrize(
+    ("record", "key", "value"),
+    [
+        (RUN, "Outputs", {"answer": "At ten."}),
+        (SPAN, "Attributes", {"output.value": "At ten."}),
+        (TRACE, "Output", "At ten."),
+    ],
+)
+def test_the_second_spelling_of_a_key_is_told_and_kept(
+    tmp_path: Path, record: dict[str, Any], key: str, value: object
+) -> None:
+    conversation, notes = read(write(tmp_path / "x.jsonl", {**record, key: value}))
+    assert conversation.turns[1].content == "At nine."
+    assert dict(notes.unknown_keys) == {key: 1}
+    assert conversation.metadata["extra"] == {key: [value]}
+
+
+def test_mapped_passages_that_two_steps_hold_come_once(tmp_path: Path) -> None:
+    root = change(RUN, outputs__passagez=["It sails."])
+    step = {**root, "id": "s", "parent_run_id": "r"}
+    choice = FormatChoice(renames={"outputs.passagez": "retrieval_context"})
+    path = write(tmp_path / "x.jsonl", root, step)
+    dataset, file = open_file_and_detect_format(path, choice, None)
+    [found] = [each.found for each in dataset.read(file)]
+    assert isinstance(found, Conversation)
+    assert found.turns[1].retrieval_context == (Document("It sails."),)
 
 
 @pytest.mark.parametrize(
@@ -171,8 +334,7 @@ def test_calls_that_no_answer_followed_are_kept(tmp_path: Path) -> None:
         {"role": "assistant", "content": None, "tool_calls": [CALL]},
     ]
     conversation, _ = read(write(tmp_path / "x.jsonl", {"messages": messages}))
-    known = {"name": "timetable", "id": "c", "arguments": "{}"}
-    assert conversation.metadata["unused_tool_calls"] == [known]
+    assert conversation.metadata["unused_tool_calls"] == [KEPT_CALL]
 
 
 def test_a_key_of_a_call_in_histories_that_repeat_is_counted_once(tmp_path: Path) -> None:

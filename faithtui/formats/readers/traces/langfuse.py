@@ -107,13 +107,13 @@ def _make_exchange_from_trace(
     exchange.answer = find_answer_text(root.read_first_value("output"))
     for each in observations:
         _add_observation(exchange, each)
-        exchange.keep_unknown_fields(each.value, LANGFUSE_OBSERVATION)
+        exchange.unknown.add_fields(each.value, LANGFUSE_OBSERVATION)
     exchange.read_rest_of_input_and_output(
         {name: root.read_first_value(name) for name in ("input", "output")}
     )
     for each in (root, *observations):
         exchange.read_mapped_passages(each)
-    exchange.keep_unknown_fields(root.value, LANGFUSE_TRACE)
+    exchange.unknown.add_fields(root.value, LANGFUSE_TRACE)
     exchange.details = {
         "trace_id": trace,
         **({"timestamp": time} if time else {}),
@@ -129,7 +129,7 @@ def _make_exchange_from_trace(
     unique = {each.read_text("id") or str(place): each for place, each in enumerate(scores)}
     exchange.scores = [_read_score(each) for each in unique.values()]
     for each in unique.values():
-        exchange.keep_unknown_fields(each.value, LANGFUSE_SCORE)
+        exchange.unknown.add_fields(each.value, LANGFUSE_SCORE)
     exchange.answer_steps = list_ids_of_answer_steps(
         exchange.answer,
         [

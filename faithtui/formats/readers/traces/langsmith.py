@@ -85,14 +85,14 @@ def _make_exchange_from_trace(
     )
     for run in runs:
         _add_retrieved_passages(exchange, run)
-        exchange.keep_unknown_fields(run.value, LANGSMITH_RUN)
+        exchange.unknown.add_fields(run.value, LANGSMITH_RUN)
         extra = run.read_object("extra")
-        exchange.keep_unknown_fields(extra.value, LANGSMITH_EXTRA, "extra.")
+        exchange.unknown.add_fields(extra.value, LANGSMITH_EXTRA, "extra.")
     exchange.read_rest_of_input_and_output(
         {name: root.read_first_value(name) for name in ("inputs", "outputs")}
     )
     for each in feedback:
-        exchange.keep_unknown_fields(each.value, LANGSMITH_FEEDBACK)
+        exchange.unknown.add_fields(each.value, LANGSMITH_FEEDBACK)
     exchange.details = make_dict_without_none(
         trace_id=trace,
         run_id=root.read_text("id"),

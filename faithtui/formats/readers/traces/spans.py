@@ -8,7 +8,7 @@ Source: OpenInference `semantic_conventions.md`; OpenTelemetry `gen-ai-spans.md`
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from faithtui.formats.files.record_files import Sample
@@ -30,11 +30,13 @@ from faithtui.formats.readers.traces.standard_keys import (
     name_attribute_if_not_standard,
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
+from faithtui.formats.readers.traces.unknown_fields import UnknownFields
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
     ShapeError,
     has_any_key,
     has_keys,
+    normalise_key_spelling,
 )
 from faithtui.formats.readers.values.passages import (
     PassageList,
@@ -228,7 +230,7 @@ def _split_record_by_trace_id(
             continue
         trace = each["trace"]
         if isinstance(trace, str | int) and trace:
-            rest = _find_unknown_fields(each.get("record", {}), ANNOTATION)
+            rest = _list_unknown_fields(each.get("record", {}), ANNOTATION)
             yield str(trace), {"evaluation": each["evaluation"], "start": "", "unknown": rest}
         else:
             yield fields.make_error(("trace_id",), trace, "the id of the trace")
@@ -239,12 +241,13 @@ def _split_record_by_trace_id(
             yield translate_to_shape_error(error)
 
 
-def _find_unknown_fields(
-    record: Mapping[str, Any], known: Collection[str]
-) -> dict[str, list[object]]:
-    found = Exchange("")
-    found.keep_unknown_fields(record, known)
-    return found.unknown
+def _list_unknown_fields(record: Mapping[str, Any], known: frozenset[str]) -> list[object]:
+    folds = set(map(normalise_key_spelling, record))
+    if len(folds) == len(record) and folds <= known:
+        return []
+    found = UnknownFields()
+    found.add_fields(record, known)
+    return found.to_json()
 
 
 def _keep_unknown_attributes(exchange: Exchange, span: Mapping[str, Any]) -> None:
@@ -260,7 +263,7 @@ def _keep_unknown_attributes(exchange: Exchange, span: Mapping[str, Any]) -> Non
             ]
     for name, value in named:
         if name is not None:
-            exchange.keep_unknown_fields({name: value}, (), "attributes.")
+            exchange.unknown.add_fields({name: value}, (), "attributes.", can_be_mapped=False)
 
 
 def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -288,7 +291,7 @@ def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]
             "end": named.read_text("end_time", "end_time_unix_nano"),
             "status": named.read_first_value("status_code", "status"),
             "attributes": attributes,
-            "unknown": _find_unknown_fields(own, SPAN),
+            "unknown": _list_unknown_fields(own, SPAN),
             "events": [
                 {
                     "name": AnySpelling(each).read_first_value("name"),
@@ -327,9 +330,8 @@ def _make_exchange_from_trace(
     exchange.read_rest_of_input_and_output(
         {name: attributes.get(name) for name in ("input.value", "output.value")}
     )
-    for rest in unknown:
-        for key, values in rest.items():
-            exchange.unknown.setdefault(key, []).extend(values)
+    for rest in filter(None, unknown):
+        exchange.unknown.add_all(UnknownFields.from_json(rest))
     exchange.details = {
         name: each
         for name, each in {

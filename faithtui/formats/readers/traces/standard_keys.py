@@ -10,6 +10,7 @@ conventions 1.45, registry of GenAI attributes and names of all other registries
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from faithtui.formats.readers.values.any_spelling import normalise_key_spelling
@@ -104,12 +105,13 @@ ANNOTATION: Final = _fold_words(
 
 _NAMESPACES: Final = _split_words(
     """
-    app artifact aws az azure browser cassandra cicd client cloud cloudevents cloudfoundry code
+    ai app artifact aws az azure browser cassandra cicd client cloud cloudevents cloudfoundry code
     container cpu cpython db deployment destination device disk dns elasticsearch embedding enduser
     error event exception faas feature_flag file gcp geo graphql heroku host http hw jsonrpc k8s
-    langchain langgraph linux log mainframe mcp message messaging net network nfs oci onc_rpc openai
-    openshift opentracing oracle oracle_cloud os otel peer pool pprof process profile prompt
-    reranker rpc security_rule server service source system telemetry test thread tls url user
+    langchain langgraph linux log logfire mainframe mcp message messaging mlflow net network nfs oci
+    onc_rpc openai openshift opentracing oracle oracle_cloud os otel peer pool pprof process profile
+    prompt pydantic_ai reranker rpc security_rule server service source system telemetry test thread
+    tls url user
     user_agent vcs vector_db webengine zos
     """
 )
@@ -117,6 +119,7 @@ _NAMESPACES: Final = _split_words(
 
 _ATTRIBUTES: Final = _split_words(
     f"""
+    operation.name resource.name
     {_READ_OF_ANY} openinference.span.kind session.id conversation.id thread.id input.value
     input.mime_type input.images input.documents output.value output.mime_type output.images
     output.documents metadata tag.tags agent.name graph.node.id graph.node.name
@@ -185,6 +188,7 @@ _IN_EVENTS: Final = _split_words(
 """Attributes of events that are read, or belong to their conventions."""
 
 
+@lru_cache(maxsize=4096)  # a span may have hundreds of messages in attributes of their own
 def name_attribute_if_not_standard(key: str, *, of_event: bool = False) -> str | None:
     """Name an attribute of a span that no convention has, with `[]` for numbers of lists.
 
