@@ -310,6 +310,8 @@ def test_mapped_passages_that_two_steps_hold_come_once(tmp_path: Path) -> None:
         ({"name": "timetable", "description": "Times.", "input_parameters": {}}, []),
         ({"name": "timetable", "argz": "{}"}, ["tool_calls[].argz"]),
         (change(CALL, function__argz="{}"), ["tool_calls[].function.argz"]),
+        (change(CALL, function__output="{}"), ["tool_calls[].function.output"]),
+        ({"id": "c", "custom": {"name": "f", "argz": "{}"}}, ["tool_calls[].custom.argz"]),
     ],
 )
 def test_a_key_of_a_tool_call_is_told_and_kept(
@@ -326,6 +328,18 @@ def test_a_key_of_a_tool_call_is_told_and_kept(
     kept = str(conversation.metadata["per_turn"])
     assert all(each.rpartition(".")[2] in kept for each in told)
     assert ("Times." in kept) is ("description" in call)
+
+
+def test_a_field_of_a_function_leaves_that_of_its_call(tmp_path: Path) -> None:
+    call = change(CALL, status="done", function__status="ready")
+    messages = [
+        {"role": "user", "content": "When?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+    ]
+    conversation, _ = read(write(tmp_path / "x.jsonl", {"messages": messages}))
+    assert conversation.metadata["unused_tool_calls"] == [
+        {**KEPT_CALL, "status": "done", "function.status": "ready"}
+    ]
 
 
 def test_calls_that_no_answer_followed_are_kept(tmp_path: Path) -> None:

@@ -314,3 +314,32 @@ def test_a_key_of_an_annotation_of_faithbench_that_is_not_read_is_told(tmp_path:
     dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
     list(dataset.read(file))
     assert list(dataset.notes.unknown_keys) == ["verdict"]
+
+
+def test_metrics_whose_names_differ_by_spelling_alone_keep_their_own_scales(tmp_path: Path) -> None:
+    name = "mtrag_inspectorraget.json"
+    value = json.loads((FOLDER / name).read_text())
+    other = {"name": "Faithfulness", "author": "human", "values": [{"value": "no"}]}
+    value["metrics"].append(other)
+    for each in value["evaluations"]:
+        each["annotations"]["Faithfulness"] = {"b": {"value": "no"}}
+    path = tmp_path / name
+    path.write_text(json.dumps(value))
+    conversations, _ = read(path, choice=FormatChoice(scales={"Faithfulness": "q2-consistent-0-1"}))
+    expected, _ = read_fixture(name)
+    for found, before in zip(conversations, expected, strict=True):
+        scales = {rating.annotator: rating.scale for rating in found.ratings}
+        assert scales.pop("b") == "q2-consistent-0-1"
+        assert scales == {rating.annotator: rating.scale for rating in before.ratings}
+
+
+@pytest.mark.parametrize("turns", [("turns", "Turns"), ("Turns", "turns"), ("TURNS", "Turns")])
+def test_the_first_spelling_of_a_key_that_holds_something_is_read(
+    tmp_path: Path, turns: tuple[str, str]
+) -> None:
+    record = json.loads((FOLDER / "neutral.jsonl").read_text().splitlines()[0])
+    given = record.pop("turns")
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps({**record, turns[0]: None, turns[1]: given}))
+    [conversation], _ = read(path)
+    assert len(conversation.turns) == len(given)

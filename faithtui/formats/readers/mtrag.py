@@ -7,7 +7,8 @@ task is a conversation of its own, in the group of the conversation it continues
 Source: github.com/IBM/mt-rag-benchmark and github.com/IBM/InspectorRAGet.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -354,11 +355,11 @@ def _read_evaluation(
         dict(task.details),
     )
     annotations = fields.read_object("annotations").value
-    declared = {normalise_key_spelling(name): name for name in scales}
+    declared = _list_names_of_other_spelling(scales, annotations)
     for key, given in annotations.items():
         if not isinstance(given, Mapping):
             continue
-        metric = declared.get(normalise_key_spelling(key), key)
+        metric = key if key in scales else declared.get(normalise_key_spelling(key), key)
         values = {
             str(who): AnySpelling(each).read_first_value("value")
             if isinstance(each, dict)
@@ -382,6 +383,22 @@ def _read_evaluation(
         else:
             found.other_ratings[metric] = values
     return found
+
+
+def _list_names_of_other_spelling(
+    scales: Collection[str], annotations: Collection[str]
+) -> dict[str, str]:
+    """List the metrics that an evaluation may have in another spelling, by their folded names.
+
+    Where names differ by their spelling alone, or the evaluation has the metric by its own name,
+    another spelling is another metric.
+    """
+    folds = Counter(map(normalise_key_spelling, scales))
+    return {
+        fold: name
+        for name in scales
+        if folds[fold := normalise_key_spelling(name)] == 1 and name not in annotations
+    }
 
 
 def _format_label_word(value: object) -> str:

@@ -131,12 +131,16 @@ def _has_names_of_plain_texts_alone(found: dict[str, object]) -> bool:
 def _respell_known_keys(found: dict[str, object], names: frozenset[str]) -> dict[str, object]:
     """Give an object with the names of this format where they came in another spelling."""
     if not found.keys() <= names:
-        by_fold = {normalise_key_spelling(name): name for name in names - found.keys()}
-        # Of two spellings of one name, the second stays what it is: unknown, and told.
-        found = {
-            key if key in names else by_fold.pop(normalise_key_spelling(key), key): value
-            for key, value in found.items()
-        }
+        by_fold = {normalise_key_spelling(name): name for name in names if found.get(name) is None}
+        respelt_keys: dict[str, object] = {}
+        # Of two spellings of one name that hold something, the second is unknown, and told.
+        for key, value in found.items():
+            fold = normalise_key_spelling(key)
+            if value is None:
+                respelt_keys.setdefault(key if key in names else by_fold.get(fold, key), None)
+            else:
+                respelt_keys[key if key in names else by_fold.pop(fold, key)] = value
+        found = respelt_keys
     for key in found.keys() & names & _KEYS_OF_INNER_OBJECTS.keys():
         value, inner_names = found[key], _KEYS_OF_INNER_OBJECTS[key]
         if isinstance(value, dict):

@@ -6,7 +6,7 @@ of the system are no turns and are kept in the metadata.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -252,19 +252,25 @@ class MessageReader:
                 self._call_names[number] = name
         arguments = named.read_first_value("arguments", "args", "input", "input_parameters")
         rest = fields.get_unread_fields()
-        self._count_unknown_keys_of_call(rest, within)
+        self._count_unknown_keys_of_call(rest, within, _CALL_KEYS)
+        kept = {key: each for key, each in rest.items() if key not in _NOT_KEPT_OF_CALLS}
         if named is not fields:
+            inner_name = "function" if fields.read_first_value("function") is inner else "custom"
             inside = named.get_unread_fields()
-            self._count_unknown_keys_of_call(inside, f"{within}function.")
-            rest |= inside
+            self._count_unknown_keys_of_call(
+                inside, f"{within}{inner_name}.", _CALL_KEYS - {"output"}
+            )
+            for key, each in inside.items():
+                is_taken = key in rest or key in _NOT_KEPT_OF_CALLS
+                kept[f"{inner_name}.{key}" if is_taken else key] = each
         known = make_dict_without_none(name=name, id=number, arguments=arguments)
-        self._tools.append(
-            {key: each for key, each in rest.items() if key not in _NOT_KEPT_OF_CALLS} | known
-        )
+        self._tools.append(kept | known)
 
-    def _count_unknown_keys_of_call(self, rest: Mapping[str, object], within: str) -> None:
+    def _count_unknown_keys_of_call(
+        self, rest: Mapping[str, object], within: str, known: Collection[str]
+    ) -> None:
         for key in rest:
-            if normalise_key_spelling(key) not in _CALL_KEYS:
+            if normalise_key_spelling(key) not in known:
                 self.unknown_keys[f"{within}{key}"] += 1
 
     def _add_user_turn(self, fields: AnySpelling) -> TurnDraft | None:
