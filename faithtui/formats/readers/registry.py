@@ -105,6 +105,8 @@ def detect_format(sample: Sample) -> DetectedFormat:
     match found:
         case [only]:
             return only
+        case [] if _is_whole_and_without_values(sample):
+            return DetectedFormat(neutral_lines.READER, "it holds no records")
         case []:
             chat = _find_chat_without_roles(sample)
             if chat is not None:
@@ -129,6 +131,11 @@ def explain_missing_rows(file: RecordFile) -> str | None:
         None where it has records, whether they can be read or not.
     """
     sample = file.sample
+    if _is_whole_and_without_values(sample) and not any(
+        each.explain_match(sample) for each in READERS
+    ):
+        shown = _format_sample_keys(sample) or "it"
+        return f"holds no rows: it is {sample.kind} with nothing in {shown}; export it again"
     if sample.records or sample.errors:
         return None
     names = file.column_names_alone
@@ -139,7 +146,19 @@ def explain_missing_rows(file: RecordFile) -> str | None:
     found = [each.name for each in READERS if each.explain_match(header) is not None]
     tool = f", as of `{found[0]}`" if len(found) == 1 else ""
     shown = _format_sample_keys(header)
-    return f"holds no rows: it is a table with its header alone, {shown}{tool}; export it again"
+    return (
+        f"holds no rows: it is a table with a header and no row with a value, {shown}{tool}; "
+        "export it again"
+    )
+
+
+def _has_no_value(sample: Sample) -> bool:
+    return all(each in ([], {}, None) for record in sample.records for each in record.values())
+
+
+def _is_whole_and_without_values(sample: Sample) -> bool:
+    """Say whether records that have no value are all that a file holds."""
+    return sample.is_whole and bool(sample.records) and not sample.errors and _has_no_value(sample)
 
 
 def _log_what_each_format_said(sample: Sample, found: Sequence[DetectedFormat]) -> None:
@@ -195,21 +214,21 @@ def _describe_unknown_format(sample: Sample) -> str:
     if missing_part is not None:
         return missing_part
     keys = list(dict.fromkeys(key for record in sample.records for key in record))
-    if all(each in ([], {}, None) for record in sample.records for each in record.values()):
-        return (
-            f"holds no rows: it is {sample.kind} with nothing in "
-            f"{_format_sample_keys(sample) or 'it'}; export it again"
-        )
     hints = [
         f"`--map {name}={shlex.quote(key)}`"
         for key in keys
         if (name := suggest_key(key)) not in (None, key)
     ]
     way = f"; try {' '.join(hints[:3])}" if hints else ""
+    shown = _format_sample_keys(sample) or "no keys"
+    what = (
+        f"its first {len(sample.records)} records hold nothing in {shown}"
+        if sample.records and _has_no_value(sample)
+        else f"its records have {shown}"
+    )
     return (
-        f"is {sample.kind} in no format that is known here; its records have "
-        f"{_format_sample_keys(sample) or 'no keys'}. Say which columns the parts are, "
-        "`--map question=… --map answer=… --map contexts=…`, or name the format with "
+        f"is {sample.kind} in no format that is known here; {what}. Say which columns the "
+        "parts are, `--map question=… --map answer=… --map contexts=…`, or name the format with "
         f"`--format`{way}"
     )
 

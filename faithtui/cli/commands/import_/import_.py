@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from faithtui.store.store import Store
 
 _MOST_VALUES = 8
+"""Labels of one scale that a line names."""
 _MOST_KEYS = 20
 """Lines on keys that nobody understood; spans may have hundreds of attributes of an application."""
-"""Labels of one scale that a line names."""
 
 MOST_PRINTED = 10_000
 """Refused lines that are told one by one, all that an import keeps; the rest is counted."""

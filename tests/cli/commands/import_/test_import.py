@@ -360,8 +360,10 @@ def test_a_deferred_index_is_named_by_doctor_and_made_by_the_first_search(
         (
             "a.csv",
             "user_input;response;retrieved_contexts\n",
-            "header alone, `user_input`, `response`, `retrieved_contexts`, as of `ragas`",
+            "no row with a value, `user_input`, `response`, `retrieved_contexts`, as of `ragas`",
         ),
+        ("a.csv", "question,answer\n,\n", "it is a table with a header and no row with a value"),
+        ("a.jsonl", '{"frage": []}\n' * 32, "its first 32 records hold nothing in `frage`"),
     ],
 )
 def test_a_file_without_rows_is_refused_with_what_it_looks_like(
@@ -374,11 +376,17 @@ def test_a_file_without_rows_is_refused_with_what_it_looks_like(
     assert told in done.err
 
 
-def test_a_file_without_rows_beside_others_is_told(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").touch()
+@pytest.mark.parametrize(
+    ("text", "told"), [("", "it is empty"), ('{"samples": []}', "with nothing in `samples`")]
+)
+def test_a_file_without_rows_beside_others_is_told(
+    cli: Cli, tmp_path: Path, text: str, told: str
+) -> None:
+    (tmp_path / "a.jsonl").write_text(text)
     turns = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
     (tmp_path / "b.jsonl").write_text(json.dumps({"turns": turns}))
     done = cli("import", tmp_path)
     assert done.code == 0
-    assert "holds no rows: it is empty" in done.out
+    assert "holds no rows: it is " in done.out
+    assert told in done.out
     assert "1 new" in done.out
