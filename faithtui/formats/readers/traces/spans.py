@@ -252,8 +252,10 @@ def _list_unknown_fields(record: Mapping[str, Any], known: frozenset[str]) -> li
 
 def _keep_unknown_attributes(exchange: Exchange, span: Mapping[str, Any]) -> None:
     """Keep attributes that no convention has, of a span and of those events that are read."""
-    named = [
-        (name_attribute_if_not_standard(key), value) for key, value in span["attributes"].items()
+    named: list[tuple[str | None, Any]] = [
+        (name, value)
+        for key, value in span["attributes"].items()
+        if (name := name_attribute_if_not_standard(key)) is not None
     ]
     for event in span["events"]:
         if str(event["name"]).startswith("gen_ai."):
@@ -262,8 +264,8 @@ def _keep_unknown_attributes(exchange: Exchange, span: Mapping[str, Any]) -> Non
                 for key, value in event["attributes"].items()
             ]
     for name, value in named:
-        if name is not None:
-            exchange.unknown.add_fields({name: value}, (), "attributes.", can_be_mapped=False)
+        if name is not None and value not in (None, "", [], {}):
+            exchange.unknown.add_value(f"attributes.{name}", value, can_be_mapped=False)
 
 
 def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -324,7 +326,8 @@ def _make_exchange_from_trace(
     )
     for span in spans:
         _add_passages_or_chat(exchange, span)
-        exchange.read_mapped_passages(AnySpelling(span["attributes"]))
+        if "retrieval_context" in span["attributes"]:
+            exchange.read_mapped_passages(AnySpelling(span["attributes"]))
         _keep_unknown_attributes(exchange, span)
     attributes = root["attributes"]
     exchange.read_rest_of_input_and_output(

@@ -60,14 +60,18 @@ class UnknownFields:
                 continue
             fold = normalise_key_spelling(key)
             if (fold not in known or fold in folds) and value not in ("", [], {}):
-                self._add_value(f"{within}{key}", value)
-                if not can_be_mapped:
-                    self.unreachable.add(f"{within}{key}")
+                self.add_value(f"{within}{key}", value, can_be_mapped=can_be_mapped)
             folds.add(fold)
 
-    def _add_value(self, key: str, value: object) -> None:
+    def add_value(self, key: str, value: object, *, can_be_mapped: bool = True) -> None:
+        """Add the value of one key that no schema has; see `add_fields`."""
         text = _to_json_text(value)
-        if len(text) > _MOST_CHARACTERS or is_secret_name(key) or _SECRET_INSIDE.search(text):
+        if text in self.values.get(key, ()):
+            self.kept[key] += 1
+            return
+        if not can_be_mapped:
+            self.unreachable.add(key)
+        if len(text) > _MOST_CHARACTERS or _is_secret_name(key) or _has_secret_inside(text):
             self.dropped[key] += 1
             return
         self.kept[key] += 1
@@ -97,6 +101,10 @@ class UnknownFields:
 
 
 @lru_cache(maxsize=1024)  # a key comes once a record
-def is_secret_name(key: str) -> bool:
-    """Say whether a key is named as one that holds a secret."""
+def _is_secret_name(key: str) -> bool:
     return _SECRET_NAME.search(normalise_key_spelling(key)) is not None
+
+
+@lru_cache(maxsize=1024)  # most values of an attribute come again
+def _has_secret_inside(text: str) -> bool:
+    return _SECRET_INSIDE.search(text) is not None
