@@ -448,14 +448,31 @@ class _ImportPass:
             is_file = path != STDIN and _call_or_false_on_os_error(path.is_file)
             if not is_file:
                 self._pipes.add(path)
-            if is_file and len(files) > 1:
+            if (is_file and len(files) > 1) or dataset.why_no_rows is not None:
                 file.close()
             else:
                 opened[path] = file
             found.append(dataset)
+        found = self._settle_files_without_rows(found)
         return join_trace_files_sharing_ids(
             found, are_one=source is not None, pipes=self._pipes
         ), opened
+
+    def _settle_files_without_rows(
+        self, found: Sequence[DatasetFile | FileImport]
+    ) -> list[DatasetFile | FileImport]:
+        """Refuse files without rows where no file has any; beside others, they are only told."""
+        are_all = all(isinstance(each, DatasetFile) and each.why_no_rows for each in found)
+        settled: list[DatasetFile | FileImport] = []
+        for each in found:
+            if isinstance(each, FileImport) or each.why_no_rows is None:
+                settled.append(each)
+            elif are_all:
+                self._record_refusals([InputError(each.why_no_rows, path=each.path)])
+                settled.append(FileImport(each.path, each.source, refused=1))
+            else:
+                settled.append(FileImport(each.path, each.source, reason=each.why_no_rows))
+        return settled
 
     def _import_dataset(
         self, dataset: DatasetFile, opened: Mapping[Path, RecordFile], done: int, total: int

@@ -86,6 +86,11 @@ def test_good_lines_are_stored_as_they_were_read(store: Store) -> None:
                 format="faithtui",
                 reason="`turns` with role and content",
                 unknown_keys={"language": 1},
+                dropped_keys={
+                    "human_labels[].contexts": 1,
+                    "human_labels[].labels_raw": 1,
+                    "human_labels[].source_span": 1,
+                },
                 meant_keys={},
             ),
         ),

@@ -259,3 +259,87 @@ def test_a_key_that_holds_what_counts_is_told_where_it_has_another_name(
     )
     is_kept = [told in str(each.metadata) for each in found if isinstance(each, Conversation)]
     assert any(is_kept) or told not in dataset.notes.unknown_keys
+
+
+def _upper_case_keys(value: object) -> object:
+    if isinstance(value, dict):
+        return {key.upper(): _upper_case_keys(each) for key, each in value.items()}
+    return [_upper_case_keys(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize(
+    "name", ["faithbench_batch.json", "mtrag_inspectorraget.json", "neutral.jsonl"]
+)
+def test_keys_in_upper_case_are_read(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(json.dumps(_upper_case_keys(json.loads((FOLDER / name).read_text()))))
+    read_, _ = read(path)
+    expected, _ = read_fixture(name)
+    assert [each.turns for each in read_] == [each.turns for each in expected]
+    assert [each.ratings for each in read_] == [each.ratings for each in expected]
+
+
+def test_attributes_in_another_case_are_named_beside_what_was_expected(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    span = json.loads((FOLDER / "openinference_spans.jsonl").read_text().splitlines()[0])
+    path.write_text(json.dumps(_upper_case_keys(span)))
+    told = "`OPENINFERENCE.SPAN.KIND`; of spans, `openinference.span.kind` was expected"
+    with pytest.raises(InputError, match=told):
+        open_file_and_detect_format(path, FormatChoice(), None)
+    path.write_text(json.dumps({key.upper(): value for key, value in span.items()}))
+    [conversation], _ = read(path)
+    assert len(conversation.turns) == 2
+
+
+def test_keys_inside_labels_and_documents_that_are_not_read_are_told(tmp_path: Path) -> None:
+    label = {"turn": 1, "annotator": "a", "label": "yes", "scale": "s", "remark": "r"}
+    document = {"Text": "d", "rank": 1}
+    turns = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": "a", "retrieval_context": [document]},
+    ]
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps({"turns": turns, "human_labels": [label]}))
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
+    [found] = [each.found for each in dataset.read(file)]
+    assert isinstance(found, Conversation)
+    told = {"turns[].retrieval_context[].rank": 1, "human_labels[].remark": 1}
+    assert dict(dataset.notes.dropped_keys) == told
+
+
+def test_a_key_of_an_annotation_of_faithbench_that_is_not_read_is_told(tmp_path: Path) -> None:
+    name = "faithbench_batch.json"
+    path = tmp_path / name
+    path.write_text((FOLDER / name).read_text().replace('"label":', '"verdict":'))
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
+    list(dataset.read(file))
+    assert list(dataset.notes.unknown_keys) == ["verdict"]
+
+
+def test_metrics_whose_names_differ_by_spelling_alone_keep_their_own_scales(tmp_path: Path) -> None:
+    name = "mtrag_inspectorraget.json"
+    value = json.loads((FOLDER / name).read_text())
+    other = {"name": "Faithfulness", "author": "human", "values": [{"value": "no"}]}
+    value["metrics"].append(other)
+    for each in value["evaluations"]:
+        each["annotations"]["Faithfulness"] = {"b": {"value": "no"}}
+    path = tmp_path / name
+    path.write_text(json.dumps(value))
+    conversations, _ = read(path, choice=FormatChoice(scales={"Faithfulness": "q2-consistent-0-1"}))
+    expected, _ = read_fixture(name)
+    for found, before in zip(conversations, expected, strict=True):
+        scales = {rating.annotator: rating.scale for rating in found.ratings}
+        assert scales.pop("b") == "q2-consistent-0-1"
+        assert scales == {rating.annotator: rating.scale for rating in before.ratings}
+
+
+@pytest.mark.parametrize("turns", [("turns", "Turns"), ("Turns", "turns"), ("TURNS", "Turns")])
+def test_the_first_spelling_of_a_key_that_holds_something_is_read(
+    tmp_path: Path, turns: tuple[str, str]
+) -> None:
+    record = json.loads((FOLDER / "neutral.jsonl").read_text().splitlines()[0])
+    given = record.pop("turns")
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps({**record, turns[0]: None, turns[1]: given}))
+    [conversation], _ = read(path)
+    assert len(conversation.turns) == len(given)

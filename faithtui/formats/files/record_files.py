@@ -22,7 +22,7 @@ from faithtui.formats.files.byte_streams import (
     make_read_error,
     open_file_or_stdin_as_utf8,
 )
-from faithtui.formats.files.tables import find_delimiter, read_csv_rows
+from faithtui.formats.files.tables import find_delimiter, read_column_names, read_csv_rows
 from faithtui.formats.images import STDIN
 from faithtui.formats.json_lines import (
     JsonRecord,
@@ -108,6 +108,8 @@ class Sample:
     """Those that could be read; () where none could, or there is none."""
     errors: tuple[InputError, ...] = ()
     """What is wrong with those that could not."""
+    is_whole: bool = False
+    """Whether there are surely no more."""
 
     @property
     def is_table(self) -> bool:
@@ -129,6 +131,7 @@ class RecordFile:
     def __init__(self, path: Path, renames: Mapping[str, str] | None = None) -> None:
         self.path = path
         self._renames = renames or {}
+        self._is_sample_whole = False
         self._stream = open_file_or_stdin_as_utf8(path)
         try:
             self.kind = _detect_file_kind(path, self._stream.head)
@@ -154,11 +157,23 @@ class RecordFile:
         self._stream.close()
 
     @property
+    def column_names_alone(self) -> tuple[str, ...] | None:
+        """The column names of a table; None where it has rows, or is no table."""
+        if self._first or self.kind is not FileKind.TABLE:
+            return None
+        return read_column_names(self.path, self._stream.head)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether there is nothing in it, or nothing but white space."""
+        return not self._stream.head.removeprefix(codecs.BOM_UTF8).strip()
+
+    @property
     def sample(self) -> Sample:
         """The first records."""
         good = tuple(each.found for each in self._first if isinstance(each.found, dict))
         bad = tuple(each.found for each in self._first if isinstance(each.found, InputError))
-        return Sample(self.path, self.kind, good, bad)
+        return Sample(self.path, self.kind, good, bad, self._is_sample_whole)
 
     def __iter__(self) -> Iterator[FileRecord]:
         """Give every record, in order; once.
@@ -179,6 +194,8 @@ class RecordFile:
                 size += each.size
                 if len(first) >= SAMPLE_RECORDS or size >= SAMPLE_BYTES:
                     break
+            else:
+                self._is_sample_whole = True
         except InputError as error:
             if not first:
                 raise

@@ -41,12 +41,22 @@ def find_delimiter(path: Path, head: bytes) -> str | None:
         cells = next(csv.reader([names], delimiter=delimiter), [])
         if _are_column_names(cells) and (best is None or len(cells) > best[0]):
             best = len(cells), delimiter
-    if best is None:
-        return None
     suffixes = {".tsv": "\t", ".csv": ","}
-    if best[0] == 1:
-        return suffixes.get(Path(path.name.removesuffix(".gz")).suffix.lower())
-    return best[1]
+    named = suffixes.get(Path(path.name.removesuffix(".gz")).suffix.lower())
+    if best is None:
+        # Of a name that is there twice, whoever reads the table says so.
+        cells = next(csv.reader([names], delimiter=named), []) if named is not None else []
+        unique = list(dict.fromkeys(cells))
+        return named if len(unique) > 1 and _are_column_names(unique) else None
+    return named if best[0] == 1 else best[1]
+
+
+def read_column_names(path: Path, head: bytes) -> tuple[str, ...]:
+    """Read the names of the columns of a table from its first bytes; () where it has none."""
+    text = head.decode("utf-8-sig", errors="replace")
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    cells = next(csv.reader([line], delimiter=find_delimiter(path, head) or ","), [])
+    return tuple(cell.strip() for cell in cells if cell.strip())
 
 
 def _are_column_names(cells: list[str]) -> bool:

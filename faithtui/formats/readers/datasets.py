@@ -19,7 +19,12 @@ from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import STDIN
 from faithtui.formats.readers.conversations import make_dataset_name
 from faithtui.formats.readers.protocol import FormatReader, ParsedRecord, ReadNotes, ReadOptions
-from faithtui.formats.readers.registry import AUTO, detect_format, get_reader_by_name
+from faithtui.formats.readers.registry import (
+    AUTO,
+    detect_format,
+    explain_missing_rows,
+    get_reader_by_name,
+)
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 
 _log = logging.getLogger("faithtui.import")
@@ -68,6 +73,8 @@ class DatasetFile:
     choice: FormatChoice
     notes: ReadNotes = field(default_factory=ReadNotes)
     """Filled while it is read."""
+    why_no_rows: str | None = None
+    """What it is that holds no record at all; None where it has some."""
 
     @property
     def path(self) -> Path:
@@ -130,6 +137,7 @@ def open_file_and_detect_format(
     file = RecordFile(path, choice.renames)
     try:
         dataset = _choose_reader_for_file(file.sample, choice, source)
+        dataset = replace(dataset, why_no_rows=explain_missing_rows(file))
     except BaseException:
         file.close()
         raise

@@ -15,17 +15,28 @@ from faithtui.formats.readers.values.any_spelling import (
     ShapeError,
     has_any_key,
     has_keys,
+    normalise_key_spelling,
 )
-from faithtui.formats.readers.values.draft import ConversationDraft
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
 from faithtui.formats.readers.values.passages import PassageList
 
 SCALE: Final = "faithbench-span"
 _WORST_FIRST: Final = ("Unwanted", "Questionable", "Benign")
 _NOT_SCORES: Final = ("summarizer", "raw_sample_id")
+_KNOWN_OF_ANNOTATIONS: Final = frozenset(
+    map(
+        normalise_key_spelling,
+        (
+            *("annot_id", "sample_id", "annotator_id", "annotator_name", "note"),
+            *("summary_start", "summary_end", "source_span", "source_start", "source_end"),
+        ),
+    )
+)
 
 
 def _list_samples(record: dict[str, object]) -> list[dict[str, object]]:
-    given = record.get("samples", [record])
+    fields = AnySpelling(record)
+    given = fields.read_first_value("samples") if fields.has_one_of_keys("samples") else [record]
     return [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
 
 
@@ -52,21 +63,26 @@ def _read_sample(fields: AnySpelling, options: ReadOptions) -> ConversationDraft
     source = fields.read_text("source") or ""
     summary = fields.read_text("summary") or ""
     draft.add_turn("assistant", summary, PassageList((Document(source),), ({},)))
-    known = dict(fields.read_object("metadata").value)
-    group = known.get("raw_sample_id")
+    known = fields.read_object("metadata")
+    group = known.read_first_value("raw_sample_id")
     draft.metadata = {
-        **{name: known[name] for name in _NOT_SCORES if name in known},
+        **{name: known.read_first_value(name) for name in _NOT_SCORES},
         "passage_group": None if group is None else str(group),
     }
-    scores = {name: each for name, each in known.items() if name not in _NOT_SCORES}
+    scores = known.get_unread_fields()
     if scores:
         draft.metadata["reference_judges"] = scores
     annotations: list[dict[str, object]] = []
     for each in fields.read_objects("annotations"):
         annotations.append(dict(each.value))
         _add_label(draft, each, summary, options)
+        for key in each.get_unread_fields():
+            if normalise_key_spelling(key) not in _KNOWN_OF_ANNOTATIONS:
+                options.notes.unknown_keys[key] += 1  # kept with its annotation
     draft.metadata["annotations"] = annotations or None
-    draft.extra = fields.get_unread_fields()
+    keep_unread_fields_in_draft(
+        draft, fields.get_unread_fields(), frozenset(), options.notes.unknown_keys
+    )
     return draft
 
 

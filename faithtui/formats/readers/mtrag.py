@@ -7,7 +7,8 @@ task is a conversation of its own, in the group of the conversation it continues
 Source: github.com/IBM/mt-rag-benchmark and github.com/IBM/InspectorRAGet.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -33,6 +34,7 @@ from faithtui.formats.readers.values.any_spelling import (
     has_keys,
     normalise_key_spelling,
 )
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.draft import ConversationDraft, list_roles_and_texts
 from faithtui.formats.readers.values.messages import MessageReader
 from faithtui.formats.readers.values.passages import PassageList, read_passage_list
@@ -135,12 +137,12 @@ def _make_task_per_answer(fields: AnySpelling, conversation: str) -> Iterator[_T
     """Give one task for each answer; one without an answer where there is none."""
     identity = fields.read_text("task_id") or ""
     turn = fields.read_first_value("turn")
-    history = fields.read_first_value("input")
+    history = parse_list_or_object_cell(fields.read_first_value("input"), "input")
     if not isinstance(history, list):
         raise fields.make_error(("input",), history, "a list of messages")
-    passages = read_passage_list(
-        fields.read_first_value("contexts"), fields.get_key_spelling("contexts")
-    )
+    where = fields.get_key_spelling("contexts")
+    contexts = parse_list_or_object_cell(fields.read_first_value("contexts"), where)
+    passages = read_passage_list(contexts, where)
     targets = [each.read_if_text("text") for each in fields.read_objects("targets")]
     predictions = [each.read_if_text("text") for each in fields.read_objects("predictions")]
     details = {
@@ -263,14 +265,15 @@ def _convert_evaluations(
             scales[fields.read_text("name") or ""] = _find_declared_scale(fields)
 
     def read_task(fields: AnySpelling) -> None:
-        contexts = fields.value.get("contexts")
+        contexts = fields.read_first_value("contexts")
         passages = [
             documents.get(AnySpelling(context).read_text("document_id") or "", context)
             for context in (contexts if isinstance(contexts, list) else [])
             if isinstance(context, dict)
         ]
         identity = fields.read_text("task_id") or ""
-        task = AnySpelling({**fields.value, "contexts": passages}, fields.where)
+        name = fields.get_key_spelling("contexts")
+        task = AnySpelling({**fields.value, name: passages}, fields.where)
         tasks[identity] = next(_make_task_per_answer(task, _split_task_id(identity)[0]))
 
     def read_evaluation(fields: AnySpelling) -> None:
@@ -317,7 +320,9 @@ def _find_declared_scale(metric: AnySpelling) -> str | None:
     values, ends = metric.read_first_value("values"), metric.read_first_value("range")
     if isinstance(values, list):
         levels = {
-            _format_label_word(each.get("value") if isinstance(each, dict) else each)
+            _format_label_word(
+                AnySpelling(each).read_first_value("value") if isinstance(each, dict) else each
+            )
             for each in values
         }
         return SCALE if levels == _LEVELS else None
@@ -350,11 +355,15 @@ def _read_evaluation(
         dict(task.details),
     )
     annotations = fields.read_object("annotations").value
-    for metric, given in annotations.items():
+    declared = _list_names_of_other_spelling(scales, annotations)
+    for key, given in annotations.items():
         if not isinstance(given, Mapping):
             continue
+        metric = key if key in scales else declared.get(normalise_key_spelling(key), key)
         values = {
-            str(who): each.get("value") if isinstance(each, Mapping) else each
+            str(who): AnySpelling(each).read_first_value("value")
+            if isinstance(each, dict)
+            else each
             for who, each in given.items()
         }
         rated = {who: value for who, value in values.items() if value is not None}
@@ -374,6 +383,22 @@ def _read_evaluation(
         else:
             found.other_ratings[metric] = values
     return found
+
+
+def _list_names_of_other_spelling(
+    scales: Collection[str], annotations: Collection[str]
+) -> dict[str, str]:
+    """List the metrics that an evaluation may have in another spelling, by their folded names.
+
+    Where names differ by their spelling alone, or the evaluation has the metric by its own name,
+    another spelling is another metric.
+    """
+    folds = Counter(map(normalise_key_spelling, scales))
+    return {
+        fold: name
+        for name in scales
+        if folds[fold := normalise_key_spelling(name)] == 1 and name not in annotations
+    }
 
 
 def _format_label_word(value: object) -> str:

@@ -1,6 +1,6 @@
 """faithtui's own shape: one conversation a record, as docs/data-model.md has it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,11 +15,32 @@ from faithtui.formats.readers.protocol import (
     make_parsed_record,
     make_refused_record,
 )
-from faithtui.formats.readers.values.any_spelling import normalise_key_spelling
+from faithtui.formats.readers.values.any_spelling import (
+    AnySpelling,
+    ShapeError,
+    normalise_key_spelling,
+)
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.suggestions import suggest_key
 
 _LINE_KEYS: Final = frozenset(("id", "turns", "metadata", "human_labels", "reference_judges"))
 _TURN_KEYS: Final = frozenset(("role", "content", "retrieval_context", "context", "images"))
+_CELLS_OF_LISTS: Final = frozenset(("turns", "humanlabels", "referencejudges"))
+_PLAIN_LINE_KEYS: Final = frozenset(("id", "turns", "metadata", "reference_judges"))
+_PLAIN_TURN_KEYS: Final = frozenset(("role", "content", "retrieval_context"))
+_DOCUMENT_KEYS: Final = frozenset(("text", "source", "images", "context", "content"))
+_LABEL_KEYS: Final = frozenset(
+    ("turn", "annotator", "label", "scale", "span", "note", "origin", "annotator_kind")
+)
+_KEYS_OF_INNER_OBJECTS: Final[Mapping[str, frozenset[str]]] = {
+    "turns": _TURN_KEYS,
+    "retrieval_context": _DOCUMENT_KEYS,
+    "context": _DOCUMENT_KEYS,
+    "human_labels": _LABEL_KEYS,
+    "span": frozenset(("text", "start", "end")),
+    "images": frozenset(("path", "url", "base64", "media_type")),
+}
+"""Names that objects have, by the key that they or their list stand under."""
 
 
 _NO_RECORD: Final = (
@@ -46,7 +67,8 @@ class NeutralReader:
         ):
             return None
         for record in sample.records:
-            if isinstance(record.get("turns"), list):
+            turns = AnySpelling(record).read_first_value("turns")
+            if isinstance(turns, list) or (isinstance(turns, str) and turns.startswith("[")):
                 return "`turns` with role and content"
         return None
 
@@ -57,8 +79,15 @@ class NeutralReader:
             if isinstance(found, InputError):
                 yield make_parsed_record(each, found)
                 continue
-            found = _normalise_key_spelling(found)
-            _count_unknown_keys(found, options.notes)
+            if any(type(value) is str for value in found.values()):
+                try:
+                    found = _parse_cells(found)
+                except ShapeError as error:
+                    yield make_refused_record(each, error)
+                    continue
+            if not _has_names_of_plain_texts_alone(found):
+                found = _respell_known_keys(found, _LINE_KEYS)
+                _count_unknown_keys(found, options.notes)
             try:
                 read = conversation_from_json(
                     found, source=options.source, path=each.path, line=each.line, record=each.record
@@ -70,42 +99,80 @@ class NeutralReader:
             del read, found
 
 
-def _normalise_key_spelling(found: dict[str, object]) -> dict[str, object]:
-    """Give a record with the names of this format where they came in another spelling."""
-    found = _respell_known_keys(found, _LINE_KEYS)
+def _parse_cells(found: dict[str, object]) -> dict[str, object]:
+    """Read lists and objects that a table has as text."""
+    return {
+        key: parse_list_or_object_cell(value, key)
+        if normalise_key_spelling(key) in _CELLS_OF_LISTS
+        else value
+        for key, value in found.items()
+    }
+
+
+def _has_names_of_plain_texts_alone(found: dict[str, object]) -> bool:
+    """Say whether a record has turns of texts and nothing else, as most have.
+
+    Looking for other keys in each object of every record takes four times as long.
+    """
     turns = found.get("turns")
-    if isinstance(turns, list) and any(
-        isinstance(turn, dict) and not turn.keys() <= _TURN_KEYS for turn in turns
-    ):
-        found = {
-            **found,
-            "turns": [
-                _respell_known_keys(turn, _TURN_KEYS) if isinstance(turn, dict) else turn
-                for turn in turns
-            ],
-        }
-    return found
+    return (
+        found.keys() <= _PLAIN_LINE_KEYS
+        and type(turns) is list
+        and all(type(turn) is dict and turn.keys() <= _PLAIN_TURN_KEYS for turn in turns)
+        and not any(
+            type(document) is dict
+            for turn in turns
+            if type(turn.get("retrieval_context")) is list
+            for document in turn["retrieval_context"]
+        )
+    )
 
 
 def _respell_known_keys(found: dict[str, object], names: frozenset[str]) -> dict[str, object]:
-    if found.keys() <= names:
-        return found
-    by_fold = {normalise_key_spelling(name): name for name in names - found.keys()}
-    # Of two spellings of one name, the second stays what it is: unknown, and told.
-    return {
-        key if key in names else by_fold.pop(normalise_key_spelling(key), key): value
-        for key, value in found.items()
-    }
+    """Give an object with the names of this format where they came in another spelling."""
+    if not found.keys() <= names:
+        by_fold = {normalise_key_spelling(name): name for name in names if found.get(name) is None}
+        respelt_keys: dict[str, object] = {}
+        # Of two spellings of one name that hold something, the second is unknown, and told.
+        for key, value in found.items():
+            fold = normalise_key_spelling(key)
+            if value is None:
+                respelt_keys.setdefault(key if key in names else by_fold.get(fold, key), None)
+            else:
+                respelt_keys[key if key in names else by_fold.pop(fold, key)] = value
+        found = respelt_keys
+    for key in found.keys() & names & _KEYS_OF_INNER_OBJECTS.keys():
+        value, inner_names = found[key], _KEYS_OF_INNER_OBJECTS[key]
+        if isinstance(value, dict):
+            found = {**found, key: _respell_known_keys(value, inner_names)}
+        elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
+            respelt = [
+                _respell_known_keys(each, inner_names) if isinstance(each, dict) else each
+                for each in value
+            ]
+            if any(new is not old for new, old in zip(respelt, value, strict=True)):
+                found = {**found, key: respelt}
+    return found
 
 
 def _count_unknown_keys(found: dict[str, object], notes: ReadNotes) -> None:
     for key in _list_unknown_keys(found, _LINE_KEYS, "", notes):
         notes.unknown_keys[key] += 1
-    turns = found.get("turns")
-    for turn in turns if isinstance(turns, list) else ():
-        if isinstance(turn, dict):
-            for key in _list_unknown_keys(turn, _TURN_KEYS, "turns[].", notes):
-                notes.dropped_keys[key] += 1
+    _count_unknown_keys_of_inner_objects(found, _LINE_KEYS, "", notes)
+
+
+def _count_unknown_keys_of_inner_objects(
+    found: dict[str, object], names: frozenset[str], level: str, notes: ReadNotes
+) -> None:
+    for key in found.keys() & names & _KEYS_OF_INNER_OBJECTS.keys():
+        value, inner_names = found[key], _KEYS_OF_INNER_OBJECTS[key]
+        is_list = isinstance(value, list)
+        within = f"{level}{key}[]." if is_list else f"{level}{key}."
+        for each in value if isinstance(value, list) else (value,):
+            if isinstance(each, dict):
+                for unknown in _list_unknown_keys(each, inner_names, within, notes):
+                    notes.dropped_keys[unknown] += 1
+                _count_unknown_keys_of_inner_objects(each, inner_names, within, notes)
 
 
 def _list_unknown_keys(

@@ -10,7 +10,12 @@ from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.own_results import list_objects_or_empty, restore_exported_answer
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
-from faithtui.formats.readers.question_rows import KNOWN, RowNames, make_conversation_draft
+from faithtui.formats.readers.question_rows import (
+    KNOWN,
+    RowNames,
+    find_question_and_answer_keys,
+    make_conversation_draft,
+)
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
     has_any_key,
@@ -48,6 +53,8 @@ def _is_multi_turn_sample(record: dict[str, object]) -> bool:
 
 
 def _explain_rows_match(sample: Sample) -> str | None:
+    if _has_answers_under_other_names_alone(sample):
+        return None
     for record in sample.records:
         if has_keys(record, "user_input") and not _is_multi_turn_sample(record):
             found = [name for name in _TELLING if has_any_key(record, name)]
@@ -56,6 +63,12 @@ def _explain_rows_match(sample: Sample) -> str | None:
                 return f"rows with ragas's names {named}"
             return None
     return None
+
+
+def _has_answers_under_other_names_alone(sample: Sample) -> bool:
+    """Say whether the answers of rows are under another name than ragas has for them."""
+    has_response = any(has_any_key(each, "response") for each in sample.records)
+    return not has_response and find_question_and_answer_keys(sample) is not None
 
 
 def _explain_conversations_match(sample: Sample) -> str | None:

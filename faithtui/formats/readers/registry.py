@@ -7,13 +7,13 @@ question that only the user can answer; none is told with the keys that were see
 import logging
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.errors import ConfigError, FormatUnknown, InputError
 from faithtui.formats import claim_sets, examples, label_bundles
-from faithtui.formats.files.record_files import FileKind, Sample
+from faithtui.formats.files.record_files import FileKind, RecordFile, Sample
 from faithtui.formats.readers import (
     deepeval,
     deepeval_runs,
@@ -105,6 +105,8 @@ def detect_format(sample: Sample) -> DetectedFormat:
     match found:
         case [only]:
             return only
+        case [] if _is_whole_and_without_values(sample):
+            return DetectedFormat(neutral_lines.READER, "it holds no records")
         case []:
             chat = _find_chat_without_roles(sample)
             if chat is not None:
@@ -120,6 +122,43 @@ def detect_format(sample: Sample) -> DetectedFormat:
                 f"{found[0].reader.name}`",
                 path=sample.path,
             )
+
+
+def explain_missing_rows(file: RecordFile) -> str | None:
+    """Say that a file holds nothing to read, and what it looks like.
+
+    Returns:
+        None where it has records, whether they can be read or not.
+    """
+    sample = file.sample
+    if _is_whole_and_without_values(sample) and not any(
+        each.explain_match(sample) for each in READERS
+    ):
+        shown = _format_sample_keys(sample) or "it"
+        return f"holds no rows: it is {sample.kind} with nothing in {shown}; export it again"
+    if sample.records or sample.errors:
+        return None
+    names = file.column_names_alone
+    if names is None:
+        kind = "it is empty" if file.is_blank else f"it is {sample.kind} without any"
+        return f"holds no rows: {kind}; write or export it again"
+    header = replace(sample, records=(dict.fromkeys(names),))
+    found = [each.name for each in READERS if each.explain_match(header) is not None]
+    tool = f", as of `{found[0]}`" if len(found) == 1 else ""
+    shown = _format_sample_keys(header)
+    return (
+        f"holds no rows: it is a table with a header and no row with a value, {shown}{tool}; "
+        "export it again"
+    )
+
+
+def _has_no_value(sample: Sample) -> bool:
+    return all(each in ([], {}, None) for record in sample.records for each in record.values())
+
+
+def _is_whole_and_without_values(sample: Sample) -> bool:
+    """Say whether records that have no value are all that a file holds."""
+    return sample.is_whole and bool(sample.records) and not sample.errors and _has_no_value(sample)
 
 
 def _log_what_each_format_said(sample: Sample, found: Sequence[DetectedFormat]) -> None:
@@ -163,6 +202,14 @@ def _describe_unknown_format(sample: Sample) -> str:
     kind = sample.records[0].get("type") if sample.records else None
     if isinstance(kind, str) and kind in _WAYS_OF_OWN_FILES:
         return _WAYS_OF_OWN_FILES[kind]
+    mark = spans.find_mark_in_other_case(sample)
+    if mark is not None:
+        found, expected = mark
+        return (
+            f"is {sample.kind} with the attribute `{found}`; of spans, `{expected}` was expected: "
+            "OpenTelemetry tells attributes apart by case. Write all of them as its conventions "
+            "and OpenInference's do"
+        )
     missing_part = _describe_missing_part_of_rows(sample)
     if missing_part is not None:
         return missing_part
@@ -173,10 +220,15 @@ def _describe_unknown_format(sample: Sample) -> str:
         if (name := suggest_key(key)) not in (None, key)
     ]
     way = f"; try {' '.join(hints[:3])}" if hints else ""
+    shown = _format_sample_keys(sample) or "no keys"
+    what = (
+        f"its first {len(sample.records)} records hold nothing in {shown}"
+        if sample.records and _has_no_value(sample)
+        else f"its records have {shown}"
+    )
     return (
-        f"is {sample.kind} in no format that is known here; its records have "
-        f"{_format_sample_keys(sample) or 'no keys'}. Say which columns the parts are, "
-        "`--map question=… --map answer=… --map contexts=…`, or name the format with "
+        f"is {sample.kind} in no format that is known here; {what}. Say which columns the "
+        "parts are, `--map question=… --map answer=… --map contexts=…`, or name the format with "
         f"`--format`{way}"
     )
 

@@ -1,7 +1,7 @@
 """`faithtui import`: files of conversations."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _MOST_VALUES = 8
 """Labels of one scale that a line names."""
+_MOST_KEYS = 20
+"""Lines on keys that nobody understood; spans may have hundreds of attributes of an application."""
 
 MOST_PRINTED = 10_000
 """Refused lines that are told one by one, all that an import keeps; the rest is counted."""
@@ -235,12 +237,12 @@ def _format_file_counts(found: "FileImport") -> list[str]:
     lines = [f"{names} as `{found.source}`: {', '.join(parts)}"]
     if found.format is not None:
         lines.append(f"  taken for {found.format}: {found.reason}")
+    elif found.reason is not None:
+        lines.append(f"  {found.reason}")
     for run in found.runs:
         lines += _format_run(run)
-    for key, count in found.unknown_keys.items():
-        lines.append(f"  not understood and kept aside: {_format_unknown_key(found, key, count)}")
-    for key, count in found.dropped_keys.items():
-        lines.append(f"  not understood and dropped: {_format_unknown_key(found, key, count)}")
+    lines += _format_unknown_keys(found, found.unknown_keys, "kept aside")
+    lines += _format_unknown_keys(found, found.dropped_keys, "dropped")
     answered = found.new + found.unchanged + found.merged - found.without_interaction
     if found.without_passages == answered > 0:
         lines.append(_format_missing_passages(found))
@@ -281,7 +283,7 @@ def _format_missing_passages(found: "FileImport") -> str:
     key = _quote_key_for_map(keys[0]) if len(keys) == 1 else "KEY"
     where = "a key"
     if found.meant_keys is not None:
-        where = "a key of its turn"
+        where = "a key of its turn" if found.format == "faithtui" else where
         key = key if found.dropped_keys else "KEY"
     return (
         f"  no answer has passages, without which metrics skip it; where {where} holds them: "
@@ -297,6 +299,20 @@ def _format_unread_labels(unread: "UnreadLabels") -> str:
         f'"{unread.scale}" (values {shown}{more}) have no verdict and count in no figure; name its '
         f"scale: --scale {unread.scale}={unread.suggest_scale() or 'SCALE'}"
     )
+
+
+def _format_unknown_keys(found: "FileImport", keys: Mapping[str, int], what: str) -> list[str]:
+    """Name the keys that nobody understood: those that may be known ones first, then by number."""
+    key_lines = sorted(
+        ((_format_unknown_key(found, key, count), count) for key, count in keys.items()),
+        key=lambda each: ("; if it is" not in each[0], -each[1]),
+    )
+    lines = [f"  not understood and {what}: {text}" for text, _ in key_lines[:_MOST_KEYS]]
+    if len(key_lines) > _MOST_KEYS:
+        lines.append(
+            f"  not understood and {what}: {len(key_lines) - _MOST_KEYS} more keys; --json names all"
+        )
+    return lines
 
 
 def _format_unknown_key(found: "FileImport", key: str, count: int) -> str:

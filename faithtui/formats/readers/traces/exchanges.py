@@ -8,6 +8,7 @@ tool's own records is for its reader.
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,17 +20,27 @@ from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.own_results import add_exported_result_to_draft, find_faithtui_details
 from faithtui.formats.readers.protocol import ReadOptions
-from faithtui.formats.readers.question_rows import ANSWER, QUESTION
+from faithtui.formats.readers.question_rows import ANSWER, CONTEXTS, HISTORY, QUESTION
+from faithtui.formats.readers.traces.unknown_fields import UnknownFields
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
+    ShapeError,
     has_keys,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.draft import ConversationDraft, list_roles_and_texts
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
+from faithtui.formats.readers.values.draft import ConversationDraft, TurnDraft, list_roles_and_texts
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
-from faithtui.formats.readers.values.passages import PassageList
+from faithtui.formats.readers.values.passages import (
+    PassageList,
+    read_passage_list,
+    read_tool_output_as_passages,
+)
+from faithtui.formats.readers.values.suggestions import suggest_key
 
 _MOST_NESTING: Final = 6
+_UNUSED_RESULTS: Final = "unused_tool_results"
+_UNUSED_CALLS: Final = "unused_tool_calls"
 _FAITHFUL: Final = re.compile(
     r"(?<![a-z])(faithful|grounded|supported|support$|attribut|factual|consisten)"
 )
@@ -49,6 +60,27 @@ _AROUND_ANSWER: Final = (
     "kwargs",
 )
 """Keys under which applications give the text of an answer, most telling first."""
+_IN_INPUT_OR_OUTPUT: Final = frozenset(
+    map(
+        normalise_key_spelling,
+        (
+            *(*QUESTION, *HISTORY, *_AROUND_ANSWER),
+            *("input_messages", "inputs", "content", "parts", "role", "type", "name", "id", "lc"),
+            # What providers and LangChain write around a reply.
+            *("object", "created", "model", "usage", "system_fingerprint", "service_tier"),
+            *("llm_output", "run", "index", "finish_reason", "stop_reason", "stop_sequence"),
+            *("usage_metadata", "response_metadata", "additional_kwargs", "invalid_tool_calls"),
+            *("tool_calls", "tools", "tool_choice", "refusal", "annotations", "audio", "reasoning"),
+            *("args", "stop", "temperature", "stream", "top_p", "max_tokens", "config", "metadata"),
+        ),
+    )
+)
+"""Keys of what went into an application and came out of it that are read, or mean nothing here."""
+_CONTEXT_NAMES: Final = frozenset(map(normalise_key_spelling, CONTEXTS))
+_TEXT_OF_DOCUMENT: Final = (
+    *("text", "page_content", "content", "context", "passage", "chunk", "document"),
+    *("body", "snippet"),
+)
 
 
 @dataclass(slots=True)
@@ -86,6 +118,60 @@ class Exchange:
     scores: list[TraceScore] = field(default_factory=list)
     answer_steps: list[str] = field(default_factory=list)
     """Ids of the steps that gave the answer; a score of any other is none of the answer."""
+    unknown: UnknownFields = field(default_factory=UnknownFields)
+    """What nobody understood in its records."""
+    passages_beside: PassageList | None = None
+    """What the application was given or gave beside the answer."""
+    key_of_passages_beside: str = ""
+
+    def add_passages(self, found: PassageList) -> None:
+        """Put more passages behind those it has."""
+        self.passages = found if self.passages is None else self.passages + found
+
+    def read_mapped_passages(self, record: AnySpelling) -> None:
+        """Take passages of a key that was mapped to `retrieval_context`, in any record."""
+        mapped = record.read_first_value("retrieval_context")
+        if mapped is not None:
+            # A step may hold again what the whole trace holds.
+            found = read_tool_output_as_passages(mapped, None)
+            self.add_passages(found if self.passages is None else found - self.passages)
+
+    def read_rest_of_input_and_output(self, given: Mapping[str, object]) -> None:
+        """Find passages that the application was given or gave beside the answer; keep the rest.
+
+        Args:
+            given: What went into the trace and what came out of it, by the name it has there.
+        """
+        texts_as_they_stand = [self.answer, *(_get_content(each) for each in self.messages)]
+        objects = [
+            (name, AnySpelling(inner), isinstance(value, dict))
+            for name, value in given.items()
+            if value not in texts_as_they_stand
+            and isinstance(inner := parse_json_or_keep_text(value), dict)
+        ]
+        for name, fields, can_be_mapped in reversed(objects):
+            names = _IN_INPUT_OR_OUTPUT | self._take_passages_beside_answer(fields, name)
+            texts = [key for key, each in fields.value.items() if isinstance(each, str)]
+            if len(texts) == 1:  # a text alone is the question or the answer, whatever its key
+                fold = normalise_key_spelling(texts[0])
+                is_read = fields.value[texts[0]] in texts_as_they_stand
+                names = names | ({fold} if is_read or fold not in _CONTEXT_NAMES else set())
+            can_be_mapped = can_be_mapped and "." not in name
+            self.unknown.add_fields(fields.value, names, f"{name}.", can_be_mapped=can_be_mapped)
+
+    def _take_passages_beside_answer(self, fields: AnySpelling, within: str) -> set[str]:
+        """Take the first list of passages; give the folded names of all with nothing else in it."""
+        taken = set()
+        for name in CONTEXTS:
+            found = _read_list_of_documents(fields.read_first_value(name))
+            if found is None:
+                continue
+            if self.passages_beside is None:
+                self.passages_beside = found
+                self.key_of_passages_beside = f"{within}.{fields.get_key_spelling(name)}"
+            if _list_other_texts(found, self.passages_beside) == []:
+                taken.add(normalise_key_spelling(name))
+        return taken
 
     def to_json(self) -> dict[str, object]:
         """Write it for `RecordGroups`."""
@@ -94,14 +180,9 @@ class Exchange:
             "time": self.time,
             "messages": self.messages,
             "answer": self.answer,
-            "passages": None
-            if self.passages is None
-            else [
-                [each.text, each.source, details]
-                for each, details in zip(
-                    self.passages.documents, self.passages.details, strict=True
-                )
-            ],
+            "passages": _passages_to_json(self.passages),
+            "passages_beside": _passages_to_json(self.passages_beside),
+            "key_of_passages_beside": self.key_of_passages_beside,
             "details": self.details,
             "scores": [
                 [
@@ -116,23 +197,76 @@ class Exchange:
                 for each in self.scores
             ],
             "answer_steps": self.answer_steps,
+            "unknown": self.unknown.to_json(),
         }
 
     @classmethod
     def from_json(cls, value: Mapping[str, "object"]) -> "Exchange":
         """Read what `to_json` wrote."""
-        given: object = value["passages"]
-        passages = None
-        if isinstance(given, list):
-            passages = PassageList(
-                tuple(Document(text, source) for text, source, _ in given),
-                tuple(details for *_, details in given),
-            )
         names = ("session", "time", "messages", "answer", "details", "answer_steps")
-        rest = {name: value[name] for name in names}
+        rest = {name: value[name] for name in (*names, "key_of_passages_beside")}
         scores: object = value["scores"]
+        unknown: object = value["unknown"]
         assert isinstance(scores, list)
-        return cls(passages=passages, scores=[TraceScore(*each) for each in scores], **rest)  # type: ignore[arg-type]  # as `to_json` wrote them
+        assert isinstance(unknown, list)
+        return cls(
+            passages=_passages_from_json(value["passages"]),
+            passages_beside=_passages_from_json(value["passages_beside"]),
+            scores=[TraceScore(*each) for each in scores],
+            unknown=UnknownFields.from_json(unknown),
+            **rest,  # type: ignore[arg-type]  # as `to_json` wrote them
+        )
+
+
+def _passages_to_json(passages: PassageList | None) -> list[object] | None:
+    if passages is None:
+        return None
+    return [
+        [each.text, each.source, details]
+        for each, details in zip(passages.documents, passages.details, strict=True)
+    ]
+
+
+def _passages_from_json(value: object) -> PassageList | None:
+    if not isinstance(value, list):
+        return None
+    return PassageList(
+        tuple(Document(text, source) for text, source, _ in value),
+        tuple(details for *_, details in value),
+    )
+
+
+def _read_list_of_documents(value: object) -> PassageList | None:
+    """Read a list of texts, or of objects with a text that are no messages.
+
+    Returns:
+        None for anything else: what applications call their context may be a user, a session or a
+        chat history.
+    """
+    found = parse_json_or_keep_text(value)
+    if not isinstance(found, list) or not found:
+        return None
+    if not all(isinstance(each, str) and each.strip() for each in found) and not all(
+        map(_is_document, found)
+    ):
+        return None
+    return read_passage_list(found, "")
+
+
+def _is_document(value: object) -> bool:
+    if not isinstance(value, dict) or has_keys(value, "role") or looks_like_messages([value]):
+        return False
+    fields = AnySpelling(value)
+    author = fields.read_first_value("author")
+    return not looks_like_messages([{"role": author}]) and any(
+        fields.read_if_text(name) for name in _TEXT_OF_DOCUMENT
+    )
+
+
+def _list_other_texts(found: PassageList, known: PassageList | None) -> list[str]:
+    """List the texts of passages that others have not."""
+    texts = {each.text for each in known.documents} if known is not None else set()
+    return [each.text for each in found.documents if each.text not in texts]
 
 
 def make_conversation_from_exchanges(
@@ -149,27 +283,93 @@ def make_conversation_from_exchanges(
         ShapeError: A message has a role that nobody knows.
     """
     draft = ConversationDraft(key=session)
+    unknown_in_messages: Counter[str] = Counter()
+    unknown = UnknownFields()
     for each in sorted(exchanges, key=lambda exchange: make_sortable_time(exchange.time)):
-        _add_new_messages_of_exchange(draft, each, collector)
+        _add_new_messages_of_exchange(draft, each, collector, unknown_in_messages)
         if each.answer is None:
             _add_unanswered_to_metadata(draft, each, options)
-            continue
-        turn = draft.add_turn("assistant", each.answer, each.passages)
-        waiting = draft.metadata.pop("unused_tool_results", None)
-        if isinstance(waiting, list) and turn.passages is None:
-            turn.passages = PassageList(tuple(map(Document, waiting)), ({},) * len(waiting))
-        turn.details |= each.details
-        position = len(draft.turns) - 1
-        if each.scores:
-            turn.details["scores"] = [score.details for score in each.scores]
-        for score in each.scores:
-            if score.step is None or score.step in each.answer_steps:
-                add_rating_or_verdict(draft, position, score, options)
-            elif find_faithtui_details(score.details) is not None:
-                add_rating_or_verdict(draft, position, score, options)  # whatever it was sent with
-            else:
-                _remark_on_score_of_step(score, options)
+        else:
+            _add_answer(draft, each, options)
+        unknown.add_all(each.unknown)
+    _keep_unknown_fields_in_draft(draft, unknown, options)
+    options.notes.unknown_keys.update(unknown_in_messages)
     return draft
+
+
+def _add_answer(draft: ConversationDraft, exchange: Exchange, options: ReadOptions) -> None:
+    assert exchange.answer is not None
+    turn = draft.add_turn("assistant", exchange.answer, exchange.passages)
+    results, calls = _take_unused_tool_results_and_calls(draft)
+    if calls:
+        turn.details["tools"] = calls
+    if results and (turn.passages is None or not turn.passages.documents):
+        turn.passages = results
+    elif results and (rest := _list_other_texts(results, turn.passages)):
+        turn.details[_UNUSED_RESULTS] = rest
+    _use_or_keep_passages_beside_answer(turn, exchange, options)
+    turn.details |= exchange.details
+    position = len(draft.turns) - 1
+    if exchange.scores:
+        turn.details["scores"] = [score.details for score in exchange.scores]
+    for score in exchange.scores:
+        if score.step is None or score.step in exchange.answer_steps:
+            add_rating_or_verdict(draft, position, score, options)
+        elif find_faithtui_details(score.details) is not None:
+            add_rating_or_verdict(draft, position, score, options)  # whatever it was sent with
+        else:
+            _remark_on_score_of_step(score, options)
+
+
+def _take_unused_tool_results_and_calls(
+    draft: ConversationDraft,
+) -> tuple[PassageList | None, object]:
+    """Take what tools gave and were asked since the last answer: it is of this exchange alone."""
+    results = draft.metadata.pop(_UNUSED_RESULTS, None)
+    calls = draft.metadata.pop(_UNUSED_CALLS, None)
+    if not isinstance(results, list):
+        return None, calls
+    return PassageList(tuple(map(Document, results)), ({},) * len(results)), calls
+
+
+def _use_or_keep_passages_beside_answer(
+    turn: TurnDraft, exchange: Exchange, options: ReadOptions
+) -> None:
+    """Take passages beside the answer for its evidence where neither step nor tool gave any."""
+    beside, key = exchange.passages_beside, exchange.key_of_passages_beside
+    if beside is None:
+        return
+    if turn.passages is None:
+        turn.passages = beside
+        options.notes.remarks[
+            f"the passages of an answer are those in `{key}`, as no step or tool of its trace gave "
+            "any"
+        ] += 1
+    elif rest := _list_other_texts(beside, turn.passages):
+        exchange.unknown.add_fields({key: rest}, ())
+
+
+def _keep_unknown_fields_in_draft(
+    draft: ConversationDraft, unknown: UnknownFields, options: ReadOptions
+) -> None:
+    """Keep what nobody understood under `extra`, and count it.
+
+    `retrieval_context` is read of every record of a trace; other names have no such place.
+    """
+    for key, values in unknown.values.items():
+        kept = draft.extra.setdefault(key, [])
+        assert isinstance(kept, list)
+        kept += values.values()
+    options.notes.unknown_keys.update(unknown.kept)
+    options.notes.dropped_keys.update(unknown.dropped)
+    for key in (*unknown.kept, *unknown.dropped):
+        if options.notes.meant_keys is None:
+            options.notes.meant_keys = {}
+        is_context = normalise_key_spelling(key.rpartition(".")[2]) in _CONTEXT_NAMES
+        if key not in unknown.unreachable and (
+            is_context or suggest_key(key) == "retrieval_context"
+        ):
+            options.notes.meant_keys[key] = "retrieval_context"
 
 
 def _remark_on_score_of_step(score: TraceScore, options: ReadOptions) -> None:
@@ -187,9 +387,12 @@ def _add_unanswered_to_metadata(
     """Keep what is known of an exchange that has no answer: there is no turn to keep it with."""
     kept = draft.metadata.setdefault("exchanges_without_answer", [])
     assert isinstance(kept, list)
-    passages = exchange.passages
+    passages = exchange.passages if exchange.passages is not None else exchange.passages_beside
+    results, calls = _take_unused_tool_results_and_calls(draft)
     known = {
         **exchange.details,
+        _UNUSED_CALLS: calls,
+        _UNUSED_RESULTS: [] if results is None else [each.text for each in results.documents],
         "scores": [score.details for score in exchange.scores],
         "contexts": [] if passages is None else [each.text for each in passages.documents],
     }
@@ -230,15 +433,29 @@ def list_ids_of_answer_steps(
 
 
 def _add_new_messages_of_exchange(
-    draft: ConversationDraft, exchange: Exchange, collector: ImageCollector
+    draft: ConversationDraft,
+    exchange: Exchange,
+    collector: ImageCollector,
+    unknown_keys: Counter[str],
 ) -> None:
     history = ConversationDraft()
-    MessageReader(history, collector).add_messages_to_draft(exchange.messages)
+    reader = MessageReader(history, collector)
+    reader.add_messages_to_draft(exchange.messages)
     for name, value in history.metadata.items():
         draft.metadata.setdefault(name, value)
     messages = list_roles_and_texts(history.turns)
     before = list_roles_and_texts(draft.turns)
-    if messages[: len(before)] == before:
+    is_repeated = messages[: len(before)] == before
+    for key, count in reader.unknown_keys.items():
+        unknown_keys[key] = (
+            max(unknown_keys[key], count) if is_repeated else unknown_keys[key] + count
+        )
+    for key, values in history.extra.items():
+        kept = draft.extra.setdefault(key, [])
+        assert isinstance(kept, list)
+        assert isinstance(values, list)
+        kept += [each for each in values if each not in kept]
+    if is_repeated:
         new = history.turns[len(before) :]
     else:
         # The history was cut or edited: what was said since its last answer is the question.
@@ -269,6 +486,9 @@ def add_rating_or_verdict(
         return
     options.notes.scores.add(score.name)
     if score.value is None:
+        options.notes.remarks[
+            f"scores named `{score.name}` without a value are kept as metadata"
+        ] += 1
         return
     if score.annotator is not None:
         draft.add_human_label(
@@ -397,6 +617,10 @@ def _can_contain_answer(value: object) -> bool:
     return any(has_keys(value, name) for name in names if len(name) > 1)
 
 
+def _get_content(message: object) -> object:
+    return message.get("content") if isinstance(message, dict) else None
+
+
 def _part_text(part: object) -> str | None:
     if isinstance(part, str):
         return part
@@ -418,6 +642,14 @@ def _parse_json_or_none(text: str) -> object:
     except ValueError:
         return None
     return found if isinstance(found, dict | list) else None
+
+
+def parse_json_or_keep_text(value: object) -> object:
+    """Read JSON that stands in a text; any other text stays one."""
+    try:
+        return parse_list_or_object_cell(value, "output")
+    except ShapeError:
+        return value  # it is evidence as it stands
 
 
 def make_sortable_time(time: str) -> str:

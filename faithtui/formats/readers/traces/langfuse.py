@@ -16,16 +16,20 @@ from faithtui.formats.readers.traces.exchanges import (
     find_chat_messages,
     list_ids_of_answer_steps,
     name_score_judge,
+    parse_json_or_keep_text,
+)
+from faithtui.formats.readers.traces.standard_keys import (
+    LANGFUSE_OBSERVATION,
+    LANGFUSE_SCORE,
+    LANGFUSE_TRACE,
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
-    ShapeError,
     has_any_key,
     has_keys,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.passages import read_tool_output_as_passages
 
 _KIND: Final = "_kind"
@@ -103,18 +107,29 @@ def _make_exchange_from_trace(
     exchange.answer = find_answer_text(root.read_first_value("output"))
     for each in observations:
         _add_observation(exchange, each)
+        exchange.unknown.add_fields(each.value, LANGFUSE_OBSERVATION)
+    exchange.read_rest_of_input_and_output(
+        {name: root.read_first_value(name) for name in ("input", "output")}
+    )
+    for each in (root, *observations):
+        exchange.read_mapped_passages(each)
+    exchange.unknown.add_fields(root.value, LANGFUSE_TRACE)
     exchange.details = {
         "trace_id": trace,
+        **({"timestamp": time} if time else {}),
         **{
             key: each
             for key, each in root.get_unread_fields().items()
             if normalise_key_spelling(key) not in ("id", "scores", "htmlpath")
+            and normalise_key_spelling(key) in LANGFUSE_TRACE
             and each not in ([], {})
         },
     }
     scores = [*_list_records_nested_in_trace(root, "scores"), *by_kind["score"]]
     unique = {each.read_text("id") or str(place): each for place, each in enumerate(scores)}
     exchange.scores = [_read_score(each) for each in unique.values()]
+    for each in unique.values():
+        exchange.unknown.add_fields(each.value, LANGFUSE_SCORE)
     exchange.answer_steps = list_ids_of_answer_steps(
         exchange.answer,
         [
@@ -150,8 +165,7 @@ def _add_observation(exchange: Exchange, fields: AnySpelling) -> None:
         if isinstance(output, list) and not output:
             exchange.passages = exchange.passages or read_tool_output_as_passages([], name)
             return
-        found = read_tool_output_as_passages(output, name)
-        exchange.passages = found if exchange.passages is None else exchange.passages + found
+        exchange.add_passages(read_tool_output_as_passages(output, name))
     elif kind == "generation":
         if not exchange.messages:
             exchange.messages = find_chat_messages(fields.read_first_value("input"))
@@ -164,14 +178,6 @@ def _is_retrieval_or_tool(fields: AnySpelling) -> bool:
     kind = (fields.read_text("type") or "").lower()
     name = fields.read_text("name") or ""
     return kind in _EVIDENCE or (kind == "span" and "retriev" in name.lower())
-
-
-def parse_json_or_keep_text(value: object) -> object:
-    """Read JSON that stands in a text; any other text stays one."""
-    try:
-        return parse_list_or_object_cell(value, "output")
-    except ShapeError:
-        return value  # it is evidence as it stands
 
 
 def _read_score(fields: AnySpelling) -> TraceScore:

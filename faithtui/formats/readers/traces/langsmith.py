@@ -15,6 +15,12 @@ from faithtui.formats.readers.traces.exchanges import (
     find_chat_messages,
     list_ids_of_answer_steps,
     name_score_judge,
+    parse_json_or_keep_text,
+)
+from faithtui.formats.readers.traces.standard_keys import (
+    LANGSMITH_EXTRA,
+    LANGSMITH_FEEDBACK,
+    LANGSMITH_RUN,
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys
@@ -72,13 +78,21 @@ def _make_exchange_from_trace(
     metadata = root.read_object("extra").read_object("metadata").value
     named = _find_session_id(root.value)
     exchange = Exchange(named or trace, time=root.read_text("start_time") or "")
-    exchange.messages = find_chat_messages(root.read_first_value("inputs"))
-    exchange.answer = find_answer_text(root.read_first_value("outputs"))
+    exchange.messages = find_chat_messages(_read_cell(root, "inputs"))
+    exchange.answer = find_answer_text(_read_cell(root, "outputs"))
     runs.sort(
         key=lambda run: (run.read_text("dotted_order") or "", run.read_text("start_time") or "")
     )
     for run in runs:
         _add_retrieved_passages(exchange, run)
+        exchange.unknown.add_fields(run.value, LANGSMITH_RUN)
+        extra = run.read_object("extra")
+        exchange.unknown.add_fields(extra.value, LANGSMITH_EXTRA, "extra.")
+    exchange.read_rest_of_input_and_output(
+        {name: root.read_first_value(name) for name in ("inputs", "outputs")}
+    )
+    for each in feedback:
+        exchange.unknown.add_fields(each.value, LANGSMITH_FEEDBACK)
     exchange.details = make_dict_without_none(
         trace_id=trace,
         run_id=root.read_text("id"),
@@ -94,7 +108,7 @@ def _make_exchange_from_trace(
     exchange.answer_steps = list_ids_of_answer_steps(
         exchange.answer,
         [
-            (each.read_text("id"), find_answer_text(each.read_first_value("outputs")))
+            (each.read_text("id"), find_answer_text(_read_cell(each, "outputs")))
             for each in runs
             if each.read_text("run_type") not in _EVIDENCE
         ],
@@ -103,21 +117,25 @@ def _make_exchange_from_trace(
     return exchange
 
 
+def _read_cell(run: AnySpelling, name: str) -> object:
+    """Read what went into a run or came out of it, which a table has as text."""
+    return parse_json_or_keep_text(run.read_first_value(name))
+
+
 def _find_session_id(part: Mapping[str, object]) -> str | None:
     metadata = AnySpelling(part).read_object("extra").read_object("metadata")
     return metadata.read_text(*_SESSION) or None
 
 
 def _add_retrieved_passages(exchange: Exchange, run: AnySpelling) -> None:
-    kind = run.read_text("run_type")
-    if kind not in _EVIDENCE:
+    exchange.read_mapped_passages(run)
+    if run.read_text("run_type") not in _EVIDENCE:
         return
-    output = run.read_first_value("outputs")
+    output = _read_cell(run, "outputs")
     if isinstance(output, dict):
         inner = AnySpelling(output).read_first_value("documents", "output", "result")
         output = output if inner is None else inner
-    found = read_tool_output_as_passages(output, run.read_text("name"))
-    exchange.passages = found if exchange.passages is None else exchange.passages + found
+    exchange.add_passages(read_tool_output_as_passages(output, run.read_text("name")))
 
 
 def _read_feedback(fields: AnySpelling) -> TraceScore:

@@ -22,13 +22,21 @@ from faithtui.formats.readers.traces.exchanges import (
     find_chat_messages,
     list_ids_of_answer_steps,
     name_score_judge,
+    parse_json_or_keep_text,
+)
+from faithtui.formats.readers.traces.standard_keys import (
+    ANNOTATION,
+    SPAN,
+    name_attribute_if_not_standard,
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
+from faithtui.formats.readers.traces.unknown_fields import UnknownFields
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
     ShapeError,
     has_any_key,
     has_keys,
+    normalise_key_spelling,
 )
 from faithtui.formats.readers.values.passages import (
     PassageList,
@@ -69,6 +77,24 @@ def _explain_match(sample: Sample) -> str | None:
     return None
 
 
+def find_mark_in_other_case(sample: Sample) -> tuple[str, str] | None:
+    """Find an attribute that would be one of spans of language models, were its case another.
+
+    OpenTelemetry tells attributes apart by case, so it is not read.
+
+    Returns:
+        Its name, and the one that was expected; None where there is none.
+    """
+    by_fold = {mark.casefold(): mark for mark in _MARKS}
+    for record in sample.records:
+        for span in _list_spans(AnySpelling(record)):
+            if not isinstance(span, ShapeError):
+                for key in _flatten_span_attributes(span):
+                    if key not in _MARKS and key.casefold() in by_fold:
+                        return key, by_fold[key.casefold()]
+    return None
+
+
 def _list_spans(fields: AnySpelling) -> Iterator[dict[str, Any] | ShapeError]:
     resources = fields.read_first_value("resource_spans", "resourceSpans")
     if not isinstance(resources, list):
@@ -100,7 +126,8 @@ def _list_nested_objects(
 
 
 def _flatten_span_attributes(span: Mapping[str, object]) -> dict[str, object]:
-    given = span.get("attributes")
+    fields = AnySpelling(span)
+    given = parse_json_or_keep_text(fields.read_first_value("attributes"))
     flat: dict[str, object] = {}
     if isinstance(given, list):
         for each in given:
@@ -112,7 +139,7 @@ def _flatten_span_attributes(span: Mapping[str, object]) -> dict[str, object]:
     for key, value in span.items():
         if key.startswith("attributes.") and value is not None:
             _flatten_to_dotted_keys(value, key.removeprefix("attributes."), flat)
-    kind = span.get("span_kind")
+    kind = fields.read_first_value("span_kind")
     if isinstance(kind, str) and "openinference.span.kind" not in flat:
         flat["openinference.span.kind"] = kind
     return flat
@@ -166,6 +193,10 @@ def _list_standalone_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any]
         yield {
             "trace": fields.read_first_value("trace_id") or own.get("trace_id"),
             "evaluation": evaluation,
+            "record": {
+                **fields.value,
+                **{f"result.{key}": each for key, each in result.get_unread_fields().items()},
+            },
         }
         return
     for record in _list_nested_objects(
@@ -199,7 +230,8 @@ def _split_record_by_trace_id(
             continue
         trace = each["trace"]
         if isinstance(trace, str | int) and trace:
-            yield str(trace), {"evaluation": each["evaluation"], "start": ""}
+            rest = _list_unknown_fields(each.get("record", {}), ANNOTATION)
+            yield str(trace), {"evaluation": each["evaluation"], "start": "", "unknown": rest}
         else:
             yield fields.make_error(("trace_id",), trace, "the id of the trace")
     for span in () if evaluations else _list_spans(fields):
@@ -209,16 +241,48 @@ def _split_record_by_trace_id(
             yield translate_to_shape_error(error)
 
 
+def _list_unknown_fields(record: Mapping[str, Any], known: frozenset[str]) -> list[object]:
+    folds = set(map(normalise_key_spelling, record))
+    if len(folds) == len(record) and folds <= known:
+        return []
+    found = UnknownFields()
+    found.add_fields(record, known)
+    return found.to_json()
+
+
+def _keep_unknown_attributes(exchange: Exchange, span: Mapping[str, Any]) -> None:
+    """Keep attributes that no convention has, of a span and of those events that are read."""
+    named: list[tuple[str | None, Any]] = [
+        (name, value)
+        for key, value in span["attributes"].items()
+        if (name := name_attribute_if_not_standard(key)) is not None
+    ]
+    for event in span["events"]:
+        if str(event["name"]).startswith("gen_ai."):
+            named += [
+                (name_attribute_if_not_standard(key, of_event=True), value)
+                for key, value in event["attributes"].items()
+            ]
+    for name, value in named:
+        if name is not None and value not in (None, "", [], {}):
+            exchange.unknown.add_value(f"attributes.{name}", value, can_be_mapped=False)
+
+
 def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Give the trace of a span, and what is read of it."""
     named = AnySpelling(span)
-    context = span.get("context")
+    context = parse_json_or_keep_text(named.read_first_value("context"))
     within = AnySpelling(context if isinstance(context, dict) else {})
     trace = within.read_text("trace_id") or named.read_text("trace_id", "context.trace_id")
     number = within.read_text("span_id") or named.read_text("span_id", "context.span_id", "id")
     if not trace:
         raise named.make_error(("trace_id",), None, "the id of the trace")
-    events = span.get("events")
+    events = parse_json_or_keep_text(named.read_first_value("events"))
+    attributes = _flatten_span_attributes(span)
+    mapped = named.read_first_value("retrieval_context")
+    if mapped is not None:
+        attributes["retrieval_context"] = mapped
+    own = {key: each for key, each in span.items() if not key.startswith("attributes.")}
     return (
         trace,
         {
@@ -228,9 +292,13 @@ def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]
             "start": named.read_text("start_time", "start_time_unix_nano"),
             "end": named.read_text("end_time", "end_time_unix_nano"),
             "status": named.read_first_value("status_code", "status"),
-            "attributes": _flatten_span_attributes(span),
+            "attributes": attributes,
+            "unknown": _list_unknown_fields(own, SPAN),
             "events": [
-                {"name": each.get("name"), "attributes": _flatten_span_attributes(each)}
+                {
+                    "name": AnySpelling(each).read_first_value("name"),
+                    "attributes": _flatten_span_attributes(each),
+                }
                 for each in (events if isinstance(events, list) else [])
                 if isinstance(each, dict)
             ],
@@ -242,6 +310,7 @@ def _make_exchange_from_trace(
     trace: str, spans: list[dict[str, Any]], options: ReadOptions
 ) -> Exchange | None:
     evaluations = [each["evaluation"] for each in spans if "evaluation" in each]
+    unknown = [each["unknown"] for each in spans]
     spans = [each for each in spans if "evaluation" not in each]
     if not spans:
         options.notes.remarks[_NO_TRACE] += len(evaluations)
@@ -257,7 +326,15 @@ def _make_exchange_from_trace(
     )
     for span in spans:
         _add_passages_or_chat(exchange, span)
+        if "retrieval_context" in span["attributes"]:
+            exchange.read_mapped_passages(AnySpelling(span["attributes"]))
+        _keep_unknown_attributes(exchange, span)
     attributes = root["attributes"]
+    exchange.read_rest_of_input_and_output(
+        {name: attributes.get(name) for name in ("input.value", "output.value")}
+    )
+    for rest in filter(None, unknown):
+        exchange.unknown.add_all(UnknownFields.from_json(rest))
     exchange.details = {
         name: each
         for name, each in {
@@ -313,13 +390,14 @@ def _read_chat_messages_and_answer(
         messages = messages or [
             _read_message(each) for each in _group_attributes_by_number(attributes, name)
         ]
-    for name in ("gen_ai.input.messages", "input.value", "traceloop.entity.input"):
+    for name in ("gen_ai.input.messages", "input.value", "traceloop.entity.input", "gen_ai.prompt"):
         messages = messages or find_chat_messages(attributes.get(name))
     system = attributes.get("gen_ai.system_instructions")
     if system and messages:
         messages = [{"role": "system", "content": str(system)}, *messages]
     answer: str | None = None
-    for name in ("output.value", "gen_ai.output.messages", "traceloop.entity.output"):
+    outputs = ("output.value", "gen_ai.output.messages", "traceloop.entity.output")
+    for name in (*outputs, "gen_ai.completion"):
         answer = find_answer_text(attributes.get(name)) if answer is None else answer
     for name in ("llm.output_messages", "gen_ai.completion"):
         listed = [_read_message(each) for each in _group_attributes_by_number(attributes, name)]
@@ -353,9 +431,9 @@ def _read_message(fields: Mapping[str, object]) -> dict[str, object]:
             message[name] = inner[name]
     calls = [
         {
-            "id": each.get("tool_call.id"),
-            "name": each.get("tool_call.function.name"),
-            "arguments": each.get("tool_call.function.arguments"),
+            "id": each.get("tool_call.id", each.get("id")),
+            "name": each.get("tool_call.function.name", each.get("name")),
+            "arguments": each.get("tool_call.function.arguments", each.get("arguments")),
         }
         for each in _group_attributes_by_number(inner, "tool_calls")
     ]
@@ -405,7 +483,7 @@ def _add_passages_or_chat(exchange: Exchange, span: dict[str, Any]) -> None:
             exchange.messages = exchange.messages or messages
             exchange.answer = answer if exchange.answer is None else exchange.answer
         return
-    exchange.passages = found if exchange.passages is None else exchange.passages + found
+    exchange.add_passages(found)
 
 
 def _read_documents(documents: list[dict[str, object]]) -> PassageList:

@@ -105,7 +105,7 @@ class AnySpelling:
         Raises:
             ShapeError: The key holds something else.
         """
-        value = self.read_first_value(*names)
+        value = self._parse_cell(names, self.read_first_value(*names))
         if value is None:
             return AnySpelling({})
         if isinstance(value, dict):
@@ -128,7 +128,7 @@ class AnySpelling:
 
         A key that holds no list is one error.
         """
-        value = self.read_first_value(*names)
+        value = self._parse_cell(names, self.read_first_value(*names))
         if value is None:
             return
         if not isinstance(value, list):
@@ -164,6 +164,14 @@ class AnySpelling:
         """Make the error that says what a key holds and what was expected."""
         reason = f"is {describe_json(value)}; expected {expected}"
         return ShapeError(self._make_field_path(names), reason)
+
+    def _parse_cell(self, names: tuple[str, ...], value: object) -> object:
+        """Read a list or an object that a cell of a table holds as text."""
+        if not isinstance(value, str):
+            return value
+        from faithtui.formats.readers.values.cells import parse_list_or_object_cell
+
+        return parse_list_or_object_cell(value, self._make_field_path(names)) or None
 
     def _make_field_path(self, names: tuple[str, ...]) -> str:
         name = self.get_key_spelling(*names)

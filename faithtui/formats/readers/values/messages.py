@@ -6,7 +6,7 @@ of the system are no turns and are kept in the metadata.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -76,6 +76,19 @@ _NOT_SAID: Final = ("tool_calls", "tools_called", "function_call", "arguments", 
 """A message that has one of these needs no text."""
 _ROLE_KEYS: Final = ("role", "type", "speaker", "from", "sender")
 _EXPECTED_ROLE: Final = "expected one of user, assistant, system, developer and tool"
+_CALL_KEYS: Final = frozenset(
+    map(
+        normalise_key_spelling,
+        (
+            *("id", "type", "index", "status", "caller", "cache_control", "extra_content"),
+            *("thought_signature", "namespace", "created_by", "is_error", "name", "tool_name"),
+            *("description", "reasoning", "output"),  # deepeval's
+        ),
+    )
+)
+"""What calls of tools and their results have beside what is read: of OpenAI, Anthropic, Google and
+LangChain, and of deepeval, which keeps descriptions of tools in their calls."""
+_NOT_KEPT_OF_CALLS: Final = ("id", "type", "index", "output")
 _TEXT_PARTS = ("text", "inputtext", "outputtext", "refusal")
 
 
@@ -144,8 +157,9 @@ class MessageReader:
         if not isinstance(value, dict):
             raise ShapeError(where, f"is {describe_json(value)}; expected a message, an object")
         fields = AnySpelling(value, where)
-        turn = self._add_message_of_role(self._take_role(fields), fields)
-        if not fields.has_one_of_keys(*_CONTENT, *_NOT_SAID):
+        role = self._take_role(fields)
+        turn = self._add_message_of_role(role, fields)
+        if role != "call" and not fields.has_one_of_keys(*_CONTENT, *_NOT_SAID):
             self.unknown_keys.update(fields.get_unread_fields().keys())
         return turn
 
@@ -158,7 +172,7 @@ class MessageReader:
                 self._hold_tool_output_for_next_answer(fields)
                 return None
             case "call":
-                self._remember_tool_call_name(fields.value, fields)
+                self._remember_tool_call(fields)
                 return None
             case "skip":
                 return None
@@ -180,6 +194,8 @@ class MessageReader:
             self.draft.metadata["unused_tool_results"] = [
                 each.text for each in self._waiting.documents
             ]
+        if self._tools:
+            self.draft.metadata["unused_tool_calls"] = self._tools
         self._waiting, self._tools = None, []
 
     def add_passages_for_next_answer(self, passages: PassageList) -> None:
@@ -219,8 +235,14 @@ class MessageReader:
             content = "\n".join(str(each["text"]) for each in content if isinstance(each, dict))
         self.add_passages_for_next_answer(read_tool_output_as_passages(content, name))
 
-    def _remember_tool_call_name(self, call: Mapping[str, object], fields: AnySpelling) -> None:
-        inner = fields.read_first_value("function")
+    def _remember_tool_call(self, fields: AnySpelling, within: str = "") -> None:
+        """Keep a call for the details of the next answer, and its name for what it gives.
+
+        Args:
+            fields: The call.
+            within: Name of the list it stands in, with `[].`; "" where it is a message or a part.
+        """
+        inner = fields.read_first_value("function", "custom")
         named = AnySpelling(inner) if isinstance(inner, dict) else fields
         name = named.read_text("name")
         number = fields.read_text("call_id", "id", "tool_call_id")
@@ -229,7 +251,27 @@ class MessageReader:
             if number is not None:
                 self._call_names[number] = name
         arguments = named.read_first_value("arguments", "args", "input", "input_parameters")
-        self._tools.append(make_dict_without_none(name=name, id=number, arguments=arguments))
+        rest = fields.get_unread_fields()
+        self._count_unknown_keys_of_call(rest, within, _CALL_KEYS)
+        kept = {key: each for key, each in rest.items() if key not in _NOT_KEPT_OF_CALLS}
+        if named is not fields:
+            inner_name = "function" if fields.read_first_value("function") is inner else "custom"
+            inside = named.get_unread_fields()
+            self._count_unknown_keys_of_call(
+                inside, f"{within}{inner_name}.", _CALL_KEYS - {"output"}
+            )
+            for key, each in inside.items():
+                is_taken = key in rest or key in _NOT_KEPT_OF_CALLS
+                kept[f"{inner_name}.{key}" if is_taken else key] = each
+        known = make_dict_without_none(name=name, id=number, arguments=arguments)
+        self._tools.append(kept | known)
+
+    def _count_unknown_keys_of_call(
+        self, rest: Mapping[str, object], within: str, known: Collection[str]
+    ) -> None:
+        for key in rest:
+            if normalise_key_spelling(key) not in known:
+                self.unknown_keys[f"{within}{key}"] += 1
 
     def _add_user_turn(self, fields: AnySpelling) -> TurnDraft | None:
         text, images = self._read_text_and_images(fields)
@@ -250,7 +292,7 @@ class MessageReader:
             [each for each in calls if isinstance(each, dict)] if isinstance(calls, list) else []
         )
         for each in called:
-            self._remember_tool_call_name(each, AnySpelling(each))
+            self._remember_tool_call(AnySpelling(each), "tool_calls[].")
         text, images = self._read_text_and_images(fields)
         if not text.strip() and not images and (called or self._tools):
             return None
@@ -313,15 +355,16 @@ class MessageReader:
             if isinstance(text, str):
                 texts.append(text)
             else:
-                self._keep_fields_of_part_without_text(fields.get_unread_fields())
+                self._keep_unknown_fields_of_part(fields)
         elif kind in ("toolresult", "toolcallresponse", "functioncalloutput"):
             number = fields.read_text("tool_use_id", "id", "tool_call_id")
             name = self._call_names.get(number or "", self._last_call)
-            self._add_tool_output(
-                fields.read_first_value("content", "response", "result", "output"), name
-            )
+            given = fields.read_first_value("content", "response", "result", "output")
+            self._add_tool_output(given, name)
+            if given is None:
+                self._keep_unknown_fields_of_part(fields)
         elif kind in ("tooluse", "toolcall", "functioncall"):
-            self._remember_tool_call_name(part, fields)
+            self._remember_tool_call(fields)
         elif kind in ("imageurl", "inputimage", "image"):
             images.append(self._read_image(fields, where))
         elif kind not in ("thinking", "reasoning"):
@@ -329,8 +372,11 @@ class MessageReader:
                 f"{where}.type", f"is {describe_json(kind)}; expected text, an image or a tool part"
             )
 
-    def _keep_fields_of_part_without_text(self, unread: Mapping[str, object]) -> None:
-        for key, value in unread.items():
+    def _keep_unknown_fields_of_part(self, fields: AnySpelling) -> None:
+        """Keep what else a part without a text or result has: one key may be its own, misspelt."""
+        for key, value in fields.get_unread_fields().items():
+            if normalise_key_spelling(key) in _CALL_KEYS:
+                continue
             self.unknown_keys[key] += 1
             kept = self.draft.extra.setdefault(key, [])
             if isinstance(kept, list):

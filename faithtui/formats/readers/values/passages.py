@@ -62,6 +62,15 @@ class PassageList:
         """Put other passages behind these."""
         return PassageList(self.documents + other.documents, self.details + other.details)
 
+    def __sub__(self, other: "PassageList") -> "PassageList":
+        """Leave out passages whose text others have."""
+        texts = {each.text for each in other.documents}
+        places = [place for place, each in enumerate(self.documents) if each.text not in texts]
+        return PassageList(
+            tuple(self.documents[place] for place in places),
+            tuple(self.details[place] for place in places),
+        )
+
     @property
     def details_if_any(self) -> list[Mapping[str, object]] | None:
         """The details, None where nothing is known of any passage."""

@@ -348,3 +348,45 @@ def test_a_deferred_index_is_named_by_doctor_and_made_by_the_first_search(
     assert "ferry" not in found.out
     assert "word index" not in cli("doctor", "--offline").out
     assert "indexing" not in cli("show", "last", "--filter", "tram").err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("a.jsonl", "", "holds no rows: it is empty"),
+        ("a.jsonl", "\ufeff\n", "holds no rows: it is empty"),
+        ("a.json", "[]", "holds no rows: it is a JSON array without any"),
+        ("a.json", '{"samples": []}', "holds no rows: it is JSON lines with nothing in `samples`"),
+        (
+            "a.csv",
+            "user_input;response;retrieved_contexts\n",
+            "no row with a value, `user_input`, `response`, `retrieved_contexts`, as of `ragas`",
+        ),
+        ("a.csv", "question,answer\n,\n", "it is a table with a header and no row with a value"),
+        ("a.jsonl", '{"frage": []}\n' * 32, "its first 32 records hold nothing in `frage`"),
+    ],
+)
+def test_a_file_without_rows_is_refused_with_what_it_looks_like(
+    cli: Cli, tmp_path: Path, name: str, text: str, told: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    done = cli("import", path)
+    assert done.code == 3
+    assert told in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("", "it is empty"), ('{"samples": []}', "with nothing in `samples`")]
+)
+def test_a_file_without_rows_beside_others_is_told(
+    cli: Cli, tmp_path: Path, text: str, told: str
+) -> None:
+    (tmp_path / "a.jsonl").write_text(text)
+    turns = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
+    (tmp_path / "b.jsonl").write_text(json.dumps({"turns": turns}))
+    done = cli("import", tmp_path)
+    assert done.code == 0
+    assert "holds no rows: it is " in done.out
+    assert told in done.out
+    assert "1 new" in done.out

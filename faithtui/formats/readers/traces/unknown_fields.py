@@ -1,0 +1,110 @@
+"""What records of a trace have and their tool's schema has not: told by key, kept where it is safe.
+
+Metadata goes into exports, so it must never hold a secret, nor the prompt of each call once more.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final, Self
+
+from faithtui.formats.readers.values.any_spelling import normalise_key_spelling
+
+_MOST_CHARACTERS: Final = 2_000
+"""Of the JSON of a value that is kept; a prompt is longer."""
+_SECRET_NAME: Final = re.compile(r"header|authorization|apikey|token|cookie|secret|password")
+_SECRET_INSIDE: Final = re.compile(
+    r"(header|authorization|api[ _.-]?key|token|cookie|secret|password)[\w .-]*"
+    r"""(\\*["']\s*,|\\*["']?\s*[:=])|\bbearer\s""",
+    re.IGNORECASE,
+)
+"""Such a name in the JSON of a value, perhaps within JSON that stands in a text of it."""
+_to_json_text: Final = json.JSONEncoder(ensure_ascii=False).encode
+
+
+@dataclass(slots=True)
+class UnknownFields:
+    """Fields that nobody understood."""
+
+    kept: Counter[str] = field(default_factory=Counter)
+    """How often each key came with a value that is kept."""
+    dropped: Counter[str] = field(default_factory=Counter)
+    """How often each came with one that is too large, or that may be a secret."""
+    values: dict[str, dict[str, object]] = field(default_factory=dict)
+    """Distinct values by key, each by its JSON."""
+    unreachable: set[str] = field(default_factory=set)
+    """Keys that `--map` does not reach, as they stand in a text or among attributes."""
+
+    def add_fields(
+        self,
+        fields: Mapping[str, object],
+        known: Collection[str],
+        within: str = "",
+        *,
+        can_be_mapped: bool = True,
+    ) -> None:
+        """Add what a record has and its tool's schema has not.
+
+        Args:
+            fields: The record, or an object in it.
+            known: Folded names that the schema has; a second spelling of one is not read.
+            within: Name of the field the object stands in, with a dot; "" for a whole record.
+            can_be_mapped: Whether `--map` reaches it there.
+        """
+        folds = set()
+        for key, value in fields.items():
+            if value is None:
+                continue
+            fold = normalise_key_spelling(key)
+            if (fold not in known or fold in folds) and value not in ("", [], {}):
+                self.add_value(f"{within}{key}", value, can_be_mapped=can_be_mapped)
+            folds.add(fold)
+
+    def add_value(self, key: str, value: object, *, can_be_mapped: bool = True) -> None:
+        """Add the value of one key that no schema has; see `add_fields`."""
+        text = _to_json_text(value)
+        if text in self.values.get(key, ()):
+            self.kept[key] += 1
+            return
+        if not can_be_mapped:
+            self.unreachable.add(key)
+        if len(text) > _MOST_CHARACTERS or _is_secret_name(key) or _has_secret_inside(text):
+            self.dropped[key] += 1
+            return
+        self.kept[key] += 1
+        self.values.setdefault(key, {})[text] = value
+
+    def add_all(self, other: "UnknownFields") -> None:
+        """Add what another one holds."""
+        self.kept.update(other.kept)
+        self.dropped.update(other.dropped)
+        for key, values in other.values.items():
+            self.values.setdefault(key, {}).update(values)
+        self.unreachable |= other.unreachable
+
+    def to_json(self) -> list[object]:
+        """Write it as JSON; an empty list where it holds nothing."""
+        if not self.kept and not self.dropped:
+            return []
+        return [self.kept, self.dropped, self.values, sorted(self.unreachable)]
+
+    @classmethod
+    def from_json(cls, value: list[object]) -> Self:
+        """Read what `to_json` wrote."""
+        if not value:
+            return cls()
+        kept, dropped, values, unreachable = value
+        return cls(Counter(kept), Counter(dropped), values, set(unreachable))  # type: ignore[call-overload,arg-type]  # as `to_json` wrote them
+
+
+@lru_cache(maxsize=1024)  # a key comes once a record
+def _is_secret_name(key: str) -> bool:
+    return _SECRET_NAME.search(normalise_key_spelling(key)) is not None
+
+
+@lru_cache(maxsize=1024)  # most values of an attribute come again
+def _has_secret_inside(text: str) -> bool:
+    return _SECRET_INSIDE.search(text) is not None
