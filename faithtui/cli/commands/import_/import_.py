@@ -303,14 +303,14 @@ def _format_unread_labels(unread: "UnreadLabels") -> str:
 
 def _format_unknown_keys(found: "FileImport", keys: Mapping[str, int], what: str) -> list[str]:
     """Name the keys that nobody understood: those that may be known ones first, then by number."""
-    key_lines = sorted(
+    entries = sorted(
         ((_format_unknown_key(found, key, count), count) for key, count in keys.items()),
         key=lambda each: ("; if it is" not in each[0], -each[1]),
     )
-    lines = [f"  not understood and {what}: {text}" for text, _ in key_lines[:_MOST_KEYS]]
-    if len(key_lines) > _MOST_KEYS:
+    lines = [f"  not understood and {what}: {text}" for text, _ in entries[:_MOST_KEYS]]
+    if len(entries) > _MOST_KEYS:
         lines.append(
-            f"  not understood and {what}: {len(key_lines) - _MOST_KEYS} more keys; --json names all"
+            f"  not understood and {what}: {len(entries) - _MOST_KEYS} more keys; --json names all"
         )
     return lines
 
