@@ -200,7 +200,7 @@ def check_stored_conversation(store: Store, item: ItemId, rules: CheckRules) -> 
     """Check a conversation of a run as it is stored; nothing is written."""
     view = store.runs.read_conversation_for_review(item, "")
     found = check_conversation(
-        judged_conversation_from_view(view, store.findings.read_surplus_words(item), rules)
+        judged_conversation_from_view(view, store.findings.read_surplus_verdicts(item), rules)
     )
     return ItemCheckResult(item, view.item.state, view.item.windows, found.findings, found.counts)
 

@@ -59,8 +59,8 @@ class Findings:
         with self._database.open_reader() as connection:
             return tuple(ItemId(each) for each in connection.scalars(statement))
 
-    def read_surplus_words(self, item: ItemId) -> dict[int, tuple[str | None, ...]]:
-        """Read the words a judge gave beyond the last claim, by position of the window."""
+    def read_surplus_verdicts(self, item: ItemId) -> dict[int, tuple[str | None, ...]]:
+        """Read the verdicts a judge gave beyond the last claim, by position of the window."""
         with self._database.open_reader() as connection:
             rows = connection.execute(
                 select(window.c.position, window.c.surplus).where(window.c.run_item_id == item)

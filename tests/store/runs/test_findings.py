@@ -128,7 +128,7 @@ def test_surplus_words_are_read_by_window(store: Store) -> None:
     )
     store.runs.save_window(item, first)
     store.runs.save_window(item, replace(second, surplus=("no", None)))
-    assert store.findings.read_surplus_words(item) == {1: ("no", None)}
+    assert store.findings.read_surplus_verdicts(item) == {1: ("no", None)}
 
 
 def test_the_most_suspicious_come_first_and_each_once(store: Store, run: RunId) -> None:
