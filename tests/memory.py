@@ -10,11 +10,11 @@ _MEMORY = Path("/proc/self/smaps_rollup")
 
 
 def return_free_memory() -> None:
-    """Collect everything, and let the system have what the C library keeps for later."""
-    # What was frozen may be garbage by now, and keeps whatever it holds.
-    gc.unfreeze()
+    """Collect garbage, and let the system have what the C library keeps for later.
+
+    The modules of the program, which `gc.freeze` has set aside, are not looked at.
+    """
     gc.collect()
-    gc.freeze()
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 

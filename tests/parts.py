@@ -39,7 +39,7 @@ NOT_IMPORTED = ("faithtui.__main__", "faithtui.store.schema.migrations.env")
 
 
 class ProgramImport:
-    """Plugin of pytest that imports the whole program.
+    """Plugin of pytest that imports the whole program, and makes what every part needs.
 
     pytest has its plugins then, whose assertions it rewrites when it imports them, and hypothesis
     reads constants next.
@@ -47,12 +47,14 @@ class ProgramImport:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self) -> None:
-        """Import every module."""
+        """Import every module, and make an empty store."""
         import faithtui
+        from tests.empty_store import read_empty_store
 
         for module in pkgutil.walk_packages(faithtui.__path__, "faithtui."):
             if module.name not in NOT_IMPORTED:
                 importlib.import_module(module.name)
+        read_empty_store()
 
 
 def list_parts(root: Path) -> list[list[str]]:

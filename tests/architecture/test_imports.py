@@ -92,17 +92,15 @@ def test_importing_and_listing_load_no_numpy(tmp_path: Path) -> None:
     file = tmp_path / "one.jsonl"
     turns = [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "In May."}]
     file.write_text(json.dumps({"id": "c1", "context": ["It was May."], "turns": turns}) + "\n")
-    store = str(tmp_path / "store.db")
-    for words in (
-        ["import", str(file), "--store", store],
-        ["runs", "--store", store],
-    ):
-        code = (
-            f"import sys\nsys.argv = ['faithtui', *{words!r}]\n"
-            "from faithtui.cli.entry import main\n"
-            "try:\n    main()\nexcept SystemExit as ending:\n    assert not ending.code, ending\n"
-        )
-        assert "numpy" not in loaded_after(code), words
+    store = ["--store", str(tmp_path / "store.db")]
+    code = (
+        "import sys\nfrom faithtui.cli.entry import main\n"
+        f"for words in (['import', {str(file)!r}], ['runs']):\n"
+        f"    sys.argv = ['faithtui', *words, *{store!r}]\n"
+        "    try:\n        main()\n"
+        "    except SystemExit as ending:\n        assert not ending.code, ending\n"
+    )
+    assert "numpy" not in loaded_after(code)
 
 
 def test_a_first_look_at_a_store_loads_no_database_toolkit() -> None:
