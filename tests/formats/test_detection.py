@@ -267,7 +267,7 @@ def test_a_misspelt_key_of_a_message_is_counted_where_its_text_is_missing(tmp_pa
     path = write(tmp_path / "x.jsonl", {"messages": messages})
     dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
     list(dataset.read(file))
-    assert dict(dataset.notes.unknown_keys) == {"contnt": 2}
+    assert dict(dataset.notes.unknown_keys) == {"contnt": 2, "messages[].likes": 2}
 
 
 def test_a_key_of_a_turn_that_is_not_read_is_counted(tmp_path: Path) -> None:

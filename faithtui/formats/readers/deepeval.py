@@ -32,6 +32,7 @@ from faithtui.formats.readers.values.any_spelling import (
 )
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.draft import PER_TURN, ConversationDraft
+from faithtui.formats.readers.values.messages import list_unknown_message_keys
 from faithtui.formats.readers.values.passages import read_tool_output_as_passages
 
 CASE_KEYS: Final = (
@@ -116,7 +117,9 @@ def convert_conversational_case(
         if not isinstance(turn, dict):
             normalised.append(turn)
             continue
-        normal, rest = _normalise_turn(AnySpelling(turn, f"turns[{place}]"))
+        where = f"turns[{place}]"
+        normal, rest = _normalise_turn(AnySpelling(turn, where))
+        options.notes.unknown_keys.update(list_unknown_message_keys(rest, where))
         normalised.append(normal)
         if rest:
             details[str(place)] = rest

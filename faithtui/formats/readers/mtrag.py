@@ -41,6 +41,18 @@ from faithtui.formats.readers.values.passages import PassageList, read_passage_l
 
 SCALE: Final = "mtrag-faithfulness-1-4"
 _LINE: Final = "_line"
+_TASK_KEYS: Final = frozenset(
+    map(
+        normalise_key_spelling,
+        (
+            *("task_id", "turn", "task_type", "dataset", "collection", "answerability"),
+            *("Question Type", "Multi-Turn", "Ambiguity Type", "Standalone Type", "Validity"),
+            *("Retriever Performance Characteristics", "annotations"),
+            *("# Relevant Passages", "# Retrieved Reference Passages"),
+        ),
+    )
+)
+"""What tasks have beside what is read; all of it is kept with the answer."""
 
 
 @dataclass(slots=True)
@@ -121,7 +133,9 @@ class TaskReader:
                 tasks: list[_Task] = []
                 for value, line in zip(values, lines, strict=True):
                     try:
-                        tasks += _make_task_per_answer(AnySpelling(value), conversation)
+                        found = list(_make_task_per_answer(AnySpelling(value), conversation))
+                        options.notes.unknown_keys.update(_list_unknown_keys(found[0].details))
+                        tasks += found
                     except UNREADABLE as error:
                         yield make_refused_record(replace(place, line=line), error)
                 if not tasks:
@@ -131,6 +145,10 @@ class TaskReader:
                 )
                 yield from build_conversations(place, drafts, options, collector)
         readable.raise_error_if_any()
+
+
+def _list_unknown_keys(details: Iterable[str]) -> list[str]:
+    return [key for key in details if normalise_key_spelling(key) not in _TASK_KEYS]
 
 
 def _make_task_per_answer(fields: AnySpelling, conversation: str) -> Iterator[_Task]:
@@ -275,6 +293,7 @@ def _convert_evaluations(
         name = fields.get_key_spelling("contexts")
         task = AnySpelling({**fields.value, name: passages}, fields.where)
         tasks[identity] = next(_make_task_per_answer(task, _split_task_id(identity)[0]))
+        options.notes.unknown_keys.update(_list_unknown_keys(tasks[identity].details))
 
     def read_evaluation(fields: AnySpelling) -> None:
         task = tasks.get(fields.read_text("task_id") or "")
@@ -283,6 +302,9 @@ def _convert_evaluations(
             return
         model = fields.read_text("model_id") or "model"
         found = _read_evaluation(task, fields, scales, options)
+        rest = fields.get_unread_fields()
+        options.notes.unknown_keys.update(f"evaluations[].{key}" for key in rest)
+        found.details = {**rest, **found.details}
         answered.setdefault((task.conversation, model), []).append(found)
 
     for name, read in (
@@ -300,6 +322,11 @@ def _convert_evaluations(
                 yield translate_to_shape_error(
                     error, each.where if isinstance(each, AnySpelling) else ""
                 )
+    options.notes.dropped_keys.update(
+        key
+        for key in fields.get_unread_fields()
+        if normalise_key_spelling(key) not in ("name", "models", "filters")
+    )
     for (conversation, model), answers in answered.items():
         for draft in _make_conversations_from_tasks(
             conversation, answers, collector, key=f"{conversation}/{model}"

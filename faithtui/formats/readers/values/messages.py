@@ -88,6 +88,24 @@ _CALL_KEYS: Final = frozenset(
 )
 """What calls of tools and their results have beside what is read: of OpenAI, Anthropic, Google and
 LangChain, and of deepeval, which keeps descriptions of tools in their calls."""
+_MESSAGE_KEYS: Final = frozenset(
+    map(
+        normalise_key_spelling,
+        (
+            *("role", "type", "id", "name", "index", "status", "phase", "refusal", "annotations"),
+            *("audio", "function_call", "tool_calls", "tool_call_id", "logprobs", "finish_reason"),
+            *("reasoning", "reasoning_content", "reasoning_details", "thinking", "prefix"),
+            *("stop_reason", "stop_sequence", "usage", "model", "cache_control", "weight"),
+            *("additional_kwargs", "response_metadata", "usage_metadata", "example"),
+            *("invalid_tool_calls", "tool_call_chunks", "artifact", "chunk_position"),
+            *("user_id", "tools_called", "mcp_tools_called", "mcp_resources_called"),
+            *("mcp_prompts_called", "enrichments", "timestamp", "created_at", "created", "date"),
+            *("author", "speaker", "sender", "from", "recipient", "channel", "language"),
+        ),
+    )
+)
+"""What messages have beside their text and passages: of OpenAI, Anthropic, DeepSeek, LangChain,
+deepeval, MTRAG and logs of chats."""
 _NOT_KEPT_OF_CALLS: Final = ("id", "type", "index", "output")
 _TEXT_PARTS = ("text", "inputtext", "outputtext", "refusal")
 
@@ -102,6 +120,21 @@ def _is_message(value: object) -> bool:
         return False
     role = AnySpelling(value).read_first_value(*_ROLE_KEYS)
     return isinstance(role, str) and normalise_key_spelling(role) in _ROLES
+
+
+def list_unknown_message_keys(rest: Mapping[str, object], where: str) -> list[str]:
+    """List keys of a message that no tool writes by itself, as `messages[].key`.
+
+    Args:
+        rest: What of the message was not read.
+        where: Place of the message, `messages[3]`.
+    """
+    within = where.partition("[")[0]
+    return [
+        f"{within}[].{key}"
+        for key, value in rest.items()
+        if value is not None and normalise_key_spelling(key) not in _MESSAGE_KEYS
+    ]
 
 
 def looks_like_messages_without_role(value: object) -> bool:
@@ -127,7 +160,8 @@ class MessageReader:
     draft: ConversationDraft
     collector: ImageCollector
     unknown_keys: Counter[str] = field(default_factory=Counter)
-    """Counts keys of messages and parts without a text: one may be its key, misspelt."""
+    """Counts keys that no tool's messages have, and all of messages and parts without a text, as
+    one may be the key of the text, misspelt."""
     _waiting: PassageList | None = None
     """What tools gave since the last answer; None: nothing was asked of them."""
     _tools: list[dict[str, object]] = field(default_factory=list)
@@ -318,9 +352,12 @@ class MessageReader:
         metadata = fields.read_first_value("metadata", "additional_metadata")
         if isinstance(metadata, dict):
             turn.details |= metadata
-        turn.details |= {
+        rest = {
             name: each for name, each in fields.get_unread_fields().items() if each not in ({}, [])
         }
+        if fields.has_one_of_keys(*_CONTENT, *_NOT_SAID):  # else every key is counted
+            self.unknown_keys.update(list_unknown_message_keys(rest, fields.where))
+        turn.details |= rest
 
     def _read_text_and_images(self, fields: AnySpelling) -> tuple[str, tuple[Image, ...]]:
         content = fields.read_first_value("content", "text", "value", "parts", "message")
