@@ -109,6 +109,8 @@ class Session:
     """Notes on claims without a final label yet, which go with it."""
     exposed: set[tuple[str, str, int]] = field(default_factory=set)
     """Of what the judge was in view of whom, as far as this session has recorded it."""
+    judge_in_view: set[tuple[str, ClaimId]] = field(default_factory=set)
+    """Claims that showed the judge in blind work, as they had a label, and to whom."""
     process_runs: list["BackgroundRun"] = field(default_factory=list)
     """Runs of this process, newest last, the finished ones too."""
     waiting_runs: list[RunId] = field(default_factory=list)
@@ -183,6 +185,14 @@ class Session:
             expose = self.store.exposures.record_conversations
             self.store.submit(expose, run, fresh, self.reviewer, urgent=True)
 
+    def remember_judge_in_view(self, claims: Iterable[ClaimId]) -> None:
+        """Remember that this reviewer has the judge's verdict on claims in view in blind work."""
+        self.judge_in_view.update((self.reviewer, claim) for claim in claims)
+
+    def list_claims_with_judge(self) -> frozenset[ClaimId]:
+        """List the claims that showed this reviewer the judge in blind work of this session."""
+        return frozenset(claim for who, claim in self.judge_in_view if who == self.reviewer)
+
     def _add_and_list_new_exposures(self, kind: str, ids: "Iterable[IdT]") -> "list[IdT]":
         """Keep what was not recorded yet: what is recorded changes the store, and is drawn anew."""
         keys = {each: (self.reviewer, kind, each) for each in ids}
@@ -191,10 +201,10 @@ class Session:
         return fresh
 
     def switch_run(self, run: RunId) -> None:
-        """Look at a run; the conversation chosen in another one is forgotten."""
+        """Look at a run; the conversation chosen in another one is forgotten, its queue left."""
         if run != self.run:
+            self.leave_queue()
             self.run, self.item, self.claim, self.turn, self.item_queue = run, None, None, None, ()
-            self.claim_queue = None
 
     def choose_conversation(
         self, item: ItemId | None, claim: ClaimId | None = None, turn: int | None = None
@@ -257,10 +267,10 @@ class Session:
             queue: The claims.
             start: Where to begin; None: at the first one without an answer.
         """
+        hidden = self.is_judge_hidden and not queue.reveals_judge
         self.switch_run(queue.run)
-        self.claim_queue = queue
-        if queue.reveals_judge:
-            self.is_judge_hidden = False
+        # Whether it is blind says a queue that is opened, not the one before it.
+        self.claim_queue, self.is_judge_hidden = queue, hidden
         start = start or queue.first_open_claim
         if queue.entries:
             self.item, self.claim = queue.entries[queue.place.get(start, 0) if start else 0]

@@ -3,7 +3,7 @@
 Each act is on the disk before the call returns, together with the scores it changes.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from uuid import uuid4
 
@@ -244,14 +244,23 @@ class Reviews:
             for act in given
         ]
 
-    def undo(self, reviewer: str) -> Step:
+    def undo(self, reviewer: str, judge_in_view: Collection[ClaimId] = ()) -> Step:
         """Withdraw a reviewer's latest standing step, whenever it was made.
+
+        Args:
+            reviewer: Who takes it back.
+            judge_in_view: Claims on which the reviewer has had the judge's verdict in view: a
+                blind label shows it, and the next one on the claim is not blind.
 
         Returns:
             The acts withdrawn; () when nothing is left to undo.
         """
         return self._append_undo_step(
-            reviewer, find_undo_in_log_tail, list_events_to_undo, Action.WITHDRAWN
+            reviewer,
+            find_undo_in_log_tail,
+            list_events_to_undo,
+            Action.WITHDRAWN,
+            frozenset(judge_in_view),
         )
 
     def redo(self, reviewer: str) -> Step:
@@ -270,6 +279,7 @@ class Reviews:
         find_from_end: Callable[[list[LabelEvent], str], Step | None],
         find: Callable[[list[LabelEvent], str], Step],
         action: Action,
+        judge_in_view: frozenset[ClaimId] = frozenset(),
     ) -> Step:
         now = self._clock()
         reviewer = replace_unstorable_characters(reviewer)
@@ -293,6 +303,7 @@ class Reviews:
                             target.claim,
                             reviewer,
                             action,
+                            saw_judge=target.claim in judge_in_view,
                             target=target.id,
                             batch=target.batch,
                             created_at=now,

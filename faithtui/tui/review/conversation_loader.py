@@ -297,7 +297,11 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.screen.claim_range.clear_range()
             self.screen.search.clear_search()
             self.screen.writer.clear_message_of_other_conversation()
-        if not self.session.is_blind:
+        if self.session.is_blind:
+            self.session.remember_judge_in_view(
+                claim.id for claim in view.claims if claim.id not in view.hidden
+            )
+        else:
             # No later label of this reviewer is blind.
             self.session.record_exposure([view.item.id])
         state = ReviewState(

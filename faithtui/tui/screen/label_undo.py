@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 
 from textual.widgets import Input
 
@@ -39,7 +40,11 @@ class LabelUndo(Controller[ScreenT]):
 
     def action_undo(self) -> None:
         """Take back the last step of this reviewer."""
-        self._submit_undo_or_redo(self.session.store.reviews.undo, "undone")
+        # A label that was given blind has shown the judge: the next one on its claim is not blind.
+        undo = partial(
+            self.session.store.reviews.undo, judge_in_view=self.session.list_claims_with_judge()
+        )
+        self._submit_undo_or_redo(undo, "undone")
 
     def action_redo(self) -> None:
         """Do again what was taken back last."""

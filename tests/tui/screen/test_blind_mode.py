@@ -95,3 +95,13 @@ def test_without_a_run_there_is_nothing_to_hide(session: Session) -> None:
     assert session.run is None
     assert not screen.press("B")
     assert not session.is_judge_hidden
+
+
+def test_another_run_leaves_a_blind_queue_and_shows_no_judge(session: Session) -> None:
+    entries = ((ItemId(1), ClaimId(1)),)
+    session.start_queue(ClaimQueue("twenty", RunId(1), entries, blind=True, shown=frozenset()))
+    session.switch_run(RunId(2))
+    assert session.claim_queue is None
+    assert session.is_blind, "what a blind queue hid stays hidden until B shows it"
+    session.start_queue(ClaimQueue("no", RunId(1), entries, reveals_judge=True))
+    assert not session.is_blind

@@ -97,7 +97,13 @@ class LabelWriter(Controller["ReviewScreen"]):
 
     def has_seen_judge(self, claim: ClaimView) -> bool:
         """Whether the reviewer knows the judge's verdict on a claim."""
-        return claim.seen or self.screen.view is None or claim.id not in self.screen.view.hidden
+        view = self.screen.view
+        return (
+            claim.seen
+            or view is None
+            or claim.id not in view.hidden
+            or claim.id in self.session.list_claims_with_judge()
+        )
 
     def save_verdict(self, claim: ClaimView, verdict: str, code: str | None = None) -> None:
         """Save a verdict of one's own."""

@@ -129,3 +129,32 @@ async def test_a_step_on_a_claim_that_is_not_in_this_run_is_said(session: Sessio
     acts = session.store.reviews.undo("ann")
     screen.undo._go_to_undone_claim(UndoneStep(acts, None, "undone"))
     assert screen.message == "undone: a verdict on what is not in this run"
+
+
+async def test_a_verdict_after_one_that_showed_the_judge_is_not_blind(session: Session) -> None:
+    session.set_judge_hidden(True)
+    screen = await FakeReviewScreen(session).open()
+    first = screen.claims[0]
+    screen.give("yes")
+    await screen.settle()
+    assert screen.view is not None
+    assert first not in screen.view.hidden, "its own label shows the judge"
+    screen.press("u")
+    await screen.settle()
+    assert first in screen.view.hidden
+    assert screen.chosen == 0
+    # In another sitting too: the act that withdrew the label says so.
+    session.judge_in_view.clear()
+    screen.give("no")
+    await screen.settle()
+    given = [act for act in session.store.reviews.read_log() if act.verdict is not None]
+    assert [(act.verdict, act.saw_judge) for act in given] == [("yes", False), ("no", True)]
+
+
+async def test_a_verdict_taken_back_before_its_judge_was_drawn_was_blind(session: Session) -> None:
+    claims = (await FakeReviewScreen(session).open()).claims
+    session.store.reviews.undo("ann", judge_in_view=claims[1:])
+    assert session.list_claims_with_judge() == frozenset()
+    session.remember_judge_in_view(claims[:1])
+    session.reviewer = "bob"
+    assert session.list_claims_with_judge() == frozenset(), "ann has seen it"
