@@ -13,6 +13,7 @@ from faithtui.agreement.report.claim_and_answer_figures import compute_claim_lev
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
+from faithtui.domain.ids import ClaimId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.domain.scores import ScoringRule
 
@@ -22,6 +23,11 @@ NO_CLAIM = "not_a_claim"
 OVERRULED = "overruled"
 """Code of claims that most annotators decided against others."""
 
+DOUBTFUL = ("changed_labels", "imported_labels", "seen_in_other_run", "exposures_deleted")
+"""Codes of labelled claims whose labels nobody can vouch for."""
+
+_NONE_DOUBTFUL: Mapping[ClaimId, str] = {}
+
 MISSING_WORDS: Mapping[str, tuple[str, str]] = {
     "skipped_many": ("is skipped", "are skipped"),
     "order_broken": ("is passed over", "are passed over"),
@@ -29,6 +35,22 @@ MISSING_WORDS: Mapping[str, tuple[str, str]] = {
     OVERRULED: (
         "is decided by most annotators against others",
         "are decided by most annotators against others",
+    ),
+    "changed_labels": (
+        "agrees with the judge only since its label was changed",
+        "agree with the judge only since their label was changed",
+    ),
+    "imported_labels": (
+        "has a label that came with data after a run had judged it",
+        "have a label that came with data after a run had judged them",
+    ),
+    "seen_in_other_run": (
+        "has a blind label by who had another run's verdicts on the conversation in view",
+        "have a blind label by who had another run's verdicts on the conversation in view",
+    ),
+    "exposures_deleted": (
+        "has a blind label by who may have seen verdicts that were deleted since",
+        "have a blind label by who may have seen verdicts that were deleted since",
     ),
     "stale_labels": ("has a stale label", "have a stale label"),
     "other_words": ("has a label that the metric does not have",) * 2,
@@ -63,7 +85,10 @@ class MissingBounds:
 
 
 def compute_bounds_over_missing_labels(
-    prepared: PreparedUnits, unit: tuple[str, str], accepted: Collection[str] = ()
+    prepared: PreparedUnits,
+    unit: tuple[str, str],
+    accepted: Collection[str] = (),
+    doubtful: Mapping[ClaimId, str] = _NONE_DOUBTFUL,
 ) -> MissingBounds | None:
     """Compute the figures of claims under the worst and the best that missing labels could be.
 
@@ -71,6 +96,7 @@ def compute_bounds_over_missing_labels(
         prepared: The units of a report.
         unit: What a claim is called, one and many.
         accepted: Codes of what may be left out.
+        doubtful: Labelled claims whose labels nobody can vouch for, with the warning's code.
 
     Returns:
         None when nothing is missing that is not accepted.
@@ -78,7 +104,7 @@ def compute_bounds_over_missing_labels(
     compared = prepared.compared
     missing = {
         place: code
-        for place, code in list_claims_missing_from_figures(compared)
+        for place, code in list_claims_missing_from_figures(compared, doubtful)
         if code not in accepted
     }
     if not missing:
@@ -115,11 +141,17 @@ def compute_bounds_over_missing_labels(
     )
 
 
-def list_claims_missing_from_figures(compared: ComparedClaims) -> Iterator[tuple[int, str]]:
+def list_claims_missing_from_figures(
+    compared: ComparedClaims, doubtful: Mapping[ClaimId, str] = _NONE_DOUBTFUL
+) -> Iterator[tuple[int, str]]:
     """Find the claims that should enter the figures and do not, or with a label that is disputed.
 
     Of a sample these are the drawn claims up to the last one that was served, in its stratum or
     of its conversations; elsewhere labelled ones that cannot be compared.
+
+    Args:
+        compared: The claims.
+        doubtful: Labelled claims whose labels nobody can vouch for, with the warning's code.
 
     Yields:
         Places, rising, each with the warning's code.
@@ -135,6 +167,8 @@ def list_claims_missing_from_figures(compared: ComparedClaims) -> Iterator[tuple
             # Two names can outvote whoever is right, and one person can have both.
             if place in outvoted:
                 yield place, OVERRULED
+            elif row.claim in doubtful:
+                yield place, doubtful[row.claim]
             continue
         if place in ties:
             yield place, "ties"

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from faithtui.agreement.gate.missing_labels import (
+    DOUBTFUL,
     MISSING_WORDS,
     OVERRULED,
     MissingBounds,
@@ -25,6 +26,7 @@ from faithtui.agreement.gate.threshold_checks import (
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.settings import ReportLevel, ReportWarning, Severity
+from faithtui.domain.ids import ClaimId
 from faithtui.domain.text.suggestions import format_known_names
 from faithtui.errors import ConfigError
 
@@ -108,6 +110,7 @@ def make_doubtful_checks_undecided(
     wanted: Thresholds,
     *,
     of_labels: Collection[Criterion] = _OF_LABELS,
+    doubtful: Mapping[ClaimId, str] | None = None,
 ) -> tuple[CriterionCheck, ...]:
     """Leave undecided what missing labels could change, or passes in spite of a warning.
 
@@ -118,12 +121,15 @@ def make_doubtful_checks_undecided(
         level: The level of the checks.
         wanted: The thresholds, and what is accepted.
         of_labels: Criteria whose figures come from the labels of this run, not of a certificate.
+        doubtful: Claims whose labels nobody can vouch for, with the code of the warning.
     """
     counted = 0
     is_claims = level.level is ReportLevel.CLAIMS
     figures = {each.criterion for each in checks}.intersection(of_labels, _FIGURES)
     if is_claims and figures:
-        bounds = compute_bounds_over_missing_labels(prepared, level.unit, wanted.accepted)
+        bounds = compute_bounds_over_missing_labels(
+            prepared, level.unit, wanted.accepted, doubtful or {}
+        )
         if bounds is not None:
             counted = bounds.counts.get("invalid_verdicts", 0)
             checks = [
@@ -243,16 +249,18 @@ def format_missing_claim_counts(
         pattern.format(
             what=f"{count:,} {unit[count != 1]} {words[code][count != 1]}",
             code=code,
-            way="counts what most say"
-            if code == OVERRULED
-            else f"leaves {_choose_pronoun(count)} out",
+            way=_describe_acceptance(code, count),
         )
         for code, count in counts.items()
     )
 
 
-def _choose_pronoun(count: int) -> str:
-    return "it" if count == 1 else "them"
+def _describe_acceptance(code: str, count: int) -> str:
+    """Say what `--accept` does about claims that are missing, or whose labels are doubtful."""
+    them = "it" if count == 1 else "them"
+    if code == OVERRULED:
+        return "counts what most say"
+    return f"counts {them} as labelled" if code in DOUBTFUL else f"leaves {them} out"
 
 
 def _describe_checked_value(check: CriterionCheck, wanted: Thresholds) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.screen.blind_mode import BlindMode
 from faithtui.tui.session import Session

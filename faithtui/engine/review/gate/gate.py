@@ -70,7 +70,7 @@ from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.review.gate import certificates
 from faithtui.engine.review.gate.certificates import GateInput, read_gate_input
 from faithtui.engine.review.gate.gate_change import check_accuracy_against_earlier_run
-from faithtui.engine.review.gate.sample_choice import list_label_selection_warnings
+from faithtui.engine.review.gate.sample_choice import find_label_selection
 from faithtui.engine.runs.run_liveness import read_run_marking_interrupted
 from faithtui.errors import ConfigError
 from faithtui.metrics.registry import find_metric
@@ -230,10 +230,11 @@ def check_gate_and_write_certificate_if_passed(
         settings = replace(settings, claim_set=certificates.find_certified_set(store, certificate))
     now = clock()
     seen = read_gate_input(store, run, settings)
+    selection = find_label_selection(store, seen.run_row, seen.readings)
     warnings = (
         *seen.report.warnings,
         *_list_shown_example_warnings(store, seen),
-        *list_label_selection_warnings(store, seen.run_row, seen.readings),
+        *selection.warnings,
     )
     level = seen.get_level_report(
         order.level or (certificate.measured.level if certificate else None)
@@ -295,7 +296,13 @@ def check_gate_and_write_certificate_if_passed(
             )
     of_labels = _list_criteria_not_certified(level, own=own)
     results = make_doubtful_checks_undecided(
-        results, warnings, seen.agreement.prepared, level, thresholds, of_labels=of_labels
+        results,
+        warnings,
+        seen.agreement.prepared,
+        level,
+        thresholds,
+        of_labels=of_labels,
+        doubtful=selection.doubtful,
     )
     results = explain_missing_figures(results, level, str(run), of_labels)
     notes += [

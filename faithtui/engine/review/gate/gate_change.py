@@ -25,7 +25,7 @@ from faithtui.agreement.report.report import PreparedUnits, compute_report_of_pr
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.gate.sample_choice import list_label_selection_warnings
+from faithtui.engine.review.gate.sample_choice import LabelSelection, find_label_selection
 from faithtui.engine.review.reports.agreement_report import (
     JudgeChange,
     compare_run_judges,
@@ -111,14 +111,17 @@ def check_accuracy_against_earlier_run(
         doubt=doubt,
     )
     # A run that differs too little to be worse passes by that reason, whatever the labels.
-    needed = () if check.reason else list_claims_missing_from_figures(compared)
+    weighed = before if change.is_of_first else row
+    selection = find_label_selection(store, weighed, prepared.readings)
+    needed = () if check.reason else list_claims_missing_from_figures(compared, selection.doubtful)
     # No drop hides where both say the same of a claim that is called unfair, or is disputed.
     differing = {each.claim for each in paired.claims if each.first != each.second}
     rows = compared.all.rows
     missing = Counter(
         code
         for place, code in needed
-        if code not in (NO_CLAIM, OVERRULED) or rows[place].claim in differing
+        if not (code in (NO_CLAIM, OVERRULED) or rows[place].claim in selection.doubtful)
+        or rows[place].claim in differing
     )
     missing[UNPAIRED_CLAIMS] = (
         paired.only_first
@@ -130,11 +133,10 @@ def check_accuracy_against_earlier_run(
         return check
     if not left_out:
         # A run that differs too little to be worse rests on no label.
-        weighed = before if change.is_of_first else row
         return (
             check
             if check.reason
-            else _make_change_check_undecided_if_warned(check, prepared, wanted, store, weighed)
+            else _make_change_check_undecided_if_warned(check, prepared, wanted, selection)
         )
     why = format_missing_claim_counts(left_out, ("claim", "claims"))
     return replace(check, outcome=CheckOutcome.UNDECIDED, reason=why)
@@ -155,11 +157,10 @@ def _make_change_check_undecided_if_warned(
     check: CriterionCheck,
     prepared: PreparedUnits,
     wanted: Thresholds,
-    store: Store,
-    run: RunRow,
+    selection: LabelSelection,
 ) -> CriterionCheck:
     """Ask about the warnings of the report whose labels a change rests on."""
     report = compute_report_of_prepared_units(prepared)
-    warnings = (*report.warnings, *list_label_selection_warnings(store, run, prepared.readings))
+    warnings = (*report.warnings, *selection.warnings)
     (asked,) = make_doubtful_checks_undecided((check,), warnings, prepared, report.claims, wanted)
     return asked

@@ -1,4 +1,4 @@
-"""Warnings of labels that somebody may have chosen because they suit, for the gate.
+"""Labels that somebody may have chosen because they suit, for the gate.
 
 A sample speaks for its run as nobody knew beforehand what it would show. Who knows labels can try
 seeds until a sample has few of the judge's faults, who labels several samples can show the one
@@ -7,7 +7,7 @@ label differs from the judge's can give another.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Self
 
@@ -23,7 +23,9 @@ from faithtui.store.store import Store
 
 MANY_KNOWN = 0.05
 """Share of the labelled claims of a sample that may have had a label before it was drawn: so many
-of a sample are in an earlier one by luck, where that was small."""
+of a sample are in an earlier one by luck, where that was small. Of labels that nobody can vouch
+for, more are asked about, and fewer are counted for and against the judge: one in twenty can be
+every miss there is."""
 LARGE_SAMPLE = 0.5
 """Labels of other samples, in labels of the one that is used, from which on any could have been
 chosen."""
@@ -90,10 +92,32 @@ class _Drawing:
         return cls(row.name, row.uid, row.created_at, 0)
 
 
-def list_label_selection_warnings(
-    store: Store, run: RunRow, readings: RunUnits
-) -> tuple[ReportWarning, ...]:
-    """Warn where the labels that figures rest on may have been chosen for what they show.
+@dataclass(frozen=True, slots=True)
+class LabelSelection:
+    """What speaks for labels that somebody chose for what they show."""
+
+    warnings: list[ReportWarning] = field(default_factory=list)
+    """Of the sample, the run, and labels where there are many."""
+    doubtful: dict[ClaimId, str] = field(default_factory=dict)
+    """A few claims whose labels nobody can vouch for, with the code of the warning of many."""
+
+    def add_labels(self, code: str, claims: Collection[ClaimId], many: int, message: str) -> None:
+        """Add claims whose labels nobody can vouch for.
+
+        Args:
+            code: Of the warning.
+            claims: The claims.
+            many: Labelled claims in the figures.
+            message: Of the warning, where they are more than a few of those.
+        """
+        if len(claims) > MANY_KNOWN * many:
+            self.warnings.append(_make_warning(code, message))
+        else:
+            self.doubtful.update(dict.fromkeys(claims, code))
+
+
+def find_label_selection(store: Store, run: RunRow, readings: RunUnits) -> LabelSelection:
+    """Find where the labels that figures rest on may have been chosen for what they show.
 
     Args:
         store: Where samples and labels are.
@@ -101,19 +125,28 @@ def list_label_selection_warnings(
         readings: What judge and people said; the design says which sample it is.
     """
     counted = _list_counted_claims(readings)
-    found = [
-        *_list_deletion_warnings(store, run),
-        *_list_deleted_exposure_warnings(store, counted),
-        *_list_other_run_exposure_warnings(store, counted),
-        *_list_changed_label_warnings(store, run, counted),
-        *_list_imported_label_warnings(store, counted),
-        *_list_chosen_conversation_warnings(store, run, readings, counted),
-    ]
+    found = LabelSelection(
+        [
+            *_list_deletion_warnings(store, run),
+            *_list_chosen_conversation_warnings(store, run, readings, counted),
+            *_list_sample_warnings(store, run, readings),
+        ]
+    )
+    _add_labels_after_deleted_exposures(found, store, counted)
+    _add_labels_after_other_run(found, store, counted)
+    _add_changed_labels(found, store, run, counted)
+    _add_imported_labels(found, store, counted)
+    return found
+
+
+def _list_sample_warnings(store: Store, run: RunRow, readings: RunUnits) -> list[ReportWarning]:
+    """Warn of a sample that was drawn once labels were known, or chosen among several."""
     drawing = _find_sample_draw(store, readings)
     if drawing is None or not (inside := _list_labelled_drawn_claims(readings.claims)):
-        return tuple(found)
+        return []
     if drawing.drawn_at is None or drawing.other_labels is None:
-        return (*found, _make_warning("drawing_unknown", _UNKNOWN.format(name=drawing.name)))
+        return [_make_warning("drawing_unknown", _UNKNOWN.format(name=drawing.name))]
+    found = []
     early = store.provenance.list_claims_labelled_before(
         [each.claim for each in inside], drawing.drawn_at
     )
@@ -135,7 +168,7 @@ def list_label_selection_warnings(
                 _OTHERS.format(name=drawing.name, many=len(inside), others=others),
             )
         )
-    return tuple(found)
+    return found
 
 
 def _list_deletion_warnings(store: Store, run: RunRow) -> list[ReportWarning]:
@@ -154,10 +187,10 @@ def _list_deletion_warnings(store: Store, run: RunRow) -> list[ReportWarning]:
     return [ReportWarning("labels_deleted", Severity.CAUTION, message, None)]
 
 
-def _list_deleted_exposure_warnings(
-    store: Store, counted: Sequence[ClaimUnit]
-) -> list[ReportWarning]:
-    """Warn of blind labels of conversations or runs that a store had before, and forgot.
+def _add_labels_after_deleted_exposures(
+    selection: LabelSelection, store: Store, counted: Sequence[ClaimUnit]
+) -> None:
+    """Add blind labels of conversations or runs that a store had before, and forgot.
 
     Who saw what of them went too. What they were is not known, so all that may be the same are
     asked about. A deleted annotator is not: another name hides as much.
@@ -182,24 +215,21 @@ def _list_deleted_exposure_warnings(
             imported_before=row.created_at if row.kind is DeletionKind.RUN else None,
             imported_since=min(conversations_gone_at, default=None),
         )
-    if len(found) <= MANY_KNOWN * len(counted):
-        return []
-    message = _EXPOSURES_DELETED.format(
-        many=len(found), of=len(counted), at=rows[-1].created_at, by=rows[-1].deleted_by
-    )
-    return [_make_warning("exposures_deleted", message)]
+    if found:
+        message = _EXPOSURES_DELETED.format(
+            many=len(found), of=len(counted), at=rows[-1].created_at, by=rows[-1].deleted_by
+        )
+        selection.add_labels("exposures_deleted", found, len(counted), message)
 
 
-def _list_other_run_exposure_warnings(
-    store: Store, counted: Sequence[ClaimUnit]
-) -> list[ReportWarning]:
-    """Warn of blind labels whose annotators had seen what another run's judge says there."""
+def _add_labels_after_other_run(
+    selection: LabelSelection, store: Store, counted: Sequence[ClaimUnit]
+) -> None:
+    """Add blind labels whose annotators had seen what another run's judge says there."""
     claims = [each.claim for each in counted]
-    seen = len(store.provenance.list_claims_labelled_blind_after_other_run(claims))
-    if seen <= MANY_KNOWN * len(counted):
-        return []
-    message = _SEEN_IN_OTHER_RUN.format(seen=seen, of=len(counted))
-    return [_make_warning("seen_in_other_run", message)]
+    seen = store.provenance.list_claims_labelled_blind_after_other_run(claims)
+    message = _SEEN_IN_OTHER_RUN.format(seen=len(seen), of=len(counted))
+    selection.add_labels("seen_in_other_run", seen, len(counted), message)
 
 
 def _list_counted_claims(readings: RunUnits) -> list[ClaimUnit]:
@@ -213,17 +243,16 @@ def _list_counted_claims(readings: RunUnits) -> list[ClaimUnit]:
     ]
 
 
-def _list_imported_label_warnings(
-    store: Store, counted: Sequence[ClaimUnit]
-) -> list[ReportWarning]:
-    """Warn of labels that came with data when the judge's verdicts were there to be copied."""
+def _add_imported_labels(
+    selection: LabelSelection, store: Store, counted: Sequence[ClaimUnit]
+) -> None:
+    """Add labels that came with data when the judge's verdicts were there to be copied."""
     alone = [
         each.claim for each in counted if all(opinion.came_with_data for opinion in each.opinions)
     ]
-    late = len(store.provenance.list_claims_imported_after_judging(alone)) if alone else 0
-    if late <= MANY_KNOWN * len(counted):
-        return []
-    return [_make_warning("imported_labels", _IMPORTED.format(late=late, many=len(counted)))]
+    late = store.provenance.list_claims_imported_after_judging(alone) if alone else ()
+    message = _IMPORTED.format(late=len(late), many=len(counted))
+    selection.add_labels("imported_labels", late, len(counted), message)
 
 
 def _list_chosen_conversation_warnings(
@@ -252,22 +281,24 @@ def _list_chosen_conversation_warnings(
     return [_make_warning("other_conversations", _BESIDE.format(beside=beside, many=len(counted)))]
 
 
-def _list_changed_label_warnings(
-    store: Store, run: RunRow, counted: Sequence[ClaimUnit]
-) -> list[ReportWarning]:
-    """Warn of labels that were changed, or overruled, until they agree with the judge."""
+def _add_changed_labels(
+    selection: LabelSelection, store: Store, run: RunRow, counted: Sequence[ClaimUnit]
+) -> None:
+    """Add labels that were changed, or overruled, until they agree with the judge."""
     agreeing = [each for each in counted if each.human is not None and each.human == each.judge]
     given = store.provenance.map_claims_to_counted_verdicts_ever_given(
         [each.claim for each in agreeing]
     )
     translate = run.spec.rule.translate_word_to_label
-    changed = sum(
-        _is_changed_to_agree(each, {translate(word) or word for word in given.get(each.claim, ())})
+    changed = [
+        each.claim
         for each in agreeing
-    )
-    if changed <= MANY_KNOWN * len(counted):
-        return []
-    return [_make_warning("changed_labels", _CHANGED.format(changed=changed, many=len(counted)))]
+        if _is_changed_to_agree(
+            each, {translate(word) or word for word in given.get(each.claim, ())}
+        )
+    ]
+    message = _CHANGED.format(changed=len(changed), many=len(counted))
+    selection.add_labels("changed_labels", changed, len(counted), message)
 
 
 def _is_changed_to_agree(claim: ClaimUnit, given: Collection[str]) -> bool:

@@ -19,6 +19,7 @@ from faithtui.agreement.gate.threshold_checks import (
     EXIT_CODES,
     CheckOutcome,
     Criterion,
+    CriterionCheck,
     ThresholdBasis,
 )
 from faithtui.agreement.gate.warning_checks import ACCEPTED_CODES
@@ -1457,6 +1458,40 @@ def test_labels_that_were_changed_until_they_agree_are_asked_about(
     assert "--accept changed_labels" in why
     passed, _ = ask(judged, RUN, calendar, "changed_labels", *accepted)
     assert passed is CheckOutcome.PASSED
+
+
+def label_missed_claims_as_the_judge_says(number: int, place: int, judge: str) -> str | None:
+    """Change four labels of 96."""
+    is_missed = fair(number, place, judge) != judge
+    return judge if is_missed and number < 8 else None
+
+
+@pytest.mark.parametrize("way", ["changed", "filled in by an import"])
+def test_a_few_labels_that_nobody_can_vouch_for_count_for_and_against_the_judge(
+    judged: Store, calendar: Calendar, way: str
+) -> None:
+    """One label in twenty can be every unfaithful claim that the judge missed."""
+    calendar.wait(1)
+    if way == "changed":
+        label(judged, RUN)
+        label(judged, RUN, label_missed_claims_as_the_judge_says)
+        code = "changed_labels"
+    else:
+        given = label_missed_claims_as_the_judge_says
+        label(judged, RUN, lambda *claim: None if given(*claim) else fair(*claim))
+        label(judged, RUN, given, by="bo", action=Action.IMPORTED)
+        code = "imported_labels"
+    order = GateRequest(kappa=0.65)
+
+    def check(*accepted: str) -> CriterionCheck:
+        wanted = replace(order, accept=accepted)
+        result = check_gate_and_write_certificate_if_passed(judged, RUN, wanted, clock=calendar)
+        return next(each for each in result.checks if each.criterion is Criterion.KAPPA)
+
+    asked = check()
+    assert asked.outcome is CheckOutcome.UNDECIDED
+    assert f"--accept {code} counts them as labelled" in asked.reason
+    assert check(code).outcome is CheckOutcome.PASSED
 
 
 def test_a_label_that_was_changed_away_from_the_judge_is_not_asked_about(

@@ -14,7 +14,7 @@ from tests.tui.driving import (
     status,
 )
 from tests.tui.review.fake_review_screen import FakeReviewScreen
-from tests.tui.review.reviewing import SIZE, said
+from tests.tui.review.reviewing import SIZE, acts, said
 
 
 async def test_undo_and_redo_have_no_limit_and_survive_a_restart(
@@ -147,8 +147,8 @@ async def test_a_verdict_after_one_that_showed_the_judge_is_not_blind(session: S
     session.judge_in_view.clear()
     screen.give("no")
     await screen.settle()
-    given = [act for act in session.store.reviews.read_log() if act.verdict is not None]
-    assert [(act.verdict, act.saw_judge) for act in given] == [("yes", False), ("no", True)]
+    given = [(verdict, saw) for _, verdict, _, _, saw in acts(session.store_path) if verdict]
+    assert given == [("yes", False), ("no", True)]
 
 
 async def test_a_verdict_taken_back_before_its_judge_was_drawn_was_blind(session: Session) -> None:
