@@ -517,6 +517,29 @@ def test_whoever_skips_the_claims_that_got_worse_does_not_pass(tmp_path: Path) -
     assert "claims are skipped (--accept skipped_many leaves them out)" in why
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("differs", [True, False])
+def test_few_changed_labels_matter_to_a_change_where_the_runs_differ(
+    tmp_path: Path, differs: bool
+) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        first = done(store)
+        row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=60))
+        texts = {
+            each.claim: each.text for each in store.labelled_units.read_report_units(first).claims
+        }
+        claims = drawn(store, row)
+        same = [each for each in claims if texts[each] == f"Claim {1 if differs else 3}.{0 if differs else 1}"]
+        label(store, first, same[:1], "no")
+        label(store, first, claims, "yes")
+        second = done(store, judge="k", labels=BETTER)
+        asked = {"max_drop": 0.9, "against": first, "basis": ThresholdBasis.POINT}
+        accept = ("few_conversations", "not_checked")
+        outcome, _, why = checked(store, second, **asked, accept=accept)
+    assert (outcome is CheckOutcome.UNDECIDED) is differs
+    assert ("--accept changed_labels counts it as labelled" in why) is differs
+
+
 def test_warnings_of_labels_leave_a_change_undecided(store: Store) -> None:
     outcome, _, why = checked(store, 2, max_drop=0.1, against=RunId(1), accept=())
     assert outcome is CheckOutcome.UNDECIDED
