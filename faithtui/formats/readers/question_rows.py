@@ -239,7 +239,9 @@ def _add_human_or_judge_label(
                 note=fields.read_text(*NOTE),
             )
     score = _to_score(fields.read_first_value(*SCORE))
-    if score is not None:
+    if score is None:
+        fields.mark_as_unread(*SCORE)
+    else:
         judge = fields.read_text(*JUDGE) or fields.get_key_spelling(*SCORE)
         draft.add_judge_verdict_on_answer(
             ImportedVerdict(judge, answer, score=score, reason=fields.read_if_text(*REASON))

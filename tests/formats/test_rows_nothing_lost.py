@@ -1,0 +1,56 @@
+"""Rows of question and answer: what is not understood is kept and told."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from faithtui.domain.conversation import Conversation
+from faithtui.domain.imported_verdicts import ImportedJudgement
+from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
+
+ROW = {"question": "q", "answer": "a", "contexts": ["c"]}
+
+
+def write_rows(path: Path, *rows: dict[str, object]) -> Path:
+    path.write_text("".join(f"{json.dumps(ROW | row)}\n" for row in rows))
+    return path
+
+
+def read_and_list_told_keys(
+    path: Path,
+) -> tuple[list[Conversation], list[ImportedJudgement], dict[str, int]]:
+    """Read a file without any refusal, and what is told of keys that nobody understood."""
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
+    records = list(dataset.read(file))
+    conversations = [each.found for each in records if isinstance(each.found, Conversation)]
+    assert len(conversations) == len(records)
+    verdicts = [verdict for each in records for verdict in each.verdicts]
+    return conversations, verdicts, dict(dataset.notes.unknown_keys)
+
+
+def list_kept(conversations: Sequence[Conversation]) -> list[object]:
+    return [each.metadata.get("extra") for each in conversations]
+
+
+@pytest.mark.parametrize(
+    "value", ["no", True, "yes", "pass", "n/a", 7, -1, [1], {"score": 0.5, "reason": "why"}]
+)
+def test_a_verdict_that_is_no_score_is_kept_and_told(tmp_path: Path, value: object) -> None:
+    path = write_rows(
+        tmp_path / "x.jsonl", {"faithfulness": value, "judge": "j", "judge_reason": "r"}
+    )
+    conversations, verdicts, told = read_and_list_told_keys(path)
+    assert verdicts == []
+    assert list_kept(conversations) == [{"faithfulness": value, "judge": "j", "judge_reason": "r"}]
+    assert told == {"faithfulness": 1, "judge": 1, "judge_reason": 1}
+
+
+def test_a_verdict_of_a_table_that_is_no_score_is_kept_and_told(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("question,answer,faithfulness\nq,a,0.5\nr,a,high\ns,a,\n")
+    conversations, verdicts, told = read_and_list_told_keys(path)
+    assert len(verdicts) == 1
+    assert list_kept(conversations) == [None, {"faithfulness": "high"}, None]
+    assert told == {"faithfulness": 1}
