@@ -54,3 +54,20 @@ def test_a_verdict_of_a_table_that_is_no_score_is_kept_and_told(tmp_path: Path) 
     assert len(verdicts) == 1
     assert list_kept(conversations) == [None, {"faithfulness": "high"}, None]
     assert told == {"faithfulness": 1}
+
+
+def test_a_label_without_annotator_and_an_annotator_without_label_are_kept_and_told(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(
+        "question,answer,label,annotator,note\nq,a,yes,,\nr,a,no,ann,why\ns,a,,ben,later\n"
+    )
+    conversations, _, told = read_and_list_told_keys(path)
+    assert [len(each.ratings) for each in conversations] == [0, 1, 0]
+    assert list_kept(conversations) == [
+        {"label": "yes"},
+        None,
+        {"annotator": "ben", "note": "later"},
+    ]
+    assert told == {"label": 1, "annotator": 1, "note": 1}

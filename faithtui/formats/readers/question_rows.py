@@ -229,7 +229,9 @@ def _add_human_or_judge_label(
     if fields.has_one_of_keys(*LABEL) and fields.has_one_of_keys(*ANNOTATOR):
         label = fields.read_first_value(*LABEL)
         annotator = fields.read_text(*ANNOTATOR)
-        if label is not None and annotator is not None:
+        if label is None or annotator is None:
+            fields.mark_as_unread(*LABEL, *ANNOTATOR)
+        else:
             word = str(label).lower() if isinstance(label, bool) else str(label)
             draft.add_human_label(
                 answer,
