@@ -9,6 +9,7 @@ import pytest
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.imported_verdicts import ImportedJudgement
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
+from tests.formats.test_real_formats import texts
 
 ROW = {"question": "q", "answer": "a", "contexts": ["c"]}
 
@@ -71,3 +72,28 @@ def test_a_label_without_annotator_and_an_annotator_without_label_are_kept_and_t
         {"annotator": "ben", "note": "later"},
     ]
     assert told == {"label": 1, "annotator": 1, "note": 1}
+
+
+@pytest.mark.parametrize(
+    "pairs", [[["hi", "hello"], ["and", "so"]], [["human", "hi"], ["ai", "hello"]]]
+)
+def test_a_chat_history_of_pairs_is_read(tmp_path: Path, pairs: list[list[str]]) -> None:
+    path = write_rows(tmp_path / "x.jsonl", {"chat_history": pairs})
+    conversations, _, told = read_and_list_told_keys(path)
+    before = [("user", "hi"), ("assistant", "hello")]
+    if pairs[0][0] == "hi":
+        before += [("user", "and"), ("assistant", "so")]
+    assert texts(conversations) == [*before, ("user", "q"), ("assistant", "a")]
+    assert (list_kept(conversations), told) == ([None], {})
+
+
+@pytest.mark.parametrize(
+    "history", [["hi", "hello"], "user: hi", "[hi", "[hi]", {"a": 1}, [["a", "b", "c"]], [None]]
+)
+def test_a_chat_history_that_is_not_understood_is_kept_and_told(
+    tmp_path: Path, history: object
+) -> None:
+    path = write_rows(tmp_path / "x.jsonl", {"chat_history": history}, {"chat_history": []})
+    conversations, _, told = read_and_list_told_keys(path)
+    assert list_kept(conversations) == [{"chat_history": history}, None]
+    assert told == {"chat_history": 1}

@@ -21,7 +21,11 @@ from faithtui.formats.readers.values.any_spelling import (
 )
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
-from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
+from faithtui.formats.readers.values.messages import (
+    MessageReader,
+    looks_like_messages,
+    read_chat_history_as_messages,
+)
 from faithtui.formats.readers.values.passages import read_passage_list
 
 QUESTION: Final = (
@@ -161,11 +165,11 @@ def make_conversation_draft(
     """
     draft = ConversationDraft(key=fields.read_text(*names.identity))
     reader = MessageReader(draft, collector, options.notes.unknown_keys)
-    history = parse_list_or_object_cell(
-        fields.read_first_value(*HISTORY), fields.get_key_spelling(*HISTORY)
-    )
-    if looks_like_messages(history) and isinstance(history, list):
+    history = read_chat_history_as_messages(fields.read_first_value(*HISTORY))
+    if history:
         reader.add_messages_to_draft(history, fields.get_key_spelling(*HISTORY))
+    elif history is None:
+        fields.mark_as_unread(*HISTORY)
     question = parse_list_or_object_cell(
         fields.read_first_value(*names.question), fields.get_key_spelling(*names.question)
     )
