@@ -1,5 +1,6 @@
 """Rows of question and answer: what is not understood is kept and told."""
 
+import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -97,3 +98,42 @@ def test_a_chat_history_that_is_not_understood_is_kept_and_told(
     conversations, _, told = read_and_list_told_keys(path)
     assert list_kept(conversations) == [{"chat_history": history}, None]
     assert told == {"chat_history": 1}
+
+
+LIKE_LISTS = [
+    "[INST] When? [/INST]",
+    '["a"]',
+    '{"a": 1}',
+    "[1] and [2]",
+    "{x}",
+    '[the "type" of it]',
+    "['a', ]b]",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "others"),
+    [
+        ("question", {"answer": "a"}),
+        ("user_input", {"response": "a", "retrieved_contexts": ["c"]}),
+        ("input", {"actual_output": "a"}),
+        ("query", {"response": "a", "passing": True}),
+    ],
+)
+def test_a_question_that_looks_like_a_list_is_a_text(
+    tmp_path: Path, question: str, others: dict[str, object]
+) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(f"{json.dumps({question: each, **others})}\n" for each in LIKE_LISTS))
+    conversations, _, _ = read_and_list_told_keys(path)
+    assert [each.turns[0].content for each in conversations] == LIKE_LISTS
+
+
+def test_a_question_of_a_table_that_looks_like_a_list_is_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([("question", "answer"), *((each, each) for each in LIKE_LISTS)])
+    conversations, _, _ = read_and_list_told_keys(path)
+    assert texts(conversations) == [
+        (role, each) for each in LIKE_LISTS for role in ("user", "assistant")
+    ]

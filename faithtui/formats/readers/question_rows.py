@@ -19,7 +19,10 @@ from faithtui.formats.readers.values.any_spelling import (
     has_keys,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.cells import parse_list_or_object_cell
+from faithtui.formats.readers.values.cells import (
+    parse_list_or_object_cell,
+    parse_list_or_object_or_keep_text,
+)
 from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
 from faithtui.formats.readers.values.messages import (
     MessageReader,
@@ -170,11 +173,11 @@ def make_conversation_draft(
         reader.add_messages_to_draft(history, fields.get_key_spelling(*HISTORY))
     elif history is None:
         fields.mark_as_unread(*HISTORY)
-    question = parse_list_or_object_cell(
-        fields.read_first_value(*names.question), fields.get_key_spelling(*names.question)
-    )
-    if isinstance(question, list) and looks_like_messages(question):
-        reader.add_messages_to_draft(question, fields.get_key_spelling(*names.question))
+    question = fields.read_first_value(*names.question)
+    # A text is a text whatever it looks like, unless it holds whole messages.
+    messages = parse_list_or_object_or_keep_text(question)
+    if isinstance(messages, list) and looks_like_messages(messages):
+        reader.add_messages_to_draft(messages, fields.get_key_spelling(*names.question))
     elif question is not None:
         draft.add_turn("user", _to_text(question, fields.get_key_spelling(*names.question)))
     where = fields.get_key_spelling(*names.list_context_names(options))
