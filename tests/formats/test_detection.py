@@ -505,3 +505,11 @@ def test_a_file_is_recognised_by_the_records_after_a_first_one_that_is_too_large
     assert dataset.reader.name == "rows"
     assert isinstance(too_large, InputError)
     assert isinstance(row, Conversation)
+
+
+def test_a_bad_line_among_our_own_is_no_golden_of_deepeval(tmp_path: Path) -> None:
+    turns = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
+    path = write(tmp_path / "x.jsonl", {"id": "a", "turns": "no"}, {"id": "b", "turns": turns})
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
+    file.close()
+    assert dataset.reader.name == "faithtui"
