@@ -17,7 +17,12 @@ from faithtui.domain.imported_verdicts import ImportedJudgement
 from faithtui.domain.windows import split_into_interactions
 from faithtui.engine.import_index import ImportIndexing
 from faithtui.engine.import_log import ImportLog
-from faithtui.engine.imported_labels import LabelScales, UnreadLabels, find_binary_scores
+from faithtui.engine.imported_labels import (
+    LabelScales,
+    NewLabelCounter,
+    UnreadLabels,
+    find_binary_scores,
+)
 from faithtui.engine.imported_runs import ImportedRun, VerdictCollector
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.files.record_files import RecordFile
@@ -667,6 +672,7 @@ class _DryRun:
         """For each source, the first key of each content."""
         self._metadata_of_new: dict[tuple[str, str], str] = {}
         """What the metadata of conversations hash to that are not stored."""
+        self._new_labels = NewLabelCounter(store)
 
     def find_conflicts_and_count_new_in_batch(
         self, conversations: Sequence[Conversation], images: Mapping[str, bytes]
@@ -689,17 +695,16 @@ class _DryRun:
                 same_content.append((conversation.key, twin))
                 if self._merge_equal:
                     merged.append((conversation.key, twin))
-                    if (conversation.source, twin) in self._metadata_of_new:
-                        ratings += _count_labels(conversation)
+                    ratings += self._count_new_labels(conversation, twin)
                     continue
             hashes[conversation.key] = found
             if is_known:
                 unchanged.append(conversation.key)
             else:
                 new += 1
-                ratings += _count_labels(conversation)
                 identity = conversation.source, conversation.key
                 self._metadata_of_new[identity] = _hash_metadata(conversation.metadata)
+            ratings += self._count_new_labels(conversation, conversation.key)
         if not self._counts:
             return ImportCounts(conflicting=tuple(conflicting))
         return ImportCounts(
@@ -725,6 +730,12 @@ class _DryRun:
             return other
         return other + self._store.conversations.list_keys_with_other_metadata(source, metadata)
 
+    def _count_new_labels(self, conversation: Conversation, key: str) -> int:
+        if not self._counts:
+            return 0
+        is_stored = (conversation.source, key) not in self._metadata_of_new
+        return self._new_labels.count_new_labels(conversation, key, is_stored=is_stored)
+
     def _get_stored_content_hashes(self, source: str) -> dict[str, str]:
         if source not in self._hashes:
             known = (
@@ -738,11 +749,6 @@ class _DryRun:
                 by_content.setdefault(found, key)
             self._keys_by_content[source] = by_content
         return self._hashes[source]
-
-
-def _count_labels(conversation: Conversation) -> int:
-    """Count the human labels; a skip is none."""
-    return sum(bool(each.label) for each in conversation.ratings)
 
 
 def _hash_metadata(metadata: Mapping[str, object]) -> str:

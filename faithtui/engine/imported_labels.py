@@ -16,12 +16,15 @@ from faithtui.agreement.rating_scales import (
     is_known_scale,
     translate_to_verdict,
 )
-from faithtui.domain.conversation import Rating
+from faithtui.domain.annotations import COUNTED_ACTIONS, VERDICT_ACTIONS
+from faithtui.domain.conversation import Conversation, Rating, content_hash, normalise_text
 from faithtui.errors import InputError
 from faithtui.formats.readers.datasets import DatasetFile
 from faithtui.formats.readers.protocol import ParsedRecord, ReadNotes
+from faithtui.store.store import Store
 
 _BINARY: Final = frozenset(("0", "1"))
+_UNCOUNTED: Final = VERDICT_ACTIONS - COUNTED_ACTIONS
 _MOST_VALUES: Final = 100
 """Different labels of one scale that are kept: a scale with more has no levels."""
 
@@ -92,6 +95,60 @@ class LabelScales:
             is_new = rating.label not in values and len(values) > _MOST_VALUES
             values["…" if is_new else rating.label] += 1
         return rating
+
+
+class NewLabelCounter:
+    """Counts the labels that an import would add, without one.
+
+    Args:
+        store: Where it would write; None: nothing is there yet.
+    """
+
+    def __init__(self, store: Store | None) -> None:
+        self._store = store
+        self._known: dict[tuple[str, str], set[int]] = {}
+        """Hashes of the labels that conversations have, by source and key."""
+
+    def count_new_labels(self, conversation: Conversation, key: str, *, is_stored: bool) -> int:
+        """Count the labels that a conversation would get; a skip is none.
+
+        Args:
+            conversation: Who brings them.
+            key: The conversation of its source that gets them.
+            is_stored: Whether that is in the store.
+        """
+        given = {
+            _hash_label(each)
+            for each in conversation.ratings
+            # These would take the place of a verdict that counts, and are left out.
+            if each.label and not (is_stored and each.record and each.record.action in _UNCOUNTED)
+        }
+        if not given:
+            return 0
+        identity = conversation.source, key
+        known = self._known.get(identity)
+        if known is None:
+            known = self._read_stored_labels(conversation, key) if is_stored else set()
+            self._known[identity] = known
+        count = len(given - known)
+        known |= given
+        return count
+
+    def _read_stored_labels(self, conversation: Conversation, key: str) -> set[int]:
+        if self._store is None:
+            return set()
+        hashes = {key: content_hash(conversation.turns)}
+        found = self._store.conversations.map_unchanged_keys_to_ids(conversation.source, hashes)
+        return {
+            _hash_label(rating)
+            for number in found.values()
+            for rating in self._store.conversations.get(number).ratings
+        }
+
+
+def _hash_label(label: Rating) -> int:
+    claim = None if label.claim is None else normalise_text(label.claim)
+    return hash((label.turn, label.annotator, label.scale, label.label, label.note, claim))
 
 
 def find_binary_scores(datasets: Sequence[DatasetFile]) -> frozenset[str]:

@@ -685,3 +685,20 @@ def test_whole_records_of_a_packed_file_that_was_cut_off_come_in(
     assert found.new > records // 4
     assert found.new < records
     assert found.refused == 1
+
+
+def test_a_rehearsal_counts_labels_of_known_conversations_as_the_import_does(
+    store: Store, tmp_path: Path
+) -> None:
+    header = "question,answer,label,annotator\n"
+    run(store, write(tmp_path / "d.csv", header, "q,a,yes,ann\n"))
+    again = write(
+        tmp_path / "d.csv",
+        header,
+        *("q,a,yes,ann\n", "q,a,no,ben\n", "q,a,no,ben\n", "r,a,yes,ann\n", "r,a,yes,ben\n"),
+    )
+    counts = [
+        import_files(store, [again], report=ignore, rehearse=rehearse).files[0].new_ratings
+        for rehearse in (True, False)
+    ]
+    assert counts == [3, 3]

@@ -154,3 +154,14 @@ def test_cases_on_lines_of_their_own_are_cases_without_metrics_too(tmp_path: Pat
     found, error = read(path)
     assert list_answers(found) == ["a", "b"]
     assert not error
+
+
+def test_a_key_of_a_run_that_nobody_understood_is_told_as_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    case = {"input": "q", "actualOutput": "a", "metricsData": []}
+    path.write_text(json.dumps({"testCases": [case], "zzz": 1, "hyperparameters": {}}))
+    dataset, opened = open_file_and_detect_format(path, FormatChoice(), None)
+    [record] = dataset.read(opened)
+    assert isinstance(record.found, Conversation)
+    assert "extra" not in record.found.metadata
+    assert (dict(dataset.notes.unknown_keys), dict(dataset.notes.dropped_keys)) == ({}, {"zzz": 1})

@@ -16,6 +16,7 @@ import zstandard
 
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import ConfigError, InputError
+from faithtui.formats.files import record_files
 from faithtui.formats.files.record_files import RecordFile
 from faithtui.formats.readers.datasets import (
     FormatChoice,
@@ -492,3 +493,23 @@ def test_lines_after_a_broken_one_are_lines(tmp_path: Path) -> None:
     path.write_text('{"question": "q",\n' + json.dumps(ROW) + "\n")
     with RecordFile(path) as file:
         assert file.kind == "JSON lines"
+
+
+def test_a_file_is_recognised_by_the_records_after_a_first_one_that_is_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record_files, "SAMPLE_BYTES", 100)
+    path = write(tmp_path / "x.jsonl", ["x" * 200], ROW)
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
+    too_large, row = (each.found for each in dataset.read(file))
+    assert dataset.reader.name == "rows"
+    assert isinstance(too_large, InputError)
+    assert isinstance(row, Conversation)
+
+
+def test_a_bad_line_among_our_own_is_no_golden_of_deepeval(tmp_path: Path) -> None:
+    turns = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
+    path = write(tmp_path / "x.jsonl", {"id": "a", "turns": "no"}, {"id": "b", "turns": turns})
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
+    file.close()
+    assert dataset.reader.name == "faithtui"

@@ -191,7 +191,8 @@ class RecordFile:
         try:
             for each in self._records:
                 first.append(each)
-                size += each.size
+                if isinstance(each.found, dict):  # nothing is held of one that cannot be read
+                    size += each.size
                 if len(first) >= SAMPLE_RECORDS or size >= SAMPLE_BYTES:
                     break
             else:

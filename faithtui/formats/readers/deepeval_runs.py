@@ -123,7 +123,7 @@ def _read_test_run_drafts(
         )
     for key in fields.get_unread_fields():
         if normalise_key_spelling(key) not in _KNOWN_RUN:
-            options.notes.unknown_keys[key] += 1
+            options.notes.dropped_keys[key] += 1
 
 
 def _read_case(

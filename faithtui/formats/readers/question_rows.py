@@ -19,9 +19,16 @@ from faithtui.formats.readers.values.any_spelling import (
     has_keys,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.cells import parse_list_or_object_cell
+from faithtui.formats.readers.values.cells import (
+    parse_list_or_object_cell,
+    parse_list_or_object_or_keep_text,
+)
 from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
-from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
+from faithtui.formats.readers.values.messages import (
+    MessageReader,
+    looks_like_messages,
+    read_chat_history_as_messages,
+)
 from faithtui.formats.readers.values.passages import read_passage_list
 
 QUESTION: Final = (
@@ -161,16 +168,16 @@ def make_conversation_draft(
     """
     draft = ConversationDraft(key=fields.read_text(*names.identity))
     reader = MessageReader(draft, collector, options.notes.unknown_keys)
-    history = parse_list_or_object_cell(
-        fields.read_first_value(*HISTORY), fields.get_key_spelling(*HISTORY)
-    )
-    if looks_like_messages(history) and isinstance(history, list):
+    history = read_chat_history_as_messages(fields.read_first_value(*HISTORY))
+    if history:
         reader.add_messages_to_draft(history, fields.get_key_spelling(*HISTORY))
-    question = parse_list_or_object_cell(
-        fields.read_first_value(*names.question), fields.get_key_spelling(*names.question)
-    )
-    if isinstance(question, list) and looks_like_messages(question):
-        reader.add_messages_to_draft(question, fields.get_key_spelling(*names.question))
+    elif history is None:
+        fields.mark_as_unread(*HISTORY)
+    question = fields.read_first_value(*names.question)
+    # A text is a text whatever it looks like, unless it holds whole messages.
+    messages = parse_list_or_object_or_keep_text(question)
+    if isinstance(messages, list) and looks_like_messages(messages):
+        reader.add_messages_to_draft(messages, fields.get_key_spelling(*names.question))
     elif question is not None:
         draft.add_turn("user", _to_text(question, fields.get_key_spelling(*names.question)))
     where = fields.get_key_spelling(*names.list_context_names(options))
@@ -229,7 +236,9 @@ def _add_human_or_judge_label(
     if fields.has_one_of_keys(*LABEL) and fields.has_one_of_keys(*ANNOTATOR):
         label = fields.read_first_value(*LABEL)
         annotator = fields.read_text(*ANNOTATOR)
-        if label is not None and annotator is not None:
+        if label is None or annotator is None:
+            fields.mark_as_unread(*LABEL, *ANNOTATOR)
+        else:
             word = str(label).lower() if isinstance(label, bool) else str(label)
             draft.add_human_label(
                 answer,
@@ -239,7 +248,9 @@ def _add_human_or_judge_label(
                 note=fields.read_text(*NOTE),
             )
     score = _to_score(fields.read_first_value(*SCORE))
-    if score is not None:
+    if score is None:
+        fields.mark_as_unread(*SCORE)
+    else:
         judge = fields.read_text(*JUDGE) or fields.get_key_spelling(*SCORE)
         draft.add_judge_verdict_on_answer(
             ImportedVerdict(judge, answer, score=score, reason=fields.read_if_text(*REASON))

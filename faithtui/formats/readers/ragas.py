@@ -22,7 +22,10 @@ from faithtui.formats.readers.values.any_spelling import (
     has_keys,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.cells import parse_list_or_object_cell
+from faithtui.formats.readers.values.cells import (
+    parse_list_or_object_cell,
+    parse_list_or_object_or_keep_text,
+)
 from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
 from faithtui.formats.writers.answer_results import OWN_KEY
@@ -46,10 +49,9 @@ _TELLING: Final = ("response", "retrieved_contexts", "reference")
 
 
 def _is_multi_turn_sample(record: dict[str, object]) -> bool:
-    given = AnySpelling(record).read_first_value("user_input")
-    if isinstance(given, str) and given.lstrip().startswith("["):
-        return "'type'" in given or '"type"' in given
-    return looks_like_messages(given)
+    return looks_like_messages(
+        parse_list_or_object_or_keep_text(AnySpelling(record).read_first_value("user_input"))
+    )
 
 
 def _explain_rows_match(sample: Sample) -> str | None:

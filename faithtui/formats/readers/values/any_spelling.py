@@ -160,6 +160,11 @@ class AnySpelling:
             if key not in self._taken and value is not None
         }
 
+    def mark_as_unread(self, *names: str) -> None:
+        """Put some keys back into `get_unread_fields`: what they hold was not understood."""
+        for name in names:
+            self._taken.difference_update(self._keys.get(normalise_key_spelling(name), ()))
+
     def make_error(self, names: tuple[str, ...], value: object, expected: str) -> ShapeError:
         """Make the error that says what a key holds and what was expected."""
         reason = f"is {describe_json(value)}; expected {expected}"

@@ -46,6 +46,14 @@ def parse_list_or_object_cell(value: object, field: str) -> object:
         raise ShapeError(field, str(error)) from error
 
 
+def parse_list_or_object_or_keep_text(value: object) -> object:
+    """Read a list or an object where a text may stand as well; what is neither stays the text."""
+    try:
+        return parse_list_or_object_cell(value, "")
+    except ShapeError:
+        return value
+
+
 def _parse_python_literal(text: str, field: str) -> object:
     problem = LITERAL.find_size_problem(len(text))
     if problem is not None:

@@ -19,6 +19,7 @@ from faithtui.formats.readers.values.any_spelling import (
     ShapeError,
     normalise_key_spelling,
 )
+from faithtui.formats.readers.values.cells import parse_list_or_object_or_keep_text
 from faithtui.formats.readers.values.draft import ConversationDraft, TurnDraft
 from faithtui.formats.readers.values.passages import (
     PassageList,
@@ -113,6 +114,37 @@ _TEXT_PARTS = ("text", "inputtext", "outputtext", "refusal")
 def looks_like_messages(value: object) -> bool:
     """Say whether a value is a list of chat messages."""
     return isinstance(value, list) and bool(value) and all(map(_is_message, value))
+
+
+def read_chat_history_as_messages(value: object) -> list[object] | None:
+    """Give the messages of a chat before a question, also of pairs as LangChain writes them.
+
+    A pair is a role and its text where that is so of all of them, else a question and its answer.
+
+    Returns:
+        None where nobody knows who said what.
+    """
+    found = parse_list_or_object_or_keep_text(value)
+    if not isinstance(found, list) or not found:
+        return [] if found in ([], {}, "") else None
+    if looks_like_messages(found):
+        return found
+    if not all(map(_is_pair_of_texts, found)):
+        return None
+    with_roles: list[object] = [{"role": role, "content": text} for role, text in found]
+    if looks_like_messages(with_roles):
+        return with_roles
+    return [
+        {"role": role, "content": text}
+        for pair in found
+        for role, text in zip(("user", "assistant"), pair, strict=True)
+    ]
+
+
+def _is_pair_of_texts(value: object) -> bool:
+    return (
+        isinstance(value, list) and len(value) == 2 and all(isinstance(each, str) for each in value)
+    )
 
 
 def _is_message(value: object) -> bool:
