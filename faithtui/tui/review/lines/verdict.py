@@ -242,12 +242,17 @@ def _evidence_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
     letter = reference_letter(shown_view.spec)
     facts = shown_view.spec.references_are_facts
     home = get_judge_verdict(claim, shown_view.focus.window).window
-    pieces: list[Piece] = []
+    in_view: list[Piece] = []
+    elsewhere: list[Piece] = []
+
+    def add(words: str, look: str, where: str) -> None:
+        pieces = elsewhere if where else in_view
+        pieces += [Piece(f" · {words}", look), Piece(where, "quiet")]
+
     for stance, look in STANCE_LOOKS:
         for together in list_joint_truth_sets(claim, by_id)[:3] if stance == "supports" else ():
             listed = "+".join(f"{letter}{truth.number}" for truth in together)
-            pieces.append(Piece(f" · support together: {listed}", look))
-            pieces.append(Piece(format_other_windows(together, home), "quiet"))
+            add(f"support together: {listed}", look, format_other_windows(together, home))
         named: dict[str, list[int]] = {}
         for each in claim.evidence:
             if each.stance == stance and each.truth in by_id and not each.sets:
@@ -255,10 +260,8 @@ def _evidence_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
                 named.setdefault(format_other_windows([truth], home), []).append(truth.number)
         for where, numbers in sorted(named.items()):
             listed = " ".join(f"{letter}{n}" for n in numbers[:5])
-            words = f"{listed} {STANCE_WORDS[stance]}" if facts else f"serves {listed}"
-            pieces.append(Piece(f" · {words}", look))
-            pieces.append(Piece(where, "quiet"))
-    return pieces
+            add(f"{listed} {STANCE_WORDS[stance]}" if facts else f"serves {listed}", look, where)
+    return [*in_view, *elsewhere]
 
 
 def _note_pieces(claim: ClaimView) -> list[Piece]:

@@ -89,6 +89,26 @@ def test_a_truth_names_its_sentence(view: ReviewView) -> None:
     assert "P1 s3" in truths(view, claim_of(view, "Return labels are always free"))
 
 
+def test_truths_of_the_shown_window_come_before_those_of_other_windows(view: ReviewView) -> None:
+    claim = claim_of(view, "Return labels are always free")
+    (against,) = (each for each in claim.evidence if each.stance == "contradicts")
+    behind = next(each for each in view.truths if each.id != against.truth)
+    home = claim.first_window_verdict.window
+    moved = tuple(
+        replace(truth, windows=(home + 1,) if truth.id == against.truth else (home,))
+        for truth in view.truths
+        if truth.id in (against.truth, behind.id)
+    )
+    named = replace(claim, evidence=(against, replace(against, truth=behind.id, stance="supports")))
+    view = replace(view, truths=moved, claims=(named,))
+    drawn = truths(view, named)
+    assert drawn.index("truths that support") < drawn.index("truths that contradict")
+    assert drawn.count(f"not in w{home + 1}") == 1
+    shown = VerdictView(view, named, ReviewPosition(None, named.id), METRIC, False, "")
+    said = text(verdict_lines(shown, 60, 30))
+    assert said.index("supports") < said.index("contradicts")
+
+
 def test_what_contradicts_is_told_with_the_passage(view: ReviewView) -> None:
     drawn = evidence(view, claim_of(view, "Return labels are always free"))
     assert "T4 contradicts" in drawn
