@@ -361,7 +361,9 @@ class ReviewPanes(Panes):
             height = self.transcript.scrollable_content_region.height
             near = find_nearest_sentence(claim, state.tokenised)
             drawn = exchange_lines(view, claim, spec, width, height, near)
-            self.transcript.set_pinned_and_scroll_lines(drawn.pinned, drawn.top)
+            self.transcript.set_pinned_and_scroll_lines(
+                drawn.pinned, drawn.top, drawn.label_first_line
+            )
             return drawn.lines
 
         turns = len(view.turns)
