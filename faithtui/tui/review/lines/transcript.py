@@ -100,13 +100,18 @@ def exchange_lines(
         lines, speakers = draw.lines_with_speakers(shown)
         top, _ = speakers[first - max(0, first - around)]
         return ExchangeLines(lines, top=top, speakers=speakers)
-    most = max(1, min(3, height // 4))
+    most = _count_question_lines(height, end - begin + 1)
     question = draw.turns_lines(view.turns[first:answer], most)[:most]
     begin, end = begin + len(question), end + len(question)
     # A line before the claim shows that it goes on from something.
     top = max(0, begin - len(question) - 1) if end >= height else 0
     speakers = [(len(question), draw.format_speaker(view.turns[answer]))]
     return ExchangeLines([*question, *answer_lines], len(question), top, speakers)
+
+
+def _count_question_lines(height: int, claim_lines: int) -> int:
+    """Say how many lines a question may take above the claim and the line it goes on from."""
+    return max(2 if height >= 5 else 1, min(max(3, height // 4), height - claim_lines - 1))
 
 
 def transcript_lines(
