@@ -24,7 +24,7 @@ from faithtui.tui.review.lines.lazy_mapping import LazyMapping
 from faithtui.tui.review.lines.references import reference_lines
 from faithtui.tui.review.lines.verdict import VerdictView, verdict_lines
 from faithtui.tui.review.position import ReviewPosition
-from faithtui.tui.theme.lines import Line
+from faithtui.tui.theme.lines import Line, count_cells_of_pieces
 from tests.tui.building import SHOES_SAID, SHOES_TRUTHS, SPEC, Said, assessments, save, shop
 
 METRIC = find_metric("turn-faithfulness").spec
@@ -355,3 +355,15 @@ def test_of_a_long_conversation_only_what_is_near_is_compared_before_it_is_shown
 
 def test_of_a_short_conversation_all_is_compared_at_once(view: ReviewView) -> None:
     assert tokenise_view(view, at_once=False).is_filled
+
+
+@pytest.mark.parametrize(("height", "is_whole"), [(5, True), (4, False)])
+def test_choices_in_a_narrow_strip_take_two_lines_where_there_are_two(
+    view: ReviewView, height: int, is_whole: bool
+) -> None:
+    shown = VerdictView(view, view.claims[0], ReviewPosition(), METRIC, False, "")
+    lines = verdict_lines(shown, 36, height)
+    assert len(lines) == height
+    assert all(count_cells_of_pieces(line.pieces) <= 36 for line in lines)
+    words = text(lines[:2])
+    assert ("contradicted" in words and "not addressed" in words) == is_whole
