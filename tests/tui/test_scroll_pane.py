@@ -92,3 +92,22 @@ async def test_a_second_click_opens_what_the_first_one_scrolled_from_under_the_m
         later.time += 10
         pane.on_click(later)
         assert (pane.cursor, chosen) == (7, [11, 6]), "its first click was on another pane"
+
+
+async def test_a_page_below_lines_that_stay_leaves_out_none() -> None:
+    app = RowPaneApp()
+    async with app.run_test(size=(60, 12)) as pilot:
+        pane = app.query_one("#rows", RowPane)
+
+        def build_lines(_width: int) -> list[Line]:
+            pane.set_pinned_and_scroll_lines(3, 0, lambda index: make_line(Piece(f"…{index}")))
+            return [make_line(Piece(f"{number}")) for number in range(40)]
+
+        pane.show(build_lines)
+        await pilot.pause()
+        last = pane.get_line_index_at(pane.scrollable_content_region.height - 1)
+        Pane.action_page_down(pane)
+        await pilot.pause()
+        assert pane.get_line_index_at(3) == last, "the line that the page before ended with"
+        assert pane.get_line_and_style_at(3)[0].text == f"…{last}"
+        assert pane.get_line_and_style_at(0)[0].text == "0"

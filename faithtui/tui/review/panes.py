@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import getters
+from textual import events, getters
 from textual.binding import BindingType
 
 from faithtui.domain.label_sets import LabelSet
@@ -98,8 +98,10 @@ class ReviewPanes(Panes):
         verdicts: Verdicts,
         moved: Callable[[int], None],
         step_in_queue: Callable[[int], bool],
+        redraw: Callable[[], None],
     ) -> None:
         self._keys = keys
+        self._redraw = redraw
         self._verdicts = verdicts
         claims = ClaimList(moved, step_in_queue)
         for node in (self, claims):
@@ -122,6 +124,10 @@ class ReviewPanes(Panes):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide keys for labels that the metric does not have."""
         return self._verdicts.check_action(action, parameters)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Draw anew when all panes have their new places: what one says depends on the others."""
+        self.call_after_refresh(self._redraw)
 
     def draw_all(self, state: ReviewState, *, moved: bool) -> None:
         """Draw everything.
@@ -361,18 +367,26 @@ class ReviewPanes(Panes):
             height = self.transcript.scrollable_content_region.height
             near = find_nearest_sentence(claim, state.tokenised)
             drawn = exchange_lines(view, claim, spec, width, height, near)
-            self.transcript.set_pinned_and_scroll_lines(drawn.pinned, drawn.top)
+            self.transcript.set_pinned_and_scroll_lines(
+                drawn.pinned, drawn.top, drawn.label_first_line
+            )
             return drawn.lines
 
-        turns = len(view.turns)
-        marks = describe_added_claims(view, claim.turn) if claim else ""
-        # Where the answer has marks, they are worth more room than how many turns there are.
-        behind = f" · {marks}" if marks else f" of {turns}"
-        title = f"Turn {claim.turn + 1}{behind}" if claim else "Conversation"
-        if claim is not None and claim.kind == "answer":
-            title = f"{capitalise(spec.units[0])} {claim.number} · turn {claim.turn + 1}{behind}"
-        self.transcript.show(build_lines, title=title, keep=not moved)
+        self.transcript.show(build_lines, title=_format_exchange_title(state), keep=not moved)
         self.transcript.hint = self._keys.fill_in_keys("{review.source} all turns")
+
+
+def _format_exchange_title(state: ReviewState) -> str:
+    """Say which answer the pane of question and answer shows."""
+    view, claim = state.view, state.claim
+    if claim is None:
+        return "Conversation"
+    marks = describe_added_claims(view, claim.turn)
+    # Where the answer has marks, they are worth more room than how many turns there are.
+    title = f"turn {claim.turn + 1} " + (f"· {marks}" if marks else f"of {len(view.turns)}")
+    is_judged = claim.kind == "answer"
+    unit = f"{capitalise(state.spec.units[0])} {claim.number}"
+    return f"{unit} · {title}" if is_judged else capitalise(title)
 
 
 def measure_content(state: ReviewState) -> ReviewContent:

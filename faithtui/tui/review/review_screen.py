@@ -134,6 +134,7 @@ class ReviewScreen(FaithScreen):
             self.verdicts,
             self.moves.show_claim_of_row,
             self.queue_navigator.step_in_queue_if_any,
+            self._redraw_resized,
         )
 
     def compose_input_lines(self) -> ComposeResult:
@@ -234,6 +235,11 @@ class ReviewScreen(FaithScreen):
     def redraw(self) -> None:
         """Draw what is looked at anew."""
         self.draw_at_position(self.review_position)
+
+    def _redraw_resized(self) -> None:
+        """Draw for another size, unless keys wait for what is about to be drawn."""
+        if not self.panes.claims.is_waiting:
+            self.redraw()
 
     def draw_at_position(self, at: ReviewPosition, *, fresh: bool = False) -> None:
         """Choose what is looked at and draw everything in one go."""

@@ -65,6 +65,7 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         self._frame = ("", "")
         self._pinned = 0
         self._top = 0
+        self._draw_first: Callable[[int], Line] | None = None
         self._begins_anew = True
         self._set_frame_titles(title, "")
 
@@ -102,14 +103,18 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         elif not keep:
             self._scroll_to_beginning()
 
-    def set_pinned_and_scroll_lines(self, pinned: int, top: int) -> None:
+    def set_pinned_and_scroll_lines(
+        self, pinned: int, top: int, draw_first: Callable[[int], Line] | None = None
+    ) -> None:
         """Say, while lines are made, which of them are seen.
 
         Args:
             pinned: So many of the first lines stay at the top wherever the pane is scrolled to.
             top: How far it is scrolled when something else is shown.
+            draw_first: Draws the line of an index where it is the first below those that stay;
+                None: as everywhere else.
         """
-        self._pinned, self._top = pinned, top
+        self._pinned, self._top, self._draw_first = pinned, top, draw_first
 
     def clear_lines(self) -> None:
         """Drop what is drawn, and what is kept while the pane is hidden."""
@@ -136,7 +141,13 @@ class Pane(LineWidget, ScrollView, can_focus=True):
     def get_line_and_style_at(self, y: int) -> tuple[Line, Style]:
         """Give one line of the window onto the lines."""
         index = self.get_line_index_at(y)
-        return self._lines[index] if index < len(self._lines) else BLANK, self.looks.base_style
+        if index >= len(self._lines):
+            line = BLANK
+        elif y == self._pinned and self._draw_first is not None:
+            line = self._draw_first(index)
+        else:
+            line = self._lines[index]
+        return line, self.looks.base_style
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw what is seen of the pane.
@@ -219,7 +230,7 @@ class Pane(LineWidget, ScrollView, can_focus=True):
 
     @property
     def _page_height(self) -> int:
-        return max(1, self.scrollable_content_region.height - 1)
+        return max(1, self.scrollable_content_region.height - self._pinned - 1)
 
     def _rebuild_if_resized(self) -> None:
         """Make the lines again where they were made for another size."""
@@ -232,7 +243,7 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         was, self._built_for = self._built_for, self.scrollable_content_region.size
         self._stale = width <= 0
         top_before = self._top
-        self._pinned = self._top = 0
+        self._pinned, self._top, self._draw_first = 0, 0, None
         before, self._lines = self._lines, self._build(width) if width > 0 else ()
         size = Size(width, len(self._lines))
         if self.styles.is_auto_height:

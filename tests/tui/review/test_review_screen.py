@@ -87,6 +87,24 @@ async def test_the_chosen_claim_stays_in_view_when_its_list_gets_less_room(app: 
 
 
 @pytest.mark.thorough
+async def test_after_a_resize_all_is_drawn_for_the_new_layout(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await reviewing(pilot)
+        claims, evidence = screen.panes.claims, screen.panes.evidence
+        assert "J you" in str(claims.border_title)
+        await pilot.resize_terminal(120, 40)
+        await calm(pilot)
+        assert "J you" not in str(claims.border_title), "the columns have heads of their own"
+        assert "user" not in evidence.lines[0].text
+        await pilot.resize_terminal(44, 16)
+        await calm(pilot)
+        assert "user" in evidence.lines[0].text, "the question has no pane"
+        await pilot.resize_terminal(80, 24)
+        await calm(pilot)
+        assert "user" not in evidence.lines[0].text
+
+
+@pytest.mark.thorough
 async def test_scrolling_an_answer_keeps_its_question(app: FaithApp) -> None:
     async with app.run_test(size=(60, 21)) as pilot:
         screen = await reviewing(pilot)

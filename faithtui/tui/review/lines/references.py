@@ -1,9 +1,12 @@
 """Lines of what is checked against: facts the judge drew, or messages of the conversation."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from faithtui.domain.ids import TruthId
 from faithtui.domain.integrity.missing_facts import MissingFact
 from faithtui.domain.text.evidence import compute_weighted_word_overlap
+from faithtui.domain.verdicts import Stance
 from faithtui.store.records import ClaimView, ReviewView, TruthView, TurnView
 from faithtui.tui.metric_view import get_reference_noun_plural, reference_letter
 from faithtui.tui.review.lines.evidence import (
@@ -153,36 +156,54 @@ def judge_named_reference_lines(
     width: int,
     read: TokenisedView,
 ) -> list[Line]:
-    """List what the judge named for a claim; [] for nothing."""
+    """List what the judge named for a claim; [] for nothing.
+
+    What is in view in the window decided the verdict there: it comes before what other windows say.
+    """
     home = window if window is not None else claim.first_window_verdict.window
     by_id = {truth.id: truth for truth in view.truths}
     lines: list[Line] = []
-    unit = f"{spec.units[0]} {claim.number}"
-    letter = reference_letter(spec)
-    together = list_joint_truth_sets(claim, by_id)
-    for stance, look in STANCE_LOOKS:
-        chosen = [
-            by_id[each.truth]
-            for each in claim.evidence
-            if each.stance == stance and each.truth in by_id
-        ]
-        if not chosen:
-            continue
-        if not spec.references_are_facts:
-            words = f"{get_reference_noun_plural(spec)} that {unit} serves"
-        else:
-            words = f"{get_reference_noun_plural(spec)} that {_VERBS[stance]} {unit}"
-        if stance == "supports" and together:
-            sets = ", ".join(
-                "+".join(f"{letter}{truth.number}" for truth in each) for each in together[:5]
-            )
-            words += f" ({sets} only together)"
-        lines += wrap([Piece(words, f"{look} strong")], width - 1, first=[Piece(" ")])
-        for truth in chosen:
-            note = "" if home in truth.windows else f"not in w{home + 1}"
-            lines += _single_reference_lines(view, truth, spec, width, look, note, read)
-        lines.append(BLANK)
+    for is_in_view in (True, False):
+        for stance, look in STANCE_LOOKS:
+            chosen = [
+                by_id[each.truth]
+                for each in claim.evidence
+                if each.stance == stance
+                and each.truth in by_id
+                and (home in by_id[each.truth].windows) is is_in_view
+            ]
+            if not chosen:
+                continue
+            words = _head_named_references(claim, by_id, chosen, stance, spec)
+            lines += wrap([Piece(words, f"{look} strong")], width - 1, first=[Piece(" ")])
+            note = "" if is_in_view else f"not in w{home + 1}"
+            for truth in chosen:
+                lines += _single_reference_lines(view, truth, spec, width, look, note, read)
+            lines.append(BLANK)
     return lines
+
+
+def _head_named_references(
+    claim: ClaimView,
+    by_id: Mapping[TruthId, TruthView],
+    chosen: Sequence[TruthView],
+    stance: Stance,
+    spec: "MetricSpec",
+) -> str:
+    """Say what references that the judge named say of a claim, and which only together."""
+    unit, noun = f"{spec.units[0]} {claim.number}", get_reference_noun_plural(spec)
+    if not spec.references_are_facts:
+        return f"{noun} that {unit} serves"
+    words = f"{noun} that {_VERBS[stance]} {unit}"
+    letter = reference_letter(spec)
+    together = [
+        "+".join(f"{letter}{truth.number}" for truth in each)
+        for each in list_joint_truth_sets(claim, by_id)
+        if any(truth in chosen for truth in each)
+    ]
+    if stance == "supports" and together:
+        words += f" ({', '.join(together[:5])} only together)"
+    return words
 
 
 def _single_reference_lines(

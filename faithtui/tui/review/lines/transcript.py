@@ -1,5 +1,6 @@
 """Lines of a conversation: turns, the passages behind them, and what a metric does not read."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -31,6 +32,22 @@ class ExchangeLines:
     """So many of the first lines, the question, stay at the top."""
     top: int = 0
     """How far they are scrolled to begin with."""
+    speakers: Sequence[tuple[int, str]] = ()
+    """In which line each turn begins, and who speaks, in words for a line that goes on."""
+
+    def label_first_line(self, index: int) -> Line:
+        """Give a line as it stands where those before it are scrolled away: it says who speaks."""
+        line = self.lines[index]
+        place = bisect_right(self.speakers, index, key=lambda each: each[0]) - 1
+        if place < 0 or self.speakers[place][0] == index:
+            return line
+        label = Piece(self.speakers[place][1], "quiet")
+        cells = len(label.text)
+        margin, *rest = line.pieces or (Piece(""),)
+        if margin.text.strip() or len(margin.text) < cells:
+            # There is no margin for it: the line that it hides is the last one of the page before.
+            return Line((label,), line.row)
+        return Line((label, Piece(margin.text[cells:], margin.look), *rest), line.row)
 
 
 def find_exchange_turn_range(view: ReviewView, turn: int) -> tuple[int, int]:
@@ -79,15 +96,22 @@ def exchange_lines(
     answer_lines, begin, end = draw.answer_lines(view.turns[answer])
     question = draw.turns_lines(view.turns[first:answer])
     if len(question) + end < height:
-        before = draw.turns_lines(view.turns[max(0, first - around) : first])
-        after = draw.turns_lines(view.turns[answer + 1 : answer + 1 + around])
-        return ExchangeLines([*before, *question, *answer_lines, *after], top=len(before))
-    most = max(1, min(3, height // 4))
+        shown = view.turns[max(0, first - around) : answer + 1 + around]
+        lines, speakers = draw.lines_with_speakers(shown)
+        top, _ = speakers[first - max(0, first - around)]
+        return ExchangeLines(lines, top=top, speakers=speakers)
+    most = _count_question_lines(height, end - begin + 1)
     question = draw.turns_lines(view.turns[first:answer], most)[:most]
     begin, end = begin + len(question), end + len(question)
     # A line before the claim shows that it goes on from something.
     top = max(0, begin - len(question) - 1) if end >= height else 0
-    return ExchangeLines([*question, *answer_lines], len(question), top)
+    speakers = [(len(question), draw.format_speaker(view.turns[answer]))]
+    return ExchangeLines([*question, *answer_lines], len(question), top, speakers)
+
+
+def _count_question_lines(height: int, claim_lines: int) -> int:
+    """Say how many lines a question may take above the claim and the line it goes on from."""
+    return max(2 if height >= 5 else 1, min(max(3, height // 4), height - claim_lines - 1))
 
 
 def transcript_lines(
@@ -155,6 +179,21 @@ class _TurnDrawing:
     def turns_lines(self, turns: Iterable[TurnView], most_lines: int | None = None) -> list[Line]:
         """Show some turns, each with at most so many lines of what was said."""
         return [line for turn in turns for line in self.turn_lines(turn, most_lines)]
+
+    def lines_with_speakers(
+        self, turns: Iterable[TurnView]
+    ) -> tuple[list[Line], list[tuple[int, str]]]:
+        """Show some turns, and say in which line each begins and who speaks."""
+        lines: list[Line] = []
+        speakers: list[tuple[int, str]] = []
+        for turn in turns:
+            speakers.append((len(lines), self.format_speaker(turn)))
+            lines += self.turn_lines(turn)
+        return lines, speakers
+
+    def format_speaker(self, turn: TurnView) -> str:
+        """Say who speaks, where what is said goes on: as wide as where it begins."""
+        return f" {turn.position + 1:>2} {'user' if turn.role == 'user' else 'bot '}…"
 
     def answer_lines(self, turn: TurnView) -> tuple[list[Line], int, int]:
         """Show the claim's turn, and say in which of its lines the claim begins and ends."""

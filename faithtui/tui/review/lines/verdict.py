@@ -1,6 +1,7 @@
 """Lines of the verdict: what can be said, what was said, and what it does to the scores."""
 
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from faithtui.domain.annotations import REASON_CODES, Action
@@ -76,7 +77,7 @@ def verdict_lines(shown_view: VerdictView, width: int, height: int) -> list[Line
     if shown_view.claim is None:
         return [make_line(Piece(" nothing to judge here", "quiet"))]
     if uses_strip_layout(width, height):
-        return _verdict_strip_lines(shown_view, shown_view.claim, width)
+        return _verdict_strip_lines(shown_view, shown_view.claim, width, height)
     return _verdict_column_lines(shown_view, shown_view.claim, width)
 
 
@@ -242,12 +243,17 @@ def _evidence_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
     letter = reference_letter(shown_view.spec)
     facts = shown_view.spec.references_are_facts
     home = get_judge_verdict(claim, shown_view.focus.window).window
-    pieces: list[Piece] = []
+    in_view: list[Piece] = []
+    elsewhere: list[Piece] = []
+
+    def add(words: str, look: str, where: str) -> None:
+        pieces = elsewhere if where else in_view
+        pieces += [Piece(f" · {words}", look), Piece(where, "quiet")]
+
     for stance, look in STANCE_LOOKS:
         for together in list_joint_truth_sets(claim, by_id)[:3] if stance == "supports" else ():
             listed = "+".join(f"{letter}{truth.number}" for truth in together)
-            pieces.append(Piece(f" · support together: {listed}", look))
-            pieces.append(Piece(format_other_windows(together, home), "quiet"))
+            add(f"support together: {listed}", look, format_other_windows(together, home))
         named: dict[str, list[int]] = {}
         for each in claim.evidence:
             if each.stance == stance and each.truth in by_id and not each.sets:
@@ -255,10 +261,8 @@ def _evidence_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
                 named.setdefault(format_other_windows([truth], home), []).append(truth.number)
         for where, numbers in sorted(named.items()):
             listed = " ".join(f"{letter}{n}" for n in numbers[:5])
-            words = f"{listed} {STANCE_WORDS[stance]}" if facts else f"serves {listed}"
-            pieces.append(Piece(f" · {words}", look))
-            pieces.append(Piece(where, "quiet"))
-    return pieces
+            add(f"{listed} {STANCE_WORDS[stance]}" if facts else f"serves {listed}", look, where)
+    return [*in_view, *elsewhere]
 
 
 def _note_pieces(claim: ClaimView) -> list[Piece]:
@@ -318,11 +322,35 @@ def _choice_pieces(key: str, label: str, meaning: str, given_label: str | None) 
     return [mark, Piece(f" {meaning}", "human strong" if chosen else "")]
 
 
-def _one_line_choice_pieces(
-    shown_view: VerdictView, given_label: str | None, room: int
-) -> list[Piece]:
-    """Put all that can be said on one line, its words cut evenly where they have no room."""
-    listed = [
+def _strip_choice_rows(
+    shown_view: VerdictView, given_label: str | None, room: int, most: int
+) -> list[list[Piece]]:
+    """Put all that can be said on one line, or on two where that leaves its words whole."""
+    row = _one_line_choice_pieces(shown_view, given_label, room)
+    if most < 2 or not any("…" in piece.text for piece in row):
+        return [row]
+    choices = [
+        _choice_pieces(key, label, meaning, given_label)
+        for key, label, meaning in _list_strip_choices(shown_view)
+    ]
+    columns = -(-len(choices) // 2)
+    empty: list[Piece] = []
+    pairs = list(zip_longest(choices[:columns], choices[columns:], fillvalue=empty))
+    cells = [max(map(count_cells_of_pieces, pair)) for pair in pairs]
+    gap = min(2, (room - sum(cells)) // max(1, columns - 1))
+    if gap < 1:
+        return [row]
+    rows: list[list[Piece]] = [[], []]
+    for pair, column in zip(pairs, cells, strict=True):
+        for pieces, choice in zip(rows, pair, strict=True):
+            pieces += [Piece(" " * gap)] if pieces else []
+            pieces += [*choice, Piece(" " * (column - count_cells_of_pieces(choice)))]
+    return rows
+
+
+def _list_strip_choices(shown_view: VerdictView) -> list[tuple[str, str, str]]:
+    """List key, label and meaning of all that can be said, in few words."""
+    return [
         (
             shown_view.keys(f"review.verdict-{VERDICT_IDS[key]}"),
             label,
@@ -330,6 +358,13 @@ def _one_line_choice_pieces(
         )
         for key, label, meaning in list_verdict_choices(shown_view.spec)
     ]
+
+
+def _one_line_choice_pieces(
+    shown_view: VerdictView, given_label: str | None, room: int
+) -> list[Piece]:
+    """Put all that can be said on one line, its words cut evenly where they have no room."""
+    listed = _list_strip_choices(shown_view)
 
     def make_row(head: str, longest: int) -> list[Piece]:
         pieces = [Piece(head, "quiet")]
@@ -370,11 +405,13 @@ def _choice_lines(
     return lines
 
 
-def _verdict_strip_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:
-    """Draw four lines; only the word for what is not fair is shorter than elsewhere."""
+def _verdict_strip_lines(
+    shown_view: VerdictView, claim: ClaimView, width: int, height: int
+) -> list[Line]:
+    """Draw four or five lines; only the word for what is not fair is shorter than elsewhere."""
     room = width - 2
     own_label = _get_reviewer_verdict(shown_view, claim)
-    yours = _one_line_choice_pieces(shown_view, own_label, room)
+    yours = _strip_choice_rows(shown_view, own_label, room, height - 3)
     judge = [Piece("judge: ", "quiet"), *_judge_verdict_pieces(shown_view, claim)]
     if again := _re_asked_verdict_pieces(shown_view, claim):
         judge += [Piece(" · ", "quiet"), *again]
@@ -405,7 +442,7 @@ def _verdict_strip_lines(shown_view: VerdictView, claim: ClaimView, width: int) 
         act = [Piece(" · last: ", "quiet"), Piece(shown_view.last_act_words)]
         # The line of what happened last says it too: a piece of it says nothing.
         last += act if count_cells_of_pieces([*last, *act]) <= room else []
-    return [Line((Piece(" "), *truncate_pieces(each, room))) for each in (yours, judge, why, last)]
+    return [Line((Piece(" "), *truncate_pieces(each, room))) for each in (*yours, judge, why, last)]
 
 
 def _verdict_column_lines(shown_view: VerdictView, claim: ClaimView, width: int) -> list[Line]:

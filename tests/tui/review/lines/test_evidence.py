@@ -24,7 +24,7 @@ from faithtui.tui.review.lines.lazy_mapping import LazyMapping
 from faithtui.tui.review.lines.references import reference_lines
 from faithtui.tui.review.lines.verdict import VerdictView, verdict_lines
 from faithtui.tui.review.position import ReviewPosition
-from faithtui.tui.theme.lines import Line
+from faithtui.tui.theme.lines import Line, count_cells_of_pieces
 from tests.tui.building import SHOES_SAID, SHOES_TRUTHS, SPEC, Said, assessments, save, shop
 
 METRIC = find_metric("turn-faithfulness").spec
@@ -87,6 +87,26 @@ def test_a_fact_that_no_truth_covers_is_told_with_the_truths(view: ReviewView) -
 
 def test_a_truth_names_its_sentence(view: ReviewView) -> None:
     assert "P1 s3" in truths(view, claim_of(view, "Return labels are always free"))
+
+
+def test_truths_of_the_shown_window_come_before_those_of_other_windows(view: ReviewView) -> None:
+    claim = claim_of(view, "Return labels are always free")
+    (against,) = (each for each in claim.evidence if each.stance == "contradicts")
+    behind = next(each for each in view.truths if each.id != against.truth)
+    home = claim.first_window_verdict.window
+    moved = tuple(
+        replace(truth, windows=(home + 1,) if truth.id == against.truth else (home,))
+        for truth in view.truths
+        if truth.id in (against.truth, behind.id)
+    )
+    named = replace(claim, evidence=(against, replace(against, truth=behind.id, stance="supports")))
+    view = replace(view, truths=moved, claims=(named,))
+    drawn = truths(view, named)
+    assert drawn.index("truths that support") < drawn.index("truths that contradict")
+    assert drawn.count(f"not in w{home + 1}") == 1
+    shown = VerdictView(view, named, ReviewPosition(None, named.id), METRIC, False, "")
+    said = text(verdict_lines(shown, 60, 30))
+    assert said.index("supports") < said.index("contradicts")
 
 
 def test_what_contradicts_is_told_with_the_passage(view: ReviewView) -> None:
@@ -335,3 +355,15 @@ def test_of_a_long_conversation_only_what_is_near_is_compared_before_it_is_shown
 
 def test_of_a_short_conversation_all_is_compared_at_once(view: ReviewView) -> None:
     assert tokenise_view(view, at_once=False).is_filled
+
+
+@pytest.mark.parametrize(("height", "is_whole"), [(5, True), (4, False)])
+def test_choices_in_a_narrow_strip_take_two_lines_where_there_are_two(
+    view: ReviewView, height: int, is_whole: bool
+) -> None:
+    shown = VerdictView(view, view.claims[0], ReviewPosition(), METRIC, False, "")
+    lines = verdict_lines(shown, 36, height)
+    assert len(lines) == height
+    assert all(count_cells_of_pieces(line.pieces) <= 36 for line in lines)
+    words = text(lines[:2])
+    assert ("contradicted" in words and "not addressed" in words) == is_whole

@@ -56,6 +56,26 @@ def test_question_and_claim_are_seen_however_long_the_answer_is(
     assert "«The mill" in " ".join(words.split())
 
 
+@pytest.mark.parametrize("width", [30, 60])
+def test_an_answer_that_goes_on_names_who_speaks(view: ReviewView, width: int) -> None:
+    long = with_long_turns(view)
+    drawn = exchange_lines(long, long.claims[0], METRIC, width, 8)
+    first = drawn.pinned + drawn.top
+    assert "bot" not in drawn.lines[first].text
+    assert drawn.label_first_line(first).text.startswith("  2 bot …")
+    assert drawn.label_first_line(drawn.pinned).text == drawn.lines[drawn.pinned].text
+
+
+@pytest.mark.parametrize(("width", "height"), [(30, 5), (60, 5), (60, 7)])
+def test_a_question_takes_two_lines_where_the_claim_leaves_them(
+    view: ReviewView, width: int, height: int
+) -> None:
+    long = with_long_turns(view)
+    drawn = exchange_lines(long, long.claims[0], METRIC, width, height)
+    assert drawn.pinned >= 2
+    assert drawn.lines[drawn.pinned - 1].text.endswith("…")
+
+
 def test_a_claim_beyond_what_panes_draw_of_a_text_is_seen_too(view: ReviewView) -> None:
     long = with_long_turns(view)
     content = "It stays open. " * 2_000 + LAST
