@@ -187,6 +187,29 @@ async def test_a_skipped_claim_comes_again_and_the_end_is_said(session: Session)
     await screen.settle()
     (end,) = screen.input_queue.windows
     assert isinstance(end, QueueEndDialog), "only what was put off is left"
+    screen.input_queue.answer(None)
+    screen.press("s")
+    await screen.settle()
+    assert not screen.input_queue.windows, "it was said"
+
+
+async def test_the_end_of_a_queue_is_said_once_and_not_after_every_correction(
+    session: Session,
+) -> None:
+    screen = await walking(session)
+    for _ in range(3):
+        screen.give("no")
+        await screen.settle()
+    assert len(screen.input_queue.windows) == 1
+    screen.input_queue.answer(None)
+    screen.give("yes")
+    await screen.settle()
+    assert not screen.input_queue.windows, "a correction finishes nothing"
+    screen.press("u")
+    await screen.settle()
+    screen.give("no")
+    await screen.settle()
+    assert len(screen.input_queue.windows) == 1, "a claim of it was open in between"
 
 
 async def test_an_answer_that_was_taken_back_is_open_again(session: Session) -> None:
