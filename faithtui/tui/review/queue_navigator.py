@@ -324,4 +324,5 @@ class QueueNavigator(Controller["ReviewScreen"]):
             elif answer is not None:
                 self.screen.post_message(ShowScreen(answer))
 
-        self.input_queue.open_window(QueueEndDialog(queue, outcome), follow_answer)
+        window = QueueEndDialog(queue, outcome, is_blind=self.session.is_blind)
+        self.input_queue.open_window(window, follow_answer)
