@@ -13,17 +13,16 @@ from faithtui.domain.filters import (
     ARCHIVED,
     DIFFERS,
     MISSING,
-    NONE,
     QUALITIES,
     STATES,
     FilterContext,
     Scope,
     TermName,
     list_term_names,
+    list_values_after_human,
     list_values_after_is,
     parse_filter,
 )
-from faithtui.domain.label_sets import NOT_A_CLAIM
 
 _MEANT = {
     "agreements": "is:agreement",
@@ -158,7 +157,7 @@ def _list_terms_with_name(name: TermName, context: FilterContext) -> tuple[str, 
         case TermName.VERDICT:
             values = (*context.labels, MISSING)
         case TermName.HUMAN:
-            values = (*context.labels, NOT_A_CLAIM, NONE)
+            values = tuple(list_values_after_human(context))
         case TermName.IS:
             values = tuple(each for each in QUALITIES if each in list_values_after_is(context))
         case TermName.CODE:

@@ -146,6 +146,7 @@ _REVEALING_NAMES = frozenset(
 )
 """Metadata too: scores of judges may have come in it."""
 _JUDGE_QUALITIES = frozenset({"disagreement", "agreement"})
+_LABEL_QUALITIES = frozenset({"unsure"})
 
 _NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)"
 _BOUND = re.compile(rf"(<=|>=|<|>)({_NUMBER})", re.ASCII)
@@ -238,9 +239,14 @@ class FilterContext:
     synonyms: Mapping[str, str] = field(default_factory=dict)
     """Other words for them."""
     blind: bool = False
-    """What the judge said must not be found out."""
+    """Neither what the judge said must be found out nor how others labelled."""
     known: Mapping[TermName, tuple[str, ...]] = field(default_factory=dict)
     """Values there are of terms that any word may follow: judges, annotators. Only offered."""
+
+    @property
+    def hides_labels(self) -> bool:
+        """Whether no label may be looked for; of one conversation the hidden ones are not read."""
+        return self.blind and self.scope is Scope.CONVERSATIONS
 
     def find_label(self, word: str) -> str | None:
         """Find the label that a word means here; None when it means none."""
@@ -317,7 +323,7 @@ def describe_allowed_values(name: TermName, context: FilterContext) -> str:
         case TermName.VERDICT:
             return ", ".join((*context.labels, MISSING))
         case TermName.HUMAN:
-            return ", ".join((*context.labels, NOT_A_CLAIM, NONE))
+            return ", ".join(list_values_after_human(context))
         case TermName.IS:
             return ", ".join(list_values_after_is(context))
         case TermName.CODE:
@@ -343,9 +349,19 @@ def list_term_names(context: FilterContext) -> tuple[TermName, ...]:
     )
 
 
+def list_values_after_human(context: FilterContext) -> Sequence[str]:
+    """List what can stand after `human:`."""
+    return (NONE,) if context.hides_labels else (*context.labels, NOT_A_CLAIM, NONE)
+
+
 def list_values_after_is(context: FilterContext) -> Sequence[str]:
     """List what can stand after `is:`."""
-    return [each for each in QUALITIES if not (context.blind and each in _JUDGE_QUALITIES)]
+    return [
+        each
+        for each in QUALITIES
+        if not (context.blind and each in _JUDGE_QUALITIES)
+        and not (context.hides_labels and each in _LABEL_QUALITIES)
+    ]
 
 
 def _split_into_terms(text: str) -> Iterator[Term | str]:
@@ -423,6 +439,8 @@ def _find_problem_of_term(term: Term, context: FilterContext) -> str | None:
         return f"{quoted_term}: {context.scope} cannot be found by `{name}:`; possible are {there}"
     if context.blind and _reveals_judge(term):
         return f"{quoted_term} would reveal the judge's verdict, and this queue is blind"
+    if context.hides_labels and _reveals_labels(term):
+        return f"{quoted_term} would reveal labels of others, and this queue is blind"
     if _has_allowed_value(term, context):
         return None
     return f"{quoted_term}: after `{name}:` comes {describe_allowed_values(name, context)}"
@@ -431,6 +449,13 @@ def _find_problem_of_term(term: Term, context: FilterContext) -> str | None:
 def _reveals_judge(term: Term) -> bool:
     return term.name in _REVEALING_NAMES or (
         term.name is TermName.IS and term.value.casefold() in _JUDGE_QUALITIES
+    )
+
+
+def _reveals_labels(term: Term) -> bool:
+    value = term.value.casefold()
+    return (term.name is TermName.HUMAN and value not in ("", NONE)) or (
+        term.name is TermName.IS and value in _LABEL_QUALITIES
     )
 
 

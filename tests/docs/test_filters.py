@@ -49,11 +49,10 @@ def test_every_name_and_word_is_on_the_page() -> None:
 
 def test_what_is_refused_in_a_blind_queue_is_what_the_page_says() -> None:
     told = re.findall(r"`([a-z-]+:[a-z]*)`", section("## Blind"))
-    assert len(told) == 7
+    assert len(told) == 9
     for term in told:
-        whole = {"verdict:": "verdict:no", "code:": "code:1", "answers:": "answers:differ"}.get(
-            term, term
-        )
+        values = {"verdict:": "no", "human:": "no", "code:": "1", "answers:": "differ"}
+        whole = f"{term}{values.get(term, '')}"
         whole = f"{term}1" if term in ("score:", "with-overrides:") else whole
         ground = FilterContext(Scope.CONVERSATIONS, FAITHFULNESS.names, blind=True)
         assert "blind" in (parse_filter(whole, ground).problem or "")

@@ -83,7 +83,7 @@ def test_a_word_that_finds_nothing_suggests_the_term_that_was_meant(text: str, t
 
 
 def test_nothing_is_offered_that_tells_a_blind_reviewer_what_the_judge_said() -> None:
-    for text in ("", "verdict:", "is:", "disagreements", "differ", "low"):
+    for text in ("", "verdict:", "human:", "is:", "disagreements", "differ", "low"):
         offered = (*list_completions(text, BLIND), *suggest_terms(text, BLIND))
         whole = [each for each in offered if not each.endswith(":")]
         assert all(parse_filter(each, BLIND).problem is None for each in whole)

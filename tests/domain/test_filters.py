@@ -1,5 +1,7 @@
 """What people type is read without ever failing, and told in a sentence where it cannot be."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -117,7 +119,20 @@ def test_a_blind_queue_takes_no_term_that_tells_what_the_judge_said(text: str) -
     assert reading.problem.endswith("would reveal the judge's verdict, and this queue is blind")
     assert TermName.VERDICT not in list_term_names(blind)
     assert "disagreement" not in describe_allowed_values(TermName.IS, blind)
-    assert parse_filter("is:unlabelled refund human:x", blind).problem is None
+    assert parse_filter("is:unlabelled refund human:none", blind).problem is None
+
+
+@pytest.mark.parametrize("text", ["human:yes", "-human:NO", "human:x", "is:unsure"])
+def test_a_blind_list_takes_no_term_that_tells_how_others_labelled(text: str) -> None:
+    blind = FilterContext(Scope.CONVERSATIONS, FACTS.labels, FACTS.synonyms, blind=True)
+    reading = parse_filter(text, blind)
+    assert not reading.filter
+    assert reading.problem is not None
+    assert reading.problem.endswith("would reveal labels of others, and this queue is blind")
+    assert describe_allowed_values(TermName.HUMAN, blind) == "none"
+    assert "unsure" not in describe_allowed_values(TermName.IS, blind)
+    # In a conversation only what is shown is looked through.
+    assert parse_filter(text, replace(blind, scope=Scope.CLAIMS)).problem is None
 
 
 def test_words_of_another_vocabulary_are_understood() -> None:

@@ -124,6 +124,8 @@ async def test_the_word_behind_the_verdict_keys_gives_no_verdict(app: FaithApp) 
         assert app.session.store.reviews.read_newest_event_id() == acts
         await click_words(pilot, "y n i x verdict", len("y n "))
         assert app.session.store.reviews.read_newest_event_id() != acts
+        await click_words(pilot, "M metrics", len("M met"))
+        assert app.current_screen_name == "metrics", "the tab of the title is the first of them"
 
 
 @pytest.mark.thorough

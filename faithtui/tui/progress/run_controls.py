@@ -180,7 +180,7 @@ class RunControls(Controller["ProgressScreen"]):
         run = self.active_run
         if run is not None:
             run.control.resume()
-            self.show_message(Piece("resumed", "good"))
+            self.show_message()  # That it was paused is over; the title says that it runs.
             self.screen.refresh_bindings()
         elif self.screen.row is not None:
             self.screen.post_message(ResumeRequested(self.screen.row.id))
@@ -256,6 +256,11 @@ class RunControls(Controller["ProgressScreen"]):
                 row.state is not RunState.DONE or self.active_run is not None
             )
         return True
+
+    def is_key_shown(self, action: str) -> bool:
+        """Leave the key to pause out of the footer while the run is paused."""
+        run = self.active_run
+        return action != "pause" or run is None or not run.control.is_paused
 
     def _can_resume(self) -> bool:
         row, run = self.screen.row, self.active_run

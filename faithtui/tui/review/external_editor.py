@@ -16,7 +16,9 @@ from faithtui.errors import ConfigError
 from faithtui.tui.allowed_actions import EDITOR, refuse_disallowed_act_in_browser
 
 
-def edit_text(app: App[Any], text: str, *, name: str, limit: Limit) -> str | ConfigError:
+def edit_text(
+    app: App[Any], text: str, *, name: str, limit: Limit, instead: str = ""
+) -> str | ConfigError:
     """Let the user's editor change a text; the app waits meanwhile.
 
     Args:
@@ -24,6 +26,7 @@ def edit_text(app: App[Any], text: str, *, name: str, limit: Limit) -> str | Con
         text: What the editor begins with.
         name: Name of the file the editor sees.
         limit: How long the text may be. One that is longer is kept in a file, which is named.
+        instead: What else can be done where no editor is set, as the end of a sentence.
 
     Returns:
         The text without line ends at its end; or why there is none, in a sentence.
@@ -34,7 +37,8 @@ def edit_text(app: App[Any], text: str, *, name: str, limit: Limit) -> str | Con
         return error
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not command:
-        return ConfigError("neither VISUAL nor EDITOR is set: set one to your editor")
+        words = f"neither VISUAL nor EDITOR is set: set one to your editor{instead}"
+        return ConfigError(words)
     with tempfile.TemporaryDirectory(prefix="faithtui-") as folder:
         file = Path(folder) / name
         file.write_text(text, encoding="utf-8")

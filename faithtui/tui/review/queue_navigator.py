@@ -189,6 +189,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         """Go on after a claim of the queue was answered or put off."""
         if self.cursor is None:
             return
+        was_answered = claim in self.cursor.answered_claims
         (self.cursor.mark_skipped if later else self.cursor.mark_answered)(claim)
         if not self.session.preferences.auto_advance:
             self.screen.redraw()
@@ -199,8 +200,11 @@ class QueueNavigator(Controller["ReviewScreen"]):
         else:
             self.screen.redraw()
             self.screen.panes.claims.block_keys_until_redraw()
+        if was_answered or (later and self.cursor.is_end_reported):
+            return  # A correction, or put off again: the queue was through before.
         if not following or (later and following[0][1] in self.cursor.skipped_claims):
             # Only what was put off is left.
+            self.cursor.is_end_reported = True
             self.close_and_report_finished_queue(self.cursor.queue)
 
     def count_answers(self, view: ReviewView) -> tuple[int, int] | None:
@@ -320,4 +324,5 @@ class QueueNavigator(Controller["ReviewScreen"]):
             elif answer is not None:
                 self.screen.post_message(ShowScreen(answer))
 
-        self.input_queue.open_window(QueueEndDialog(queue, outcome), follow_answer)
+        window = QueueEndDialog(queue, outcome, is_blind=self.session.is_blind)
+        self.input_queue.open_window(window, follow_answer)

@@ -337,6 +337,12 @@ class ReviewScreen(FaithScreen):
         """Show the two sides of a conversation."""
         return conversation_tab_pieces(self.TITLE_WORDS, self.keys("review.metrics"))
 
+    def is_key_shown(self, action: str) -> bool:
+        """Leave the key of the metrics out of the footer where it is refused."""
+        if action == "show_metrics_screen":
+            return not self.session.is_blind
+        return super().is_key_shown(action)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done without a conversation."""
         if action == "show_metrics_screen":

@@ -146,7 +146,8 @@ class RunActions(Controller["RunsScreen"]):
         self.screen.marks.clear()
         self.screen.show_marks()
         self.screen.reload()
-        words = f"{format_run_names(runs)} {'archived' if archived else 'is listed again'}"
+        listed = "is listed again" if len(runs) == 1 else "are listed again"
+        words = f"{format_run_names(runs)} {'archived' if archived else listed}"
         if how == "undone":
             self.show_message(Piece("undone: ", "human strong"), Piece(words))
         else:

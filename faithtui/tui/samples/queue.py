@@ -76,6 +76,8 @@ class QueuePosition:
         """Place of the claim that is looked at, or was last."""
         self.is_outdated = False
         """The store knows better by now what is answered."""
+        self.is_end_reported = False
+        """What came of the queue was said, and no claim was opened again since."""
 
     def move_to(self, claim: ClaimId | None) -> None:
         """Note which claim is looked at; one outside the queue changes nothing."""
@@ -92,6 +94,7 @@ class QueuePosition:
         """Note that a claim has no answer after all: it was taken back, or could not be saved."""
         self.answered_claims.discard(claim)
         self.skipped_claims.discard(claim)
+        self.is_end_reported = False
 
     @property
     def is_over(self) -> bool:

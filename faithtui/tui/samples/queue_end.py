@@ -22,6 +22,7 @@ class QueueEndDialog(Dialog):
     Args:
         queue: The queue.
         end: What came of it; None for one that is no sample.
+        is_blind: The judge is hidden: screens that would show it are not offered.
     """
 
     HELP_WORDS: ClassVar[str] = (
@@ -68,8 +69,11 @@ class QueueEndDialog(Dialog):
         ),
     ]
 
-    def __init__(self, queue: ClaimQueue, end: QueueOutcome | None) -> None:
+    def __init__(
+        self, queue: ClaimQueue, end: QueueOutcome | None, *, is_blind: bool = False
+    ) -> None:
         super().__init__("This queue is through", lambda width: _end_lines(queue, end, width))
+        self._is_blind = is_blind
 
     def action_choose_screen(self, name: str) -> None:
         """Answer with a screen."""
@@ -82,7 +86,8 @@ class QueueEndDialog(Dialog):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what leads nowhere."""
         if action == "choose_screen":
-            return parameters[0] in screen_catalog.SCREENS
+            closed = screen_catalog.SCREENS_CLOSED_WHILE_BLIND if self._is_blind else ()
+            return parameters[0] in screen_catalog.SCREENS and parameters[0] not in closed
         return True
 
 

@@ -42,7 +42,13 @@ class EdgeLine(LineWidget, Widget):
 
 
 class TitleBar(EdgeLine):
-    """Where you are, and in which mode."""
+    """Where you are, and in which mode; words behind a key can be clicked as the key can."""
+
+    def list_clicked_keys(
+        self, pieces: Sequence[Piece], x: int, active: Mapping[str, str]
+    ) -> tuple[events.Key, ...]:
+        """Find the key that a click on a tab presses."""
+        return list_keys_in_clicked_hint(pieces, x, active)
 
 
 class StatusLine(EdgeLine):

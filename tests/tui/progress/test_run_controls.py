@@ -46,11 +46,14 @@ async def test_a_run_is_paused_and_resumed(app: FaithApp) -> None:
         await until(pilot, lambda: "r resumes" in " ".join(text_of(app, "totals").split()))
         await press(pilot, "p")
         assert "paused already; r resumes" in status(app)
+        assert "p pause" not in screen_text(app)
         paused.append(run.control.is_paused)
         await press(pilot, "r")
         paused.append(run.control.is_paused)
         assert paused == [True, True, False]
         await until(pilot, lambda: "running" in title(app))
+        assert "paused" not in status(app)
+        assert "resumed" not in status(app), "it would stay after the end"
 
 
 async def test_workers_become_more_and_fewer_within_their_bounds(app: FaithApp) -> None:

@@ -187,6 +187,41 @@ async def test_a_skipped_claim_comes_again_and_the_end_is_said(session: Session)
     await screen.settle()
     (end,) = screen.input_queue.windows
     assert isinstance(end, QueueEndDialog), "only what was put off is left"
+    screen.input_queue.answer(None)
+    screen.press("s")
+    await screen.settle()
+    assert not screen.input_queue.windows, "it was said"
+
+
+async def test_the_end_of_a_queue_is_said_once_and_not_after_every_correction(
+    session: Session,
+) -> None:
+    screen = await walking(session)
+    for _ in range(3):
+        screen.give("no")
+        await screen.settle()
+    assert len(screen.input_queue.windows) == 1
+    screen.input_queue.answer(None)
+    screen.give("yes")
+    await screen.settle()
+    assert not screen.input_queue.windows, "a correction finishes nothing"
+    screen.press("u")
+    await screen.settle()
+    screen.give("no")
+    await screen.settle()
+    assert len(screen.input_queue.windows) == 1, "a claim of it was open in between"
+
+
+@pytest.mark.parametrize("blind", [False, True])
+async def test_adjudication_is_offered_at_the_end_only_where_it_opens(
+    session: Session, blind: bool
+) -> None:
+    screen = await walking(session, blind=blind)
+    assert session.claim_queue is not None
+    screen.queue_navigator.show_queue_outcome(session.claim_queue, None)
+    (end,) = screen.input_queue.windows
+    assert end.check_action("choose_screen", ("adjudicate",)) is not blind
+    assert end.check_action("choose_screen", ("agreement",))
 
 
 async def test_an_answer_that_was_taken_back_is_open_again(session: Session) -> None:

@@ -10,6 +10,7 @@ from faithtui.tui.widgets.filter_bar import FilterBar, FilterInput
 from tests.tui.driving import (
     press,
     reviewing,
+    screen_text,
     status,
     until,
 )
@@ -108,6 +109,9 @@ async def test_what_is_typed_stands_above_status_and_keys(app: FaithApp) -> None
 async def test_while_blind_no_term_is_offered_that_shows_the_judge(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await blinded(pilot, app.session.store_path)
+        assert "M metrics" not in screen_text(app).split("\n", 1)[1], (
+            "refused, so not in the footer"
+        )
         await press(pilot, "slash")
         placeholder = app.screen.query_one(FilterInput).placeholder
         assert placeholder == "words, is:unlabelled, human:no, is:noted, -not"

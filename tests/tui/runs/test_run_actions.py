@@ -1,6 +1,7 @@
 """Runs are archived and brought back, retried, compared and exported from their list."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,6 +83,8 @@ async def test_archiving_is_taken_back_and_done_again(
         assert numbers(app) == [3, 1]
         await press(pilot, "u", "u")
         assert "nothing was archived here" in status(app)
+        await press(pilot, "space", "j", "space", "d", "u")
+        assert re.search(r"undone: runs #\d #\d are listed again", status(app))
 
 
 @pytest.mark.thorough

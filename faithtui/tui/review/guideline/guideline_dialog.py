@@ -139,7 +139,8 @@ class GuidelineDialog(Dialog):
     def action_write_new_version(self) -> None:
         """Write a new version in the user's editor, beginning with the one on screen."""
         text = "" if self._version_index < 0 else self._versions[self._version_index].text
-        found = edit_text(self.app, text, name="guideline.md", limit=GUIDELINE)
+        instead = ", or use faithtui guideline set FILE"
+        found = edit_text(self.app, text, name="guideline.md", limit=GUIDELINE, instead=instead)
         if isinstance(found, FaithtuiError):
             self.app.bell()
             self._message = str(found)

@@ -8,6 +8,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.message import Message
 from textual.widgets import Input
 
 from faithtui.domain.conversation import Span, normalise_claim
@@ -147,6 +148,23 @@ class MissedClaimAdder(Controller["ReviewScreen"]):
         return self.screen.claim is not None
 
 
+class ClaimInput(PlainInput):
+    """A line for a claim: the footer names its keys while it is used."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "add", tooltip="Add the claim", id="missed.add"),
+        Binding("escape", "drop", "drop", tooltip="Drop what was typed", id="missed.drop"),
+    ]
+
+    @dataclass
+    class Dropped(Message):
+        """What was typed is not wanted."""
+
+    def action_drop(self) -> None:
+        """Tell that what was typed is not wanted."""
+        self.post_message(self.Dropped())
+
+
 class MissedClaimsDialog(Dialog):
     """An answer with its claims; others are selected in it, or typed.
 
@@ -221,9 +239,9 @@ class MissedClaimsDialog(Dialog):
         with Vertical(id="dialog"):
             yield Pane(id="claim", title="Claims")
             yield WordPicker(id="words")
-            yield PlainInput(
-                id="typed", placeholder="claim: enter adds it, escape drops it", compact=True
-            )
+            line = ClaimInput(id="typed", placeholder="enter adds it, escape drops it")
+            line.border_title = "A claim in words of your own"
+            yield line
         yield KeyBar(id="keys")
 
     def show_content(self) -> None:
@@ -289,6 +307,10 @@ class MissedClaimsDialog(Dialog):
         self._set_complete(self._known.turn, self._is_complete)
         self._redraw()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave letters and escape to the line while it is typed in."""
+        return action != "close" or not isinstance(self.focused, ClaimInput)
+
     def action_close(self) -> None:
         """Close the line to type in, or the window."""
         if self.query_one("#typed").display:
@@ -296,6 +318,7 @@ class MissedClaimsDialog(Dialog):
         else:
             super().action_close()
 
+    @on(ClaimInput.Dropped)
     def _close_claim_input(self) -> None:
         self.query_one("#typed").display = False
         self.query_one(WordPicker).focus()

@@ -116,6 +116,9 @@ async def test_an_editor_that_is_missing_or_fails_is_told(
         monkeypatch.setenv("EDITOR", "false")
         await press(pilot, "e")
         assert "nothing was saved" in screen_text(app)
+        monkeypatch.delenv("EDITOR")
+        await press(pilot, "e")
+        assert "set FILE" in screen_text(app), "that needs no editor"
 
 
 def _taken(path: Path) -> str:

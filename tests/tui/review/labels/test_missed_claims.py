@@ -33,7 +33,11 @@ async def test_claims_are_added_and_the_answer_is_complete(
         assert first in stored(store_path).turns[claim.turn].content
         (row,) = stored(store_path).missed
         assert row.span is not None
-        await press(pilot, "e", *"It rains", "enter")
+        await press(pilot, "e", *"It rains")
+        assert "enter add  esc drop" in screen_text(app).splitlines()[-2]
+        assert "close" not in "".join(screen_text(app).splitlines()[-2:]), "q is a letter there"
+        assert "A claim in words of your own" in screen_text(app)
+        await press(pilot, "enter")
         assert missed(store_path) == [first, "It rains"]
         assert "+ It rains" in text_of(app, "claim")
         await press(pilot, "c")
