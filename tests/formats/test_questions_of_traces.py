@@ -1,5 +1,7 @@
 """Questions and passages of traces in the shapes that decorators, steps and tables give them."""
 
+import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -41,3 +43,42 @@ def test_what_is_around_an_answer_is_told(tmp_path: Path) -> None:
     conversation, notes = read(write(tmp_path / "x.jsonl", record))
     assert conversation.turns[-1].content == "At nine."
     assert dict(notes.unknown_keys) == {"outputs.answer.sources": 1}
+
+
+_DOCUMENTS = [{"document.content": "It sails.", "document.score": 0.5}]
+
+
+@pytest.mark.parametrize(
+    ("cell", "texts"),
+    [
+        (json.dumps(_DOCUMENTS), ["It sails."]),
+        (repr(_DOCUMENTS), ["It sails."]),
+        ("[]", []),
+        ("array([x])", None),
+        ("", []),  # OpenInference writes no attribute for an empty list
+    ],
+)
+def test_documents_in_a_cell_of_spans_are_read_and_never_empty_instead(
+    tmp_path: Path, cell: str, texts: list[str] | None
+) -> None:
+    path = tmp_path / "spans.csv"
+    with path.open("w", newline="") as stream:
+        rows = csv.writer(stream)
+        kinds = ("openinference.span.kind", "input.value", "output.value", "retrieval.documents")
+        ids = ("context.trace_id", "context.span_id", "parent_id", "start_time")
+        rows.writerow([*ids, *(f"attributes.{each}" for each in kinds)])
+        rows.writerow(["t", "1", "", "1", "CHAIN", "When?", "At nine.", ""])
+        rows.writerow(["t", "2", "1", "2", "RETRIEVER", "When?", "", cell])
+    conversation, notes = read(path)
+    context = conversation.turns[-1].retrieval_context
+    assert (None if context is None else [each.text for each in context]) == texts
+    told = {"attributes.retrieval.documents"} if cell.startswith("array") else set()
+    assert set(notes.unknown_keys) == told
+
+
+def test_passages_of_a_retriever_without_output_are_not_known(tmp_path: Path) -> None:
+    silent = {"id": "o", "traceId": "t", "type": "RETRIEVER", "startTime": "1", "output": None}
+    run = change(RUN, id="k", parent_run_id="r", run_type="retriever", outputs=None)
+    for name, records in (("x", [change(TRACE, observations=[silent])]), ("y", [RUN, run])):
+        conversation, _ = read(write(tmp_path / f"{name}.jsonl", *records))
+        assert conversation.turns[-1].retrieval_context is None

@@ -131,6 +131,11 @@ class Exchange:
         """Put more passages behind those it has."""
         self.passages = found if self.passages is None else self.passages + found
 
+    def add_output_of_step(self, output: object, name: str | None) -> None:
+        """Take what a retriever or a tool gave; without it, what was retrieved is not known."""
+        if output is not None:
+            self.add_passages(read_tool_output_as_passages(output, name))
+
     def read_mapped_passages(self, record: AnySpelling) -> None:
         """Take passages of a key that was mapped to `retrieval_context`, in any record."""
         mapped = record.read_first_value("retrieval_context")

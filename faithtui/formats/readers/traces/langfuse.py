@@ -30,7 +30,7 @@ from faithtui.formats.readers.values.any_spelling import (
     has_keys,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.passages import read_tool_output_as_passages
+from faithtui.formats.readers.values.passages import PassageList
 
 _KIND: Final = "_kind"
 _EVIDENCE: Final = ("retriever", "tool")
@@ -163,9 +163,9 @@ def _add_observation(exchange: Exchange, fields: AnySpelling) -> None:
     output = parse_json_or_keep_text(fields.read_first_value("output"))
     if _is_retrieval_or_tool(fields):
         if isinstance(output, list) and not output:
-            exchange.passages = exchange.passages or read_tool_output_as_passages([], name)
+            exchange.passages = exchange.passages or PassageList()
             return
-        exchange.add_passages(read_tool_output_as_passages(output, name))
+        exchange.add_output_of_step(output, name)
     elif kind == "generation":
         if not exchange.messages:
             exchange.messages = find_chat_messages(fields.read_first_value("input"))

@@ -25,7 +25,6 @@ from faithtui.formats.readers.traces.standard_keys import (
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys
 from faithtui.formats.readers.values.messages import make_dict_without_none
-from faithtui.formats.readers.values.passages import read_tool_output_as_passages
 
 _EVIDENCE: Final = ("retriever", "tool")
 _SESSION: Final = ("thread_id", "session_id", "conversation_id")
@@ -135,7 +134,7 @@ def _add_retrieved_passages(exchange: Exchange, run: AnySpelling) -> None:
     if isinstance(output, dict):
         inner = AnySpelling(output).read_first_value("documents", "output", "result")
         output = output if inner is None else inner
-    exchange.add_passages(read_tool_output_as_passages(output, run.read_text("name")))
+    exchange.add_output_of_step(output, run.read_text("name"))
 
 
 def _read_feedback(fields: AnySpelling) -> TraceScore:

@@ -41,7 +41,6 @@ from faithtui.formats.readers.values.any_spelling import (
 from faithtui.formats.readers.values.passages import (
     PassageList,
     read_passage_list,
-    read_tool_output_as_passages,
 )
 from faithtui.formats.writers.answer_results import OWN_KEY
 
@@ -58,6 +57,14 @@ _EVALUATION: Final = "gen_ai.evaluation.result"
 _NO_TRACE: Final = (
     "evaluations whose trace is not there are left out; import them together with the file of spans"
 )
+_LISTS: Final = (
+    "retrieval.documents",
+    "reranker.input_documents",
+    "reranker.output_documents",
+    "llm.input_messages",
+    "llm.output_messages",
+)
+"""Attributes that are lists of objects, which a cell of a table holds as text."""
 _NUMBERED: Final = re.compile(r"(.+?)\.(\d+)\.(.+)")
 
 
@@ -152,8 +159,14 @@ def _flatten_to_dotted_keys(value: object, key: str, flat: dict[str, object]) ->
     elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
         for place, each in enumerate(value):
             _flatten_to_dotted_keys(each, f"{key}.{place}", flat)
+    elif isinstance(value, str) and isinstance(inner := _parse_list(key, value), list):
+        _flatten_to_dotted_keys(inner, key, flat)
     else:
         flat[key] = value
+
+
+def _parse_list(key: str, value: str) -> object:
+    return parse_json_or_keep_text(value) if key in _LISTS else value
 
 
 def _read_otlp_value(value: object) -> object:
@@ -471,19 +484,18 @@ def _add_passages_or_chat(exchange: Exchange, span: dict[str, Any]) -> None:
     kind = str(attributes.get("openinference.span.kind", "")).upper()
     operation = str(attributes.get("gen_ai.operation.name", "")).lower()
     documents = _group_attributes_by_number(attributes, "retrieval.documents")
-    if kind == "RETRIEVER" or operation == "retrieval" or documents:
-        found = _read_documents(documents) if documents else _read_output_passages(attributes, span)
+    if documents:
+        exchange.add_passages(_read_documents(documents))
+    elif kind == "RETRIEVER" or operation == "retrieval":
+        _add_output_of_retriever(exchange, span)
     elif kind == "TOOL" or operation == "execute_tool":
         name = attributes.get("tool.name") or attributes.get("gen_ai.tool.name") or span["name"]
         output = attributes.get("output.value", attributes.get("gen_ai.tool.call.result"))
-        found = read_tool_output_as_passages(output, str(name) if name else None)
-    else:
-        if exchange.answer is None or not exchange.messages:
-            messages, answer = _read_chat_messages_and_answer(attributes, span["events"])
-            exchange.messages = exchange.messages or messages
-            exchange.answer = answer if exchange.answer is None else exchange.answer
-        return
-    exchange.add_passages(found)
+        exchange.add_output_of_step(output, str(name) if name else None)
+    elif exchange.answer is None or not exchange.messages:
+        messages, answer = _read_chat_messages_and_answer(attributes, span["events"])
+        exchange.messages = exchange.messages or messages
+        exchange.answer = answer if exchange.answer is None else exchange.answer
 
 
 def _read_documents(documents: list[dict[str, object]]) -> PassageList:
@@ -494,9 +506,19 @@ def _read_documents(documents: list[dict[str, object]]) -> PassageList:
     return read_passage_list(listed, "retrieval.documents")
 
 
-def _read_output_passages(attributes: dict[str, Any], span: dict[str, Any]) -> PassageList:
+def _add_output_of_retriever(exchange: Exchange, span: dict[str, Any]) -> None:
+    """Add what a retriever gave without documents in attributes of their own.
+
+    OpenInference writes no attribute at all for an empty list of documents.
+    """
+    attributes = span["attributes"]
+    listed = attributes.get("retrieval.documents")
     output = attributes.get("output.value", attributes.get("gen_ai.retrieval.documents"))
-    return read_tool_output_as_passages(output, span["name"])
+    if listed not in (None, "", []):
+        exchange.unknown.add_value("attributes.retrieval.documents", listed, can_be_mapped=False)
+    elif output is None and "openinference.span.kind" in attributes:
+        output = []
+    exchange.add_output_of_step(output, span["name"])
 
 
 def _list_scores_in_span_events(span: dict[str, Any]) -> Iterator[TraceScore]:
