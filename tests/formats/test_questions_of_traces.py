@@ -3,9 +3,11 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from faithtui.domain.conversation import Document
 from tests.formats.test_detection import write
 from tests.formats.test_keys_of_traces import RUN, TRACE, change, read
 
@@ -82,3 +84,63 @@ def test_passages_of_a_retriever_without_output_are_not_known(tmp_path: Path) ->
     for name, records in (("x", [change(TRACE, observations=[silent])]), ("y", [RUN, run])):
         conversation, _ = read(write(tmp_path / f"{name}.jsonl", *records))
         assert conversation.turns[-1].retrieval_context is None
+
+
+def _make_span(kind: str, number: int, **attributes: object) -> dict[str, object]:
+    return {
+        "name": kind,
+        "context": {"trace_id": "t", "span_id": str(number)},
+        "parent_id": None if number == 0 else "0",
+        "start_time": str(number),
+        "attributes": {"openinference.span.kind": kind, **attributes},
+    }
+
+
+def _list_documents(*texts: str) -> list[dict[str, str]]:
+    return [{"document.content": each} for each in texts]
+
+
+@pytest.mark.parametrize(
+    ("given", "texts"), [(None, ["b"]), (["a", "b"], ["c", "b"]), (["a", "b", "c"], ["b"])]
+)
+def test_what_a_reranker_gave_counts_and_not_what_it_was_given(
+    tmp_path: Path, given: list[str] | None, texts: list[str]
+) -> None:
+    root = _make_span("CHAIN", 0, **{"input.value": "When?", "output.value": "At nine."})
+    found = _make_span("RETRIEVER", 1, **{"retrieval.documents": _list_documents("a", "b", "c")})
+    inputs = {"reranker.input_documents": _list_documents(*given)} if given else {}
+    outputs = {"reranker.output_documents": _list_documents("b")}
+    reranker = _make_span("RERANKER", 2, **inputs, **outputs)
+    for records, expected in (([root, found, reranker], texts), ([root, reranker], ["b"])):
+        conversation, notes = read(write(tmp_path / "x.jsonl", *records))
+        context = conversation.turns[-1].retrieval_context
+        assert [each.text for each in context or ()] == expected
+        assert any("reranker" in each for each in notes.remarks) == (found in records)
+
+
+def _put_output_in_a_step(output: object) -> list[list[dict[str, Any]]]:
+    """Make a trace of each tool whose inner step gave something."""
+    step = {"id": "o", "traceId": "t", "type": "SPAN", "name": "n", "startTime": "1"}
+    named = output if isinstance(output, dict) else {"output": output}
+    run = change(RUN, id="k", parent_run_id="r", name="n", dotted_order="1.1", outputs=named)
+    root = _make_span("CHAIN", 0, **{"input.value": "When?", "output.value": "At nine."})
+    span = _make_span("CHAIN", 1, **{"output.value": json.dumps(output)})
+    return [[change(TRACE, observations=[{**step, "output": output}])], [RUN, run], [root, span]]
+
+
+def test_documents_in_the_output_of_any_step_are_evidence_where_there_is_no_other(
+    tmp_path: Path,
+) -> None:
+    for records in _put_output_in_a_step({"documents": [{"page_content": "It sails."}]}):
+        conversation, notes = read(write(tmp_path / "x.jsonl", *records))
+        assert conversation.turns[-1].retrieval_context == (Document("It sails."),)
+        assert any("output" in each and "documents`" in each for each in notes.remarks)
+
+
+def test_a_list_that_a_step_gave_is_told_with_the_way_to_have_it_read(tmp_path: Path) -> None:
+    for records in _put_output_in_a_step(["It sails.", "It waits."]):
+        conversation, notes = read(write(tmp_path / "x.jsonl", *records))
+        assert conversation.turns[-1].retrieval_context is None
+        assert len(notes.unknown_keys) == 1
+        [remark] = notes.remarks
+        assert "etriever`" in remark.replace("RETRIEVER", "retriever")

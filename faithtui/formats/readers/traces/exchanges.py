@@ -9,7 +9,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
@@ -76,6 +76,7 @@ _IN_INPUT_OR_OUTPUT: Final = frozenset(
     )
 )
 """Keys of what went into an application and came out of it that are read, or mean nothing here."""
+_RERANKED: Final = "the passages of an answer are those that a reranker gave, not all it was given"
 _AROUND_QUESTION: Final = ("messages", "input_messages", *QUESTION, "inputs")
 """Keys under which applications are given the question, most telling first."""
 _AROUND_EITHER: Final = (*_AROUND_QUESTION, *HISTORY, *_AROUND_ANSWER, "args")
@@ -135,6 +136,58 @@ class Exchange:
         """Take what a retriever or a tool gave; without it, what was retrieved is not known."""
         if output is not None:
             self.add_passages(read_tool_output_as_passages(output, name))
+
+    def replace_passages_by_reranked(
+        self, reranked: PassageList, given: PassageList, options: ReadOptions
+    ) -> None:
+        """Take what a reranker gave in place of what it was given.
+
+        Args:
+            reranked: What it gave.
+            given: What it was given; empty where its span does not say: all that was retrieved.
+            options: Take the remark.
+        """
+        before = self.passages or PassageList()
+        if before.documents:
+            options.notes.remarks[_RERANKED] += 1
+        self.passages = (before - given if given.documents else PassageList()) + reranked
+
+    def read_outputs_of_other_steps(
+        self,
+        outputs: Iterable[tuple[str | None, object]],
+        key: str,
+        way: str,
+        options: ReadOptions,
+    ) -> None:
+        """Find passages in what steps gave that are no retriever, where nothing else gave any.
+
+        Documents under a name of theirs are taken as those beside the answer are. A list without
+        a name may be anything: it is told.
+
+        Args:
+            outputs: Name and output of each step.
+            key: Where outputs stand in a trace.
+            way: How to say that such a step is a retriever.
+            options: Take the remarks.
+        """
+        if self.passages is not None or self.passages_beside is not None:
+            return
+        unread = []
+        before: PassageList | None
+        for name, output in outputs:
+            inner = parse_json_or_keep_text(output)
+            if isinstance(inner, dict):
+                before, self.passages_beside = self.passages_beside, None
+                self._take_passages_beside_answer(AnySpelling(inner), key)
+                self.passages_beside = _join_or_narrow(before, self.passages_beside)
+            elif _read_list_of_documents(inner) is not None:
+                unread.append((name, inner))
+        for name, inner in unread if self.passages_beside is None else ():
+            self.unknown.add_value(key, inner, can_be_mapped=False)
+            options.notes.remarks[
+                f"`{key}` of the step `{(name or '')[:40]}` is a list that may be passages and was "
+                f"not taken for evidence; if it is, {way}"
+            ] += 1
 
     def read_mapped_passages(self, record: AnySpelling) -> None:
         """Take passages of a key that was mapped to `retrieval_context`, in any record."""
@@ -274,6 +327,13 @@ def _is_question_or_answer(value: object, name: str) -> bool:
     return not is_call and bool(find_chat_messages(value))
 
 
+def _join_or_narrow(earlier: PassageList | None, later: PassageList | None) -> PassageList | None:
+    """Join what two steps gave; a step that only left some out is the one that counts."""
+    if earlier is None or later is None:
+        return earlier or later
+    return earlier + (later - earlier) if _list_other_texts(later, earlier) else later
+
+
 def _read_list_of_documents(value: object) -> PassageList | None:
     """Read a list of texts, or of objects with a text that are no messages.
 
@@ -380,8 +440,8 @@ def _use_or_keep_passages_beside_answer(
     if turn.passages is None:
         turn.passages = beside
         options.notes.remarks[
-            f"the passages of an answer are those in `{key}`, as no step or tool of its trace gave "
-            "any"
+            f"the passages of an answer are those in `{key}`, as no retriever or tool of its "
+            "trace gave any"
         ] += 1
     elif rest := _list_other_texts(beside, turn.passages):
         exchange.unknown.add_fields({key: rest}, ())

@@ -34,6 +34,8 @@ from faithtui.formats.readers.values.passages import PassageList
 
 _KIND: Final = "_kind"
 _EVIDENCE: Final = ("retriever", "tool")
+_OTHER_STEPS: Final = ("span", "chain", "agent", "event")
+"""Types of observations that may have retrieved something without saying so."""
 _TWICE: Final = "traces that are there more than once are read once, as they came first"
 _NO_TRACE: Final = (
     "observations and scores whose trace is not there are left out; import them together with the "
@@ -113,6 +115,14 @@ def _make_exchange_from_trace(
     )
     for each in (root, *observations):
         exchange.read_mapped_passages(each)
+    outputs = (
+        (each.read_text("name"), each.read_first_value("output"))
+        for each in observations
+        if (each.read_text("type") or "span").lower() in _OTHER_STEPS
+    )
+    exchange.read_outputs_of_other_steps(
+        outputs, "observations[].output", "give it the `type` `RETRIEVER`", options
+    )
     exchange.unknown.add_fields(root.value, LANGFUSE_TRACE)
     exchange.details = {
         "trace_id": trace,

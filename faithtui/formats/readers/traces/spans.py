@@ -7,7 +7,6 @@ Source: OpenInference `semantic_conventions.md`; OpenTelemetry `gen-ai-spans.md`
 `gen-ai-events.md`; OpenLLMetry for `gen_ai.prompt.N` and `gen_ai.completion.N`.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -65,7 +64,8 @@ _LISTS: Final = (
     "llm.output_messages",
 )
 """Attributes that are lists of objects, which a cell of a table holds as text."""
-_NUMBERED: Final = re.compile(r"(.+?)\.(\d+)\.(.+)")
+_OTHER_STEPS: Final = ("CHAIN", "AGENT", "UNKNOWN", "RERANKER")
+"""Kinds of spans that may have retrieved something without saying so."""
 
 
 def _explain_match(sample: Sample) -> str | None:
@@ -338,13 +338,24 @@ def _make_exchange_from_trace(
         root["attributes"], root["events"]
     )
     for span in spans:
-        _add_passages_or_chat(exchange, span)
+        _add_passages_or_chat(exchange, span, options)
         if "retrieval_context" in span["attributes"]:
             exchange.read_mapped_passages(AnySpelling(span["attributes"]))
         _keep_unknown_attributes(exchange, span)
     attributes = root["attributes"]
     exchange.read_rest_of_input_and_output(
         {name: attributes.get(name) for name in ("input.value", "output.value")}
+    )
+    others = (
+        (span["name"], span["attributes"].get("output.value"))
+        for span in spans
+        if span is not root and _get_kind(span["attributes"]) in _OTHER_STEPS
+    )
+    exchange.read_outputs_of_other_steps(
+        others,
+        "attributes.output.value",
+        "give it the `openinference.span.kind` `RETRIEVER`",
+        options,
     )
     for rest in filter(None, unknown):
         exchange.unknown.add_all(UnknownFields.from_json(rest))
@@ -383,9 +394,13 @@ def _find_session_id(part: Mapping[str, Any]) -> str | None:
 
 def _is_retrieval_or_tool(attributes: Mapping[str, object]) -> bool:
     """Say whether a span retrieved something or called a tool."""
-    kind = str(attributes.get("openinference.span.kind", "")).upper()
+    kind = _get_kind(attributes)
     operation = str(attributes.get("gen_ai.operation.name", "")).lower()
     return kind in ("RETRIEVER", "TOOL") or operation in ("retrieval", "execute_tool")
+
+
+def _get_kind(attributes: Mapping[str, object]) -> str:
+    return str(attributes.get("openinference.span.kind", "")).upper()
 
 
 def _find_model(spans: list[dict[str, Any]]) -> object:
@@ -479,12 +494,18 @@ def _get_attribute_or_subkeys(attributes: Mapping[str, object], name: str) -> ob
     }
 
 
-def _add_passages_or_chat(exchange: Exchange, span: dict[str, Any]) -> None:
+def _add_passages_or_chat(exchange: Exchange, span: dict[str, Any], options: ReadOptions) -> None:
     attributes = span["attributes"]
-    kind = str(attributes.get("openinference.span.kind", "")).upper()
+    kind = _get_kind(attributes)
     operation = str(attributes.get("gen_ai.operation.name", "")).lower()
     documents = _group_attributes_by_number(attributes, "retrieval.documents")
-    if documents:
+    reranked = _group_attributes_by_number(attributes, "reranker.output_documents")
+    if reranked:
+        given = _group_attributes_by_number(attributes, "reranker.input_documents")
+        exchange.replace_passages_by_reranked(
+            _read_documents(reranked), _read_documents(given), options
+        )
+    elif documents:
         exchange.add_passages(_read_documents(documents))
     elif kind == "RETRIEVER" or operation == "retrieval":
         _add_output_of_retriever(exchange, span)
