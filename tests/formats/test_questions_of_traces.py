@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from faithtui.domain.conversation import Document
+from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from tests.formats.test_detection import write
 from tests.formats.test_keys_of_traces import RUN, TRACE, change, read
 
@@ -144,3 +145,17 @@ def test_a_list_that_a_step_gave_is_told_with_the_way_to_have_it_read(tmp_path: 
         assert len(notes.unknown_keys) == 1
         [remark] = notes.remarks
         assert "etriever`" in remark.replace("RETRIEVER", "retriever")
+
+
+def test_langfuse_observations_in_a_file_of_their_own_are_no_rows(tmp_path: Path) -> None:
+    observation = {
+        "id": "o", "traceId": "t", "type": "GENERATION", "name": "n", "startTime": "1",
+        "parentObservationId": None, "input": "When?", "output": "At nine.",
+    }  # fmt: skip
+    path = write(tmp_path / "observations.jsonl", observation)
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
+    file.close()
+    assert dataset.reader.name == "langfuse"
+    row = {"question": "When?", "answer": "At nine.", "trace_id": "t"}
+    conversation, _ = read(write(tmp_path / "rows.jsonl", row))
+    assert len(conversation.turns) == 2
