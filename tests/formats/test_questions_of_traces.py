@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from faithtui.domain.conversation import Document
+from faithtui.formats.files.paged_lists import find_paged_list
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from tests.formats.test_detection import write
-from tests.formats.test_keys_of_traces import RUN, TRACE, change, read
+from tests.formats.test_keys_of_traces import RUN, SPAN, TRACE, change, read
 
 
 @pytest.mark.parametrize(
@@ -159,3 +160,39 @@ def test_langfuse_observations_in_a_file_of_their_own_are_no_rows(tmp_path: Path
     row = {"question": "When?", "answer": "At nine.", "trace_id": "t"}
     conversation, _ = read(write(tmp_path / "rows.jsonl", row))
     assert len(conversation.turns) == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "reader"),
+    [
+        ({"data": [TRACE], "meta": {"page": 1}}, "langfuse"),
+        ({"data": [SPAN], "next_cursor": None}, "spans"),
+        ({"runs": [RUN], "cursors": {"next": None}}, "langsmith"),
+        (
+            {
+                "features": [],
+                "rows": [{"row_idx": 0, "row": {"question": "When?", "answer": "At nine."}}],
+            },
+            "rows",
+        ),
+    ],
+)
+def test_records_in_an_answer_of_an_api_are_read(
+    tmp_path: Path, answer: dict[str, object], reader: str
+) -> None:
+    document = tmp_path / "x.json"
+    document.write_text(json.dumps(answer, indent=1))
+    for path in (document, write(tmp_path / "x.jsonl", answer)):
+        dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
+        file.close()
+        assert dataset.reader.name == reader
+        assert "of an answer of an API" in dataset.reason
+        conversation, _ = read(path)
+        assert [each.content for each in conversation.turns] == ["When?", "At nine."]
+
+
+def test_an_object_that_says_more_than_its_list_is_no_answer_of_an_api() -> None:
+    cut = {"rows": [{"row": {"question": "Wh"}, "truncated_cells": ["question"]}]}
+    others: list[dict[str, Any]] = [{"data": [RUN], "question": "When?"}, {"data": []}, cut]
+    for other in (*others, {"data": [{"role": "user"}]}):
+        assert find_paged_list(other) is None
