@@ -196,3 +196,14 @@ def test_an_object_that_says_more_than_its_list_is_no_answer_of_an_api() -> None
     others: list[dict[str, Any]] = [{"data": [RUN], "question": "When?"}, {"data": []}, cut]
     for other in (*others, {"data": [{"role": "user"}]}):
         assert find_paged_list(other) is None
+
+
+def test_secrets_in_metadata_of_a_trace_are_dropped_and_told(tmp_path: Path) -> None:
+    metadata = {"x_api_key": "sk-1", "env": "prod", "total_tokens": 3}
+    traced = change(TRACE, metadata=metadata)
+    for record, within in ((traced, ""), (change(RUN, extra={"metadata": metadata}), "extra.")):
+        conversation, notes = read(write(tmp_path / "x.jsonl", record))
+        assert dict(notes.dropped_keys) == {f"{within}metadata.x_api_key": 1}
+        assert "sk-1" not in str(conversation.metadata)
+        assert "prod" in str(conversation.metadata)
+        assert "total_tokens" in str(conversation.metadata)

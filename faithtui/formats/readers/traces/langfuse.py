@@ -135,6 +135,9 @@ def _make_exchange_from_trace(
             and each not in ([], {})
         },
     }
+    metadata = exchange.details.get("metadata")
+    if isinstance(metadata, dict):
+        exchange.details["metadata"] = exchange.unknown.drop_secrets(metadata, "metadata.")
     scores = [*_list_records_nested_in_trace(root, "scores"), *by_kind["score"]]
     unique = {each.read_text("id") or str(place): each for place, each in enumerate(scores)}
     exchange.scores = [_read_score(each) for each in unique.values()]

@@ -104,7 +104,11 @@ def _make_exchange_from_trace(
         trace_id=trace,
         run_id=root.read_text("id"),
         tags=root.read_first_value("tags"),
-        metadata={name: each for name, each in metadata.items() if name not in _SESSION} or None,
+        metadata=exchange.unknown.drop_secrets(
+            {name: each for name, each in metadata.items() if name not in _SESSION},
+            "extra.metadata.",
+        )
+        or None,
         project_id=root.read_text("session_id"),
         status=root.read_text("status"),
         error=root.read_text("error"),
