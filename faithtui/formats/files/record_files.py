@@ -22,6 +22,7 @@ from faithtui.formats.files.byte_streams import (
     make_read_error,
     open_file_or_stdin_as_utf8,
 )
+from faithtui.formats.files.paged_lists import find_paged_list
 from faithtui.formats.files.tables import find_delimiter, read_column_names, read_csv_rows
 from faithtui.formats.images import STDIN
 from faithtui.formats.json_lines import (
@@ -132,6 +133,8 @@ class RecordFile:
         self.path = path
         self._renames = renames or {}
         self._is_sample_whole = False
+        self.paged_list: str | None = None
+        """Key of the list that records were taken from, where they came as an API answers."""
         self._stream = open_file_or_stdin_as_utf8(path)
         try:
             self.kind = _detect_file_kind(path, self._stream.head)
@@ -205,7 +208,7 @@ class RecordFile:
 
     def _iterate_renamed_records(self) -> Iterator[FileRecord]:
         try:
-            for each in _iterate_records_of_any_kind(self.path, self.kind, self._stream):
+            for each in self._iterate_records_of_pages():
                 found = each.found
                 if self._renames and isinstance(found, dict):
                     each = replace(
@@ -219,6 +222,23 @@ class RecordFile:
             raise InputError(error.reason, path=self.path, line=error.line) from error
         except (OSError, EOFError) as error:
             raise make_read_error(self.path, error) from error
+
+    def _iterate_records_of_pages(self) -> Iterator[FileRecord]:
+        for each in _iterate_records_of_any_kind(self.path, self.kind, self._stream):
+            found = each.found
+            page = (
+                find_paged_list(found)
+                if isinstance(found, dict) and self.kind in (FileKind.DOCUMENT, FileKind.LINES)
+                else None
+            )
+            if page is None:
+                yield each
+            else:
+                self.paged_list, records = page
+                size = each.size // len(records) + 1
+                for place, record in enumerate(records, start=1):
+                    yield replace(each, record=place, size=size, found=record)
+            del each, found
 
 
 def _raise_on_iteration(error: InputError) -> Iterator[FileRecord]:

@@ -138,6 +138,9 @@ def open_file_and_detect_format(
     try:
         dataset = _choose_reader_for_file(file.sample, choice, source)
         dataset = replace(dataset, why_no_rows=explain_missing_rows(file))
+        if file.paged_list is not None:
+            reason = f"{dataset.reason}, in the list `{file.paged_list}` of an answer of an API"
+            dataset = replace(dataset, reason=reason)
     except BaseException:
         file.close()
         raise

@@ -304,6 +304,9 @@ _OF_OTHER_TOOLS: Final = (
     "invalid_result",
     "passing",
     "pairwise_source",
+    "parent_observation_id",
+    "completion_start_time",
+    "usage_details",
 )
 """Keys of rows that readers of their own know more about."""
 

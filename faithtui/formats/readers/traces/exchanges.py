@@ -9,7 +9,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
@@ -76,6 +76,10 @@ _IN_INPUT_OR_OUTPUT: Final = frozenset(
     )
 )
 """Keys of what went into an application and came out of it that are read, or mean nothing here."""
+_RERANKED: Final = "the passages of an answer are those that a reranker gave, not all it was given"
+_AROUND_QUESTION: Final = ("messages", "input_messages", *QUESTION, "inputs")
+"""Keys under which applications are given the question, most telling first."""
+_AROUND_EITHER: Final = (*_AROUND_QUESTION, *HISTORY, *_AROUND_ANSWER, "args")
 _CONTEXT_NAMES: Final = frozenset(map(normalise_key_spelling, CONTEXTS))
 _TEXT_OF_DOCUMENT: Final = (
     *("text", "page_content", "content", "context", "passage", "chunk", "document"),
@@ -128,6 +132,63 @@ class Exchange:
         """Put more passages behind those it has."""
         self.passages = found if self.passages is None else self.passages + found
 
+    def add_output_of_step(self, output: object, name: str | None) -> None:
+        """Take what a retriever or a tool gave; without it, what was retrieved is not known."""
+        if output is not None:
+            self.add_passages(read_tool_output_as_passages(output, name))
+
+    def replace_passages_by_reranked(
+        self, reranked: PassageList, given: PassageList, options: ReadOptions
+    ) -> None:
+        """Take what a reranker gave in place of what it was given.
+
+        Args:
+            reranked: What it gave.
+            given: What it was given; empty where its span does not say: all that was retrieved.
+            options: Take the remark.
+        """
+        before = self.passages or PassageList()
+        if before.documents:
+            options.notes.remarks[_RERANKED] += 1
+        self.passages = (before - given if given.documents else PassageList()) + reranked
+
+    def read_outputs_of_other_steps(
+        self,
+        outputs: Iterable[tuple[str | None, object]],
+        key: str,
+        way: str,
+        options: ReadOptions,
+    ) -> None:
+        """Find passages in what steps gave that are no retriever, where nothing else gave any.
+
+        Documents under a name of theirs are taken as those beside the answer are. A list without
+        a name may be anything: it is told.
+
+        Args:
+            outputs: Name and output of each step.
+            key: Where outputs stand in a trace.
+            way: How to say that such a step is a retriever.
+            options: Take the remarks.
+        """
+        if self.passages is not None or self.passages_beside is not None:
+            return
+        unread = []
+        before: PassageList | None
+        for name, output in outputs:
+            inner = parse_json_or_keep_text(output)
+            if isinstance(inner, dict):
+                before, self.passages_beside = self.passages_beside, None
+                self._take_passages_beside_answer(AnySpelling(inner), key)
+                self.passages_beside = _join_or_narrow(before, self.passages_beside)
+            elif _read_list_of_documents(inner) is not None:
+                unread.append((name, inner))
+        for name, inner in unread if self.passages_beside is None else ():
+            self.unknown.add_value(key, inner, can_be_mapped=False)
+            options.notes.remarks[
+                f"`{key}` of the step `{(name or '')[:40]}` is a list that may be passages and was "
+                f"not taken for evidence; if it is, {way}"
+            ] += 1
+
     def read_mapped_passages(self, record: AnySpelling) -> None:
         """Take passages of a key that was mapped to `retrieval_context`, in any record."""
         mapped = record.read_first_value("retrieval_context")
@@ -143,21 +204,43 @@ class Exchange:
             given: What went into the trace and what came out of it, by the name it has there.
         """
         texts_as_they_stand = [self.answer, *(_get_content(each) for each in self.messages)]
-        objects = [
-            (name, AnySpelling(inner), isinstance(value, dict))
-            for name, value in given.items()
-            if value not in texts_as_they_stand
-            and isinstance(inner := parse_json_or_keep_text(value), dict)
-        ]
-        for name, fields, can_be_mapped in reversed(objects):
-            names = _IN_INPUT_OR_OUTPUT | self._take_passages_beside_answer(fields, name)
-            texts = [key for key, each in fields.value.items() if isinstance(each, str)]
-            if len(texts) == 1:  # a text alone is the question or the answer, whatever its key
-                fold = normalise_key_spelling(texts[0])
-                is_read = fields.value[texts[0]] in texts_as_they_stand
-                names = names | ({fold} if is_read or fold not in _CONTEXT_NAMES else set())
-            can_be_mapped = can_be_mapped and "." not in name
-            self.unknown.add_fields(fields.value, names, f"{name}.", can_be_mapped=can_be_mapped)
+        for name, value in reversed(tuple(given.items())):
+            if value in texts_as_they_stand:
+                continue
+            inner = parse_json_or_keep_text(value)
+            if isinstance(inner, dict):
+                can_be_mapped = isinstance(value, dict) and "." not in name
+                self._read_rest_of_object(inner, name, texts_as_they_stand, can_be_mapped)
+            elif inner not in (None, "", []) and not _is_question_or_answer(inner, name):
+                self.unknown.add_value(name, inner, can_be_mapped=False)
+
+    def _read_rest_of_object(
+        self,
+        found: dict[str, object],
+        name: str,
+        texts_as_they_stand: list[object],
+        can_be_mapped: bool,
+        depth: int = 0,
+    ) -> None:
+        fields = AnySpelling(found)
+        names = _IN_INPUT_OR_OUTPUT | self._take_passages_beside_answer(fields, name)
+        texts = [key for key, each in found.items() if isinstance(each, str)]
+        if len(texts) == 1:  # a text alone is the question or the answer, whatever its key
+            fold = normalise_key_spelling(texts[0])
+            is_read = found[texts[0]] in texts_as_they_stand
+            is_no_context = depth == 0 and fold not in _CONTEXT_NAMES
+            names = names | ({fold} if is_read or is_no_context else set())
+        self.unknown.add_fields(found, names, f"{name}.", can_be_mapped=can_be_mapped)
+        for key in dict.fromkeys(fields.get_key_spelling(each) for each in _AROUND_EITHER):
+            value, within = found.get(key), f"{name}.{key}"
+            if looks_like_messages([value]) or has_keys(value, "lc"):
+                continue  # a message has keys of its own
+            if isinstance(value, dict) and depth < _MOST_NESTING:
+                self._read_rest_of_object(value, within, texts_as_they_stand, False, depth + 1)
+                continue
+            can_be_lost = isinstance(value, list | int | float) and value != []
+            if can_be_lost and not _is_question_or_answer(value, name):
+                self.unknown.add_value(within, value, can_be_mapped=False)
 
     def _take_passages_beside_answer(self, fields: AnySpelling, within: str) -> set[str]:
         """Take the first list of passages; give the folded names of all with nothing else in it."""
@@ -234,6 +317,21 @@ def _passages_from_json(value: object) -> PassageList | None:
         tuple(Document(text, source) for text, source, _ in value),
         tuple(details for *_, details in value),
     )
+
+
+def _is_question_or_answer(value: object, name: str) -> bool:
+    """Say whether all of what went into a trace is its question, or what came out its answer."""
+    if not name.startswith("input"):
+        return find_answer_text(value) is not None
+    is_call = isinstance(value, list) and len(value) > 1 and not looks_like_messages(value)
+    return not is_call and bool(find_chat_messages(value))
+
+
+def _join_or_narrow(earlier: PassageList | None, later: PassageList | None) -> PassageList | None:
+    """Join what two steps gave; a step that only left some out is the one that counts."""
+    if earlier is None or later is None:
+        return earlier or later
+    return earlier + (later - earlier) if _list_other_texts(later, earlier) else later
 
 
 def _read_list_of_documents(value: object) -> PassageList | None:
@@ -342,8 +440,8 @@ def _use_or_keep_passages_beside_answer(
     if turn.passages is None:
         turn.passages = beside
         options.notes.remarks[
-            f"the passages of an answer are those in `{key}`, as no step or tool of its trace gave "
-            "any"
+            f"the passages of an answer are those in `{key}`, as no retriever or tool of its "
+            "trace gave any"
         ] += 1
     elif rest := _list_other_texts(beside, turn.passages):
         exchange.unknown.add_fields({key: rest}, ())
@@ -562,12 +660,30 @@ def find_chat_messages(value: object, depth: int = 0) -> list[object]:
     fields = AnySpelling(value)
     history = fields.read_first_value("chat_history", "history")
     before = list(history) if looks_like_messages(history) and isinstance(history, list) else []
-    for name in ("messages", "input_messages", *QUESTION, "inputs", "text", "content", "kwargs"):
-        found = find_chat_messages(fields.read_first_value(name), depth + 1)
+    places = [fields.read_first_value(name) for name in (*_AROUND_QUESTION, "text", "content")]
+    for each in (*places, *_list_arguments(fields)):
+        found = find_chat_messages(each, depth + 1)
         if found:
             return [*before, *found]
     texts = [each for each in value.values() if isinstance(each, str)]
     return [*before, *find_chat_messages(texts[0], depth + 1)] if len(texts) == 1 else before
+
+
+def _list_arguments(fields: AnySpelling) -> list[object]:
+    """List what may be the question among the arguments of a call, as decorators keep them.
+
+    Those by place have no names: messages are it, or the only text. Of those by name beside them,
+    only a usual name says so, as others may be a user or a tenant.
+    """
+    args, kwargs = fields.read_first_value("args"), fields.read_first_value("kwargs")
+    if not isinstance(args, list):
+        return [kwargs]
+    likely = list(filter(looks_like_messages, args)) or [
+        each for each in args if isinstance(each, str) and each
+    ]
+    named = AnySpelling(kwargs if isinstance(kwargs, dict) else {})
+    usual = {name: named.read_first_value(name) for name in (*_AROUND_QUESTION, *HISTORY)}
+    return [likely[0] if len(likely) == 1 else args, usual]
 
 
 def find_answer_text(value: object, depth: int = 0) -> str | None:

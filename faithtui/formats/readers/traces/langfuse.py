@@ -30,10 +30,12 @@ from faithtui.formats.readers.values.any_spelling import (
     has_keys,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.passages import read_tool_output_as_passages
+from faithtui.formats.readers.values.passages import PassageList
 
 _KIND: Final = "_kind"
 _EVIDENCE: Final = ("retriever", "tool")
+_OTHER_STEPS: Final = ("span", "chain", "agent", "event")
+"""Types of observations that may have retrieved something without saying so."""
 _TWICE: Final = "traces that are there more than once are read once, as they came first"
 _NO_TRACE: Final = (
     "observations and scores whose trace is not there are left out; import them together with the "
@@ -113,6 +115,14 @@ def _make_exchange_from_trace(
     )
     for each in (root, *observations):
         exchange.read_mapped_passages(each)
+    outputs = (
+        (each.read_text("name"), each.read_first_value("output"))
+        for each in observations
+        if (each.read_text("type") or "span").lower() in _OTHER_STEPS
+    )
+    exchange.read_outputs_of_other_steps(
+        outputs, "observations[].output", "give it the `type` `RETRIEVER`", options
+    )
     exchange.unknown.add_fields(root.value, LANGFUSE_TRACE)
     exchange.details = {
         "trace_id": trace,
@@ -125,6 +135,9 @@ def _make_exchange_from_trace(
             and each not in ([], {})
         },
     }
+    metadata = exchange.details.get("metadata")
+    if isinstance(metadata, dict):
+        exchange.details["metadata"] = exchange.unknown.drop_secrets(metadata, "metadata.")
     scores = [*_list_records_nested_in_trace(root, "scores"), *by_kind["score"]]
     unique = {each.read_text("id") or str(place): each for place, each in enumerate(scores)}
     exchange.scores = [_read_score(each) for each in unique.values()]
@@ -163,9 +176,9 @@ def _add_observation(exchange: Exchange, fields: AnySpelling) -> None:
     output = parse_json_or_keep_text(fields.read_first_value("output"))
     if _is_retrieval_or_tool(fields):
         if isinstance(output, list) and not output:
-            exchange.passages = exchange.passages or read_tool_output_as_passages([], name)
+            exchange.passages = exchange.passages or PassageList()
             return
-        exchange.add_passages(read_tool_output_as_passages(output, name))
+        exchange.add_output_of_step(output, name)
     elif kind == "generation":
         if not exchange.messages:
             exchange.messages = find_chat_messages(fields.read_first_value("input"))

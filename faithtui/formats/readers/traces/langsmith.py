@@ -3,7 +3,7 @@
 Source: langsmith 0.14, `schemas.py`, `Run` and `Feedback`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from faithtui.formats.files.record_files import Sample
@@ -25,7 +25,6 @@ from faithtui.formats.readers.traces.standard_keys import (
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys
 from faithtui.formats.readers.values.messages import make_dict_without_none
-from faithtui.formats.readers.values.passages import read_tool_output_as_passages
 
 _EVIDENCE: Final = ("retriever", "tool")
 _SESSION: Final = ("thread_id", "session_id", "conversation_id")
@@ -91,13 +90,25 @@ def _make_exchange_from_trace(
     exchange.read_rest_of_input_and_output(
         {name: root.read_first_value(name) for name in ("inputs", "outputs")}
     )
+    others = (
+        (run.read_text("name"), run.read_first_value("outputs"))
+        for run in runs
+        if run is not root and run.read_text("run_type") == "chain"
+    )
+    exchange.read_outputs_of_other_steps(
+        _open_outputs(others), "outputs", "give it the `run_type` `retriever`", options
+    )
     for each in feedback:
         exchange.unknown.add_fields(each.value, LANGSMITH_FEEDBACK)
     exchange.details = make_dict_without_none(
         trace_id=trace,
         run_id=root.read_text("id"),
         tags=root.read_first_value("tags"),
-        metadata={name: each for name, each in metadata.items() if name not in _SESSION} or None,
+        metadata=exchange.unknown.drop_secrets(
+            {name: each for name, each in metadata.items() if name not in _SESSION},
+            "extra.metadata.",
+        )
+        or None,
         project_id=root.read_text("session_id"),
         status=root.read_text("status"),
         error=root.read_text("error"),
@@ -135,7 +146,17 @@ def _add_retrieved_passages(exchange: Exchange, run: AnySpelling) -> None:
     if isinstance(output, dict):
         inner = AnySpelling(output).read_first_value("documents", "output", "result")
         output = output if inner is None else inner
-    exchange.add_passages(read_tool_output_as_passages(output, run.read_text("name")))
+    exchange.add_output_of_step(output, run.read_text("name"))
+
+
+def _open_outputs(
+    outputs: Iterable[tuple[str | None, object]],
+) -> Iterator[tuple[str | None, object]]:
+    """Take off the `output` that the tool puts around what is no object."""
+    for name, output in outputs:
+        inner = parse_json_or_keep_text(output)
+        is_wrapped = isinstance(inner, dict) and list(inner) == ["output"]
+        yield name, inner["output"] if is_wrapped and isinstance(inner, dict) else inner
 
 
 def _read_feedback(fields: AnySpelling) -> TraceScore:

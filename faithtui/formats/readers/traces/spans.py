@@ -7,7 +7,6 @@ Source: OpenInference `semantic_conventions.md`; OpenTelemetry `gen-ai-spans.md`
 `gen-ai-events.md`; OpenLLMetry for `gen_ai.prompt.N` and `gen_ai.completion.N`.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -41,7 +40,6 @@ from faithtui.formats.readers.values.any_spelling import (
 from faithtui.formats.readers.values.passages import (
     PassageList,
     read_passage_list,
-    read_tool_output_as_passages,
 )
 from faithtui.formats.writers.answer_results import OWN_KEY
 
@@ -58,7 +56,16 @@ _EVALUATION: Final = "gen_ai.evaluation.result"
 _NO_TRACE: Final = (
     "evaluations whose trace is not there are left out; import them together with the file of spans"
 )
-_NUMBERED: Final = re.compile(r"(.+?)\.(\d+)\.(.+)")
+_LISTS: Final = (
+    "retrieval.documents",
+    "reranker.input_documents",
+    "reranker.output_documents",
+    "llm.input_messages",
+    "llm.output_messages",
+)
+"""Attributes that are lists of objects, which a cell of a table holds as text."""
+_OTHER_STEPS: Final = ("CHAIN", "AGENT", "UNKNOWN", "RERANKER")
+"""Kinds of spans that may have retrieved something without saying so."""
 
 
 def _explain_match(sample: Sample) -> str | None:
@@ -152,8 +159,14 @@ def _flatten_to_dotted_keys(value: object, key: str, flat: dict[str, object]) ->
     elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
         for place, each in enumerate(value):
             _flatten_to_dotted_keys(each, f"{key}.{place}", flat)
+    elif isinstance(value, str) and isinstance(inner := _parse_list(key, value), list):
+        _flatten_to_dotted_keys(inner, key, flat)
     else:
         flat[key] = value
+
+
+def _parse_list(key: str, value: str) -> object:
+    return parse_json_or_keep_text(value) if key in _LISTS else value
 
 
 def _read_otlp_value(value: object) -> object:
@@ -325,13 +338,24 @@ def _make_exchange_from_trace(
         root["attributes"], root["events"]
     )
     for span in spans:
-        _add_passages_or_chat(exchange, span)
+        _add_passages_or_chat(exchange, span, options)
         if "retrieval_context" in span["attributes"]:
             exchange.read_mapped_passages(AnySpelling(span["attributes"]))
         _keep_unknown_attributes(exchange, span)
     attributes = root["attributes"]
     exchange.read_rest_of_input_and_output(
         {name: attributes.get(name) for name in ("input.value", "output.value")}
+    )
+    others = (
+        (span["name"], span["attributes"].get("output.value"))
+        for span in spans
+        if span is not root and _get_kind(span["attributes"]) in _OTHER_STEPS
+    )
+    exchange.read_outputs_of_other_steps(
+        others,
+        "attributes.output.value",
+        "give it the `openinference.span.kind` `RETRIEVER`",
+        options,
     )
     for rest in filter(None, unknown):
         exchange.unknown.add_all(UnknownFields.from_json(rest))
@@ -370,9 +394,13 @@ def _find_session_id(part: Mapping[str, Any]) -> str | None:
 
 def _is_retrieval_or_tool(attributes: Mapping[str, object]) -> bool:
     """Say whether a span retrieved something or called a tool."""
-    kind = str(attributes.get("openinference.span.kind", "")).upper()
+    kind = _get_kind(attributes)
     operation = str(attributes.get("gen_ai.operation.name", "")).lower()
     return kind in ("RETRIEVER", "TOOL") or operation in ("retrieval", "execute_tool")
+
+
+def _get_kind(attributes: Mapping[str, object]) -> str:
+    return str(attributes.get("openinference.span.kind", "")).upper()
 
 
 def _find_model(spans: list[dict[str, Any]]) -> object:
@@ -466,24 +494,29 @@ def _get_attribute_or_subkeys(attributes: Mapping[str, object], name: str) -> ob
     }
 
 
-def _add_passages_or_chat(exchange: Exchange, span: dict[str, Any]) -> None:
+def _add_passages_or_chat(exchange: Exchange, span: dict[str, Any], options: ReadOptions) -> None:
     attributes = span["attributes"]
-    kind = str(attributes.get("openinference.span.kind", "")).upper()
+    kind = _get_kind(attributes)
     operation = str(attributes.get("gen_ai.operation.name", "")).lower()
     documents = _group_attributes_by_number(attributes, "retrieval.documents")
-    if kind == "RETRIEVER" or operation == "retrieval" or documents:
-        found = _read_documents(documents) if documents else _read_output_passages(attributes, span)
+    reranked = _group_attributes_by_number(attributes, "reranker.output_documents")
+    if reranked:
+        given = _group_attributes_by_number(attributes, "reranker.input_documents")
+        exchange.replace_passages_by_reranked(
+            _read_documents(reranked), _read_documents(given), options
+        )
+    elif documents:
+        exchange.add_passages(_read_documents(documents))
+    elif kind == "RETRIEVER" or operation == "retrieval":
+        _add_output_of_retriever(exchange, span)
     elif kind == "TOOL" or operation == "execute_tool":
         name = attributes.get("tool.name") or attributes.get("gen_ai.tool.name") or span["name"]
         output = attributes.get("output.value", attributes.get("gen_ai.tool.call.result"))
-        found = read_tool_output_as_passages(output, str(name) if name else None)
-    else:
-        if exchange.answer is None or not exchange.messages:
-            messages, answer = _read_chat_messages_and_answer(attributes, span["events"])
-            exchange.messages = exchange.messages or messages
-            exchange.answer = answer if exchange.answer is None else exchange.answer
-        return
-    exchange.add_passages(found)
+        exchange.add_output_of_step(output, str(name) if name else None)
+    elif exchange.answer is None or not exchange.messages:
+        messages, answer = _read_chat_messages_and_answer(attributes, span["events"])
+        exchange.messages = exchange.messages or messages
+        exchange.answer = answer if exchange.answer is None else exchange.answer
 
 
 def _read_documents(documents: list[dict[str, object]]) -> PassageList:
@@ -494,9 +527,19 @@ def _read_documents(documents: list[dict[str, object]]) -> PassageList:
     return read_passage_list(listed, "retrieval.documents")
 
 
-def _read_output_passages(attributes: dict[str, Any], span: dict[str, Any]) -> PassageList:
+def _add_output_of_retriever(exchange: Exchange, span: dict[str, Any]) -> None:
+    """Add what a retriever gave without documents in attributes of their own.
+
+    OpenInference writes no attribute at all for an empty list of documents.
+    """
+    attributes = span["attributes"]
+    listed = attributes.get("retrieval.documents")
     output = attributes.get("output.value", attributes.get("gen_ai.retrieval.documents"))
-    return read_tool_output_as_passages(output, span["name"])
+    if listed not in (None, "", []):
+        exchange.unknown.add_value("attributes.retrieval.documents", listed, can_be_mapped=False)
+    elif output is None and "openinference.span.kind" in attributes:
+        output = []
+    exchange.add_output_of_step(output, span["name"])
 
 
 def _list_scores_in_span_events(span: dict[str, Any]) -> Iterator[TraceScore]:

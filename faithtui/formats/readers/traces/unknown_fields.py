@@ -77,6 +77,21 @@ class UnknownFields:
         self.kept[key] += 1
         self.values.setdefault(key, {})[text] = value
 
+    def drop_secrets(self, fields: Mapping[str, object], within: str) -> dict[str, object]:
+        """Give metadata without the texts that may be secrets, which are counted as dropped.
+
+        A number under such a name, as a count of tokens, is none.
+        """
+        kept: dict[str, object] = {}
+        for key, value in fields.items():
+            if isinstance(value, dict):
+                kept[key] = self.drop_secrets(value, f"{within}{key}.")
+            elif isinstance(value, str) and (_is_secret_name(key) or _has_secret_inside(value)):
+                self.dropped[f"{within}{key}"] += 1
+            else:
+                kept[key] = value
+        return kept
+
     def add_all(self, other: "UnknownFields") -> None:
         """Add what another one holds."""
         self.kept.update(other.kept)

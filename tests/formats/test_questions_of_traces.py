@@ -1,0 +1,209 @@
+"""Questions and passages of traces in the shapes that decorators, steps and tables give them."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faithtui.domain.conversation import Document
+from faithtui.formats.files.paged_lists import find_paged_list
+from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
+from tests.formats.test_detection import write
+from tests.formats.test_keys_of_traces import RUN, SPAN, TRACE, change, read
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"args": ["When?"], "kwargs": {}}, ""),
+        ({"args": [[{"role": "user", "content": "When?"}], "x"]}, "args"),
+        ({"args": ["When?", 5], "kwargs": {"user_id": "u"}}, "args kwargs.user_id"),
+        ({"args": [], "kwargs": {"question": "When?", "user_id": "u"}}, "kwargs.user_id"),
+        ({"question": "When?", "input": ["a", "b"], "query": {"k": 1}}, "input query.k"),
+    ],
+)
+def test_a_question_among_arguments_is_read_and_the_rest_is_told(
+    tmp_path: Path, given: dict[str, object], told: str
+) -> None:
+    for record, name in ((change(TRACE, input=given), "input"), (change(RUN, inputs=given), None)):
+        conversation, notes = read(write(tmp_path / f"{name}.jsonl", record))
+        assert [each.content for each in conversation.turns] == ["When?", "At nine."]
+        assert set(notes.unknown_keys) == {f"{name or 'inputs'}.{key}" for key in told.split()}
+
+
+@pytest.mark.parametrize(
+    "given", [5, ["a", "b"], {"args": ["a", "b"]}, {"args": [], "kwargs": {"user_id": "u"}}]
+)
+def test_what_is_no_question_is_told(tmp_path: Path, given: object) -> None:
+    conversation, notes = read(write(tmp_path / "x.jsonl", change(TRACE, input=given)))
+    assert len(conversation.turns) == 1
+    assert len(notes.unknown_keys) == 1
+
+
+def test_what_is_around_an_answer_is_told(tmp_path: Path) -> None:
+    record = change(RUN, outputs={"answer": {"text": "At nine.", "sources": ["s"]}})
+    conversation, notes = read(write(tmp_path / "x.jsonl", record))
+    assert conversation.turns[-1].content == "At nine."
+    assert dict(notes.unknown_keys) == {"outputs.answer.sources": 1}
+
+
+_DOCUMENTS = [{"document.content": "It sails.", "document.score": 0.5}]
+
+
+@pytest.mark.parametrize(
+    ("cell", "texts"),
+    [
+        (json.dumps(_DOCUMENTS), ["It sails."]),
+        (repr(_DOCUMENTS), ["It sails."]),
+        ("[]", []),
+        ("array([x])", None),
+        ("", []),  # OpenInference writes no attribute for an empty list
+    ],
+)
+def test_documents_in_a_cell_of_spans_are_read_and_never_empty_instead(
+    tmp_path: Path, cell: str, texts: list[str] | None
+) -> None:
+    path = tmp_path / "spans.csv"
+    with path.open("w", newline="") as stream:
+        rows = csv.writer(stream)
+        kinds = ("openinference.span.kind", "input.value", "output.value", "retrieval.documents")
+        ids = ("context.trace_id", "context.span_id", "parent_id", "start_time")
+        rows.writerow([*ids, *(f"attributes.{each}" for each in kinds)])
+        rows.writerow(["t", "1", "", "1", "CHAIN", "When?", "At nine.", ""])
+        rows.writerow(["t", "2", "1", "2", "RETRIEVER", "When?", "", cell])
+    conversation, notes = read(path)
+    context = conversation.turns[-1].retrieval_context
+    assert (None if context is None else [each.text for each in context]) == texts
+    told = {"attributes.retrieval.documents"} if cell.startswith("array") else set()
+    assert set(notes.unknown_keys) == told
+
+
+def test_passages_of_a_retriever_without_output_are_not_known(tmp_path: Path) -> None:
+    silent = {"id": "o", "traceId": "t", "type": "RETRIEVER", "startTime": "1", "output": None}
+    run = change(RUN, id="k", parent_run_id="r", run_type="retriever", outputs=None)
+    for name, records in (("x", [change(TRACE, observations=[silent])]), ("y", [RUN, run])):
+        conversation, _ = read(write(tmp_path / f"{name}.jsonl", *records))
+        assert conversation.turns[-1].retrieval_context is None
+
+
+def _make_span(kind: str, number: int, **attributes: object) -> dict[str, object]:
+    return {
+        "name": kind,
+        "context": {"trace_id": "t", "span_id": str(number)},
+        "parent_id": None if number == 0 else "0",
+        "start_time": str(number),
+        "attributes": {"openinference.span.kind": kind, **attributes},
+    }
+
+
+def _list_documents(*texts: str) -> list[dict[str, str]]:
+    return [{"document.content": each} for each in texts]
+
+
+@pytest.mark.parametrize(
+    ("given", "texts"), [(None, ["b"]), (["a", "b"], ["c", "b"]), (["a", "b", "c"], ["b"])]
+)
+def test_what_a_reranker_gave_counts_and_not_what_it_was_given(
+    tmp_path: Path, given: list[str] | None, texts: list[str]
+) -> None:
+    root = _make_span("CHAIN", 0, **{"input.value": "When?", "output.value": "At nine."})
+    found = _make_span("RETRIEVER", 1, **{"retrieval.documents": _list_documents("a", "b", "c")})
+    inputs = {"reranker.input_documents": _list_documents(*given)} if given else {}
+    outputs = {"reranker.output_documents": _list_documents("b")}
+    reranker = _make_span("RERANKER", 2, **inputs, **outputs)
+    for records, expected in (([root, found, reranker], texts), ([root, reranker], ["b"])):
+        conversation, notes = read(write(tmp_path / "x.jsonl", *records))
+        context = conversation.turns[-1].retrieval_context
+        assert [each.text for each in context or ()] == expected
+        assert any("reranker" in each for each in notes.remarks) == (found in records)
+
+
+def _put_output_in_a_step(output: object) -> list[list[dict[str, Any]]]:
+    """Make a trace of each tool whose inner step gave something."""
+    step = {"id": "o", "traceId": "t", "type": "SPAN", "name": "n", "startTime": "1"}
+    named = output if isinstance(output, dict) else {"output": output}
+    run = change(RUN, id="k", parent_run_id="r", name="n", dotted_order="1.1", outputs=named)
+    root = _make_span("CHAIN", 0, **{"input.value": "When?", "output.value": "At nine."})
+    span = _make_span("CHAIN", 1, **{"output.value": json.dumps(output)})
+    return [[change(TRACE, observations=[{**step, "output": output}])], [RUN, run], [root, span]]
+
+
+def test_documents_in_the_output_of_any_step_are_evidence_where_there_is_no_other(
+    tmp_path: Path,
+) -> None:
+    for records in _put_output_in_a_step({"documents": [{"page_content": "It sails."}]}):
+        conversation, notes = read(write(tmp_path / "x.jsonl", *records))
+        assert conversation.turns[-1].retrieval_context == (Document("It sails."),)
+        assert any("output" in each and "documents`" in each for each in notes.remarks)
+
+
+def test_a_list_that_a_step_gave_is_told_with_the_way_to_have_it_read(tmp_path: Path) -> None:
+    for records in _put_output_in_a_step(["It sails.", "It waits."]):
+        conversation, notes = read(write(tmp_path / "x.jsonl", *records))
+        assert conversation.turns[-1].retrieval_context is None
+        assert len(notes.unknown_keys) == 1
+        [remark] = notes.remarks
+        assert "etriever`" in remark.replace("RETRIEVER", "retriever")
+
+
+def test_langfuse_observations_in_a_file_of_their_own_are_no_rows(tmp_path: Path) -> None:
+    observation = {
+        "id": "o", "traceId": "t", "type": "GENERATION", "name": "n", "startTime": "1",
+        "parentObservationId": None, "input": "When?", "output": "At nine.",
+    }  # fmt: skip
+    path = write(tmp_path / "observations.jsonl", observation)
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
+    file.close()
+    assert dataset.reader.name == "langfuse"
+    row = {"question": "When?", "answer": "At nine.", "trace_id": "t"}
+    conversation, _ = read(write(tmp_path / "rows.jsonl", row))
+    assert len(conversation.turns) == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "reader"),
+    [
+        ({"data": [TRACE], "meta": {"page": 1}}, "langfuse"),
+        ({"data": [SPAN], "next_cursor": None}, "spans"),
+        ({"runs": [RUN], "cursors": {"next": None}}, "langsmith"),
+        (
+            {
+                "features": [],
+                "rows": [{"row_idx": 0, "row": {"question": "When?", "answer": "At nine."}}],
+            },
+            "rows",
+        ),
+    ],
+)
+def test_records_in_an_answer_of_an_api_are_read(
+    tmp_path: Path, answer: dict[str, object], reader: str
+) -> None:
+    document = tmp_path / "x.json"
+    document.write_text(json.dumps(answer, indent=1))
+    for path in (document, write(tmp_path / "x.jsonl", answer)):
+        dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
+        file.close()
+        assert dataset.reader.name == reader
+        assert "of an answer of an API" in dataset.reason
+        conversation, _ = read(path)
+        assert [each.content for each in conversation.turns] == ["When?", "At nine."]
+
+
+def test_an_object_that_says_more_than_its_list_is_no_answer_of_an_api() -> None:
+    cut = {"rows": [{"row": {"question": "Wh"}, "truncated_cells": ["question"]}]}
+    others: list[dict[str, Any]] = [{"data": [RUN], "question": "When?"}, {"data": []}, cut]
+    for other in (*others, {"data": [{"role": "user"}]}):
+        assert find_paged_list(other) is None
+
+
+def test_secrets_in_metadata_of_a_trace_are_dropped_and_told(tmp_path: Path) -> None:
+    metadata = {"x_api_key": "sk-1", "env": "prod", "total_tokens": 3}
+    traced = change(TRACE, metadata=metadata)
+    for record, within in ((traced, ""), (change(RUN, extra={"metadata": metadata}), "extra.")):
+        conversation, notes = read(write(tmp_path / "x.jsonl", record))
+        assert dict(notes.dropped_keys) == {f"{within}metadata.x_api_key": 1}
+        assert "sk-1" not in str(conversation.metadata)
+        assert "prod" in str(conversation.metadata)
+        assert "total_tokens" in str(conversation.metadata)
