@@ -306,6 +306,11 @@ class ReviewView:
         """Whether anything is kept from the reviewer: then no score of the whole is shown."""
         return bool(self.hidden)
 
+    @property
+    def shown_claims(self) -> list[ClaimId]:
+        """The claims that show the judge's verdict."""
+        return [claim.id for claim in self.claims if claim.id not in self.hidden]
+
 
 @dataclass(frozen=True, slots=True)
 class StoredImage:

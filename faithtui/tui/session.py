@@ -185,9 +185,17 @@ class Session:
             expose = self.store.exposures.record_conversations
             self.store.submit(expose, run, fresh, self.reviewer, urgent=True)
 
-    def remember_judge_in_view(self, claims: Iterable[ClaimId]) -> None:
-        """Remember that this reviewer has the judge's verdict on claims in view in blind work."""
-        self.judge_in_view.update((self.reviewer, claim) for claim in claims)
+    def record_judge_in_view(self, item: ItemId, claims: Iterable[ClaimId]) -> None:
+        """Record that this reviewer has the judge's verdicts on claims of a conversation in view.
+
+        Outside of blind work they are all there, and no later label on any of them is blind. In
+        blind work a label shows the one on its claim: that matters once it is taken back, and is
+        remembered here.
+        """
+        if self.is_blind:
+            self.judge_in_view.update((self.reviewer, claim) for claim in claims)
+        else:
+            self.record_exposure([item])
 
     def list_claims_with_judge(self) -> frozenset[ClaimId]:
         """List the claims that showed this reviewer the judge in blind work of this session."""

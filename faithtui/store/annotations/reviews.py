@@ -295,22 +295,8 @@ class Reviews:
                     _read_reviewer_events_without_imports(connection, reviewer), reviewer
                 )
             if targets:
-                _append_events_and_refresh_scores(
-                    connection,
-                    [
-                        Event(
-                            None,
-                            target.claim,
-                            reviewer,
-                            action,
-                            saw_judge=target.claim in judge_in_view,
-                            target=target.id,
-                            batch=target.batch,
-                            created_at=now,
-                        )
-                        for target in reversed(targets)
-                    ],
-                )
+                acts = _make_undo_events(targets, reviewer, action, now, judge_in_view)
+                _append_events_and_refresh_scores(connection, acts)
             return targets
 
         return self._database.run_in_write_transaction(append_step, durable=True, urgent=True)
@@ -386,6 +372,25 @@ def _read_reviewer_events_without_imports(
             & (human_label.c.clock >= compute_next_clock(connection) - last)
         )
     return read_events(connection, own)
+
+
+def _make_undo_events(
+    targets: Step, reviewer: str, action: Action, at: datetime, judge_in_view: Collection[ClaimId]
+) -> list[NewEvent]:
+    """Make the acts that withdraw or restore a step, its last act first."""
+    return [
+        Event(
+            None,
+            target.claim,
+            reviewer,
+            action,
+            saw_judge=target.claim in judge_in_view,
+            target=target.id,
+            batch=target.batch,
+            created_at=at,
+        )
+        for target in reversed(targets)
+    ]
 
 
 def _add_guideline_and_stratum(connection: Connection, act: NewEvent) -> NewEvent:

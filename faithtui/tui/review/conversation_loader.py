@@ -297,13 +297,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.screen.claim_range.clear_range()
             self.screen.search.clear_search()
             self.screen.writer.clear_message_of_other_conversation()
-        if self.session.is_blind:
-            self.session.remember_judge_in_view(
-                claim.id for claim in view.claims if claim.id not in view.hidden
-            )
-        else:
-            # No later label of this reviewer is blind.
-            self.session.record_exposure([view.item.id])
+        self.session.record_judge_in_view(view.item.id, view.shown_claims)
         state = ReviewState(
             view,
             before or at,

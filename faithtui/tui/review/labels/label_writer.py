@@ -97,13 +97,8 @@ class LabelWriter(Controller["ReviewScreen"]):
 
     def has_seen_judge(self, claim: ClaimView) -> bool:
         """Whether the reviewer knows the judge's verdict on a claim."""
-        view = self.screen.view
-        return (
-            claim.seen
-            or view is None
-            or claim.id not in view.hidden
-            or claim.id in self.session.list_claims_with_judge()
-        )
+        view, known = self.screen.view, self.session.list_claims_with_judge()
+        return claim.seen or view is None or claim.id not in view.hidden or claim.id in known
 
     def save_verdict(self, claim: ClaimView, verdict: str, code: str | None = None) -> None:
         """Save a verdict of one's own."""

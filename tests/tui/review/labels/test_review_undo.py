@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.domain.ids import ItemId
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.label_undo import UndoneStep
 from faithtui.tui.session import Session
@@ -155,6 +156,7 @@ async def test_a_verdict_taken_back_before_its_judge_was_drawn_was_blind(session
     claims = (await FakeReviewScreen(session).open()).claims
     session.store.reviews.undo("ann", judge_in_view=claims[1:])
     assert session.list_claims_with_judge() == frozenset()
-    session.remember_judge_in_view(claims[:1])
+    session.set_judge_hidden(True)
+    session.record_judge_in_view(ItemId(1), claims[:1])
     session.reviewer = "bob"
     assert session.list_claims_with_judge() == frozenset(), "ann has seen it"
