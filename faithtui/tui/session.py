@@ -111,6 +111,8 @@ class Session:
     """Of what the judge was in view of whom, as far as this session has recorded it."""
     judge_in_view: set[tuple[str, ClaimId]] = field(default_factory=set)
     """Claims that showed the judge in blind work, as they had a label, and to whom."""
+    labelled: set[tuple[str, ClaimId]] = field(default_factory=set)
+    """Claims that got a label in this session, and by whom."""
     process_runs: list["BackgroundRun"] = field(default_factory=list)
     """Runs of this process, newest last, the finished ones too."""
     waiting_runs: list[RunId] = field(default_factory=list)
@@ -197,9 +199,18 @@ class Session:
         else:
             self.record_exposure([item])
 
-    def list_claims_with_judge(self) -> frozenset[ClaimId]:
-        """List the claims that showed this reviewer the judge in blind work of this session."""
-        return frozenset(claim for who, claim in self.judge_in_view if who == self.reviewer)
+    def has_judge_in_view(self, claim: ClaimId) -> bool:
+        """Whether a claim has shown this reviewer the judge in blind work of this session."""
+        return (self.reviewer, claim) in self.judge_in_view
+
+    def remember_labels(self, claims: Iterable[ClaimId]) -> None:
+        """Remember that this reviewer gives claims a label."""
+        self.labelled.update((self.reviewer, claim) for claim in claims)
+
+    def list_labelled_unshown(self) -> frozenset[ClaimId]:
+        """List the claims this reviewer labelled in this session that have shown no judge yet."""
+        unshown = self.labelled - self.judge_in_view
+        return frozenset(claim for who, claim in unshown if who == self.reviewer)
 
     def _add_and_list_new_exposures(self, kind: str, ids: "Iterable[IdT]") -> "list[IdT]":
         """Keep what was not recorded yet: what is recorded changes the store, and is drawn anew."""

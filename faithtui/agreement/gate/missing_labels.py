@@ -26,7 +26,7 @@ OVERRULED = "overruled"
 DOUBTFUL = ("changed_labels", "imported_labels", "seen_in_other_run", "exposures_deleted")
 """Codes of labelled claims whose labels nobody can vouch for."""
 
-_NONE_DOUBTFUL: Mapping[ClaimId, str] = {}
+_NONE_DOUBTFUL: Mapping[ClaimId, Collection[str]] = {}
 
 MISSING_WORDS: Mapping[str, tuple[str, str]] = {
     "skipped_many": ("is skipped", "are skipped"),
@@ -88,7 +88,7 @@ def compute_bounds_over_missing_labels(
     prepared: PreparedUnits,
     unit: tuple[str, str],
     accepted: Collection[str] = (),
-    doubtful: Mapping[ClaimId, str] = _NONE_DOUBTFUL,
+    doubtful: Mapping[ClaimId, Collection[str]] = _NONE_DOUBTFUL,
 ) -> MissingBounds | None:
     """Compute the figures of claims under the worst and the best that missing labels could be.
 
@@ -96,12 +96,13 @@ def compute_bounds_over_missing_labels(
         prepared: The units of a report.
         unit: What a claim is called, one and many.
         accepted: Codes of what may be left out.
-        doubtful: Labelled claims whose labels nobody can vouch for, with the warning's code.
+        doubtful: Labelled claims whose labels nobody can vouch for, with the warnings' codes.
 
     Returns:
         None when nothing is missing that is not accepted.
     """
     compared = prepared.compared
+    # A claim is missing while one of its reasons is not accepted.
     missing = {
         place: code
         for place, code in list_claims_missing_from_figures(compared, doubtful)
@@ -142,7 +143,7 @@ def compute_bounds_over_missing_labels(
 
 
 def list_claims_missing_from_figures(
-    compared: ComparedClaims, doubtful: Mapping[ClaimId, str] = _NONE_DOUBTFUL
+    compared: ComparedClaims, doubtful: Mapping[ClaimId, Collection[str]] = _NONE_DOUBTFUL
 ) -> Iterator[tuple[int, str]]:
     """Find the claims that should enter the figures and do not, or with a label that is disputed.
 
@@ -151,10 +152,11 @@ def list_claims_missing_from_figures(
 
     Args:
         compared: The claims.
-        doubtful: Labelled claims whose labels nobody can vouch for, with the warning's code.
+        doubtful: Labelled claims whose labels nobody can vouch for, with the warnings' codes.
 
     Yields:
-        Places, rising, each with the warning's code.
+        Places, rising, each with a warning's code; one that is missing for several reasons comes
+        with each of them.
     """
     is_sample = compared.design.kind in RANDOM_DESIGNS
     inside = compared.is_compared.tolist()
@@ -167,8 +169,8 @@ def list_claims_missing_from_figures(
             # Two names can outvote whoever is right, and one person can have both.
             if place in outvoted:
                 yield place, OVERRULED
-            elif row.claim in doubtful:
-                yield place, doubtful[row.claim]
+            for code in sorted(doubtful.get(row.claim, ())):
+                yield place, code
             continue
         if place in ties:
             yield place, "ties"

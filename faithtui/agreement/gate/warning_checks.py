@@ -110,7 +110,7 @@ def make_doubtful_checks_undecided(
     wanted: Thresholds,
     *,
     of_labels: Collection[Criterion] = _OF_LABELS,
-    doubtful: Mapping[ClaimId, str] | None = None,
+    doubtful: Mapping[ClaimId, Collection[str]] | None = None,
 ) -> tuple[CriterionCheck, ...]:
     """Leave undecided what missing labels could change, or passes in spite of a warning.
 
@@ -121,7 +121,7 @@ def make_doubtful_checks_undecided(
         level: The level of the checks.
         wanted: The thresholds, and what is accepted.
         of_labels: Criteria whose figures come from the labels of this run, not of a certificate.
-        doubtful: Claims whose labels nobody can vouch for, with the code of the warning.
+        doubtful: Claims whose labels nobody can vouch for, with the codes of the warnings.
     """
     counted = 0
     is_claims = level.level is ReportLevel.CLAIMS

@@ -244,13 +244,15 @@ class Reviews:
             for act in given
         ]
 
-    def undo(self, reviewer: str, judge_in_view: Collection[ClaimId] = ()) -> Step:
+    def undo(self, reviewer: str, labelled_unshown: Collection[ClaimId] = ()) -> Step:
         """Withdraw a reviewer's latest standing step, whenever it was made.
+
+        A label that was given blind shows the judge's verdict, so that the next one on its claim
+        is not blind, unless the caller knows better.
 
         Args:
             reviewer: Who takes it back.
-            judge_in_view: Claims on which the reviewer has had the judge's verdict in view: a
-                blind label shows it, and the next one on the claim is not blind.
+            labelled_unshown: Claims whose labels have shown the reviewer no judge yet.
 
         Returns:
             The acts withdrawn; () when nothing is left to undo.
@@ -260,7 +262,7 @@ class Reviews:
             find_undo_in_log_tail,
             list_events_to_undo,
             Action.WITHDRAWN,
-            frozenset(judge_in_view),
+            frozenset(labelled_unshown),
         )
 
     def redo(self, reviewer: str) -> Step:
@@ -279,7 +281,7 @@ class Reviews:
         find_from_end: Callable[[list[LabelEvent], str], Step | None],
         find: Callable[[list[LabelEvent], str], Step],
         action: Action,
-        judge_in_view: frozenset[ClaimId] = frozenset(),
+        labelled_unshown: frozenset[ClaimId] = frozenset(),
     ) -> Step:
         now = self._clock()
         reviewer = replace_unstorable_characters(reviewer)
@@ -295,7 +297,7 @@ class Reviews:
                     _read_reviewer_events_without_imports(connection, reviewer), reviewer
                 )
             if targets:
-                acts = _make_undo_events(targets, reviewer, action, now, judge_in_view)
+                acts = _make_undo_events(targets, reviewer, action, now, labelled_unshown)
                 _append_events_and_refresh_scores(connection, acts)
             return targets
 
@@ -375,7 +377,11 @@ def _read_reviewer_events_without_imports(
 
 
 def _make_undo_events(
-    targets: Step, reviewer: str, action: Action, at: datetime, judge_in_view: Collection[ClaimId]
+    targets: Step,
+    reviewer: str,
+    action: Action,
+    at: datetime,
+    labelled_unshown: Collection[ClaimId],
 ) -> list[NewEvent]:
     """Make the acts that withdraw or restore a step, its last act first."""
     return [
@@ -384,7 +390,9 @@ def _make_undo_events(
             target.claim,
             reviewer,
             action,
-            saw_judge=target.claim in judge_in_view,
+            saw_judge=action is Action.WITHDRAWN
+            and target.verdict is not None
+            and target.claim not in labelled_unshown,
             target=target.id,
             batch=target.batch,
             created_at=at,

@@ -16,6 +16,7 @@ from faithtui.cli.commands.label.line_text import (
 from faithtui.cli.commands.label.served_claim import ServedClaim
 from faithtui.cli.output import plural
 from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent, LabelMark
+from faithtui.domain.ids import ClaimId
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import FaithtuiError
 from faithtui.tui.review.lines.verdict import list_verdict_choices
@@ -38,6 +39,7 @@ class LineMode:
         """What kept something from being saved, last."""
         self._last_verdict: LabelEvent | None = None
         """The last verdict, for codes and doubts."""
+        self._labelled: set[ClaimId] = set()
         self._is_unsure = False
         """The last verdict was marked as unsure."""
         self._saved = 0
@@ -129,6 +131,7 @@ class LineMode:
             sample=self.context.queue.sample,
         )
         self._last_verdict, self._is_unsure = act, False
+        self._labelled.add(act.claim)
         self._saved += 1
         words = f"{served.name} = {fmt.describe_label(verdict, served.spec.labels)}"
         before = self._find_replaced_label(act)
@@ -200,9 +203,10 @@ class LineMode:
         )
 
     def _undo_or_redo(self, *, redo: bool) -> None:
-        step = (self.context.store.reviews.redo if redo else self.context.store.reviews.undo)(
-            self.context.reviewer
-        )
+        reviews, reviewer = self.context.store.reviews, self.context.reviewer
+        # A claim that is labelled here is not shown again, but one that was labelled in the app may
+        # have shown its judge there.
+        step = reviews.redo(reviewer) if redo else reviews.undo(reviewer, self._labelled)
         done = "redone" if redo else "undone"
         if not step:
             self.context.output.print_event(done, f"nothing to be {done}", acts=0)

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 from faithtui.agreement.gate.missing_labels import (
+    DOUBTFUL,
     NO_CLAIM,
     OVERRULED,
     list_claims_missing_from_figures,
@@ -120,8 +121,7 @@ def check_accuracy_against_earlier_run(
     missing = Counter(
         code
         for place, code in needed
-        if not (code in (NO_CLAIM, OVERRULED) or rows[place].claim in selection.doubtful)
-        or rows[place].claim in differing
+        if code not in (NO_CLAIM, OVERRULED, *DOUBTFUL) or rows[place].claim in differing
     )
     missing[UNPAIRED_CLAIMS] = (
         paired.only_first

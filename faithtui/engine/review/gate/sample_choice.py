@@ -98,8 +98,8 @@ class LabelSelection:
 
     warnings: list[ReportWarning] = field(default_factory=list)
     """Of the sample, the run, and labels where there are many."""
-    doubtful: dict[ClaimId, str] = field(default_factory=dict)
-    """A few claims whose labels nobody can vouch for, with the code of the warning of many."""
+    doubtful: dict[ClaimId, set[str]] = field(default_factory=dict)
+    """A few claims whose labels nobody can vouch for, with the codes of the warnings of many."""
 
     def add_labels(self, code: str, claims: Collection[ClaimId], many: int, message: str) -> None:
         """Add claims whose labels nobody can vouch for.
@@ -113,7 +113,8 @@ class LabelSelection:
         if len(claims) > MANY_KNOWN * many:
             self.warnings.append(_make_warning(code, message))
         else:
-            self.doubtful.update(dict.fromkeys(claims, code))
+            for each in claims:
+                self.doubtful.setdefault(each, set()).add(code)
 
 
 def find_label_selection(store: Store, run: RunRow, readings: RunUnits) -> LabelSelection:

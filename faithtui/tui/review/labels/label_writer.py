@@ -97,8 +97,8 @@ class LabelWriter(Controller["ReviewScreen"]):
 
     def has_seen_judge(self, claim: ClaimView) -> bool:
         """Whether the reviewer knows the judge's verdict on a claim."""
-        view, known = self.screen.view, self.session.list_claims_with_judge()
-        return claim.seen or view is None or claim.id not in view.hidden or claim.id in known
+        view, shown = self.screen.view, self.session.has_judge_in_view(claim.id)
+        return claim.seen or shown or view is None or claim.id not in view.hidden
 
     def save_verdict(self, claim: ClaimView, verdict: str, code: str | None = None) -> None:
         """Save a verdict of one's own."""
@@ -182,6 +182,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         )
 
     def _remember_pending_verdict(self, claims: Sequence[ClaimView], verdict: str) -> None:
+        self.session.remember_labels(claim.id for claim in claims)
         for claim in claims:
             shown = self._labels_shown.setdefault(claim.id, set())
             shown |= {verdict, None if claim.mine is None else claim.mine.verdict}

@@ -1466,21 +1466,27 @@ def label_missed_claims_as_the_judge_says(number: int, place: int, judge: str) -
     return judge if is_missed and number < 8 else None
 
 
-@pytest.mark.parametrize("way", ["changed", "filled in by an import"])
+@pytest.mark.parametrize(
+    ("way", "codes"),
+    [
+        ("changed", ("changed_labels",)),
+        ("filled in by an import", ("imported_labels",)),
+        ("changed by an import", ("changed_labels", "imported_labels")),
+    ],
+)
 def test_a_few_labels_that_nobody_can_vouch_for_count_for_and_against_the_judge(
-    judged: Store, calendar: Calendar, way: str
+    judged: Store, calendar: Calendar, way: str, codes: tuple[str, ...]
 ) -> None:
     """One label in twenty can be every unfaithful claim that the judge missed."""
     calendar.wait(1)
-    if way == "changed":
-        label(judged, RUN)
-        label(judged, RUN, label_missed_claims_as_the_judge_says)
-        code = "changed_labels"
-    else:
-        given = label_missed_claims_as_the_judge_says
+    given = label_missed_claims_as_the_judge_says
+    if way == "filled in by an import":
         label(judged, RUN, lambda *claim: None if given(*claim) else fair(*claim))
         label(judged, RUN, given, by="bo", action=Action.IMPORTED)
-        code = "imported_labels"
+    else:
+        label(judged, RUN)
+        action = Action.BLIND if way == "changed" else Action.IMPORTED
+        label(judged, RUN, given, action=action)
     order = GateRequest(kappa=0.65)
 
     def check(*accepted: str) -> CriterionCheck:
@@ -1488,10 +1494,11 @@ def test_a_few_labels_that_nobody_can_vouch_for_count_for_and_against_the_judge(
         result = check_gate_and_write_certificate_if_passed(judged, RUN, wanted, clock=calendar)
         return next(each for each in result.checks if each.criterion is Criterion.KAPPA)
 
-    asked = check()
-    assert asked.outcome is CheckOutcome.UNDECIDED
-    assert f"--accept {code} counts them as labelled" in asked.reason
-    assert check(code).outcome is CheckOutcome.PASSED
+    for number, code in enumerate(codes):
+        asked = check(*codes[:number], *codes[number + 1 :])
+        assert asked.outcome is CheckOutcome.UNDECIDED
+        assert f"--accept {code} counts them as labelled" in asked.reason
+    assert check(*codes).outcome is CheckOutcome.PASSED
 
 
 def test_a_label_that_was_changed_away_from_the_judge_is_not_asked_about(

@@ -132,7 +132,10 @@ async def test_a_step_on_a_claim_that_is_not_in_this_run_is_said(session: Sessio
     assert screen.message == "undone: a verdict on what is not in this run"
 
 
-async def test_a_verdict_after_one_that_showed_the_judge_is_not_blind(session: Session) -> None:
+@pytest.mark.parametrize("is_restarted", [False, True])
+async def test_a_verdict_after_one_that_showed_the_judge_is_not_blind(
+    session: Session, is_restarted: bool
+) -> None:
     session.set_judge_hidden(True)
     screen = await FakeReviewScreen(session).open()
     first = screen.claims[0]
@@ -140,23 +143,48 @@ async def test_a_verdict_after_one_that_showed_the_judge_is_not_blind(session: S
     await screen.settle()
     assert screen.view is not None
     assert first not in screen.view.hidden, "its own label shows the judge"
+    if is_restarted:
+        session.judge_in_view.clear()
+        session.labelled.clear()
+        await screen.open(2)
     screen.press("u")
     await screen.settle()
     assert first in screen.view.hidden
     assert screen.chosen == 0
-    # In another sitting too: the act that withdrew the label says so.
-    session.judge_in_view.clear()
     screen.give("no")
     await screen.settle()
-    given = [(verdict, saw) for _, verdict, _, _, saw in acts(session.store_path) if verdict]
-    assert given == [("yes", False), ("no", True)]
+    assert list_verdicts(session) == [("yes", False), ("no", True)]
 
 
-async def test_a_verdict_taken_back_before_its_judge_was_drawn_was_blind(session: Session) -> None:
-    claims = (await FakeReviewScreen(session).open()).claims
-    session.store.reviews.undo("ann", judge_in_view=claims[1:])
-    assert session.list_claims_with_judge() == frozenset()
+async def test_a_verdict_after_one_that_has_not_shown_the_judge_yet_is_blind(
+    session: Session,
+) -> None:
     session.set_judge_hidden(True)
-    session.record_judge_in_view(ItemId(1), claims[:1])
+    screen = await FakeReviewScreen(session).open()
+    screen.give("yes")
+    await screen.settle()
+    # As if another claim had been shown before the first one was drawn again.
+    session.judge_in_view.clear()
+    await screen.open(2)
+    screen.press("u")
+    await screen.settle()
+    screen.give("no")
+    await screen.settle()
+    assert list_verdicts(session) == [("yes", False), ("no", False)]
+
+
+def list_verdicts(session: Session) -> list[tuple[str, bool]]:
+    """List verdicts as they were given, each with whether the judge was known."""
+    return [(verdict, saw) for _, verdict, _, _, saw in acts(session.store_path) if verdict]
+
+
+async def test_who_has_not_labelled_a_claim_has_not_seen_its_judge(session: Session) -> None:
+    first, second = (await FakeReviewScreen(session).open()).claims[:2]
+    session.set_judge_hidden(True)
+    session.remember_labels([first, second])
+    session.record_judge_in_view(ItemId(1), [first])
+    assert session.list_labelled_unshown() == {second}
+    assert session.has_judge_in_view(first)
     session.reviewer = "bob"
-    assert session.list_claims_with_judge() == frozenset(), "ann has seen it"
+    assert not session.list_labelled_unshown()
+    assert not session.has_judge_in_view(first)
