@@ -529,7 +529,11 @@ def test_few_changed_labels_matter_to_a_change_where_the_runs_differ(
             each.claim: each.text for each in store.labelled_units.read_report_units(first).claims
         }
         claims = drawn(store, row)
-        same = [each for each in claims if texts[each] == f"Claim {1 if differs else 3}.{0 if differs else 1}"]
+        same = [
+            each
+            for each in claims
+            if texts[each] == f"Claim {1 if differs else 3}.{0 if differs else 1}"
+        ]
         label(store, first, same[:1], "no")
         label(store, first, claims, "yes")
         second = done(store, judge="k", labels=BETTER)
