@@ -38,6 +38,7 @@ from faithtui.formats.json_lines import (
     parse_record_or_error,
 )
 from faithtui.formats.json_records import RawRecord, cut_array, cut_lines
+from faithtui.formats.readers.values.cells import parse_list_or_object_or_keep_text
 
 DOCUMENT = Limit(
     "a JSON document",
@@ -231,8 +232,9 @@ def rename_and_lift_keys(value: dict[str, object], renames: Mapping[str, str]) -
 
     Args:
         value: The object.
-        renames: The new name of each; a name with dots is a path from the top, whose value comes
-            to the top; an object that held nothing else is not there any more.
+        renames: The new name of each; a name with dots is a path from the top, also into JSON that
+            a cell holds as text, whose value comes to the top; an object that held nothing else is
+            not there any more.
     """
     changed: dict[str, object] = {}
     for key, each in value.items():
@@ -245,7 +247,8 @@ def rename_and_lift_keys(value: dict[str, object], renames: Mapping[str, str]) -
         found = _get_by_path(value, path.split(".")) if "." in path and path not in value else None
         if found is not None:
             parent = path.split(".")[0]
-            if _has_only_renamed_keys(value[parent], f"{parent}.", renames):
+            within = parse_list_or_object_or_keep_text(value[parent])
+            if _has_only_renamed_keys(within, f"{parent}.", renames):
                 changed.pop(parent, None)
             changed[name] = found
     return changed
@@ -290,6 +293,7 @@ def _rename_keys_recursively(value: object, renames: Mapping[str, str]) -> objec
 
 def _get_by_path(value: object, path: list[str]) -> object:
     for name in path:
+        value = parse_list_or_object_or_keep_text(value)  # a table has it as text
         if not isinstance(value, dict):
             return None
         value = value.get(name)
