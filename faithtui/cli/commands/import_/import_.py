@@ -141,7 +141,7 @@ def import_(
         print_to_stderr(f"… and {result.refused - MOST_PRINTED} more refused")
     for new, stored in result.same_content[:MOST_PRINTED]:
         outcome = (
-            "it was merged into that one"
+            "it was merged into that one, whose metadata lists it under `merged`"
             if merge_equal
             else "both are kept; --merge-equal stores one"
         )
