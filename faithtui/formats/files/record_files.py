@@ -22,6 +22,7 @@ from faithtui.formats.files.byte_streams import (
     make_read_error,
     open_file_or_stdin_as_utf8,
 )
+from faithtui.formats.files.pandas_objects import split_object_into_rows
 from faithtui.formats.files.tables import find_delimiter, read_column_names, read_csv_rows
 from faithtui.formats.images import STDIN
 from faithtui.formats.json_lines import (
@@ -64,6 +65,8 @@ _OTHER_FILES: Final = (
     (b"SQLite format 3\x00", "a SQLite database; expected an export of it"),
     (b"%PDF", "a PDF; expected conversations as JSON, CSV or Parquet"),
 )
+_TAR_MARK_AT: Final = 257
+"""Where a tar archive says that it is one."""
 
 
 class FileKind(StrEnum):
@@ -162,7 +165,7 @@ class RecordFile:
         """The column names of a table; None where it has rows, or is no table."""
         if self._first or self.kind is not FileKind.TABLE:
             return None
-        return read_column_names(self.path, self._stream.head)
+        return read_column_names(self.path, self._stream.head) or None
 
     @property
     def is_blank(self) -> bool:
@@ -206,7 +209,7 @@ class RecordFile:
 
     def _iterate_renamed_records(self) -> Iterator[FileRecord]:
         try:
-            for each in _iterate_records_of_any_kind(self.path, self.kind, self._stream):
+            for each in _iterate_rows_of_any_kind(self.path, self.kind, self._stream):
                 found = each.found
                 if self._renames and isinstance(found, dict):
                     each = replace(
@@ -317,6 +320,10 @@ def _detect_file_kind(path: Path, head: bytes) -> FileKind:
         )
     if head.startswith((PARQUET, ARROW_FILE, ARROW_STREAM)):
         return FileKind.COLUMNS
+    if head[_TAR_MARK_AT:].startswith(b"ustar"):
+        raise InputError(
+            "is a tar archive; unpack it and name the files or their folder", path=path
+        )
     if b"\x00" in head:
         raise InputError("is a binary file; expected JSON, CSV or Parquet", path=path)
     start = first_line(head)
@@ -395,6 +402,21 @@ def _has_object_line(head: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def _iterate_rows_of_any_kind(
+    path: Path, kind: FileKind, stream: ByteStream
+) -> Iterator[FileRecord]:
+    """Give the records, and the rows of one that holds a whole table."""
+    of_json = kind in (FileKind.LINES, FileKind.DOCUMENT)
+    for each in _iterate_records_of_any_kind(path, kind, stream):
+        rows = split_object_into_rows(each.found) if of_json and type(each.found) is dict else None
+        if rows is None:
+            yield each
+            del each
+            continue
+        for number, row in enumerate(rows, start=1):
+            yield replace(each, record=number, size=each.size // len(rows), found=row)
 
 
 def _iterate_records_of_any_kind(
@@ -568,6 +590,10 @@ def _read_whole_file_as_one_record(path: Path, stream: ByteStream) -> FileRecord
         clean = make_storable_json(value)
     except json.JSONDecodeError as error:
         ends = " where the file ends; it may be cut off" if error.pos >= len(text) - 2 else ""
+        if error.msg == "Extra data":
+            ends = (
+                "; of several documents one behind the other, write each on a line: `jq -c . FILE`"
+            )
         raise InputError(
             f"is not JSON: {error.msg.removesuffix(' at')} at character {error.colno}{ends}",
             path=path,
