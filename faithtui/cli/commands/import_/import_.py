@@ -279,12 +279,14 @@ def _format_run(run: "ImportedRun") -> list[str]:
 
 def _format_missing_passages(found: "FileImport") -> str:
     """Say that nothing can be judged by passages, and how to name the key that holds them."""
-    keys = [*found.unknown_keys, *found.dropped_keys]
+    from faithtui.formats.readers.values.suggestions import may_hold_passages
+
+    keys = [each for each in (*found.unknown_keys, *found.dropped_keys) if may_hold_passages(each)]
     key = _quote_key_for_map(keys[0]) if len(keys) == 1 else "KEY"
     where = "a key"
     if found.meant_keys is not None:
         where = "a key of its turn" if found.format == "faithtui" else where
-        key = key if found.dropped_keys else "KEY"
+        key = key if keys and keys[0] in found.dropped_keys else "KEY"
     return (
         f"  no answer has passages, without which metrics skip it; where {where} holds them: "
         f"--map retrieval_context={key}"
