@@ -37,6 +37,19 @@ def test_each_way_of_pandas_gives_the_rows(tmp_path: Path, orient: str, indent: 
 @pytest.mark.parametrize(
     "value",
     [
+        {"a": {"4": 1, "7": 2}, "b": {"4": 3, "7": 4}},
+        {"4": {"a": 1, "b": 3}, "7": {"a": 2, "b": 4}},
+        {"columns": ["a", "b"], "index": ["4", "7"], "data": [[1, 3], [2, 4]]},
+    ],
+)
+def test_labels_of_picked_rows_are_kept(value: dict[str, object]) -> None:
+    found = split_object_into_rows(value)
+    assert found == [{"index": "4", "a": 1, "b": 3}, {"index": "7", "a": 2, "b": 4}]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
         {},
         {"inputs": {"text": "q"}, "outputs": {"text": "a"}},
         {"messages": [{"role": "user"}, {"role": "assistant"}], "tags": ["a", "b"]},

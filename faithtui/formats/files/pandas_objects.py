@@ -21,12 +21,12 @@ def split_object_into_rows(value: Mapping[str, object]) -> list[dict[str, object
     if value.keys() == _TABLE:
         return _list_objects_or_none(value["data"]) if type(value["schema"]) is dict else None
     if value.keys() == _SPLIT:
-        return _join_names_with_rows(value["columns"], value["data"])
+        return _add_index(_join_names_with_rows(value["columns"], value["data"]), value["index"])
     columns = list(value.values())
     if not columns or not all(isinstance(each, dict) for each in columns):
         return _split_lists(value) if len(columns) > 1 else None
     if all(map(str.isdecimal, value)):
-        return _list_objects_or_none(columns)
+        return _add_index(_list_objects_or_none(columns), list(value))
     return _split_objects([(name, each) for name, each in value.items() if isinstance(each, dict)])
 
 
@@ -37,7 +37,18 @@ def _split_objects(
     is_index = bool(labels) and all(map(str.isdecimal, labels))
     if not is_index or any(list(each) != labels for _, each in columns):
         return None
-    return [{name: each[label] for name, each in columns} for label in labels]
+    return _add_index([{name: each[label] for name, each in columns} for label in labels], labels)
+
+
+def _add_index(
+    rows: list[dict[str, object]] | None, labels: object
+) -> list[dict[str, object]] | None:
+    """Keep the labels of rows that are not counted from 0, as of rows that were picked out."""
+    if rows is None or not isinstance(labels, list) or len(labels) != len(rows):
+        return rows
+    if list(map(str, labels)) == list(map(str, range(len(rows)))):
+        return rows
+    return [{"index": label} | row for label, row in zip(labels, rows, strict=True)]
 
 
 def _list_objects_or_none(value: object) -> list[dict[str, object]] | None:
