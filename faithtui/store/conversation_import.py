@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, select, update
 
 from faithtui.domain.conversation import (
     Conversation,
@@ -43,6 +43,10 @@ from faithtui.store.search.word_index import count_unindexed_texts, index_all_te
 
 _OPENING = 200
 """Characters of the first user message kept for lists."""
+
+MERGED = "merged"
+"""Key of the metadata of a conversation that lists the ids of others that were merged into it, and
+what their metadata has that its own does not."""
 
 Identity = tuple[str, str]
 """Source and key."""
@@ -94,6 +98,9 @@ def import_batch(
     )
     ids |= _insert_conversations(connection, now, new)
     _insert_turns(connection, [(ids[each.source, each.key], each.turns) for each, _ in new])
+    _keep_ids_and_metadata_of_merged(
+        connection, [(ids[each.source, twin], each) for each, twin in merged]
+    )
     if index_words:
         index_all_texts(connection)
     ratings = add_missing_ratings(
@@ -115,6 +122,38 @@ def import_batch(
         conflicting=tuple(conflicting),
         unchanged_keys=tuple(unchanged),
     )
+
+
+def _keep_ids_and_metadata_of_merged(
+    connection: Connection, merged: Sequence[tuple[int, Conversation]]
+) -> None:
+    """Keep what a conversation with equal turns is called, and what else is known of it.
+
+    Args:
+        connection: The store.
+        merged: Each, behind the id of the one that it was merged into.
+    """
+    by_id: dict[int, list[Conversation]] = {}
+    for number, each in merged:
+        by_id.setdefault(number, []).append(each)
+    for number, others in by_id.items():
+        found = select(conversation.c.details).where(conversation.c.id == number)
+        details = dict(connection.execute(found).scalar_one())
+        listed = details.get(MERGED, [])
+        kept = list(listed) if isinstance(listed, list) else [listed]
+        for each in others:
+            metadata = replace_unstorable_in_json(dict(each.metadata))
+            other = {
+                name: value
+                for name, value in json.loads(json.dumps(metadata)).items()
+                if name not in details or details[name] != value
+            }
+            entry = {"id": each.key, **({"metadata": other} if other else {})}
+            if entry not in kept:
+                kept.append(entry)
+        if kept != listed:
+            changed = update(conversation).where(conversation.c.id == number)
+            connection.execute(changed.values(details={**details, MERGED: kept}))
 
 
 def _make_conversation_storable(conversation: Conversation) -> Conversation:

@@ -27,7 +27,7 @@ from faithtui.store.annotations.ratings import (
     list_misread_labels,
 )
 from faithtui.store.claim_order import read_claims_in_text_order
-from faithtui.store.conversation_import import import_batch
+from faithtui.store.conversation_import import MERGED, import_batch
 from faithtui.store.database import Database
 from faithtui.store.records import ImportCounts, SourceRow
 from faithtui.store.schema.column_types import (
@@ -214,7 +214,15 @@ class Conversations:
                     )
                 ):
                     given = metadata.get(row.key)
-                    if given is not None and row.details != json.loads(json.dumps(given)):
+                    if given is None:
+                        continue
+                    # What was merged into it since is no part of its own.
+                    own = {
+                        name: each
+                        for name, each in row.details.items()
+                        if name != MERGED or name in given
+                    }
+                    if own != json.loads(json.dumps(given)):
                         found.append(row.key)
         return found
 

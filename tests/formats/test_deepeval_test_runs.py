@@ -165,3 +165,48 @@ def test_a_key_of_a_run_that_nobody_understood_is_told_as_dropped(tmp_path: Path
     assert isinstance(record.found, Conversation)
     assert "extra" not in record.found.metadata
     assert (dict(dataset.notes.unknown_keys), dict(dataset.notes.dropped_keys)) == ({}, {"zzz": 1})
+
+
+RESULT: dict[str, object] = {
+    "name": "test_case_0",
+    "success": True,
+    "metrics_data": [{"name": "Faithfulness", "score": 1.0, "evaluation_model": "m"}],
+    "conversational": False,
+    "multimodal": False,
+    "input": "q",
+    "actual_output": "a",
+    "retrieval_context": ["p"],
+    "turns": None,
+    "additional_metadata": None,
+    "index": 0,
+}
+CHAT: dict[str, object] = {**RESULT, "conversational": True, "input": None, "actual_output": None}
+CHAT["turns"] = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        {"test_results": [RESULT, CHAT], "confident_link": None, "test_run_id": "r"},
+        [RESULT, CHAT],
+        {"testRunData": {"testCases": [RESULT], "conversationalTestCases": [CHAT]}},
+    ],
+    ids=["EvaluationResult", "TestResults", "latest run"],
+)
+def test_what_evaluate_gives_and_keeps_is_a_finished_run(tmp_path: Path, file: object) -> None:
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(file))
+    dataset, opened = open_file_and_detect_format(path, FormatChoice(), None)
+    records = list(dataset.read(opened))
+    found = [each.found for each in records if isinstance(each.found, Conversation)]
+    assert [[turn.content for turn in each.turns] for each in found] == [["q", "a"]] * 2
+    assert [len(each.verdicts) for each in records] == [1, 1]
+    assert not dataset.notes.unknown_keys + dataset.notes.dropped_keys
+
+
+def test_keys_beside_the_latest_run_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "latest.json"
+    path.write_text(json.dumps({"testRunData": {"testCases": [RESULT], "yyy": 2}, "zzz": 1}))
+    dataset, opened = open_file_and_detect_format(path, FormatChoice(), None)
+    assert len(list(dataset.read(opened))) == 1
+    assert dataset.notes.dropped_keys == {"zzz": 1, "yyy": 1}

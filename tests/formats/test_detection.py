@@ -26,7 +26,12 @@ from faithtui.formats.readers.datasets import (
 )
 from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.formats.readers.registry import READERS
-from faithtui.formats.readers.values.suggestions import parse_map_options, suggest_key
+from faithtui.formats.readers.values.suggestions import (
+    may_hold_passages,
+    parse_map_options,
+    suggest_key,
+    suggest_key_for_value,
+)
 from tests.formats.test_real_formats import FOLDER, contexts, read, texts
 
 FIXTURES = sorted(path for path in FOLDER.iterdir() if path.suffix != ".md")
@@ -243,10 +248,22 @@ def test_a_map_that_cannot_be_meant_is_refused(given: str, says: str) -> None:
         ("retreived_contexts", "retrieval_context"),
         ("Speaker", "role"),
         ("zebra", None),
+        ("turn", None),
     ],
 )
 def test_a_key_nobody_understood_gets_a_suggestion(key: str, meant: str | None) -> None:
     assert suggest_key(key) == meant
+
+
+def test_a_suggestion_fits_what_the_key_holds() -> None:
+    assert suggest_key_for_value("turn", 3) is None
+    assert suggest_key_for_value("turn", [{}]) == "turns"
+    assert suggest_key_for_value("chunks", 3) is None
+    assert suggest_key_for_value("chunks", ["p"]) == "retrieval_context"
+    passages = ("docs_found", "my docs", "outputs.sources", "retreived_contexts")
+    assert all(map(may_hold_passages, passages))
+    others = ("dataset_id", "chat_history", "document_ids", "contextId", "chunk_count", "zebra")
+    assert not any(map(may_hold_passages, others))
 
 
 def test_keys_nobody_understood_are_counted_and_kept(tmp_path: Path) -> None:

@@ -116,10 +116,45 @@ def test_parts_that_call_and_answer_tools_are_read(tmp_path: Path) -> None:
         ([{"url": "u"}], ['[{"url": "u"}]']),
         ("[see below]", ["[see below]"]),
         (7, ["7"]),
+        ([{"type": "text", "text": 7}], ['[{"type": "text", "text": 7}]']),
+        ({"type": "tool", "content": '["a", "b"]'}, ["a", "b"]),
+        ({"type": "tool", "content": "[see below]"}, ["[see below]"]),
+        ({"id": ["ToolMessage"], "kwargs": {"type": "tool", "content": '["a"]'}}, ["a"]),
     ],
 )
 def test_evidence_is_never_thrown_away(value: object, passages: list[str]) -> None:
     assert [each.text for each in read_tool_output_as_passages(value, "t").documents] == passages
+
+
+SEARCH_RESULT = {
+    "type": "search_result",
+    "source": "u",
+    "title": "T",
+    "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
+}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [SEARCH_RESULT, {"type": "tool_result", "tool_use_id": "c1", "content": [SEARCH_RESULT]}],
+)
+def test_texts_of_anthropics_search_results_are_passages(tmp_path: Path, part: object) -> None:
+    found = messages_of(
+        tmp_path,
+        {"role": "user", "content": "q"},
+        CALL,
+        {"role": "user", "content": [part]},
+        {"role": "assistant", "content": "An answer."},
+    )
+    assert found.turns[1].retrieval_context == (Document("a", "u"), Document("b", "u"))
+    assert [each["title"] for each in found.metadata["per_turn"]["1"]["passages"]] == ["T", "T"]
+
+
+def test_what_else_a_message_of_a_tool_holds_is_kept() -> None:
+    message = {"type": "tool", "name": "search", "tool_call_id": "c", "content": '["a", "b"]'}
+    found = read_tool_output_as_passages(message, "t")
+    assert found.documents == (Document("a", "search"), Document("b", "search"))
+    assert found.details == ({"message": {"tool_call_id": "c"}}, {})
 
 
 def test_details_of_passages_are_kept() -> None:

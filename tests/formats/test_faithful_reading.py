@@ -68,6 +68,16 @@ def test_a_mapped_key_wins_and_what_had_its_name_is_kept() -> None:
     assert rename_and_lift_keys({"b": 1, "c": 3}, renames) == {"x": 1, "c": 3}
 
 
+def test_a_path_of_map_leads_into_json_in_a_cell() -> None:
+    given = {"inputs": '{"q": "When?"}', "outputs": "{'a': {'text': 'At nine.'}, 'x': 1}"}
+    renames = {"inputs.q": "question", "outputs.a.text": "answer", "outputs.none": "id"}
+    assert rename_and_lift_keys(dict(given), renames) == {
+        "question": "When?",
+        "answer": "At nine.",
+        "outputs": given["outputs"],  # `x` was not named
+    }
+
+
 def test_a_column_or_key_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("question,answer,answer\nq,first,second\n")

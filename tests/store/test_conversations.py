@@ -303,6 +303,24 @@ def test_new_words_are_indexed_as_a_rebuilt_index_has_them(store: Store) -> None
     assert read_index() == before
 
 
+def test_a_merged_conversation_leaves_its_id_and_what_its_metadata_has_of_its_own(
+    store: Store,
+) -> None:
+    turns = (Turn("user", "q"), Turn("assistant", "An answer."))
+    first, *others = (
+        replace(Conversation.of(*turns, key=key), metadata={"t": number, "x": 0})
+        for key, number in (("a", 1), ("b", 2), ("c", 2))
+    )
+    for _ in range(2):  # importing again adds nothing
+        store.conversations.import_batch([first, *others], merge_equal=True)
+        [kept] = map(store.conversations.get, store.conversations.list_ids())
+        merged = [{"id": "b", "metadata": {"t": 2}}, {"id": "c", "metadata": {"t": 2}}]
+        assert kept.metadata == {"t": 1, "x": 0, "merged": merged}
+    read = store.conversations.list_keys_with_other_metadata
+    assert read(kept.source, {"a": first.metadata}) == []
+    assert read(kept.source, {"a": {"t": 3}}) == ["a"]
+
+
 def test_equal_turns_are_merged_only_on_request(store: Store) -> None:
     turns = (Turn("user", "q"), Turn("assistant", "An answer."))
     first = Conversation.of(*turns, key="first")
@@ -315,6 +333,7 @@ def test_equal_turns_are_merged_only_on_request(store: Store) -> None:
     assert counts.merged == counts.same_content == (("second", "first"),)
     [kept] = map(store.conversations.get, store.conversations.list_ids())
     assert (kept.key, kept.ratings) == ("first", rated.ratings)
+    assert kept.metadata == {"merged": [{"id": "second"}]}
     # Again it changes nothing, and without the request both are kept.
     assert store.conversations.import_batch([rated], merge_equal=True).new_ratings == 0
     assert store.conversations.import_batch([rated]).new == 1

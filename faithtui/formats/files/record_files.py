@@ -23,6 +23,7 @@ from faithtui.formats.files.byte_streams import (
     open_file_or_stdin_as_utf8,
 )
 from faithtui.formats.files.paged_lists import find_paged_list
+from faithtui.formats.files.pandas_objects import split_object_into_rows
 from faithtui.formats.files.tables import find_delimiter, read_column_names, read_csv_rows
 from faithtui.formats.images import STDIN
 from faithtui.formats.json_lines import (
@@ -39,6 +40,7 @@ from faithtui.formats.json_lines import (
     parse_record_or_error,
 )
 from faithtui.formats.json_records import RawRecord, cut_array, cut_lines
+from faithtui.formats.readers.values.cells import parse_list_or_object_or_keep_text
 
 DOCUMENT = Limit(
     "a JSON document",
@@ -64,6 +66,8 @@ _OTHER_FILES: Final = (
     (b"SQLite format 3\x00", "a SQLite database; expected an export of it"),
     (b"%PDF", "a PDF; expected conversations as JSON, CSV or Parquet"),
 )
+_TAR_MARK_AT: Final = 257
+"""Where a tar archive says that it is one."""
 
 
 class FileKind(StrEnum):
@@ -164,7 +168,7 @@ class RecordFile:
         """The column names of a table; None where it has rows, or is no table."""
         if self._first or self.kind is not FileKind.TABLE:
             return None
-        return read_column_names(self.path, self._stream.head)
+        return read_column_names(self.path, self._stream.head) or None
 
     @property
     def is_blank(self) -> bool:
@@ -224,7 +228,7 @@ class RecordFile:
             raise make_read_error(self.path, error) from error
 
     def _iterate_records_of_pages(self) -> Iterator[FileRecord]:
-        for each in _iterate_records_of_any_kind(self.path, self.kind, self._stream):
+        for each in _iterate_rows_of_any_kind(self.path, self.kind, self._stream):
             found = each.found
             page = (
                 find_paged_list(found)
@@ -251,8 +255,9 @@ def rename_and_lift_keys(value: dict[str, object], renames: Mapping[str, str]) -
 
     Args:
         value: The object.
-        renames: The new name of each; a name with dots is a path from the top, whose value comes
-            to the top; an object that held nothing else is not there any more.
+        renames: The new name of each; a name with dots is a path from the top, also into JSON that
+            a cell holds as text, whose value comes to the top; an object that held nothing else is
+            not there any more.
     """
     changed: dict[str, object] = {}
     for key, each in value.items():
@@ -265,7 +270,8 @@ def rename_and_lift_keys(value: dict[str, object], renames: Mapping[str, str]) -
         found = _get_by_path(value, path.split(".")) if "." in path and path not in value else None
         if found is not None:
             parent = path.split(".")[0]
-            if _has_only_renamed_keys(value[parent], f"{parent}.", renames):
+            within = parse_list_or_object_or_keep_text(value[parent])
+            if _has_only_renamed_keys(within, f"{parent}.", renames):
                 changed.pop(parent, None)
             changed[name] = found
     return changed
@@ -310,6 +316,7 @@ def _rename_keys_recursively(value: object, renames: Mapping[str, str]) -> objec
 
 def _get_by_path(value: object, path: list[str]) -> object:
     for name in path:
+        value = parse_list_or_object_or_keep_text(value)  # a table has it as text
         if not isinstance(value, dict):
             return None
         value = value.get(name)
@@ -333,6 +340,10 @@ def _detect_file_kind(path: Path, head: bytes) -> FileKind:
         )
     if head.startswith((PARQUET, ARROW_FILE, ARROW_STREAM)):
         return FileKind.COLUMNS
+    if head[_TAR_MARK_AT:].startswith(b"ustar"):
+        raise InputError(
+            "is a tar archive; unpack it and name the files or their folder", path=path
+        )
     if b"\x00" in head:
         raise InputError("is a binary file; expected JSON, CSV or Parquet", path=path)
     start = first_line(head)
@@ -411,6 +422,21 @@ def _has_object_line(head: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def _iterate_rows_of_any_kind(
+    path: Path, kind: FileKind, stream: ByteStream
+) -> Iterator[FileRecord]:
+    """Give the records, and the rows of one that holds a whole table."""
+    of_json = kind in (FileKind.LINES, FileKind.DOCUMENT)
+    for each in _iterate_records_of_any_kind(path, kind, stream):
+        rows = split_object_into_rows(each.found) if of_json and type(each.found) is dict else None
+        if rows is None:
+            yield each
+            del each
+            continue
+        for number, row in enumerate(rows, start=1):
+            yield replace(each, record=number, size=each.size // len(rows), found=row)
 
 
 def _iterate_records_of_any_kind(
@@ -584,6 +610,10 @@ def _read_whole_file_as_one_record(path: Path, stream: ByteStream) -> FileRecord
         clean = make_storable_json(value)
     except json.JSONDecodeError as error:
         ends = " where the file ends; it may be cut off" if error.pos >= len(text) - 2 else ""
+        if error.msg == "Extra data":
+            ends = (
+                "; of several documents one behind the other, write each on a line: `jq -c . FILE`"
+            )
         raise InputError(
             f"is not JSON: {error.msg.removesuffix(' at')} at character {error.colno}{ends}",
             path=path,

@@ -6,14 +6,18 @@ length. Cells stay text here; what a column holds is for the format reader.
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from faithtui.domain.limits import TABLE_ROW
 from faithtui.errors import InputError
 
 _DELIMITERS = ",;\t|"
+_EXCEL_LINE: Final = re.compile(rf"sep=([{_DELIMITERS}])", re.IGNORECASE)
+"""A first line that tells Excel the delimiter, and is no row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,10 @@ def find_delimiter(path: Path, head: bytes) -> str | None:
     The line of column names decides: the delimiter that cuts it into most names, each a short word
     and none twice. A file that is called `.csv` or `.tsv` may have a single column.
     """
-    text = head.decode("utf-8-sig", errors="replace")
-    names = next((line for line in text.splitlines() if line.strip()), "")
+    names = _find_first_line(head)
+    told = _EXCEL_LINE.fullmatch(names.strip(" "))
+    if told is not None:
+        return told[1]
     best: tuple[int, str] | None = None
     for delimiter in _DELIMITERS:
         cells = next(csv.reader([names], delimiter=delimiter), [])
@@ -53,10 +59,16 @@ def find_delimiter(path: Path, head: bytes) -> str | None:
 
 def read_column_names(path: Path, head: bytes) -> tuple[str, ...]:
     """Read the names of the columns of a table from its first bytes; () where it has none."""
-    text = head.decode("utf-8-sig", errors="replace")
-    line = next((line for line in text.splitlines() if line.strip()), "")
+    line = _find_first_line(head)
+    if _EXCEL_LINE.fullmatch(line.strip(" ")):
+        line = _find_first_line(head.partition(line.encode())[2])
     cells = next(csv.reader([line], delimiter=find_delimiter(path, head) or ","), [])
     return tuple(cell.strip() for cell in cells if cell.strip())
+
+
+def _find_first_line(head: bytes) -> str:
+    text = head.decode("utf-8-sig", errors="replace")
+    return next((line for line in text.splitlines() if line.strip()), "")
 
 
 def _are_column_names(cells: list[str]) -> bool:
@@ -89,7 +101,13 @@ def read_csv_rows(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[
     lines = _RowLines(path, text)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     try:
-        names = next(cells for cells in reader if any(cell.strip() for cell in cells))
+        named = (
+            cells
+            for cells in reader
+            if any(cell.strip() for cell in cells)
+            and not _EXCEL_LINE.fullmatch(delimiter.join(cells).strip(" "))
+        )
+        names = next(named, [])
         names = [name.strip() or f"column {place}" for place, name in enumerate(names, start=1)]
         problem = _find_non_utf8_byte(names)
         if problem is not None:

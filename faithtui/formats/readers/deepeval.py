@@ -47,6 +47,9 @@ CASE_KEYS: Final = (
 )
 """Keys that a conversational case has and the neutral shape does not."""
 
+METRICS: Final = "metrics_data"
+"""What metrics said of a case, in a finished run."""
+
 _TURN_KEYS: Final = ("tools_called", "mcp_tools_called", "user_id")
 _NEUTRAL_KEYS: Final = ("human_labels", "reference_judges")
 KNOWN_CASE: Final = frozenset(
@@ -84,7 +87,14 @@ _GOLDEN: Final = RowNames(
 )
 
 
+def is_finished_case(record: dict[str, object]) -> bool:
+    """Say whether a record is a case of a finished test run."""
+    return has_any_key(record, METRICS) and has_any_key(record, "actual_output", "turns")
+
+
 def _explain_conversations_match(sample: Sample) -> str | None:
+    if any(map(is_finished_case, sample.records)):
+        return None
     for record in sample.records:
         if not has_keys(record, "turns") or has_any_key(record, *_NEUTRAL_KEYS):
             continue
@@ -206,6 +216,8 @@ class ConversationReader:
 
 
 def _explain_goldens_match(sample: Sample) -> str | None:
+    if any(map(is_finished_case, sample.records)):
+        return None
     if any(has_keys(each, "input", "actual_output") for each in sample.records):
         fields = AnySpelling(sample.records[0])
         return f"rows with deepeval's `input` and `{fields.get_key_spelling('actual_output')}`"

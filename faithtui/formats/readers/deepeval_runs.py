@@ -1,11 +1,14 @@
 """Finished test runs of deepeval: cases with what each metric said of them.
 
+They come as a saved run, under a key of its own in `.deepeval/.latest_test_run.json`, as what
+`evaluate()` gives, and as cases alone.
+
 Claims and truths of a faithfulness metric stand only in its verbose log, as text. Its windows come
 in the order in which they were finished, so the log says what was judged and not where:
 `match_logs_to_windows` finds the windows again.
 
-Source: deepeval 4.3.1, `test_run/api.py`, `metrics/utils/verbose.py`, `utils.py` (`prettify_list`),
-`metrics/faithfulness` and `metrics/turn_faithfulness`.
+Source: deepeval 4.3.1, `test_run/api.py`, `evaluate/types.py`, `metrics/utils/verbose.py`,
+`utils.py` (`prettify_list`), `metrics/faithfulness` and `metrics/turn_faithfulness`.
 """
 
 import re
@@ -24,7 +27,7 @@ from faithtui.domain.imported_verdicts import (
 from faithtui.formats.files.record_files import FileKind, Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
-from faithtui.formats.readers.deepeval import KNOWN_CASE
+from faithtui.formats.readers.deepeval import KNOWN_CASE, METRICS, is_finished_case
 from faithtui.formats.readers.own_results import (
     add_exported_result_to_draft,
     list_objects_or_empty,
@@ -43,8 +46,9 @@ from faithtui.formats.readers.values.messages import MessageReader
 from faithtui.formats.readers.values.passages import read_passage_list, read_tool_output_as_passages
 from faithtui.formats.writers.answer_results import OWN_KEY
 
-_CASES: Final = ("test_cases", "testCases")
-_CONVERSATIONS: Final = ("conversational_test_cases", "conversationalTestCases")
+_CASES: Final = ("test_cases", "test_results")
+_CONVERSATIONS: Final = ("conversational_test_cases",)
+_LATEST_RUN: Final = "testRunData"
 _KNOWN_RUN: Final = frozenset(
     map(
         normalise_key_spelling,
@@ -62,6 +66,12 @@ _KNOWN_RUN: Final = frozenset(
             "test_file",
             "prompts",
             "metric_collection",
+            "trace_metrics_scores",
+            "dataset_version",
+            "official",
+            "test_run_link",
+            "confident_link",
+            "test_run_id",
         ),
     )
 )
@@ -82,6 +92,9 @@ _KNOWN: Final = (
                 "input_token_count",
                 "output_token_count",
                 "expectations_data",
+                "conversational",
+                "index",
+                "classifications",
             ),
         )
     )
@@ -100,19 +113,26 @@ def _explain_match(sample: Sample) -> str | None:
     if sample.kind is FileKind.TEST_RUN:
         return "a saved test run of deepeval, with `conversationalTestCases`"
     for record in sample.records:
+        if isinstance(record.get(_LATEST_RUN), dict):
+            return f"the latest test run that deepeval kept, with `{_LATEST_RUN}`"
         if has_any_key(record, *_CASES, *_CONVERSATIONS):
             name = AnySpelling(record).get_key_spelling(*_CASES, *_CONVERSATIONS)
             return f"a saved test run of deepeval, with `{name}`"
-        if has_any_key(record, "metricsData") and has_any_key(record, "actualOutput", "turns"):
-            return "cases of a deepeval test run, with `metricsData`"
+        if is_finished_case(record):
+            name = AnySpelling(record).get_key_spelling(METRICS)
+            return f"cases of a deepeval test run, with `{name}`"
     return None
 
 
 def _read_test_run_drafts(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> Iterator[ConversationDraft | ShapeError]:
+    latest = fields.read_first_value(_LATEST_RUN)
+    if isinstance(latest, dict):
+        _drop_unread_fields_of_run(fields, options)
+        fields = AnySpelling(latest, _LATEST_RUN)
     if not has_any_key(fields.value, *_CASES, *_CONVERSATIONS) or has_any_key(
-        fields.value, "metricsData"
+        fields.value, METRICS
     ):
         # A case by itself, whatever it lacks: exports leave out what has no value.
         yield _read_case(fields, options, collector)
@@ -121,6 +141,10 @@ def _read_test_run_drafts(
         yield from make_drafts(
             fields.read_objects_or_errors(*names), lambda each: _read_case(each, options, collector)
         )
+    _drop_unread_fields_of_run(fields, options)
+
+
+def _drop_unread_fields_of_run(fields: AnySpelling, options: ReadOptions) -> None:
     for key in fields.get_unread_fields():
         if normalise_key_spelling(key) not in _KNOWN_RUN:
             options.notes.dropped_keys[key] += 1
@@ -129,9 +153,10 @@ def _read_test_run_drafts(
 def _read_case(
     fields: AnySpelling, options: ReadOptions, collector: ImageCollector
 ) -> ConversationDraft:
-    metrics = list(fields.read_objects("metrics_data", "metricsData"))
+    metrics = list(fields.read_objects(METRICS))
     trace = fields.read_first_value("trace")
-    if fields.has_one_of_keys("turns"):
+    has_no_turns = fields.read_first_value("turns") is None  # null in results of single exchanges
+    if fields.has_one_of_keys("turns") and not (has_no_turns and fields.has_one_of_keys("input")):
         draft = _read_turns(fields, collector)
         keep_unread_fields_in_draft(
             draft, fields.get_unread_fields(), _KNOWN, options.notes.unknown_keys

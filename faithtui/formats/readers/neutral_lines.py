@@ -21,7 +21,7 @@ from faithtui.formats.readers.values.any_spelling import (
     normalise_key_spelling,
 )
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
-from faithtui.formats.readers.values.suggestions import suggest_key
+from faithtui.formats.readers.values.suggestions import suggest_key_for_value
 
 _LINE_KEYS: Final = frozenset(("id", "turns", "metadata", "human_labels", "reference_judges"))
 _TURN_KEYS: Final = frozenset(("role", "content", "retrieval_context", "context", "images"))
@@ -188,7 +188,7 @@ def _list_unknown_keys(
     if notes.meant_keys is None:
         notes.meant_keys = {}
     for key in unknown:
-        meant = suggest_key(key)
+        meant = suggest_key_for_value(key, found[key])
         if meant in names and meant not in found:
             notes.meant_keys.setdefault(f"{level}{key}", meant)
     return [f"{level}{key}" for key in unknown]

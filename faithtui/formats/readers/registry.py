@@ -31,7 +31,7 @@ from faithtui.formats.readers.protocol import FormatReader
 from faithtui.formats.readers.traces import langfuse, langsmith, spans
 from faithtui.formats.readers.values.any_spelling import AnySpelling
 from faithtui.formats.readers.values.messages import looks_like_messages_without_role
-from faithtui.formats.readers.values.suggestions import suggest_key
+from faithtui.formats.readers.values.suggestions import suggest_key, suggest_key_for_value
 
 READERS: Final[tuple[FormatReader, ...]] = (
     neutral_lines.READER,
@@ -213,11 +213,13 @@ def _describe_unknown_format(sample: Sample) -> str:
     missing_part = _describe_missing_part_of_rows(sample)
     if missing_part is not None:
         return missing_part
-    keys = list(dict.fromkeys(key for record in sample.records for key in record))
+    values: dict[str, object] = {}
+    for record in sample.records:
+        values |= {key: each for key, each in record.items() if values.get(key) is None}
     hints = [
         f"`--map {name}={shlex.quote(key)}`"
-        for key in keys
-        if (name := suggest_key(key)) not in (None, key)
+        for key, each in values.items()
+        if (name := suggest_key_for_value(key, each)) not in (None, key)
     ]
     way = f"; try {' '.join(hints[:3])}" if hints else ""
     shown = _format_sample_keys(sample) or "no keys"

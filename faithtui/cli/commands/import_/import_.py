@@ -141,7 +141,7 @@ def import_(
         print_to_stderr(f"… and {result.refused - MOST_PRINTED} more refused")
     for new, stored in result.same_content[:MOST_PRINTED]:
         outcome = (
-            "it was merged into that one"
+            "it was merged into that one, whose metadata lists it under `merged`"
             if merge_equal
             else "both are kept; --merge-equal stores one"
         )
@@ -279,12 +279,14 @@ def _format_run(run: "ImportedRun") -> list[str]:
 
 def _format_missing_passages(found: "FileImport") -> str:
     """Say that nothing can be judged by passages, and how to name the key that holds them."""
-    keys = [*found.unknown_keys, *found.dropped_keys]
+    from faithtui.formats.readers.values.suggestions import may_hold_passages
+
+    keys = [each for each in (*found.unknown_keys, *found.dropped_keys) if may_hold_passages(each)]
     key = _quote_key_for_map(keys[0]) if len(keys) == 1 else "KEY"
     where = "a key"
     if found.meant_keys is not None:
         where = "a key of its turn" if found.format == "faithtui" else where
-        key = key if found.dropped_keys else "KEY"
+        key = key if keys and keys[0] in found.dropped_keys else "KEY"
     return (
         f"  no answer has passages, without which metrics skip it; where {where} holds them: "
         f"--map retrieval_context={key}"

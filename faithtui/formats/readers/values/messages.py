@@ -432,6 +432,8 @@ class MessageReader:
             self._add_tool_output(given, name)
             if given is None:
                 self._keep_unknown_fields_of_part(fields)
+        elif kind == "searchresult":  # Anthropic's, of an application that searched by itself
+            self._add_tool_output([part], None)
         elif kind in ("tooluse", "toolcall", "functioncall"):
             self._remember_tool_call(fields)
         elif kind in ("imageurl", "inputimage", "image"):

@@ -7,11 +7,16 @@ evidence is never thrown away.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from faithtui.domain.conversation import Document
 from faithtui.formats.json_lines import describe_json, parse_inner_json
-from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError, has_any_key
+from faithtui.formats.readers.values.any_spelling import (
+    AnySpelling,
+    ShapeError,
+    has_any_key,
+    normalise_key_spelling,
+)
 
 _TEXT = (
     "text",
@@ -111,25 +116,49 @@ def read_tool_output_as_passages(value: object, name: str | None) -> PassageList
     """
     if value is None:
         return PassageList()
-    found = value
+    found: object = value
     if isinstance(value, str):
         found = _parse_json_or_none(value)
         if found is None:
             return PassageList((Document(value, name),), ({},)) if value.strip() else PassageList()
     if isinstance(found, dict):
+        given = _read_content_of_tool_message(found, name)
+        if given is not None:
+            return given
         inner = _find_passage_list(found)
-        if inner is not None:
-            found = inner
+        found = [found] if inner is None else inner
     if isinstance(found, list) and all(map(_is_passage, found)):
-        return read_passage_list(found, "", name)
-    if isinstance(found, dict) and _is_passage(found):
-        return read_passage_list([found], "", name)
+        try:
+            return read_passage_list(found, "", name)
+        except ShapeError:
+            pass  # a part of it only looked like a passage
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return PassageList((Document(text, name),), ({},))
 
 
-def _parse_json_or_none(text: str) -> object:
-    if not text.lstrip().startswith(("[", "{")):
+def _read_content_of_tool_message(value: dict[str, object], name: str | None) -> PassageList | None:
+    """Take apart what a LangChain message of a tool holds as JSON or in parts.
+
+    Returns:
+        None where it is no such message, or holds one text.
+    """
+    within = value.get("kwargs")
+    message = within if isinstance(within, dict) else value
+    fields = AnySpelling(message)
+    kind, content = fields.read_if_text("type"), fields.read_first_value("content")
+    if kind is None or normalise_key_spelling(kind) not in ("tool", "toolmessage"):
+        return None
+    if not isinstance(content, list) and _parse_json_or_none(content) is None:
+        return None
+    found = read_tool_output_as_passages(content, fields.read_if_text("name") or name)
+    rest = fields.get_unread_fields()
+    if not rest or not found.details:
+        return found
+    return replace(found, details=({**found.details[0], "message": rest}, *found.details[1:]))
+
+
+def _parse_json_or_none(text: object) -> object:
+    if not isinstance(text, str) or not text.lstrip().startswith(("[", "{")):
         return None
     try:
         return parse_inner_json(text)
@@ -172,12 +201,13 @@ def _read_passage(value: object, where: str, source: str | None) -> PassageList:
         )
     fields = AnySpelling(value, where)
     text = next((text for name in _TEXT if (text := fields.read_if_text(name)) is not None), None)
-    if text is None:
+    texts = _read_texts_of_parts(fields) if text is None else [text]
+    if not texts:
         inner = fields.read_first_value("document", "node", "passage", "chunk")
         if isinstance(inner, dict):
             nested = _read_passage(inner, where, source)
-            details = {**fields.get_unread_fields(), **nested.details[0]}
-            return PassageList(nested.documents, (details,))
+            rest = fields.get_unread_fields()
+            return PassageList(nested.documents, tuple({**rest, **each} for each in nested.details))
         raise ShapeError(where, f"is {describe_json(value)}; expected its text under `text`")
     named = next((each for name in _SOURCE if (each := fields.read_if_text(name))), None)
     metadata = value.get("metadata")
@@ -189,4 +219,19 @@ def _read_passage(value: object, where: str, source: str | None) -> PassageList:
     if number is not None:
         details["id"] = number
     details |= fields.get_unread_fields()
-    return PassageList((Document(text, named or source),), (details,))
+    documents = tuple(Document(each, named or source) for each in texts)
+    return PassageList(documents, tuple(dict(details) for _ in texts))
+
+
+def _read_texts_of_parts(fields: AnySpelling) -> list[str]:
+    """Give the texts of a passage in parts, as Anthropic's search results are; [] of others."""
+    parts = fields.read_first_value("content")
+    texts = [
+        text
+        for each in (parts if isinstance(parts, list) else [])
+        if isinstance(each, dict) and isinstance(text := each.get("text"), str)
+    ]
+    if isinstance(parts, list) and len(texts) == len(parts):
+        return texts
+    fields.mark_as_unread("content")
+    return []

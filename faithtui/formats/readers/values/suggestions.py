@@ -1,5 +1,6 @@
 """What a key that nobody understood may have meant."""
 
+import re
 from functools import lru_cache
 from typing import Final
 
@@ -61,6 +62,15 @@ _LEAST: Final = 80
 """Of 100: below this a likeness of two names is chance."""
 _LONG: Final = 8
 """Letters from which a word that is no name here is likely to be meant when it is nearly there."""
+_TURN: Final = "turn"
+"""A position, unless it holds a list."""
+_ABOUT_PASSAGES: Final = re.compile(
+    r"context|document|docs|passage|chunk|evidence|retriev|snippet|knowledge|sources"
+)
+_NO_TEXT: Final = re.compile(
+    r"[^a-z](?:ids?|counts?|scores?|index|number|size)$|[a-z](?:Ids?|Count)$"
+)
+"""How names of keys end that hold numbers or ids."""
 
 
 @lru_cache(maxsize=1024)  # a key comes once a record
@@ -73,10 +83,30 @@ def suggest_key(key: str) -> str | None:
     by_folded = {normalise_key_spelling(name): name for name in NAMES}
     if folded in by_folded:
         return by_folded[folded]
+    if folded == _TURN:
+        return None
     # A name of another library may be misspelt as well.
     by_folded |= {name: meant for name, meant in _BY_FOLDED.items() if len(name) >= _LONG}
     nearest = find_nearest_word(folded, by_folded, _LEAST)
     return None if nearest is None else by_folded[nearest]
+
+
+def suggest_key_for_value(key: str, value: object) -> str | None:
+    """Suggest the name that a key may have meant, where it holds what the name stands for."""
+    if normalise_key_spelling(key) == _TURN and isinstance(value, list):
+        return "turns"
+    meant = suggest_key(key)
+    if meant in ("turns", "retrieval_context", "contexts"):
+        return meant if isinstance(value, list | dict | str) else None
+    return meant
+
+
+def may_hold_passages(key: str) -> bool:
+    """Say whether a key is called as one that holds passages may be."""
+    last = key.rpartition(".")[2]
+    if _NO_TEXT.search(last):
+        return False
+    return suggest_key(key) == "retrieval_context" or bool(_ABOUT_PASSAGES.search(last.lower()))
 
 
 def parse_map_options(options: list[str]) -> dict[str, str]:

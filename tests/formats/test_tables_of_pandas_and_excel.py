@@ -1,0 +1,90 @@
+"""Tables as pandas, datasets of Hugging Face and Excel write them by default."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from faithtui.errors import InputError
+from faithtui.formats.files.pandas_objects import split_object_into_rows
+from faithtui.formats.files.record_files import RecordFile
+from tests.formats.test_real_formats import read, texts
+
+ROWS = [
+    {"question": "When?", "answer": "At nine.", "contexts": ["p", "p2"]},
+    {"question": "Where?", "answer": "Here.", "contexts": []},
+]
+NAMES = list(ROWS[0])
+OBJECTS: dict[str, dict[str, object]] = {
+    "columns": {name: {str(at): row[name] for at, row in enumerate(ROWS)} for name in NAMES},
+    "index": {str(at): row for at, row in enumerate(ROWS)},
+    "split": {"columns": NAMES, "index": [0, 1], "data": [list(row.values()) for row in ROWS]},
+    "table": {"schema": {"fields": []}, "data": ROWS},
+    "list": {name: [row[name] for row in ROWS] for name in NAMES},
+}
+
+
+@pytest.mark.parametrize("orient", OBJECTS)
+@pytest.mark.parametrize("indent", [None, 1])
+def test_each_way_of_pandas_gives_the_rows(tmp_path: Path, orient: str, indent: int | None) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(OBJECTS[orient], indent=indent))
+    found, _ = read(path)
+    expected = [[("user", row["question"]), ("assistant", row["answer"])] for row in ROWS]
+    assert [texts([each]) for each in found] == expected
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": {"4": 1, "7": 2}, "b": {"4": 3, "7": 4}},
+        {"4": {"a": 1, "b": 3}, "7": {"a": 2, "b": 4}},
+        {"columns": ["a", "b"], "index": ["4", "7"], "data": [[1, 3], [2, 4]]},
+    ],
+)
+def test_labels_of_picked_rows_are_kept(value: dict[str, object]) -> None:
+    found = split_object_into_rows(value)
+    assert found == [{"index": "4", "a": 1, "b": 3}, {"index": "7", "a": 2, "b": 4}]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        {"inputs": {"text": "q"}, "outputs": {"text": "a"}},
+        {"messages": [{"role": "user"}, {"role": "assistant"}], "tags": ["a", "b"]},
+        {"contexts": ["a", "b"], "question": "q"},
+        {"question": ["a"], "answer": ["a", "b"]},
+        {"columns": ["a"], "index": [0], "data": [["a", "b"]]},
+        {"schema": {}, "data": ["a"]},
+        {"a": {"0": 1}, "b": {"1": 1}},
+        {"a": {}, "b": {}},
+    ],
+)
+def test_what_is_no_table_stays_one_record(value: dict[str, object]) -> None:
+    assert split_object_into_rows(value) is None
+
+
+@pytest.mark.parametrize("delimiter", [";", ",", "\t"])
+def test_the_line_that_tells_excel_the_delimiter_is_no_row(tmp_path: Path, delimiter: str) -> None:
+    path = tmp_path / "x.csv"
+    cells = (("question", "answer"), ("q", "a"))
+    path.write_text("\n".join([f"sep={delimiter}", *map(delimiter.join, cells), ""]))
+    with RecordFile(path) as file:
+        assert [each.found for each in file] == [{"question": "q", "answer": "a"}]
+    path.write_text(f"sep={delimiter}\n")
+    with RecordFile(path) as file:
+        assert (file.column_names_alone, list(file)) == (None, [])
+    path.write_text(f"sep={delimiter}\na{delimiter}b\n")
+    with RecordFile(path) as file:
+        assert file.column_names_alone == ("a", "b")
+
+
+def test_documents_one_behind_the_other_and_tar_archives_name_the_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(ROWS[0], indent=1) * 2)
+    with pytest.raises(InputError, match="jq -c"):
+        RecordFile(path)
+    path.write_bytes(b"x.json".ljust(257, b"\0") + b"ustar\x0000" + bytes(248))
+    with pytest.raises(InputError, match="a tar archive; unpack it"):
+        RecordFile(path)
