@@ -31,7 +31,7 @@ from faithtui.agreement.report.model import (
     VerdictCount,
 )
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
-from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims, select_by_position
+from faithtui.agreement.report.units import ComparedClaims, select_by_position
 from faithtui.agreement.statistics.matrices import (
     Flags,
     Ints,
@@ -100,9 +100,6 @@ def count_claim_review_coverage(compared: ComparedClaims) -> Coverage:
         skipped = claims.label_states.flag_values(lambda state: state is LabelState.SKIPPED)
     blind = claims.blind_flags[compared.places_in_figures]
     several = claims.has_several_reviewers & ~is_unreviewed
-    in_figures: Flags | bool = True
-    if compared.design.kind in RANDOM_DESIGNS:
-        in_figures = claims.is_drawn_blind
     return Coverage(
         units=total,
         conversations=claims.conversation_count,
@@ -131,8 +128,8 @@ def count_claim_review_coverage(compared: ComparedClaims) -> Coverage:
         outside=n - len(compared.places_in_figures) - audit,
         audit=audit,
         tied=tied,
-        tied_in_figures=int((claims.is_tied & in_figures).sum()),
-        several_in_figures=int((several & in_figures).sum()),
+        tied_in_figures=int((claims.is_tied & compared.may_be_in_figures).sum()),
+        several_in_figures=int((several & compared.may_be_in_figures).sum()),
         idk_excluded=by_human + by_judge,
         unverified=count_unverified_claims(compared),
     )

@@ -98,6 +98,28 @@ def test_the_warning_of_ties_counts_what_the_figures_rest_on() -> None:
     )
 
 
+def test_annotators_who_agree_beside_the_sample_do_not_hide_that_they_differ_in_it() -> None:
+    """Whoever has the labels can add agreement where no figure looks."""
+    said = [("yes", ["yes", "no"])] * 8 + [("yes", ["yes", "yes"])] * 12 + [("no", ["no"])] * 30
+    claims = [claim(number, judge, words) for number, (judge, words) in enumerate(said)]
+    beside = [claim(50 + number, "yes", ["yes", "yes"]) for number in range(150)]
+    design = LabelDesign(DesignKind.SIMPLE, 200)
+
+    def report_with(others: Sequence[ClaimUnit]) -> AgreementReport:
+        found = readings([*claims, *others], design=design)
+        return agreement_report(found, FAITHFULNESS, RULE, ReportSettings())
+
+    alone = report_with([each._replace(position=None) for each in beside])
+    unlabelled = report_with(
+        [claim(50 + number, "yes", ()) for number in range(150)],
+    )
+    shown = report_with([each._replace(audit=True) for each in beside])
+    for found in (alone, shown):
+        assert found.claims.rate.corrected_this_run == unlabelled.claims.rate.corrected_this_run
+        assert found.humans == unlabelled.humans
+        assert "annotators_conflict" in codes(found)
+
+
 def test_a_tie_of_answers_sends_nobody_to_adjudication_which_lists_claims() -> None:
     found = report([("yes", ["yes", "no"])] * 3)
     tied = replace(found.answers.coverage, units=5, tied_in_figures=2, several_in_figures=5)
