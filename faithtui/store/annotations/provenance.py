@@ -222,6 +222,17 @@ class Provenance:
             )
             return {ClaimId(each) for each in found.scalars()}
 
+    def read_earliest_import_time(self, run_id: RunId) -> datetime | None:
+        """Read since when the first conversation of a run is here, UTC; None without any."""
+        with self._database.open_reader() as connection:
+            return connection.scalar(
+                select(conversation.c.imported_at)
+                .join(run_item, run_item.c.conversation_id == conversation.c.id)
+                .where(run_item.c.run_id == run_id)
+                .order_by(conversation.c.imported_at)
+                .limit(1)
+            )
+
     def count_labelled_claims_left_out_of_run(self, run_id: RunId) -> dict[ConversationId, int]:
         """Count what could have been left out of a run because of its labels.
 
