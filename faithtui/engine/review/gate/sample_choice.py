@@ -55,7 +55,8 @@ _BESIDE = (
 )
 _IMPORTED = (
     "the labels of {late:,} of the {many:,} labelled claims in the figures came with data after a "
-    "run had judged them: nothing says whether those who gave them saw its verdicts."
+    "run had judged them, or beside one whose judge was asked elsewhere: nothing says whether "
+    "those who gave them saw its verdicts."
 )
 _DELETED = (
     "{gone:,} label events were deleted since conversations of the run were imported (lastly on "
