@@ -267,7 +267,7 @@ def _warn_of_scores(report: AgreementReport) -> Iterator[ReportWarning]:
                 "vacuous_windows", Severity.INFO, message, None, (WarningSubject.SCORES,)
             )
         better = None if each.threshold is None else each.threshold.suggested
-        if each.threshold is not None and (better is None or better.chosen_on == "same_labels"):
+        if better is not None and better.chosen_on == "same_labels":
             message = (
                 f"The threshold suggested for a {name} was chosen on the labels it is tried on."
             )
