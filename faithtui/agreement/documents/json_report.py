@@ -422,7 +422,7 @@ FORMS: Mapping[type, JsonForm] = {
                 *("groups", "compared", "compared_groups", "not_a_claim", "other_words"),
                 *("no_verdict", "vacuous", "unscored", "shown", "outside"),
                 *("audit", "tied", "tied_in_figures", "several_in_figures", "idk_excluded"),
-                "unverified",
+                *("idk_excluded_in_figures", "not_a_claim_in_figures", "unverified"),
             ),
             _NO_KEY,
         ),

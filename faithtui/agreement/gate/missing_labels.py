@@ -148,7 +148,7 @@ def list_claims_missing_from_figures(
     """Find the claims that should enter the figures and do not, or with a label that is disputed.
 
     Of a sample these are the drawn claims up to the last one that was served, in its stratum or
-    of its conversations; elsewhere labelled ones that cannot be compared.
+    of its conversations; elsewhere labelled ones that cannot be compared, and skipped ones.
 
     Args:
         compared: The claims.
@@ -189,7 +189,7 @@ def list_claims_missing_from_figures(
             case LabelState.LABELLED:
                 known = compared.all.human_labels[place] >= 0
                 yield place, "invalid_verdicts" if known else "other_words"
-            case LabelState.SKIPPED if is_sample:
+            case LabelState.SKIPPED:
                 yield place, "skipped_many"
             case LabelState.STALE if is_sample:
                 yield place, "stale_labels"

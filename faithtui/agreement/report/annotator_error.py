@@ -56,17 +56,22 @@ def decide_passes_and_annotator_error(
         passing: Labels that pass.
         human: 1: passes by the consensus; 0: does not; -1: no label that counts, or a tie.
 
+    Claims that no figure rests on say nothing of those that one does: annotators who differ in the
+    sample may agree elsewhere, or the other way round.
+
     Returns:
         The same, with ties between labels that pass alike, or of which more pass than fail, as
         what they come to; and what stays in doubt, None where no two annotators labelled a claim.
     """
     claims, names = compared.all, compared.labels.names
-    several = np.flatnonzero(claims.has_several_reviewers).tolist()
+    several = np.flatnonzero(claims.has_several_reviewers & compared.may_be_in_figures).tolist()
     if not several:
         return human, None
     human, is_tied = human.copy(), np.zeros(len(human), np.bool_)
     worst, best = human.copy(), human.copy()
     for place, votes in claims.votes_on_tied_claims.items():
+        if not compared.may_be_in_figures[place]:
+            continue
         out = votes[NOT_A_CLAIM] + votes[EXCLUDED]
         passes = sum(count for word, count in votes.items() if word in passing)
         fails = sum(votes[word] for word in names) - passes

@@ -31,7 +31,7 @@ from faithtui.agreement.report.model import (
     VerdictCount,
 )
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
-from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims, select_by_position
+from faithtui.agreement.report.units import ComparedClaims, select_by_position
 from faithtui.agreement.statistics.matrices import (
     Flags,
     Ints,
@@ -80,12 +80,15 @@ def count_claim_review_coverage(compared: ComparedClaims) -> Coverage:
     total = len(claims)
     judge, human = claims.judge_labels, claims.human_labels
     is_unreviewed = claims.is_unreviewed
-    not_a_claim = int((~claims.is_fair & ~claims.is_human_excluded).sum())
+    is_unfair = ~claims.is_fair & ~claims.is_human_excluded
+    not_a_claim = int(is_unfair.sum())
     unreviewed = int(is_unreviewed.sum())
     is_compared = compared.is_compared
     n, usable = int(is_compared.sum()), int((human >= 0).sum())
-    by_judge = int((claims.is_judge_excluded & (human >= 0)).sum())
-    by_human, tied = int(claims.is_human_excluded.sum()), int(claims.is_tied.sum())
+    is_excluded_by_judge = claims.is_judge_excluded & (human >= 0)
+    is_excluded = claims.is_human_excluded | is_excluded_by_judge
+    by_judge, tied = int(is_excluded_by_judge.sum()), int(claims.is_tied.sum())
+    excluded = int(is_excluded.sum())
     audit = (
         len(compared.places_compared_in_sample_shown_included) - len(compared.places_in_figures)
         if compared.has_claims_drawn_with_judge_shown
@@ -100,9 +103,6 @@ def count_claim_review_coverage(compared: ComparedClaims) -> Coverage:
         skipped = claims.label_states.flag_values(lambda state: state is LabelState.SKIPPED)
     blind = claims.blind_flags[compared.places_in_figures]
     several = claims.has_several_reviewers & ~is_unreviewed
-    in_figures: Flags | bool = True
-    if compared.design.kind in RANDOM_DESIGNS:
-        in_figures = claims.is_drawn_blind
     return Coverage(
         units=total,
         conversations=claims.conversation_count,
@@ -114,7 +114,7 @@ def count_claim_review_coverage(compared: ComparedClaims) -> Coverage:
         overridden=n - agreed,
         unreviewed=unreviewed,
         not_a_claim=not_a_claim,
-        other_words=total - unreviewed - not_a_claim - by_human - tied - usable,
+        other_words=total - unreviewed - not_a_claim - excluded + by_judge - tied - usable,
         no_verdict=usable - n - by_judge,
         vacuous=0,
         unscored=0,
@@ -131,9 +131,11 @@ def count_claim_review_coverage(compared: ComparedClaims) -> Coverage:
         outside=n - len(compared.places_in_figures) - audit,
         audit=audit,
         tied=tied,
-        tied_in_figures=int((claims.is_tied & in_figures).sum()),
-        several_in_figures=int((several & in_figures).sum()),
-        idk_excluded=by_human + by_judge,
+        tied_in_figures=int((claims.is_tied & compared.may_be_in_figures).sum()),
+        several_in_figures=int((several & compared.may_be_in_figures).sum()),
+        idk_excluded=excluded,
+        idk_excluded_in_figures=int((is_excluded & compared.may_be_in_figures).sum()),
+        not_a_claim_in_figures=int((is_unfair & compared.may_be_in_figures).sum()),
         unverified=count_unverified_claims(compared),
     )
 

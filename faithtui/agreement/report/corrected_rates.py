@@ -58,11 +58,9 @@ class PassColumns:
     judge: Ints
     """1: passes by the judge; 0: does not; -1: no label."""
     human: Ints
-    """1: passes by people; 0: does not; -1: no label that counts."""
+    """1: passes by people; 0: does not; -1: no label that counts, or none that figures rest on."""
     is_unfair: Flags | None = None
-    """Whether people call it no fair claim; None: none are."""
-    drawn: Flags | None = None
-    """In the part of the sample the report rests on; None where there is none."""
+    """Whether people call it no fair claim and figures rest on that; None: none are."""
     conversations: tuple[Ints, int] | None = None
     """Number of each unit's conversation, from 0, and how many there are; None: each is a group."""
     error: AnnotatorError | None = None
@@ -81,8 +79,7 @@ def make_claim_pass_columns(rule: ScoringRule, compared: ComparedClaims) -> Pass
     passes = np.array([*(name in rule.passing for name in names), -1], np.int64)
     by_design = compared.design.kind is DesignKind.STRATIFIED
     human: Ints = passes[claims.human_labels]
-    if compared.has_claims_drawn_with_judge_shown:
-        human = np.where(claims.is_drawn_with_judge_shown, -1, human)
+    human = np.where(compared.may_be_in_figures, human, -1)
     human, error = decide_passes_and_annotator_error(compared, rule.passing, human)
     strata = compared.stratum_place_of_claims if by_design else claims.judge_labels
     counts = compared.population_counts
@@ -110,8 +107,7 @@ def make_claim_pass_columns(rule: ScoringRule, compared: ComparedClaims) -> Pass
         strata=strata,
         judge=np.where(claims.is_fair, passes[claims.judge_labels], -1),
         human=human,
-        is_unfair=~claims.is_fair,
-        drawn=claims.is_drawn_blind if compared.design.kind in RANDOM_DESIGNS else None,
+        is_unfair=~claims.is_fair & compared.may_be_in_figures,
         conversations=(claims.conversation_numbers, claims.conversation_count),
         error=error,
         population=population,
@@ -375,13 +371,9 @@ def _count_units_labels_and_passes(
     if not by_design:
         strata = np.where(strata < 0, size - 1, strata)
     is_known = human >= 0
-    if units.drawn is not None:
-        is_known = is_known & units.drawn
     inside = strata >= 0
     pairs = strata * np.int64(units.group_count) + units.groups
     is_unfair = np.zeros(len(human), np.bool_) if units.is_unfair is None else units.is_unfair
-    if units.drawn is not None:
-        is_unfair = is_unfair & units.drawn
     counts = [
         np.bincount(pairs[some], minlength=size * units.group_count)
         for some in (

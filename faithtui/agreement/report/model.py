@@ -104,6 +104,10 @@ class Coverage:
     """The same of `labelled_by_two_or_more`."""
     idk_excluded: int = 0
     """Reviewed units that the rule for `idk` leaves out, by people's label or the judge's."""
+    idk_excluded_in_figures: int = 0
+    """Of these, those that the figures would rest on otherwise."""
+    not_a_claim_in_figures: int = 0
+    """The same of `not_a_claim`."""
     unverified: int = 0
     """Units in the figures with a label of a bundle of which nothing says that it is what was
     exported."""

@@ -278,7 +278,7 @@ def compute_report_of_prepared_units(
         else (),
         consistency=count_claims_consistent_across_windows(compared.all, wanted.level),
         raters=compare_judge_with_each_rater(everything, given),
-        humans=compute_human_agreement(compared.all.rows, context),
+        humans=compute_human_agreement(compared.rows_that_may_be_in_figures, context),
         answer_humans=compute_human_agreement_on_answers(answers, rule, wanted),
         anchoring=compare_blind_with_shown_verdicts(everything),
         repeats=repeats,

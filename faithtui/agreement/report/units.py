@@ -340,10 +340,19 @@ class ComparedClaims:
     @cached_property
     def places_in_figures(self) -> Ints:
         """Places of the compared claims that the figures are about: of a sample, those in it."""
-        compared = self.is_compared
+        return np.flatnonzero(self.is_compared & self.may_be_in_figures)
+
+    @cached_property
+    def may_be_in_figures(self) -> Flags:
+        """Whether figures rest on each claim if it is labelled: of a sample, on what was drawn."""
         if self.design.kind in RANDOM_DESIGNS:
-            compared = compared & self.all.is_drawn_blind
-        return np.flatnonzero(compared)
+            return self.all.is_drawn_blind
+        return np.ones(len(self.all), np.bool_)
+
+    @property
+    def rows_that_may_be_in_figures(self) -> Sequence[ClaimUnit]:
+        """The claims that `may_be_in_figures` holds of."""
+        return select_by_position(self.all.rows, np.flatnonzero(self.may_be_in_figures))
 
     @cached_property
     def has_claims_drawn_with_judge_shown(self) -> bool:
@@ -517,9 +526,7 @@ def list_counted_labels(compared: ComparedClaims) -> Iterator[CountedLabel]:
     claims = compared.all
     names = (*compared.labels.names, "")
     judge = np.where(claims.is_fair, claims.judge_labels, -1).tolist()
-    is_counted = (claims.human_labels >= 0) | ~claims.is_fair
-    if compared.design.kind in RANDOM_DESIGNS:
-        is_counted &= claims.is_drawn_blind
+    is_counted = ((claims.human_labels >= 0) | ~claims.is_fair) & compared.may_be_in_figures
     for row, place, counted in zip(claims.rows, judge, is_counted.tolist(), strict=True):
         yield CountedLabel(names[place], str(row.human) if counted else "")
 

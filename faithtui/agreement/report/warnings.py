@@ -267,7 +267,7 @@ def _warn_of_scores(report: AgreementReport) -> Iterator[ReportWarning]:
                 "vacuous_windows", Severity.INFO, message, None, (WarningSubject.SCORES,)
             )
         better = None if each.threshold is None else each.threshold.suggested
-        if each.threshold is not None and (better is None or better.chosen_on == "same_labels"):
+        if better is not None and better.chosen_on == "same_labels":
             message = (
                 f"The threshold suggested for a {name} was chosen on the labels it is tried on."
             )
@@ -656,22 +656,23 @@ def _warn_of_units_not_compared(report: LevelReport) -> Iterator[ReportWarning]:
             "settles a tie."
         )
         yield ReportWarning("ties", Severity.CAUTION, message, level, _TIED)
-    if coverage.idk_excluded:
+    unsure, unfair = coverage.idk_excluded_in_figures, coverage.not_a_claim_in_figures
+    if unsure:
         message = (
-            f"{_count(coverage.idk_excluded, f'labelled {one}', f'labelled {many}')} left out "
+            f"{_count(unsure, f'labelled {one}', f'labelled {many}')} left out "
             "because judge or annotators call them idk (--idk exclude)."
         )
-        looked_at = coverage.compared + coverage.idk_excluded
-        many_unsure = coverage.idk_excluded > MANY_LEFT_OUT * looked_at
+        looked_at = coverage.in_figures + unsure
+        many_unsure = unsure > MANY_LEFT_OUT * looked_at
         severity = Severity.CAUTION if many_unsure else Severity.INFO
         yield ReportWarning("idk_excluded", severity, message, level, about)
-    if coverage.not_a_claim:
+    if unfair:
         message = (
-            f"{_count(coverage.not_a_claim, one, many)} left out because annotators labelled "
+            f"{_count(unfair, one, many)} left out because annotators labelled "
             "them x, not a fair claim."
         )
-        looked_at = coverage.compared + coverage.not_a_claim
-        many_unfair = coverage.not_a_claim > MANY_LEFT_OUT * looked_at
+        looked_at = coverage.in_figures + unfair
+        many_unfair = unfair > MANY_LEFT_OUT * looked_at
         severity = Severity.CAUTION if many_unfair else Severity.INFO
         yield ReportWarning("not_a_claim", severity, message, level, about)
     if coverage.other_words:

@@ -64,6 +64,11 @@ class RecalibrationEffect:
     bins_before: tuple["CalibrationBin", ...]
     bins_after: tuple["CalibrationBin", ...]
 
+    @property
+    def helps(self) -> bool:
+        """Whether the error is smaller afterwards."""
+        return self.error_after < self.error_before
+
 
 def fit_recalibration(
     labelled: Sequence[LabelledProbability], *, intercept_spread: float = INTERCEPT_SPREAD

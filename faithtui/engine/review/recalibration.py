@@ -150,10 +150,30 @@ def preview_recalibration(store: Store, run: RunId | None = None) -> Recalibrati
     )
 
 
+def refuse_recalibration_that_does_not_help(wanted: RecalibrationPreview) -> None:
+    """Refuse probabilities that fit conversations which had no say in them no better.
+
+    Raises:
+        ConfigError: They do not.
+    """
+    effect = wanted.effect
+    if not effect.helps:
+        raise ConfigError(
+            "the probabilities are left as they are: on conversations left out the calibration "
+            f"error would be {effect.error_after:.3f}, and is {effect.error_before:.3f} now; label "
+            "more claims, or leave them"
+        )
+
+
 def use_recalibration_in_new_runs(
     store: Store, wanted: RecalibrationPreview, reviewer: str
 ) -> None:
-    """Use recalibrated probabilities in new runs of the embedded judge; verdicts stay."""
+    """Use recalibrated probabilities in new runs of the embedded judge; verdicts stay.
+
+    Raises:
+        ConfigError: They fit conversations that had no say in them no better.
+    """
+    refuse_recalibration_that_does_not_help(wanted)
     effect = wanted.effect
     store.recalibrations.use_in_new_runs(
         wanted.judge,

@@ -277,7 +277,7 @@ def _read_label_record(label: Mapping[str, object]) -> LabelRecord | None:
     word = label.get("action")
     action = Action(word) if isinstance(word, str) and word in _ACTIONS else None
     saw_judge = label.get("saw_judge") is True or action in _ACTIONS_IN_VIEW
-    if action is None and not saw_judge:
+    if action is None and not isinstance(label.get("saw_judge"), bool):
         return None
     code = label.get("code")
     return LabelRecord(

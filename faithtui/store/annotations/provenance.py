@@ -16,8 +16,10 @@ from faithtui.store.annotations.label_replay import (
     read_events,
     replay_verdicts,
 )
+from faithtui.store.annotations.ratings import HAS_LABEL_RECORD
 from faithtui.store.database import Database
 from faithtui.store.deletion_records import DeletionKind
+from faithtui.store.runs.run_records import IMPORTED_FINGERPRINT
 from faithtui.store.schema.statements import make_in_condition
 from faithtui.store.schema.tables import (
     claim,
@@ -199,15 +201,22 @@ class Provenance:
             return {ClaimId(each) for each in found.scalars()}
 
     def list_claims_imported_after_judging(self, claims: Collection[ClaimId]) -> set[ClaimId]:
-        """List the claims with a label that came with data after a run had judged them."""
-        judged_before = (
+        """List the claims with a label that came with data and may be of after their judging.
+
+        Either a run had judged them by then, or the judge of one was asked elsewhere, and nobody
+        knows when; then labels are left out of which the data say how they were given.
+        """
+        judged = (
             select(verdict.c.claim_id)
             .join(window, window.c.id == verdict.c.window_id)
             .join(run_item, run_item.c.id == window.c.run_item_id)
             .join(run, run.c.id == run_item.c.run_id)
             .where(
                 verdict.c.claim_id == human_label.c.claim_id,
-                run.c.created_at < human_label.c.created_at,
+                or_(
+                    run.c.created_at < human_label.c.created_at,
+                    run.c.judge_fingerprint.startswith(IMPORTED_FINGERPRINT) & ~HAS_LABEL_RECORD,
+                ),
             )
         )
         with self._database.open_reader() as connection:
@@ -217,10 +226,21 @@ class Provenance:
                 .where(
                     make_in_condition(human_label.c.claim_id, claims),
                     IS_IMPORTED_LABEL,
-                    judged_before.exists(),
+                    judged.exists(),
                 )
             )
             return {ClaimId(each) for each in found.scalars()}
+
+    def read_earliest_import_time(self, run_id: RunId) -> datetime | None:
+        """Read since when the first conversation of a run is here, UTC; None without any."""
+        with self._database.open_reader() as connection:
+            return connection.scalar(
+                select(conversation.c.imported_at)
+                .join(run_item, run_item.c.conversation_id == conversation.c.id)
+                .where(run_item.c.run_id == run_id)
+                .order_by(conversation.c.imported_at)
+                .limit(1)
+            )
 
     def count_labelled_claims_left_out_of_run(self, run_id: RunId) -> dict[ConversationId, int]:
         """Count what could have been left out of a run because of its labels.

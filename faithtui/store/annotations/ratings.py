@@ -37,10 +37,12 @@ _PLAIN: Final = (Action.IMPORTED.value, False, None, None, None, None)
 _WORDS_END: Final = 1 + len(_WORDS)
 """Columns of an identity that say what was said of which claim; the others say how."""
 _earlier = human_label.alias("earlier")
+HAS_LABEL_RECORD: Final = or_(
+    human_label.c.saw_judge, *(human_label.c[name].is_not(None) for name in _CONTENT[-4:])
+)
+"""An imported label of which the data say how it was given, beyond that it was final or a skip."""
 IS_KNOWN_LABEL_WITH_RECORD: Final = or_(
-    human_label.c.saw_judge,
-    human_label.c.action != Action.IMPORTED.value,
-    *(human_label.c[name].is_not(None) for name in _CONTENT[-4:]),
+    HAS_LABEL_RECORD, human_label.c.action != Action.IMPORTED.value
 ) & exists().where(
     *(_earlier.c[name] == human_label.c[name] for name in ("claim_id", *_WORDS[:-1])),
     _earlier.c.note.is_not_distinct_from(human_label.c.note),

@@ -131,8 +131,6 @@ def format_pass_rate_lines(level: LevelReport, width: int, *, blind: bool = Fals
     if blind:
         level = drop_judge_pass_rate(level)
     rate = level.rate
-    # The share by the labels alone has all of them, also those that no other figure counts.
-    by_labels = "drawn or not" if level.coverage.outside else "human labels"
     name = Piece(f" {fit_text('judge', 12)} ", "quiet")
     lines = [
         *(
@@ -142,7 +140,7 @@ def format_pass_rate_lines(level: LevelReport, width: int, *, blind: bool = Fals
         ),
         *format_percentage_lines(_name_target_population(level), rate.corrected_this_run, width),
         *format_percentage_lines("new data", rate.corrected_future, width),
-        *format_percentage_lines(by_labels, rate.label_mean, width),
+        *format_percentage_lines("human labels", rate.label_mean, width),
     ]
     if rate.bounds is not None:
         low, high = rate.bounds

@@ -133,6 +133,20 @@ def test_claims_left_out_are_bounds_until_they_are_accepted(state: LabelState, c
     assert outcomes(gate(prepared, accepted)) == {CheckOutcome.PASSED}
 
 
+def test_skipped_claims_are_bounds_where_no_sample_was_drawn() -> None:
+    """Else whoever labels in the order of the texts skips what the judge gets wrong."""
+    said = [*[("yes", LabelState.SKIPPED)] * 20, *GOOD]
+    prepared = sampled(said, DesignKind.CONVENIENCE)
+    wanted = Thresholds(kappa=0.6, recall_no=0.7, among_labelled=True)
+    checks = gate(prepared, wanted)
+    assert outcomes(checks) == {CheckOutcome.UNDECIDED}
+    assert "20 claims are skipped (--accept skipped_many" in checks[Criterion.RECALL].reason
+    accepted = replace(wanted, accepted=("skipped_many",))
+    assert outcomes(gate(prepared, accepted)) == {CheckOutcome.PASSED}
+    unserved = sampled([*[("yes", LabelState.UNREVIEWED)] * 20, *GOOD], DesignKind.CONVENIENCE)
+    assert outcomes(gate(unserved, wanted)) == {CheckOutcome.PASSED}
+
+
 def test_what_is_left_out_decides_nothing_where_both_bounds_say_the_same() -> None:
     prepared = sampled([*[("yes", LabelState.SKIPPED)] * 2, *GOOD])
     checks = gate(prepared)

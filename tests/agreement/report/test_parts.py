@@ -495,6 +495,22 @@ def test_a_mean_of_windows_is_corrected_where_whole_conversations_were_drawn(
     assert (None if why is None else why.words) == reason
 
 
+def test_no_threshold_is_warned_of_where_none_is_suggested() -> None:
+    """By annotators all windows pass, so that none can be chosen."""
+
+    def list_codes(human: float) -> list[str]:
+        scores = [
+            UnitScores(ScoredUnit.WINDOW, "c", f"g{i % 4}", i, i / 20, human if i < 9 else 1, 5, 5)
+            for i in range(20)
+        ]
+        found = report(readings([claim(0, "yes", "yes")], scores=scores))
+        assert found.unit_scores[0].threshold is not None
+        return [each.code for each in found.warnings if each.code == "threshold_same_data"]
+
+    assert list_codes(1.0) == []
+    assert list_codes(0.0) == ["threshold_same_data"]
+
+
 def test_units_labelled_in_part_and_units_without_a_score_are_left_out() -> None:
     scores = [
         UnitScores(ScoredUnit.WINDOW, "c", f"g{i}", i, i / 20, i * i / 400, 5, 5) for i in range(20)

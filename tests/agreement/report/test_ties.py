@@ -98,6 +98,56 @@ def test_the_warning_of_ties_counts_what_the_figures_rest_on() -> None:
     )
 
 
+def test_annotators_who_agree_beside_the_sample_do_not_hide_that_they_differ_in_it() -> None:
+    """Whoever has the labels can add agreement where no figure looks."""
+    said = [("yes", ["yes", "no"])] * 8 + [("yes", ["yes", "yes"])] * 12 + [("no", ["no"])] * 30
+    claims = [claim(number, judge, words) for number, (judge, words) in enumerate(said)]
+    beside = [claim(50 + number, "yes", ["yes", "yes"]) for number in range(150)]
+    design = LabelDesign(DesignKind.SIMPLE, 200)
+
+    def report_with(others: Sequence[ClaimUnit]) -> AgreementReport:
+        found = readings([*claims, *others], design=design)
+        return agreement_report(found, FAITHFULNESS, RULE, ReportSettings())
+
+    alone = report_with([each._replace(position=None) for each in beside])
+    unlabelled = report_with(
+        [claim(50 + number, "yes", ()) for number in range(150)],
+    )
+    shown = report_with([each._replace(audit=True) for each in beside])
+    for found in (alone, shown):
+        assert found.claims.rate.corrected_this_run == unlabelled.claims.rate.corrected_this_run
+        assert found.humans == unlabelled.humans
+        assert "annotators_conflict" in codes(found)
+
+
+def test_no_figure_counts_labels_beside_the_sample_or_with_the_judge_shown() -> None:
+    """Ties there were half of a label each, and idk and x counted in their warnings."""
+    said = [("yes", ["yes"])] * 50 + [("no", ["no"])] * 20 + [("yes", ["yes", "no"])] * 4
+    claims = [claim(number, judge, words) for number, (judge, words) in enumerate(said)]
+    claims += [claim(74, "yes", ["idk"]), claim(75, "yes", ["x"])]
+    words = [*[["yes", "no"]] * 9, *[["idk"]] * 9, *[["x"]] * 9, ["no"]]
+    more = [claim(76 + number, "yes", each) for number, each in enumerate(words)]
+    design = LabelDesign(DesignKind.SIMPLE, 104)
+
+    def report_with(others: Sequence[ClaimUnit]) -> AgreementReport:
+        found = readings([*claims, *others], design=design)
+        return agreement_report(found, FAITHFULNESS, RULE, ReportSettings(idk=IdkRule.EXCLUDE))
+
+    alone = report_with([claim(76 + number, "yes", ()) for number in range(len(more))])
+    for others in (
+        [each._replace(position=None) for each in more],
+        [each._replace(audit=True) for each in more],
+    ):
+        found = report_with(others)
+        assert found.claims.rate.label_mean == alone.claims.rate.label_mean
+        assert found.claims.rate.corrected_this_run == alone.claims.rate.corrected_this_run
+        for code in ("idk_excluded", "not_a_claim", "ties"):
+            (warning,) = [each for each in found.warnings if each.code == code]
+            (expected,) = [each for each in alone.warnings if each.code == code]
+            assert warning.severity is expected.severity
+            assert warning.message.startswith(expected.message.partition(" that ")[0])
+
+
 def test_a_tie_of_answers_sends_nobody_to_adjudication_which_lists_claims() -> None:
     found = report([("yes", ["yes", "no"])] * 3)
     tied = replace(found.answers.coverage, units=5, tied_in_figures=2, several_in_figures=5)

@@ -8,6 +8,7 @@ import pytest
 
 from faithtui.agreement.sampling.draw import SamplingDesign
 from faithtui.agreement.statistics.labelled_probabilities import FEWEST_LABELS
+from faithtui.agreement.statistics.recalibration import RecalibrationEffect
 from faithtui.domain.annotations import Action, Event, choose_action_of_verdict_event
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import ClaimId, RunId
@@ -26,6 +27,12 @@ from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
 
 RUN = RunId(1)
+
+
+@pytest.fixture
+def helping(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These few labels do not help the probabilities."""
+    monkeypatch.setattr(RecalibrationEffect, "helps", property(lambda _: True))
 
 
 def make_conversation(number: int, other: str = "") -> Conversation:
@@ -223,6 +230,7 @@ async def test_a_claim_of_two_runs_counts_once(store: Store) -> None:
     assert found.runs == (second,)
 
 
+@pytest.mark.usefixtures("helping")
 async def test_what_is_applied_is_in_force_until_it_is_withdrawn(store: Store) -> None:
     label(store, RUN, "yes")
     assert recalibration.make_calibration_of_new_run(store, "offline") is None
@@ -263,6 +271,7 @@ def test_a_recalibration_of_another_version_is_not_in_force(tmp_path: Path) -> N
         assert make_offline_fingerprint() != make_offline_fingerprint(Calibration(0.9, 0.1))
 
 
+@pytest.mark.usefixtures("helping")
 async def test_new_runs_use_it_and_say_so_and_older_ones_go_on_as_they_were(store: Store) -> None:
     first = RUN
     label(store, first, "yes")

@@ -724,6 +724,8 @@ def test_no_two_pairs_of_names_make_one_id(names: set[tuple[str, str]]) -> None:
         ({}, None),
         ({"action": ["blind"], "seconds": 4}, None),
         ({"saw_judge": True}, LabelRecord(Action.IMPORTED, True)),
+        ({"saw_judge": None, "seconds": 4}, None),
+        ({"saw_judge": False, "seconds": 4}, LabelRecord(Action.IMPORTED, seconds=4.0)),
         ({"action": "agreed", "saw_judge": False}, LabelRecord(Action.AGREED, True)),
         (
             {"action": "blind", "seconds": 10**400, "code": ["truth"], "guideline": "a" * 101},

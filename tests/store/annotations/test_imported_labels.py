@@ -1,6 +1,7 @@
 """Labels that came with data and how they were given: each counts once, final ones as final."""
 
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
@@ -9,6 +10,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import LabelRecord, Rating
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.store.records import ImportCounts
+from faithtui.store.runs.run_records import IMPORTED_FINGERPRINT
 from faithtui.store.store import Store
 from tests.store.building import SPEC, judged, make_conversation
 
@@ -141,3 +143,33 @@ def test_a_rating_given_in_view_of_the_judge_is_no_blind_one(store: Store) -> No
     run, _ = judge(store, rate("ann", "yes", SEEN), rate("ben", "no"))
     (answer,) = store.labelled_units.read_report_units(run, UnitSettings(blind_only=True)).answers
     assert (answer.rating, answer.raters) == (0.0, 1)
+
+
+@pytest.mark.parametrize(
+    ("record", "is_asked"),
+    [
+        (None, True),
+        (LabelRecord(Action.IMPORTED), True),
+        (FINAL, True),
+        (LabelRecord(Action.BLIND, judge_verdict="yes", seconds=4.0), False),
+        (SEEN, False),
+    ],
+)
+def test_labels_beside_verdicts_of_a_judge_asked_elsewhere_may_be_of_after_them(
+    store: Store, record: LabelRecord | None, is_asked: bool
+) -> None:
+    """What saw the judge is asked about as such; a run that is made here is younger than them."""
+    chat = make_conversation(answers=1, ratings=[rate("ann", "yes", record, "Claim 1.0")])
+    run, _ = judged(store, chat, {1: ["yes"]})
+    (claim,) = [
+        each.claim for each in store.labelled_units.read_report_units(run, UnitSettings()).claims
+    ]
+    assert store.provenance.list_claims_imported_after_judging([claim]) == set()
+    judged(
+        store,
+        chat,
+        {1: ["yes"]},
+        spec=replace(SPEC, judge_fingerprint=f"{IMPORTED_FINGERPRINT}1 0"),
+    )
+    found = store.provenance.list_claims_imported_after_judging([claim])
+    assert found == ({claim} if is_asked else set())

@@ -71,6 +71,7 @@ def recalibrate(
         find_current_recalibration,
         find_current_threshold,
         preview_recalibration,
+        refuse_recalibration_that_does_not_help,
         use_recalibration_in_new_runs,
         use_threshold_in_new_runs,
     )
@@ -92,6 +93,8 @@ def recalibrate(
         )
         if not options.json:
             _print_preview(wanted)
+        if apply:
+            refuse_recalibration_that_does_not_help(wanted)
         is_applied = changes and (yes or _ask_confirmation())
         reviewer = options.reviewer or settings.reviewer
         # First what may be refused, so that half of it is never applied.
@@ -107,8 +110,9 @@ def recalibrate(
             "applied: new runs of the embedded judge use it; faithtui judge recalibrate --withdraw"
         )
     else:
-        way = "; --apply uses the probabilities"
-        way += ", --apply-threshold the threshold" if wanted.verdicts.helps_enough_to_offer else ""
+        ways = ["--apply uses the probabilities"] * wanted.effect.helps
+        ways += ["--apply-threshold uses the threshold"] * wanted.verdicts.helps_enough_to_offer
+        way = "".join(f"; {each}" for each in ways)
         print_to_stderr(f"nothing was changed{'' if changes else way}")
 
 
@@ -171,7 +175,7 @@ def _print_preview(wanted: "RecalibrationPreview") -> None:
         f"calibration error {found.error_before:.3f} before, {found.error_after:.3f} after "
         "(each conversation moved by numbers fitted without it)"
     )
-    if found.error_after >= found.error_before:
+    if not found.helps:
         print_text(
             "It does not help: the probabilities fit these labels already, or no two numbers can."
         )

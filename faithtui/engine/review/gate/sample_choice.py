@@ -57,11 +57,13 @@ _BESIDE = (
 )
 _IMPORTED = (
     "the labels of {late:,} of the {many:,} labelled claims in the figures came with data after a "
-    "run had judged them: nothing says whether those who gave them saw its verdicts."
+    "run had judged them, or beside one whose judge was asked elsewhere: nothing says whether "
+    "those who gave them saw its verdicts."
 )
 _DELETED = (
-    "{gone:,} label events were deleted since the run was made (lastly on {at:%Y-%m-%d} "
-    "by {by}), alone or with conversations: what is left need not be like what was labelled."
+    "{gone:,} label events were deleted since conversations of the run were imported (lastly on "
+    "{at:%Y-%m-%d} by {by}), alone or with conversations: what is left need not be like what was "
+    "labelled."
 )
 _SEEN_IN_OTHER_RUN = (
     "the labels of {seen:,} of the {of:,} labelled claims in the figures were given blind by "
@@ -174,12 +176,13 @@ def _list_sample_warnings(store: Store, run: RunRow, readings: RunUnits) -> list
 
 def _list_deletion_warnings(store: Store, run: RunRow) -> list[ReportWarning]:
     """Warn of labels that are gone for good; of what a store deleted nothing else is known."""
-    # The labels themselves cannot say since when: the first of them may be gone, too. A run of the
-    # judge over what is left is younger than the deletion.
+    # The labels themselves cannot say since when: the first of them may be gone, too. Nor can the
+    # run: another one over the same conversations has their labels, and is younger.
+    since = store.provenance.read_earliest_import_time(run.id) or run.created_at
     rows = [
         each
         for each in store.deletions.list_deletions()
-        if each.counts.get("labels") and each.created_at >= run.created_at
+        if each.counts.get("labels") and each.created_at >= since
     ]
     if not rows:
         return []

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.agreement.statistics.recalibration import RecalibrationEffect
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs import runner
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
@@ -35,6 +36,12 @@ def labelled(made: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(made, tmp_path))
 
 
+@pytest.fixture
+def helping(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These few labels do not help the probabilities."""
+    monkeypatch.setattr(RecalibrationEffect, "helps", property(lambda _: True))
+
+
 def test_about_tells_what_the_embedded_judge_is(cli: Cli) -> None:
     result = cli("judge", "about")
     assert result.code == 0
@@ -42,6 +49,7 @@ def test_about_tells_what_the_embedded_judge_is(cli: Cli) -> None:
     assert "Nothing is measured" in cli("judge", "about", "openai:m").out
 
 
+@pytest.mark.usefixtures("helping")
 def test_a_preview_shows_both_errors_and_changes_nothing(cli: Cli, labelled: Path) -> None:
     result = cli("judge", "recalibrate", "--store", labelled)
     assert result.code == 0
@@ -77,6 +85,7 @@ def test_a_threshold_is_not_suggested_from_few_labels(cli: Cli, tmp_path: Path) 
     assert (refused.code, "no other threshold of verdicts is suggested" in refused.err) == (2, True)
 
 
+@pytest.mark.usefixtures("helping")
 def test_it_is_applied_and_withdrawn(cli: Cli, labelled: Path) -> None:
     applied = cli("judge", "recalibrate", "--store", labelled, "--apply", "--yes")
     assert applied.code == 0
@@ -91,6 +100,18 @@ def test_it_is_applied_and_withdrawn(cli: Cli, labelled: Path) -> None:
     assert (
         "nothing to withdraw" in cli("judge", "recalibrate", "--store", labelled, "--withdraw").err
     )
+
+
+def test_what_does_not_help_is_not_applied_nor_offered(cli: Cli, labelled: Path) -> None:
+    shown = cli("judge", "recalibrate", "--store", labelled)
+    assert "It does not help" in shown.out
+    assert "nothing was changed; --apply-threshold uses the threshold" in shown.err
+    refused = cli(
+        "judge", "recalibrate", "--store", labelled, "--apply", "--apply-threshold", "--yes"
+    )
+    assert (refused.code, "the probabilities are left as they are" in refused.err) == (2, True)
+    found = cli("judge", "recalibrate", "--store", labelled, "--json").json
+    assert (found["in_force"], found["threshold"]["in_force"]) == (None, None)
 
 
 def test_the_threshold_is_applied_by_itself_and_named(cli: Cli, labelled: Path) -> None:
@@ -112,6 +133,7 @@ def test_labels_of_one_kind_are_refused(cli: Cli, labelled: Path) -> None:
     assert "annotators call 40 claims supported and 0 not" in result.err
 
 
+@pytest.mark.usefixtures("helping")
 def test_nothing_is_applied_where_nobody_can_be_asked(cli: Cli, labelled: Path) -> None:
     result = cli("judge", "recalibrate", "--store", labelled, "--apply")
     assert result.code == 2
@@ -119,6 +141,7 @@ def test_nothing_is_applied_where_nobody_can_be_asked(cli: Cli, labelled: Path) 
     assert cli("judge", "recalibrate", "--store", labelled, "--json").json["in_force"] is None
 
 
+@pytest.mark.usefixtures("helping")
 @pytest.mark.parametrize(("said", "is_applied"), [("y\n", True), ("n\n", False), ("", False)])
 def test_a_person_is_asked(
     cli: Cli, labelled: Path, monkeypatch: pytest.MonkeyPatch, said: str, is_applied: bool

@@ -1201,6 +1201,21 @@ def test_labels_that_were_deleted_before_others_were_given_are_asked_about(
     assert result.outcome is CheckOutcome.UNDECIDED
 
 
+def test_labels_that_were_deleted_before_the_judge_was_asked_again_are_asked_about(
+    judged: Store, calendar: Calendar
+) -> None:
+    """A younger run over the same conversations has the labels that are left."""
+    label(judged, RUN, by="bo")
+    judged.deletions.delete_person("bo", "ann")
+    calendar.wait(1)
+    second = run_over(judged)
+    label(judged, second)
+    result = check_gate_and_write_certificate_if_passed(
+        judged, second, GateRequest(kappa=0.2), clock=calendar
+    )
+    assert any("--accept labels_deleted" in each.reason for each in result.checks)
+
+
 @pytest.mark.parametrize("is_deleted", [False, True])
 def test_a_labelled_sample_of_a_second_run_over_the_same_claims_is_asked_about(
     judged: Store, calendar: Calendar, is_deleted: bool
@@ -1241,7 +1256,10 @@ def test_labels_that_were_deleted_are_asked_about(store: Store, calendar: Calend
     store.deletions.delete_person("bo", "ann")
     result = check_gate_and_write_certificate_if_passed(store, RUN, order, clock=calendar)
     assert result.outcome is CheckOutcome.UNDECIDED
-    assert "8 label events were deleted since the run was made" in result.checks[1].reason
+    assert (
+        "8 label events were deleted since conversations of the run were imported"
+        in result.checks[1].reason
+    )
     accepting = replace(order, accept=("labels_deleted",))
     assert (
         check_gate_and_write_certificate_if_passed(store, RUN, accepting, clock=calendar).outcome
