@@ -680,7 +680,8 @@ class _DryRun:
         """Say which keys conflict, and what would be new where that is counted."""
         conflicting, unchanged = [], []
         same_content, merged = [], []
-        new = ratings = 0
+        labelled: list[tuple[Conversation, str]] = []
+        new = 0
         for conversation in conversations:
             self.first = self.first or conversation
             hashes = self._get_stored_content_hashes(conversation.source)
@@ -695,7 +696,7 @@ class _DryRun:
                 same_content.append((conversation.key, twin))
                 if self._merge_equal:
                     merged.append((conversation.key, twin))
-                    ratings += self._count_new_labels(conversation, twin)
+                    labelled.append((conversation, twin))
                     continue
             hashes[conversation.key] = found
             if is_known:
@@ -704,13 +705,13 @@ class _DryRun:
                 new += 1
                 identity = conversation.source, conversation.key
                 self._metadata_of_new[identity] = _hash_metadata(conversation.metadata)
-            ratings += self._count_new_labels(conversation, conversation.key)
+            labelled.append((conversation, conversation.key))
         if not self._counts:
             return ImportCounts(conflicting=tuple(conflicting))
         return ImportCounts(
             new,
             len(unchanged),
-            ratings,
+            self._new_labels.count_new_labels(labelled, self._metadata_of_new),
             tuple(same_content),
             tuple(merged),
             conflicting=tuple(conflicting),
@@ -729,12 +730,6 @@ class _DryRun:
         if self._store is None:
             return other
         return other + self._store.conversations.list_keys_with_other_metadata(source, metadata)
-
-    def _count_new_labels(self, conversation: Conversation, key: str) -> int:
-        if not self._counts:
-            return 0
-        is_stored = (conversation.source, key) not in self._metadata_of_new
-        return self._new_labels.count_new_labels(conversation, key, is_stored=is_stored)
 
     def _get_stored_content_hashes(self, source: str) -> dict[str, str]:
         if source not in self._hashes:

@@ -83,7 +83,8 @@ def plan_file_deletion(store: Store, path: Path, source: str | None, by: str) ->
         for each in dataset.read(opened)
         if not isinstance(each.found, InputError)
     }
-    numbers = store.conversations.list_ids_of_unchanged_keys(name, wanted)
+    found = store.conversations.map_unchanged_keys_to_ids(name, wanted)
+    numbers = tuple(sorted(found.values()))
     if not numbers:
         raise StoreError(
             f"none of the conversations of {path} is stored under `{name}`; name the data set "

@@ -5,7 +5,7 @@ occurs in the files of an import, which takes a look at all of them.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
@@ -17,7 +17,7 @@ from faithtui.agreement.rating_scales import (
     translate_to_verdict,
 )
 from faithtui.domain.annotations import COUNTED_ACTIONS, VERDICT_ACTIONS
-from faithtui.domain.conversation import Conversation, Rating, content_hash, normalise_text
+from faithtui.domain.conversation import Conversation, Rating, normalise_text
 from faithtui.errors import InputError
 from faithtui.formats.readers.datasets import DatasetFile
 from faithtui.formats.readers.protocol import ParsedRecord, ReadNotes
@@ -106,49 +106,47 @@ class NewLabelCounter:
 
     def __init__(self, store: Store | None) -> None:
         self._store = store
-        self._known: dict[tuple[str, str], set[int]] = {}
-        """Hashes of the labels that conversations have, by source and key."""
+        self._known: set[int] = set()
+        """Hashes of labels with source and key of their conversation."""
 
-    def count_new_labels(self, conversation: Conversation, key: str, *, is_stored: bool) -> int:
-        """Count the labels that a conversation would get; a skip is none.
+    def count_new_labels(
+        self, batch: Sequence[tuple[Conversation, str]], new: Container[tuple[str, str]]
+    ) -> int:
+        """Count the labels that conversations would get; a skip is none.
 
         Args:
-            conversation: Who brings them.
-            key: The conversation of its source that gets them.
-            is_stored: Whether that is in the store.
+            batch: Who brings them, and the key of the conversation of its source that gets them.
+            new: Sources and keys of conversations that are not in the store.
         """
-        given = {
-            _hash_label(each)
-            for each in conversation.ratings
-            # These would take the place of a verdict that counts, and are left out.
-            if each.label and not (is_stored and each.record and each.record.action in _UNCOUNTED)
-        }
-        if not given:
-            return 0
-        identity = conversation.source, key
-        known = self._known.get(identity)
-        if known is None:
-            known = self._read_stored_labels(conversation, key) if is_stored else set()
-            self._known[identity] = known
-        count = len(given - known)
-        known |= given
+        given: set[int] = set()
+        stored: defaultdict[str, set[str]] = defaultdict(set)
+        for conversation, key in batch:
+            source = conversation.source
+            is_stored = (source, key) not in new
+            labels = {
+                _hash_label(source, key, each)
+                for each in conversation.ratings
+                # These would take the place of a verdict that counts, and are left out.
+                if each.label
+                and not (is_stored and each.record and each.record.action in _UNCOUNTED)
+            }
+            if labels and is_stored:
+                stored[source].add(key)
+            given |= labels
+        if self._store is not None:
+            for source, keys in stored.items():
+                read = self._store.conversations.read_ratings_with_keys(source, keys)
+                self._known |= {_hash_label(source, key, each) for key, each in read}
+        count = len(given - self._known)
+        self._known |= given
         return count
 
-    def _read_stored_labels(self, conversation: Conversation, key: str) -> set[int]:
-        if self._store is None:
-            return set()
-        hashes = {key: content_hash(conversation.turns)}
-        found = self._store.conversations.map_unchanged_keys_to_ids(conversation.source, hashes)
-        return {
-            _hash_label(rating)
-            for number in found.values()
-            for rating in self._store.conversations.get(number).ratings
-        }
 
-
-def _hash_label(label: Rating) -> int:
+def _hash_label(source: str, key: str, label: Rating) -> int:
     claim = None if label.claim is None else normalise_text(label.claim)
-    return hash((label.turn, label.annotator, label.scale, label.label, label.note, claim))
+    return hash(
+        (source, key, label.turn, label.annotator, label.scale, label.label, label.note, claim)
+    )
 
 
 def find_binary_scores(datasets: Sequence[DatasetFile]) -> frozenset[str]:

@@ -13,7 +13,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Passage, Rating, Turn
@@ -156,17 +156,6 @@ class Conversations:
             counts += written
             if done >= len(conversations):
                 return counts
-
-    def list_ids_of_unchanged_keys(
-        self, source: str, keys: Mapping[str, str]
-    ) -> tuple[ConversationId, ...]:
-        """Find conversations of a data set by their keys, as far as their turns are the same.
-
-        Args:
-            source: Name of the data set.
-            keys: Content hash of each, by key.
-        """
-        return tuple(sorted(self.map_unchanged_keys_to_ids(source, keys).values()))
 
     def map_unchanged_keys_to_ids(
         self, source: str, keys: Mapping[str, str]
@@ -374,8 +363,25 @@ class Conversations:
                 turns=_read_turns(connection, conversation_id),
                 group=row.group,
                 metadata=row.details,
-                ratings=_read_ratings(connection, conversation_id),
+                ratings=tuple(
+                    rating
+                    for _, rating in _read_ratings_with_keys(
+                        connection, claim.c.conversation_id == conversation_id
+                    )
+                ),
             )
+
+    def read_ratings_with_keys(
+        self, source: str, keys: Collection[str]
+    ) -> list[tuple[str, Rating]]:
+        """Read the imported ratings of conversations of a data set, each with its key."""
+        found: list[tuple[str, Rating]] = []
+        with self._database.open_reader() as connection:
+            for some in split_into_chunks(list(keys)):
+                found += _read_ratings_with_keys(
+                    connection, conversation.c.source == source, conversation.c.key.in_(some)
+                )
+        return found
 
     def list_imported_claims(self, conversation_id: ConversationId) -> tuple[Claim, ...]:
         """List the statements that came labelled with a conversation, in the order of its text.
@@ -428,9 +434,12 @@ def _read_turns(connection: Connection, conversation_id: int) -> tuple[Turn, ...
     )
 
 
-def _read_ratings(connection: Connection, conversation_id: int) -> tuple[Rating, ...]:
+def _read_ratings_with_keys(
+    connection: Connection, *conditions: ColumnElement[bool]
+) -> tuple[tuple[str, Rating], ...]:
     rows = connection.execute(
         select(
+            conversation.c.key,
             claim.c.turn,
             claim.c.kind,
             claim.c.text,
@@ -441,22 +450,23 @@ def _read_ratings(connection: Connection, conversation_id: int) -> tuple[Rating,
             human_label.c.raw_label,
             human_label.c.note,
         )
-        .join(claim, claim.c.id == human_label.c.claim_id)
-        .where(
-            claim.c.conversation_id == conversation_id,
-            IS_IMPORTED_LABEL,
-        )
+        .join_from(human_label, claim, claim.c.id == human_label.c.claim_id)
+        .join(conversation, conversation.c.id == claim.c.conversation_id)
+        .where(*conditions, IS_IMPORTED_LABEL)
         .order_by(human_label.c.id)
     )
     ratings = (
-        Rating(
-            turn=row.turn,
-            annotator=row.reviewer,
-            scale=row.scale,
-            label=row.raw_label,
-            claim=row.text if row.kind == "claim" else None,
-            span=span_from_row(row),
-            note=row.note,
+        (
+            row.key,
+            Rating(
+                turn=row.turn,
+                annotator=row.reviewer,
+                scale=row.scale,
+                label=row.raw_label,
+                claim=row.text if row.kind == "claim" else None,
+                span=span_from_row(row),
+                note=row.note,
+            ),
         )
         for row in rows
     )

@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
 
 from faithtui.agreement.rating_scales import translate_to_verdict
 from faithtui.domain.conversation import Conversation, Image
@@ -702,3 +703,23 @@ def test_a_rehearsal_counts_labels_of_known_conversations_as_the_import_does(
         for rehearse in (True, False)
     ]
     assert counts == [3, 3]
+
+
+def test_a_rehearsal_reads_the_labels_of_a_batch_at_once(store: Store, tmp_path: Path) -> None:
+    asked: list[str] = []
+    event.listen(
+        store._database._readers._engine,
+        "before_cursor_execute",
+        lambda *call: asked.append(call[2]),
+    )
+    counts = []
+    for rows in (2, 40):
+        lines = (f"q{row},a,yes,ann\n" for row in range(rows))
+        path = write(tmp_path / f"{rows}.csv", "question,answer,label,annotator\n", *lines)
+        run(store, path)
+        asked.clear()
+        (found,) = import_files(store, [path], report=ignore, rehearse=True).files
+        assert (found.unchanged, found.new_ratings) == (rows, 0)
+        counts.append(len(asked))
+    assert any("human_label" in statement for statement in asked)
+    assert counts[0] == counts[1]

@@ -75,6 +75,14 @@ def test_a_label_without_annotator_and_an_annotator_without_label_are_kept_and_t
     assert told == {"label": 1, "annotator": 1, "note": 1}
 
 
+def test_a_label_whose_annotator_is_an_empty_text_is_kept_and_told(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "x.jsonl", {"label": True, "annotator": ""})
+    conversations, _, told = read_and_list_told_keys(path)
+    assert [each.ratings for each in conversations] == [()]
+    assert list_kept(conversations) == [{"label": True, "annotator": ""}]
+    assert told == {"label": 1, "annotator": 1}
+
+
 @pytest.mark.parametrize(
     "pairs", [[["hi", "hello"], ["and", "so"]], [["human", "hi"], ["ai", "hello"]]]
 )

@@ -236,7 +236,7 @@ def _add_human_or_judge_label(
     if fields.has_one_of_keys(*LABEL) and fields.has_one_of_keys(*ANNOTATOR):
         label = fields.read_first_value(*LABEL)
         annotator = fields.read_text(*ANNOTATOR)
-        if label is None or annotator is None:
+        if label is None or not annotator:
             fields.mark_as_unread(*LABEL, *ANNOTATOR)
         else:
             word = str(label).lower() if isinstance(label, bool) else str(label)
