@@ -139,6 +139,42 @@ def test_documents_in_the_output_of_any_step_are_evidence_where_there_is_no_othe
         assert any("output" in each and "documents`" in each for each in notes.remarks)
 
 
+@pytest.mark.parametrize(
+    ("is_nested", "outer", "inner", "texts"),
+    [
+        (True, ["a"], ["a", "b"], ["a"]),
+        (True, ["a", "b"], ["a"], ["a", "b"]),
+        (False, ["a"], ["a", "b"], ["a", "b"]),
+        (False, ["a", "b"], ["a"], ["a", "b"]),
+    ],
+)
+def test_documents_of_a_step_count_over_those_of_steps_within_it_alone(
+    tmp_path: Path, is_nested: bool, outer: list[str], inner: list[str], texts: list[str]
+) -> None:
+    first, second = {"documents": outer}, {"documents": inner}
+    step = {"id": "1", "traceId": "t", "type": "SPAN", "name": "n", "startTime": "1"}
+    within = {"id": "2", "startTime": "2", "parentObservationId": "1" if is_nested else None}
+    observations = [{**step, "output": first}, {**step, **within, "output": second}]
+    run = change(RUN, id="k", parent_run_id="r", dotted_order="1.1", outputs=first)
+    below = change(run, id="l", parent_run_id="k" if is_nested else "r", dotted_order="1.1.1")
+    root = _make_span("CHAIN", 0, **{"input.value": "When?", "output.value": "At nine."})
+    one, two = (
+        _make_span("CHAIN", number, **{"output.value": json.dumps(each)})
+        for number, each in ((1, first), (2, second))
+    )
+    two["parent_id"] = "1" if is_nested else "0"
+    for records in (
+        [change(TRACE, observations=observations)],
+        [RUN, run, {**below, "outputs": second}],
+        [root, one, two],
+    ):
+        conversation, notes = read(write(tmp_path / "x.jsonl", *records))
+        context = conversation.turns[-1].retrieval_context
+        assert [each.text for each in context or ()] == texts
+        is_told = any("outer step" in each for each in notes.remarks)
+        assert is_told == (len(texts) < len(inner))
+
+
 def test_a_list_that_a_step_gave_is_told_with_the_way_to_have_it_read(tmp_path: Path) -> None:
     for records in _put_output_in_a_step(["It sails.", "It waits."]):
         conversation, notes = read(write(tmp_path / "x.jsonl", *records))

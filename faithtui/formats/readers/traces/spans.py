@@ -16,7 +16,9 @@ from faithtui.formats.readers.own_results import find_faithtui_details
 from faithtui.formats.readers.protocol import UNREADABLE, ReadOptions, translate_to_shape_error
 from faithtui.formats.readers.traces.exchanges import (
     Exchange,
+    InnerStep,
     TraceScore,
+    find_ancestors,
     find_answer_text,
     find_chat_messages,
     list_ids_of_answer_steps,
@@ -346,8 +348,14 @@ def _make_exchange_from_trace(
     exchange.read_rest_of_input_and_output(
         {name: attributes.get(name) for name in ("input.value", "output.value")}
     )
+    parents = {span["id"]: span["parent"] for span in spans}
     others = (
-        (span["name"], span["attributes"].get("output.value"))
+        InnerStep(
+            span["id"],
+            span["name"],
+            span["attributes"].get("output.value"),
+            find_ancestors(span["id"], parents),
+        )
         for span in spans
         if span is not root and _get_kind(span["attributes"]) in _OTHER_STEPS
     )
