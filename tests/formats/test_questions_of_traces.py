@@ -117,7 +117,73 @@ def test_what_a_reranker_gave_counts_and_not_what_it_was_given(
         conversation, notes = read(write(tmp_path / "x.jsonl", *records))
         context = conversation.turns[-1].retrieval_context
         assert [each.text for each in context or ()] == expected
-        assert any("reranker" in each for each in notes.remarks) == (found in records)
+        is_known = found in records or len(given or ()) > 1
+        assert any("reranker" in each for each in notes.remarks) == is_known
+
+
+def _make_reranker(number: int, given: str, gave: str) -> dict[str, object]:
+    documents = {
+        f"reranker.{name}_documents": _list_documents(*texts)
+        for name, texts in (("input", given), ("output", gave))
+        if texts
+    }
+    return _make_span("RERANKER", number, **documents)
+
+
+def _make_retriever(number: int, texts: str) -> dict[str, object]:
+    return _make_span("RETRIEVER", number, **{"retrieval.documents": _list_documents(*texts)})
+
+
+@pytest.mark.parametrize(
+    ("spans", "texts", "told"),
+    [
+        # Two parallel pairs: what one left out, the other one gave.
+        (
+            (
+                *(_make_retriever(1, "ab"), _make_retriever(2, "bc")),
+                *(_make_reranker(3, "ab", "b"), _make_reranker(4, "bc", "c")),
+            ),
+            "bc",
+            "those that a reranker gave",
+        ),
+        # One behind the other.
+        (
+            (
+                _make_retriever(1, "abc"),
+                _make_reranker(2, "abc", "ba"),
+                _make_reranker(3, "ab", "a"),
+            ),
+            "a",
+            "those that a reranker gave",
+        ),
+        ((_make_retriever(1, "ab"), _make_reranker(2, "ab", "ba")), "ba", ""),
+        ((_make_retriever(1, "ab"), _make_reranker(2, "ab", "")), "ab", "does not say"),
+        # It sorts before what it was given; a later retriever gave what it had left out.
+        ((_make_reranker(1, "ab", "a"), _make_retriever(1, "ab")), "a", "those that"),
+        (
+            (_make_retriever(1, "ab"), _make_reranker(2, "ab", "a"), _make_retriever(3, "b")),
+            "ba",
+            "",
+        ),
+        # A tool's output was not given to it.
+        (
+            (
+                *(_make_retriever(1, "ab"), _make_span("TOOL", 2, **{"output.value": "t"})),
+                _make_reranker(3, "", "a"),
+            ),
+            "ta",
+            "those that a reranker gave",
+        ),
+    ],
+)
+def test_rerankers_leave_out_only_what_they_were_given(
+    tmp_path: Path, spans: tuple[dict[str, object], ...], texts: str, told: str
+) -> None:
+    root = _make_span("CHAIN", 0, **{"input.value": "When?", "output.value": "At nine."})
+    conversation, notes = read(write(tmp_path / "x.jsonl", root, *spans))
+    context = conversation.turns[-1].retrieval_context
+    assert "".join(each.text for each in context or ()) == texts
+    assert [told in each for each in notes.remarks] == ([True] if told else [])
 
 
 def _put_output_in_a_step(output: object) -> list[list[dict[str, Any]]]:

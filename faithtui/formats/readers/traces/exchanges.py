@@ -76,7 +76,6 @@ _IN_INPUT_OR_OUTPUT: Final = frozenset(
     )
 )
 """Keys of what went into an application and came out of it that are read, or mean nothing here."""
-_RERANKED: Final = "the passages of an answer are those that a reranker gave, not all it was given"
 _OUTER_STEP: Final = (
     "the passages of an answer are those that an outer step gave, not all that steps within it gave"
 )
@@ -161,21 +160,6 @@ class Exchange:
         """Take what a retriever or a tool gave; without it, what was retrieved is not known."""
         if output is not None:
             self.add_passages(read_tool_output_as_passages(output, name))
-
-    def replace_passages_by_reranked(
-        self, reranked: PassageList, given: PassageList, options: ReadOptions
-    ) -> None:
-        """Take what a reranker gave in place of what it was given.
-
-        Args:
-            reranked: What it gave.
-            given: What it was given; empty where its span does not say: all that was retrieved.
-            options: Take the remark.
-        """
-        before = self.passages or PassageList()
-        if before.documents:
-            options.notes.remarks[_RERANKED] += 1
-        self.passages = (before - given if given.documents else PassageList()) + reranked
 
     def read_outputs_of_other_steps(
         self,

@@ -25,6 +25,7 @@ from faithtui.formats.readers.traces.exchanges import (
     name_score_judge,
     parse_json_or_keep_text,
 )
+from faithtui.formats.readers.traces.reranking import EvidenceOfSpans
 from faithtui.formats.readers.traces.standard_keys import (
     ANNOTATION,
     SPAN,
@@ -42,6 +43,7 @@ from faithtui.formats.readers.values.any_spelling import (
 from faithtui.formats.readers.values.passages import (
     PassageList,
     read_passage_list,
+    read_tool_output_as_passages,
 )
 from faithtui.formats.writers.answer_results import OWN_KEY
 
@@ -339,8 +341,11 @@ def _make_exchange_from_trace(
     exchange.messages, exchange.answer = _read_chat_messages_and_answer(
         root["attributes"], root["events"]
     )
+    evidence = EvidenceOfSpans()
     for span in spans:
-        _add_passages_or_chat(exchange, span, options)
+        _add_passages_or_chat(exchange, evidence, span)
+    exchange.passages = evidence.join(options)
+    for span in spans:
         if "retrieval_context" in span["attributes"]:
             exchange.read_mapped_passages(AnySpelling(span["attributes"]))
         _keep_unknown_attributes(exchange, span)
@@ -502,25 +507,27 @@ def _get_attribute_or_subkeys(attributes: Mapping[str, object], name: str) -> ob
     }
 
 
-def _add_passages_or_chat(exchange: Exchange, span: dict[str, Any], options: ReadOptions) -> None:
+def _add_passages_or_chat(
+    exchange: Exchange, evidence: EvidenceOfSpans, span: dict[str, Any]
+) -> None:
     attributes = span["attributes"]
     kind = _get_kind(attributes)
     operation = str(attributes.get("gen_ai.operation.name", "")).lower()
     documents = _group_attributes_by_number(attributes, "retrieval.documents")
+    given = _group_attributes_by_number(attributes, "reranker.input_documents")
     reranked = _group_attributes_by_number(attributes, "reranker.output_documents")
-    if reranked:
-        given = _group_attributes_by_number(attributes, "reranker.input_documents")
-        exchange.replace_passages_by_reranked(
-            _read_documents(reranked), _read_documents(given), options
-        )
+    if given or reranked:
+        evidence.add_reranked(span["start"], _read_documents(given), _read_documents(reranked))
     elif documents:
-        exchange.add_passages(_read_documents(documents))
+        evidence.add_retrieved(span["start"], _read_documents(documents))
     elif kind == "RETRIEVER" or operation == "retrieval":
-        _add_output_of_retriever(exchange, span)
+        _add_output_of_retriever(exchange, evidence, span)
     elif kind == "TOOL" or operation == "execute_tool":
         name = attributes.get("tool.name") or attributes.get("gen_ai.tool.name") or span["name"]
         output = attributes.get("output.value", attributes.get("gen_ai.tool.call.result"))
-        exchange.add_output_of_step(output, str(name) if name else None)
+        if output is not None:
+            found = read_tool_output_as_passages(output, str(name) if name else None)
+            evidence.add_output_of_tool(span["start"], found)
     elif exchange.answer is None or not exchange.messages:
         messages, answer = _read_chat_messages_and_answer(attributes, span["events"])
         exchange.messages = exchange.messages or messages
@@ -535,7 +542,9 @@ def _read_documents(documents: list[dict[str, object]]) -> PassageList:
     return read_passage_list(listed, "retrieval.documents")
 
 
-def _add_output_of_retriever(exchange: Exchange, span: dict[str, Any]) -> None:
+def _add_output_of_retriever(
+    exchange: Exchange, evidence: EvidenceOfSpans, span: dict[str, Any]
+) -> None:
     """Add what a retriever gave without documents in attributes of their own.
 
     OpenInference writes no attribute at all for an empty list of documents.
@@ -547,7 +556,8 @@ def _add_output_of_retriever(exchange: Exchange, span: dict[str, Any]) -> None:
         exchange.unknown.add_value("attributes.retrieval.documents", listed, can_be_mapped=False)
     elif output is None and "openinference.span.kind" in attributes:
         output = []
-    exchange.add_output_of_step(output, span["name"])
+    if output is not None:
+        evidence.add_retrieved(span["start"], read_tool_output_as_passages(output, span["name"]))
 
 
 def _list_scores_in_span_events(span: dict[str, Any]) -> Iterator[TraceScore]:
