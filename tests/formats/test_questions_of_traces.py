@@ -186,6 +186,22 @@ def test_rerankers_leave_out_only_what_they_were_given(
     assert [told in each for each in notes.remarks] == ([True] if told else [])
 
 
+@pytest.mark.parametrize(
+    ("status", "is_known"),
+    [
+        *((each, False) for each in ("ERROR", 2, {"code": "STATUS_CODE_ERROR"})),
+        *((each, True) for each in ("OK", None, {}, {"code": 1})),
+    ],
+)
+def test_what_a_failed_retriever_retrieved_is_not_known(
+    tmp_path: Path, status: object, is_known: bool
+) -> None:
+    root = _make_span("CHAIN", 0, **{"input.value": "When?", "output.value": "At nine."})
+    failed = {**_make_span("RETRIEVER", 1), "status": status}
+    conversation, _ = read(write(tmp_path / "x.jsonl", root, failed))
+    assert conversation.turns[-1].retrieval_context == (() if is_known else None)
+
+
 def _put_output_in_a_step(output: object) -> list[list[dict[str, Any]]]:
     """Make a trace of each tool whose inner step gave something."""
     step = {"id": "o", "traceId": "t", "type": "SPAN", "name": "n", "startTime": "1"}

@@ -547,17 +547,26 @@ def _add_output_of_retriever(
 ) -> None:
     """Add what a retriever gave without documents in attributes of their own.
 
-    OpenInference writes no attribute at all for an empty list of documents.
+    OpenInference writes no attribute at all for an empty list of documents, nor does a span that
+    failed: what that retrieved is not known.
     """
     attributes = span["attributes"]
     listed = attributes.get("retrieval.documents")
     output = attributes.get("output.value", attributes.get("gen_ai.retrieval.documents"))
     if listed not in (None, "", []):
         exchange.unknown.add_value("attributes.retrieval.documents", listed, can_be_mapped=False)
-    elif output is None and "openinference.span.kind" in attributes:
+    elif output is None and "openinference.span.kind" in attributes and not _has_failed(span):
         output = []
     if output is not None:
         evidence.add_retrieved(span["start"], read_tool_output_as_passages(output, span["name"]))
+
+
+def _has_failed(span: Mapping[str, Any]) -> bool:
+    """Say whether the status of a span is an error: a word or OpenTelemetry's number, or both."""
+    status = parse_json_or_keep_text(span["status"])
+    if isinstance(status, dict):
+        status = AnySpelling(status).read_first_value("code", "status_code")
+    return str(status).upper().rpartition("_")[2].rpartition(".")[2] in ("ERROR", "2")
 
 
 def _list_scores_in_span_events(span: dict[str, Any]) -> Iterator[TraceScore]:
