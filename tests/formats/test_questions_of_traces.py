@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,7 @@ def test_what_a_reranker_gave_counts_and_not_what_it_was_given(
         assert any("reranker" in each for each in notes.remarks) == is_known
 
 
-def _make_reranker(number: int, given: str, gave: str) -> dict[str, object]:
+def _make_reranker(number: int, given: Iterable[str], gave: Iterable[str]) -> dict[str, object]:
     documents = {
         f"reranker.{name}_documents": _list_documents(*texts)
         for name, texts in (("input", given), ("output", gave))
@@ -130,7 +131,7 @@ def _make_reranker(number: int, given: str, gave: str) -> dict[str, object]:
     return _make_span("RERANKER", number, **documents)
 
 
-def _make_retriever(number: int, texts: str) -> dict[str, object]:
+def _make_retriever(number: int, texts: Iterable[str]) -> dict[str, object]:
     return _make_span("RETRIEVER", number, **{"retrieval.documents": _list_documents(*texts)})
 
 
@@ -200,6 +201,21 @@ def test_what_a_failed_retriever_retrieved_is_not_known(
     failed = {**_make_span("RETRIEVER", 1), "status": status}
     conversation, _ = read(write(tmp_path / "x.jsonl", root, failed))
     assert conversation.turns[-1].retrieval_context == (() if is_known else None)
+
+
+def test_texts_that_openinference_hid_are_not_there(tmp_path: Path) -> None:
+    hidden = "__REDACTED__"
+    said = {"role": "user", "content": hidden}
+    messages = {"llm.input_messages": [{f"message.{name}": each for name, each in said.items()}]}
+    root = _make_span("CHAIN", 0, **{"input.value": hidden, "output.value": "At nine."}, **messages)
+    silent = {"input.value": hidden, "output.value": hidden}
+    inner = [_make_span(kind, 1, **silent) for kind in ("RETRIEVER", "TOOL", "CHAIN")]
+    for span in (*inner, _make_retriever(1, [hidden]), _make_reranker(1, [hidden], [hidden])):
+        conversation, notes = read(write(tmp_path / "x.jsonl", root, span))
+        assert [each.content for each in conversation.turns] == ["At nine."]
+        assert conversation.turns[-1].retrieval_context is None
+        assert hidden not in str(conversation.metadata)
+        assert any(hidden in each for each in notes.remarks)
 
 
 def _put_output_in_a_step(output: object) -> list[list[dict[str, Any]]]:

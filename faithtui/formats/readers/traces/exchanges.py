@@ -38,6 +38,8 @@ from faithtui.formats.readers.values.passages import (
 )
 from faithtui.formats.readers.values.suggestions import suggest_key
 
+HIDDEN: Final = "__REDACTED__"
+"""What OpenInference writes in place of a text that its settings hide."""
 _MOST_NESTING: Final = 6
 _UNUSED_RESULTS: Final = "unused_tool_results"
 _UNUSED_CALLS: Final = "unused_tool_calls"
@@ -158,7 +160,7 @@ class Exchange:
 
     def add_output_of_step(self, output: object, name: str | None) -> None:
         """Take what a retriever or a tool gave; without it, what was retrieved is not known."""
-        if output is not None:
+        if output not in (None, HIDDEN):
             self.add_passages(read_tool_output_as_passages(output, name))
 
     def read_outputs_of_other_steps(
@@ -218,7 +220,7 @@ class Exchange:
         """
         texts_as_they_stand = [self.answer, *(_get_content(each) for each in self.messages)]
         for name, value in reversed(tuple(given.items())):
-            if value in texts_as_they_stand:
+            if value == HIDDEN or value in texts_as_they_stand:
                 continue
             inner = parse_json_or_keep_text(value)
             if isinstance(inner, dict):
@@ -661,7 +663,7 @@ def find_chat_messages(value: object, depth: int = 0) -> list[object]:
         value: A text, perhaps JSON, a list of messages, or an object around one.
         depth: How deep it lies in what was given.
     """
-    if depth > _MOST_NESTING or value is None:
+    if depth > _MOST_NESTING or value in (None, HIDDEN):
         return []
     if isinstance(value, str):
         parsed = _parse_json_or_none(value)
@@ -708,7 +710,7 @@ def _list_arguments(fields: AnySpelling) -> list[object]:
 
 def find_answer_text(value: object, depth: int = 0) -> str | None:
     """Find the text of the answer in what an application gave; None when there is none."""
-    if depth > _MOST_NESTING or value is None:
+    if depth > _MOST_NESTING or value in (None, HIDDEN):
         return None
     if isinstance(value, str):
         # An answer may well be JSON itself: only what is clearly put around one is taken off.

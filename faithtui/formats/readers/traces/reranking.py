@@ -55,7 +55,7 @@ class EvidenceOfSpans:
         """Add what a reranker was given and gave."""
         if outputs.documents:
             self._rerankings.append(_Reranking(start or "", inputs, outputs))
-        else:
+        elif inputs.documents:
             self._unanswered.append(inputs)
 
     def join(self, options: ReadOptions) -> PassageList | None:

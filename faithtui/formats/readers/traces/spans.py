@@ -15,6 +15,7 @@ from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.own_results import find_faithtui_details
 from faithtui.formats.readers.protocol import UNREADABLE, ReadOptions, translate_to_shape_error
 from faithtui.formats.readers.traces.exchanges import (
+    HIDDEN,
     Exchange,
     InnerStep,
     TraceScore,
@@ -60,6 +61,7 @@ _EVALUATION: Final = "gen_ai.evaluation.result"
 _NO_TRACE: Final = (
     "evaluations whose trace is not there are left out; import them together with the file of spans"
 )
+_HIDDEN: Final = "texts that OpenInference hid, `__REDACTED__`, are taken as not there"
 _LISTS: Final = (
     "retrieval.documents",
     "reranker.input_documents",
@@ -343,7 +345,7 @@ def _make_exchange_from_trace(
     )
     evidence = EvidenceOfSpans()
     for span in spans:
-        _add_passages_or_chat(exchange, evidence, span)
+        _add_passages_or_chat(exchange, evidence, span, options)
     exchange.passages = evidence.join(options)
     for span in spans:
         if "retrieval_context" in span["attributes"]:
@@ -428,9 +430,7 @@ def _read_chat_messages_and_answer(
     """Read the messages and the answer that one span holds."""
     messages: list[object] = []
     for name in ("llm.input_messages", "gen_ai.prompt"):
-        messages = messages or [
-            _read_message(each) for each in _group_attributes_by_number(attributes, name)
-        ]
+        messages = messages or [_read_message(each) for each in _list_messages(attributes, name)]
     for name in ("gen_ai.input.messages", "input.value", "traceloop.entity.input", "gen_ai.prompt"):
         messages = messages or find_chat_messages(attributes.get(name))
     system = attributes.get("gen_ai.system_instructions")
@@ -441,7 +441,7 @@ def _read_chat_messages_and_answer(
     for name in (*outputs, "gen_ai.completion"):
         answer = find_answer_text(attributes.get(name)) if answer is None else answer
     for name in ("llm.output_messages", "gen_ai.completion"):
-        listed = [_read_message(each) for each in _group_attributes_by_number(attributes, name)]
+        listed = [_read_message(each) for each in _list_messages(attributes, name)]
         answer = find_answer_text(listed) if answer is None else answer
     for event in events:
         role = str(event["name"] or "").removeprefix("gen_ai.").removesuffix(".message")
@@ -453,6 +453,11 @@ def _read_chat_messages_and_answer(
         elif event["name"] == "gen_ai.choice" and answer is None:
             answer = find_answer_text(inside.get("message.content") or inside.get("message"))
     return messages, answer
+
+
+def _list_messages(attributes: Mapping[str, object], name: str) -> list[dict[str, object]]:
+    listed = _group_attributes_by_number(attributes, name)
+    return [each for each in listed if HIDDEN not in each.values()]
 
 
 def _read_message(fields: Mapping[str, object]) -> dict[str, object]:
@@ -508,7 +513,7 @@ def _get_attribute_or_subkeys(attributes: Mapping[str, object], name: str) -> ob
 
 
 def _add_passages_or_chat(
-    exchange: Exchange, evidence: EvidenceOfSpans, span: dict[str, Any]
+    exchange: Exchange, evidence: EvidenceOfSpans, span: dict[str, Any], options: ReadOptions
 ) -> None:
     attributes = span["attributes"]
     kind = _get_kind(attributes)
@@ -516,16 +521,20 @@ def _add_passages_or_chat(
     documents = _group_attributes_by_number(attributes, "retrieval.documents")
     given = _group_attributes_by_number(attributes, "reranker.input_documents")
     reranked = _group_attributes_by_number(attributes, "reranker.output_documents")
+    if HIDDEN in attributes.values():
+        options.notes.remarks[_HIDDEN] += 1
     if given or reranked:
         evidence.add_reranked(span["start"], _read_documents(given), _read_documents(reranked))
     elif documents:
-        evidence.add_retrieved(span["start"], _read_documents(documents))
+        found = _read_documents(documents)
+        if found.documents:
+            evidence.add_retrieved(span["start"], found)
     elif kind == "RETRIEVER" or operation == "retrieval":
         _add_output_of_retriever(exchange, evidence, span)
     elif kind == "TOOL" or operation == "execute_tool":
         name = attributes.get("tool.name") or attributes.get("gen_ai.tool.name") or span["name"]
         output = attributes.get("output.value", attributes.get("gen_ai.tool.call.result"))
-        if output is not None:
+        if output not in (None, HIDDEN):
             found = read_tool_output_as_passages(output, str(name) if name else None)
             evidence.add_output_of_tool(span["start"], found)
     elif exchange.answer is None or not exchange.messages:
@@ -538,6 +547,7 @@ def _read_documents(documents: list[dict[str, object]]) -> PassageList:
     listed = [
         {key.removeprefix("document."): each for key, each in document.items()}
         for document in documents
+        if HIDDEN not in document.values()
     ]
     return read_passage_list(listed, "retrieval.documents")
 
@@ -557,7 +567,7 @@ def _add_output_of_retriever(
         exchange.unknown.add_value("attributes.retrieval.documents", listed, can_be_mapped=False)
     elif output is None and "openinference.span.kind" in attributes and not _has_failed(span):
         output = []
-    if output is not None:
+    if output not in (None, HIDDEN):
         evidence.add_retrieved(span["start"], read_tool_output_as_passages(output, span["name"]))
 
 
