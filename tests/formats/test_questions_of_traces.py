@@ -341,3 +341,30 @@ def test_secrets_in_metadata_of_a_trace_are_dropped_and_told(tmp_path: Path) -> 
         assert "sk-1" not in str(conversation.metadata)
         assert "prod" in str(conversation.metadata)
         assert "total_tokens" in str(conversation.metadata)
+
+
+def test_secrets_deep_in_metadata_and_in_tags_are_dropped_and_told(tmp_path: Path) -> None:
+    metadata = {
+        "env": "prod", "api_keys": ["sk-1"], "hdrs": [{"authorization": "Bearer sk-2"}],
+        "creds": {"deep": [{"token": {"value": "sk-3"}}]}, "auth": ["Bearer sk-4"], "tokens": [3],
+    }  # fmt: skip
+    tags = ["nightly", "Bearer sk-5"]
+    text = json.dumps(metadata)
+    named = {"attributes__metadata": text, "attributes__tag_DOT_tags": tags}
+    for record in (
+        change(TRACE, metadata=metadata, tags=tags),
+        change(TRACE, metadata=text, tags=json.dumps(tags)),
+        change(RUN, extra={"metadata": metadata}, tags=tags),
+        change(RUN, extra=json.dumps({"metadata": metadata}), tags=tags),
+        change(SPAN, **named),
+    ):
+        conversation, notes = read(write(tmp_path / "x.jsonl", record))
+        kept = str(conversation.metadata)
+        assert "sk-" not in kept
+        assert "prod" in kept
+        assert "nightly" in kept
+        assert "'tokens': [3]" in kept
+        assert sum(notes.dropped_keys.values()) == 5
+        assert any(
+            each.endswith("metadata.creds.deep[].token.value") for each in notes.dropped_keys
+        )

@@ -143,9 +143,12 @@ def _make_exchange_from_trace(
             and each not in ([], {})
         },
     }
-    metadata = exchange.details.get("metadata")
-    if isinstance(metadata, dict):
-        exchange.details["metadata"] = exchange.unknown.drop_secrets(metadata, "metadata.")
+    free: dict[str, object] = {
+        name: parse_json_or_keep_text(exchange.details.pop(name))
+        for name in ("metadata", "tags")
+        if name in exchange.details
+    }
+    exchange.details |= exchange.unknown.drop_secrets(free, "")
     scores = [*_list_records_nested_in_trace(root, "scores"), *by_kind["score"]]
     unique = {each.read_text("id") or str(place): each for place, each in enumerate(scores)}
     exchange.scores = [_read_score(each) for each in unique.values()]

@@ -111,7 +111,7 @@ def _make_exchange_from_trace(
     exchange.details = make_dict_without_none(
         trace_id=trace,
         run_id=root.read_text("id"),
-        tags=root.read_first_value("tags"),
+        tags=exchange.unknown.drop_secrets({"tags": _read_cell(root, "tags")}, "").get("tags"),
         metadata=exchange.unknown.drop_secrets(
             {name: each for name, each in metadata.items() if name not in _SESSION},
             "extra.metadata.",

@@ -374,6 +374,11 @@ def _make_exchange_from_trace(
     )
     for rest in filter(None, unknown):
         exchange.unknown.add_all(UnknownFields.from_json(rest))
+    free: dict[str, object] = {
+        name: parse_json_or_keep_text(_get_attribute_or_subkeys(attributes, name))
+        for name in ("metadata", "tag.tags")
+    }
+    free = exchange.unknown.drop_secrets(free, "attributes.")
     exchange.details = {
         name: each
         for name, each in {
@@ -382,8 +387,8 @@ def _make_exchange_from_trace(
             "name": root["name"],
             "start_time": root["start"],
             "end_time": root["end"],
-            "tags": attributes.get("tag.tags"),
-            "metadata": _get_attribute_or_subkeys(attributes, "metadata"),
+            "tags": free.get("tag.tags"),
+            "metadata": free.get("metadata"),
             "user_id": attributes.get("user.id"),
             "model": _find_model(spans),
         }.items()
