@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from faithtui.domain.conversation import Document
+from faithtui.domain.conversation import Conversation, Document
+from faithtui.errors import InputError
 from faithtui.formats.files.paged_lists import find_paged_list
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from tests.formats.test_detection import write
@@ -326,10 +327,46 @@ def test_records_in_an_answer_of_an_api_are_read(
 
 
 def test_an_object_that_says_more_than_its_list_is_no_answer_of_an_api() -> None:
-    cut = {"rows": [{"row": {"question": "Wh"}, "truncated_cells": ["question"]}]}
-    others: list[dict[str, Any]] = [{"data": [RUN], "question": "When?"}, {"data": []}, cut]
-    for other in (*others, {"data": [{"role": "user"}]}):
+    others: list[dict[str, Any]] = [{"data": [RUN], "question": "When?"}, {"data": [], "meta": {}}]
+    for other in (*others, {"data": [{"role": "user"}]}, {"rows": [{"row": 1}]}):
         assert find_paged_list(other) is None
+
+
+def test_rows_that_the_viewer_cut_short_are_refused_one_by_one(tmp_path: Path) -> None:
+    row = {"question": "When?", "answer": "At nine."}
+    cut = {"row": row, "truncated_cells": ["answer"]}
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"rows": [{"row": row}, cut], "features": []}))
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
+    good, refused = (each.found for each in dataset.read(file))
+    assert isinstance(good, Conversation)
+    assert isinstance(refused, InputError)
+    assert "`answer` were cut short, as `truncated_cells` says" in str(refused)
+
+
+@pytest.mark.parametrize(
+    ("beside", "told"),
+    [
+        ({"meta": {"page": 1, "totalItems": 700}}, "1 of 700 records"),
+        ({"total": 1, "meta": {"page": 1}}, None),
+        ({"has_more": True}, "more follow"),
+        ({"cursors": {"next": "x"}}, "more follow"),
+        ({"next_cursor": None, "has_more": False, "count": 1}, None),
+    ],
+)
+def test_a_page_is_not_taken_for_the_whole(
+    tmp_path: Path, beside: dict[str, object], told: str | None
+) -> None:
+    _, notes = read(write(tmp_path / "x.jsonl", {"data": [TRACE], **beside}))
+    remarks = [each for each in notes.remarks if "this is one page" in each]
+    assert [str(told) in each for each in remarks] == ([] if told is None else [True])
+
+
+def test_an_empty_last_page_is_no_record(tmp_path: Path) -> None:
+    pages = [{"data": [TRACE], "meta": {"page": 1}}, {"data": [], "meta": {"page": 2}}]
+    conversation, notes = read(write(tmp_path / "x.jsonl", *pages))
+    assert len(conversation.turns) == 2
+    assert not notes.remarks
 
 
 def test_secrets_in_metadata_of_a_trace_are_dropped_and_told(tmp_path: Path) -> None:
