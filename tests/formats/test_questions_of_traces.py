@@ -2,12 +2,14 @@
 
 import csv
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from faithtui.domain.conversation import Document
+from faithtui.domain.conversation import Conversation, Document
+from faithtui.errors import InputError
 from faithtui.formats.files.paged_lists import find_paged_list
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from tests.formats.test_detection import write
@@ -117,7 +119,104 @@ def test_what_a_reranker_gave_counts_and_not_what_it_was_given(
         conversation, notes = read(write(tmp_path / "x.jsonl", *records))
         context = conversation.turns[-1].retrieval_context
         assert [each.text for each in context or ()] == expected
-        assert any("reranker" in each for each in notes.remarks) == (found in records)
+        is_known = found in records or len(given or ()) > 1
+        assert any("reranker" in each for each in notes.remarks) == is_known
+
+
+def _make_reranker(number: int, given: Iterable[str], gave: Iterable[str]) -> dict[str, object]:
+    documents = {
+        f"reranker.{name}_documents": _list_documents(*texts)
+        for name, texts in (("input", given), ("output", gave))
+        if texts
+    }
+    return _make_span("RERANKER", number, **documents)
+
+
+def _make_retriever(number: int, texts: Iterable[str]) -> dict[str, object]:
+    return _make_span("RETRIEVER", number, **{"retrieval.documents": _list_documents(*texts)})
+
+
+@pytest.mark.parametrize(
+    ("spans", "texts", "told"),
+    [
+        # Two parallel pairs: what one left out, the other one gave.
+        (
+            (
+                *(_make_retriever(1, "ab"), _make_retriever(2, "bc")),
+                *(_make_reranker(3, "ab", "b"), _make_reranker(4, "bc", "c")),
+            ),
+            "bc",
+            "those that a reranker gave",
+        ),
+        # One behind the other.
+        (
+            (
+                _make_retriever(1, "abc"),
+                _make_reranker(2, "abc", "ba"),
+                _make_reranker(3, "ab", "a"),
+            ),
+            "a",
+            "those that a reranker gave",
+        ),
+        ((_make_retriever(1, "ab"), _make_reranker(2, "ab", "ba")), "ba", ""),
+        ((_make_retriever(1, "ab"), _make_reranker(2, "ab", "")), "ab", "does not say"),
+        # It sorts before what it was given; a later retriever gave what it had left out.
+        ((_make_reranker(1, "ab", "a"), _make_retriever(1, "ab")), "a", "those that"),
+        (
+            (_make_retriever(1, "ab"), _make_reranker(2, "ab", "a"), _make_retriever(3, "b")),
+            "ba",
+            "",
+        ),
+        # A tool's output was not given to it.
+        (
+            (
+                *(_make_retriever(1, "ab"), _make_span("TOOL", 2, **{"output.value": "t"})),
+                _make_reranker(3, "", "a"),
+            ),
+            "ta",
+            "those that a reranker gave",
+        ),
+    ],
+)
+def test_rerankers_leave_out_only_what_they_were_given(
+    tmp_path: Path, spans: tuple[dict[str, object], ...], texts: str, told: str
+) -> None:
+    root = _make_span("CHAIN", 0, **{"input.value": "When?", "output.value": "At nine."})
+    conversation, notes = read(write(tmp_path / "x.jsonl", root, *spans))
+    context = conversation.turns[-1].retrieval_context
+    assert "".join(each.text for each in context or ()) == texts
+    assert [told in each for each in notes.remarks] == ([True] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("status", "is_known"),
+    [
+        *((each, False) for each in ("ERROR", 2, {"code": "STATUS_CODE_ERROR"})),
+        *((each, True) for each in ("OK", None, {}, {"code": 1})),
+    ],
+)
+def test_what_a_failed_retriever_retrieved_is_not_known(
+    tmp_path: Path, status: object, is_known: bool
+) -> None:
+    root = _make_span("CHAIN", 0, **{"input.value": "When?", "output.value": "At nine."})
+    failed = {**_make_span("RETRIEVER", 1), "status": status}
+    conversation, _ = read(write(tmp_path / "x.jsonl", root, failed))
+    assert conversation.turns[-1].retrieval_context == (() if is_known else None)
+
+
+def test_texts_that_openinference_hid_are_not_there(tmp_path: Path) -> None:
+    hidden = "__REDACTED__"
+    said = {"role": "user", "content": hidden}
+    messages = {"llm.input_messages": [{f"message.{name}": each for name, each in said.items()}]}
+    root = _make_span("CHAIN", 0, **{"input.value": hidden, "output.value": "At nine."}, **messages)
+    silent = {"input.value": hidden, "output.value": hidden}
+    inner = [_make_span(kind, 1, **silent) for kind in ("RETRIEVER", "TOOL", "CHAIN")]
+    for span in (*inner, _make_retriever(1, [hidden]), _make_reranker(1, [hidden], [hidden])):
+        conversation, notes = read(write(tmp_path / "x.jsonl", root, span))
+        assert [each.content for each in conversation.turns] == ["At nine."]
+        assert conversation.turns[-1].retrieval_context is None
+        assert hidden not in str(conversation.metadata)
+        assert any(hidden in each for each in notes.remarks)
 
 
 def _put_output_in_a_step(output: object) -> list[list[dict[str, Any]]]:
@@ -137,6 +236,42 @@ def test_documents_in_the_output_of_any_step_are_evidence_where_there_is_no_othe
         conversation, notes = read(write(tmp_path / "x.jsonl", *records))
         assert conversation.turns[-1].retrieval_context == (Document("It sails."),)
         assert any("output" in each and "documents`" in each for each in notes.remarks)
+
+
+@pytest.mark.parametrize(
+    ("is_nested", "outer", "inner", "texts"),
+    [
+        (True, ["a"], ["a", "b"], ["a"]),
+        (True, ["a", "b"], ["a"], ["a", "b"]),
+        (False, ["a"], ["a", "b"], ["a", "b"]),
+        (False, ["a", "b"], ["a"], ["a", "b"]),
+    ],
+)
+def test_documents_of_a_step_count_over_those_of_steps_within_it_alone(
+    tmp_path: Path, is_nested: bool, outer: list[str], inner: list[str], texts: list[str]
+) -> None:
+    first, second = {"documents": outer}, {"documents": inner}
+    step = {"id": "1", "traceId": "t", "type": "SPAN", "name": "n", "startTime": "1"}
+    within = {"id": "2", "startTime": "2", "parentObservationId": "1" if is_nested else None}
+    observations = [{**step, "output": first}, {**step, **within, "output": second}]
+    run = change(RUN, id="k", parent_run_id="r", dotted_order="1.1", outputs=first)
+    below = change(run, id="l", parent_run_id="k" if is_nested else "r", dotted_order="1.1.1")
+    root = _make_span("CHAIN", 0, **{"input.value": "When?", "output.value": "At nine."})
+    one, two = (
+        _make_span("CHAIN", number, **{"output.value": json.dumps(each)})
+        for number, each in ((1, first), (2, second))
+    )
+    two["parent_id"] = "1" if is_nested else "0"
+    for records in (
+        [change(TRACE, observations=observations)],
+        [RUN, run, {**below, "outputs": second}],
+        [root, one, two],
+    ):
+        conversation, notes = read(write(tmp_path / "x.jsonl", *records))
+        context = conversation.turns[-1].retrieval_context
+        assert [each.text for each in context or ()] == texts
+        is_told = any("outer step" in each for each in notes.remarks)
+        assert is_told == (len(texts) < len(inner))
 
 
 def test_a_list_that_a_step_gave_is_told_with_the_way_to_have_it_read(tmp_path: Path) -> None:
@@ -192,10 +327,46 @@ def test_records_in_an_answer_of_an_api_are_read(
 
 
 def test_an_object_that_says_more_than_its_list_is_no_answer_of_an_api() -> None:
-    cut = {"rows": [{"row": {"question": "Wh"}, "truncated_cells": ["question"]}]}
-    others: list[dict[str, Any]] = [{"data": [RUN], "question": "When?"}, {"data": []}, cut]
-    for other in (*others, {"data": [{"role": "user"}]}):
+    others: list[dict[str, Any]] = [{"data": [RUN], "question": "When?"}, {"data": [], "meta": {}}]
+    for other in (*others, {"data": [{"role": "user"}]}, {"rows": [{"row": 1}]}):
         assert find_paged_list(other) is None
+
+
+def test_rows_that_the_viewer_cut_short_are_refused_one_by_one(tmp_path: Path) -> None:
+    row = {"question": "When?", "answer": "At nine."}
+    cut = {"row": row, "truncated_cells": ["answer"]}
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"rows": [{"row": row}, cut], "features": []}))
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
+    good, refused = (each.found for each in dataset.read(file))
+    assert isinstance(good, Conversation)
+    assert isinstance(refused, InputError)
+    assert "`answer` were cut short, as `truncated_cells` says" in str(refused)
+
+
+@pytest.mark.parametrize(
+    ("beside", "told"),
+    [
+        ({"meta": {"page": 1, "totalItems": 700}}, "1 of 700 records"),
+        ({"total": 1, "meta": {"page": 1}}, None),
+        ({"has_more": True}, "more follow"),
+        ({"cursors": {"next": "x"}}, "more follow"),
+        ({"next_cursor": None, "has_more": False, "count": 1}, None),
+    ],
+)
+def test_a_page_is_not_taken_for_the_whole(
+    tmp_path: Path, beside: dict[str, object], told: str | None
+) -> None:
+    _, notes = read(write(tmp_path / "x.jsonl", {"data": [TRACE], **beside}))
+    remarks = [each for each in notes.remarks if "this is one page" in each]
+    assert [str(told) in each for each in remarks] == ([] if told is None else [True])
+
+
+def test_an_empty_last_page_is_no_record(tmp_path: Path) -> None:
+    pages = [{"data": [TRACE], "meta": {"page": 1}}, {"data": [], "meta": {"page": 2}}]
+    conversation, notes = read(write(tmp_path / "x.jsonl", *pages))
+    assert len(conversation.turns) == 2
+    assert not notes.remarks
 
 
 def test_secrets_in_metadata_of_a_trace_are_dropped_and_told(tmp_path: Path) -> None:
@@ -207,3 +378,30 @@ def test_secrets_in_metadata_of_a_trace_are_dropped_and_told(tmp_path: Path) -> 
         assert "sk-1" not in str(conversation.metadata)
         assert "prod" in str(conversation.metadata)
         assert "total_tokens" in str(conversation.metadata)
+
+
+def test_secrets_deep_in_metadata_and_in_tags_are_dropped_and_told(tmp_path: Path) -> None:
+    metadata = {
+        "env": "prod", "api_keys": ["sk-1"], "hdrs": [{"authorization": "Bearer sk-2"}],
+        "creds": {"deep": [{"token": {"value": "sk-3"}}]}, "auth": ["Bearer sk-4"], "tokens": [3],
+    }  # fmt: skip
+    tags = ["nightly", "Bearer sk-5"]
+    text = json.dumps(metadata)
+    named = {"attributes__metadata": text, "attributes__tag_DOT_tags": tags}
+    for record in (
+        change(TRACE, metadata=metadata, tags=tags),
+        change(TRACE, metadata=text, tags=json.dumps(tags)),
+        change(RUN, extra={"metadata": metadata}, tags=tags),
+        change(RUN, extra=json.dumps({"metadata": metadata}), tags=tags),
+        change(SPAN, **named),
+    ):
+        conversation, notes = read(write(tmp_path / "x.jsonl", record))
+        kept = str(conversation.metadata)
+        assert "sk-" not in kept
+        assert "prod" in kept
+        assert "nightly" in kept
+        assert "'tokens': [3]" in kept
+        assert sum(notes.dropped_keys.values()) == 5
+        assert any(
+            each.endswith("metadata.creds.deep[].token.value") for each in notes.dropped_keys
+        )

@@ -4,6 +4,8 @@ Langfuse and Phoenix call it `data`, LangSmith `runs`, the viewer of Hugging Fac
 with each record under `row`.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 _LISTS: Final = ("data", "runs", "rows")
@@ -18,24 +20,101 @@ _BESIDE: Final = frozenset(
 """Keys that say how many records there are and where the next ones begin."""
 
 
-def find_paged_list(value: dict[str, object]) -> tuple[str, list[dict[str, object]]] | None:
+_TOTALS: Final = ("numrowstotal", "totalitems", "totalcount", "totalrecords", "total", "count")
+_MORE: Final = ("hasmore", "hasnextpage", "next", "nextcursor", "nextpage", "partial")
+"""Folded names that say, beside a list or an object deeper, how many records there are in all and
+whether more follow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """An answer of an API."""
+
+    key: str
+    """Of its list."""
+    records: list[dict[str, object] | str]
+    """Each record, or why it cannot be read."""
+    total: int | None
+    """How many there are in all, where it says so."""
+    has_more: bool
+    """Whether it says that others follow."""
+
+
+@dataclass(slots=True)
+class PagesOfFile:
+    """The pages of a file as far as it was read."""
+
+    key: str | None = None
+    """Of the list that its records were taken from; None: it has none."""
+    records: int = 0
+    total: int = 0
+    has_more: bool = False
+
+    def add_page(self, page: Page) -> None:
+        """Count the records of one more page; the last one says whether others follow."""
+        self.key = page.key
+        self.records += len(page.records)
+        self.total = max(self.total, page.total or 0)
+        self.has_more = page.has_more
+
+    def describe_missing_records(self) -> str | None:
+        """Say that there are more records than the file has; None where nothing says so."""
+        if self.total > self.records:
+            return f"this is one page: {self.records} of {self.total} records"
+        if self.has_more:
+            return f"this is one page: {self.records} records, and the answer says that more follow"
+        return None
+
+
+def find_paged_list(value: dict[str, object], *, is_later: bool = False) -> Page | None:
     """Find the records in an answer of an API.
 
+    Args:
+        value: An object that may be one.
+        is_later: Whether the file has pages before it, the last of which may be empty.
+
     Returns:
-        The key of their list, and the records; None where an object is none, as it says something
-        else besides, the list may be one of messages, or a row was cut short.
+        None where an object is none, as it says something else besides, or the list may be one of
+        messages.
     """
     keys = [key for key in value if key not in _BESIDE]
     if len(keys) != 1 or keys[0] not in _LISTS:
         return None
     listed = value[keys[0]]
-    if not isinstance(listed, list) or not listed:
+    if not isinstance(listed, list) or not (listed or (is_later and len(value) > 1)):
         return None
     found = [each for each in listed if isinstance(each, dict) and "role" not in each]
     if len(found) != len(listed):
         return None
-    if keys[0] != "rows":
-        return keys[0], found
-    whole = [each for each in found if not each.get("truncated_cells")]
-    rows = [row for each in whole if isinstance(row := each.get("row"), dict)]
-    return ("rows[].row", rows) if len(rows) == len(listed) else None
+    key, records = keys[0], list[dict[str, object] | str](found)
+    if key == "rows":
+        key, records = "rows[].row", [row for each in found for row in _list_row(each)]
+    if len(records) != len(listed):
+        return None
+    beside = _fold_names_beside(value)
+    totals = (each for name in _TOTALS if type(each := beside.get(name)) is int)
+    return Page(key, records, next(totals, None), any(beside.get(name) for name in _MORE))
+
+
+def _list_row(row: dict[str, object]) -> Iterator[dict[str, object] | str]:
+    """Give the record of a row of Hugging Face's viewer, which cuts long cells; none without."""
+    cells = row.get("truncated_cells")
+    if cells:
+        names = ", ".join(f"`{each}`" for each in (cells if isinstance(cells, list) else ()))
+        yield (
+            f"its cells {names} were cut short, as `truncated_cells` says; expected whole ones: "
+            "import the data set's own file"
+        )
+    elif isinstance(record := row.get("row"), dict):
+        yield record
+
+
+def _fold_names_beside(value: dict[str, object]) -> dict[str, object]:
+    """Give what stands beside a list, and in the objects there, by folded name."""
+    beside = {key: each for key, each in value.items() if key in _BESIDE}
+    inner = [each for each in beside.values() if isinstance(each, dict)]
+    return {
+        name.replace("_", "").lower(): each
+        for fields in (*inner, beside)
+        for name, each in fields.items()
+    }

@@ -22,7 +22,7 @@ from faithtui.formats.files.byte_streams import (
     make_read_error,
     open_file_or_stdin_as_utf8,
 )
-from faithtui.formats.files.paged_lists import find_paged_list
+from faithtui.formats.files.paged_lists import PagesOfFile, find_paged_list
 from faithtui.formats.files.pandas_objects import split_object_into_rows
 from faithtui.formats.files.tables import find_delimiter, read_column_names, read_csv_rows
 from faithtui.formats.images import STDIN
@@ -137,8 +137,8 @@ class RecordFile:
         self.path = path
         self._renames = renames or {}
         self._is_sample_whole = False
-        self.paged_list: str | None = None
-        """Key of the list that records were taken from, where they came as an API answers."""
+        self.pages = PagesOfFile()
+        """What is known of the lists that records were taken from, where an API answered so."""
         self._stream = open_file_or_stdin_as_utf8(path)
         try:
             self.kind = _detect_file_kind(path, self._stream.head)
@@ -231,17 +231,19 @@ class RecordFile:
         for each in _iterate_rows_of_any_kind(self.path, self.kind, self._stream):
             found = each.found
             page = (
-                find_paged_list(found)
+                find_paged_list(found, is_later=self.pages.key is not None)
                 if isinstance(found, dict) and self.kind in (FileKind.DOCUMENT, FileKind.LINES)
                 else None
             )
             if page is None:
                 yield each
             else:
-                self.paged_list, records = page
-                size = each.size // len(records) + 1
-                for place, record in enumerate(records, start=1):
-                    yield replace(each, record=place, size=size, found=record)
+                self.pages.add_page(page)
+                size = each.size // max(len(page.records), 1) + 1
+                for place, record in enumerate(page.records, start=1):
+                    one = replace(each, record=place, size=size)
+                    refused = one.make_error(record) if isinstance(record, str) else record
+                    yield replace(one, found=refused)
             del each, found
 
 

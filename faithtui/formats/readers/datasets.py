@@ -111,14 +111,20 @@ class DatasetFile:
         for path in self.paths:
             try:
                 if path == self.path:
-                    yield from first
+                    yield from self._iterate_and_note_missing_pages(first)
                 else:
                     with others.get(path) or RecordFile(path, self.choice.renames) as file:
-                        yield from file
+                        yield from self._iterate_and_note_missing_pages(file)
             except InputError as error:
                 if path == last:
                     raise
                 yield FileRecord(path, error.line or 0, error.record, 0, 0, error)
+
+    def _iterate_and_note_missing_pages(self, file: RecordFile) -> Iterator[FileRecord]:
+        yield from file
+        missing = file.pages.describe_missing_records()
+        if missing is not None:
+            self.notes.remarks[missing] += 1
 
 
 def open_file_and_detect_format(
@@ -138,8 +144,8 @@ def open_file_and_detect_format(
     try:
         dataset = _choose_reader_for_file(file.sample, choice, source)
         dataset = replace(dataset, why_no_rows=explain_missing_rows(file))
-        if file.paged_list is not None:
-            reason = f"{dataset.reason}, in the list `{file.paged_list}` of an answer of an API"
+        if file.pages.key is not None:
+            reason = f"{dataset.reason}, in the list `{file.pages.key}` of an answer of an API"
             dataset = replace(dataset, reason=reason)
     except BaseException:
         file.close()

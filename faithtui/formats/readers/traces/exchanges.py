@@ -38,6 +38,8 @@ from faithtui.formats.readers.values.passages import (
 )
 from faithtui.formats.readers.values.suggestions import suggest_key
 
+HIDDEN: Final = "__REDACTED__"
+"""What OpenInference writes in place of a text that its settings hide."""
 _MOST_NESTING: Final = 6
 _UNUSED_RESULTS: Final = "unused_tool_results"
 _UNUSED_CALLS: Final = "unused_tool_calls"
@@ -76,7 +78,9 @@ _IN_INPUT_OR_OUTPUT: Final = frozenset(
     )
 )
 """Keys of what went into an application and came out of it that are read, or mean nothing here."""
-_RERANKED: Final = "the passages of an answer are those that a reranker gave, not all it was given"
+_OUTER_STEP: Final = (
+    "the passages of an answer are those that an outer step gave, not all that steps within it gave"
+)
 _AROUND_QUESTION: Final = ("messages", "input_messages", *QUESTION, "inputs")
 """Keys under which applications are given the question, most telling first."""
 _AROUND_EITHER: Final = (*_AROUND_QUESTION, *HISTORY, *_AROUND_ANSWER, "args")
@@ -103,6 +107,28 @@ class TraceScore:
     """As it came, with its ids."""
     step: str | None = None
     """Id of the span, run or observation that it is about; None: of the exchange as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class InnerStep:
+    """A step of a trace that is neither its root nor a retriever or a tool."""
+
+    number: str | None
+    """Its id."""
+    name: str | None
+    output: object
+    ancestors: frozenset[str] = frozenset()
+    """Ids of the steps that it is in."""
+
+
+def find_ancestors(number: str | None, parents: Mapping[str | None, str | None]) -> frozenset[str]:
+    """Find the ids of all steps that a step is in, by the parent of each step of its trace."""
+    found: set[str] = set()
+    parent = parents.get(number)
+    while parent is not None and parent not in found:
+        found.add(parent)
+        parent = parents.get(parent)
+    return frozenset(found)
 
 
 @dataclass(slots=True)
@@ -134,27 +160,12 @@ class Exchange:
 
     def add_output_of_step(self, output: object, name: str | None) -> None:
         """Take what a retriever or a tool gave; without it, what was retrieved is not known."""
-        if output is not None:
+        if output not in (None, HIDDEN):
             self.add_passages(read_tool_output_as_passages(output, name))
-
-    def replace_passages_by_reranked(
-        self, reranked: PassageList, given: PassageList, options: ReadOptions
-    ) -> None:
-        """Take what a reranker gave in place of what it was given.
-
-        Args:
-            reranked: What it gave.
-            given: What it was given; empty where its span does not say: all that was retrieved.
-            options: Take the remark.
-        """
-        before = self.passages or PassageList()
-        if before.documents:
-            options.notes.remarks[_RERANKED] += 1
-        self.passages = (before - given if given.documents else PassageList()) + reranked
 
     def read_outputs_of_other_steps(
         self,
-        outputs: Iterable[tuple[str | None, object]],
+        steps: Iterable[InnerStep],
         key: str,
         way: str,
         options: ReadOptions,
@@ -162,32 +173,36 @@ class Exchange:
         """Find passages in what steps gave that are no retriever, where nothing else gave any.
 
         Documents under a name of theirs are taken as those beside the answer are. A list without
-        a name may be anything: it is told.
+        a name may be anything: it is told. What a step gave counts over what steps within it did.
 
         Args:
-            outputs: Name and output of each step.
+            steps: All that may have given some.
             key: Where outputs stand in a trace.
             way: How to say that such a step is a retriever.
             options: Take the remarks.
         """
         if self.passages is not None or self.passages_beside is not None:
             return
-        unread = []
-        before: PassageList | None
-        for name, output in outputs:
-            inner = parse_json_or_keep_text(output)
+        unread, given = [], []
+        for step in steps:
+            inner = parse_json_or_keep_text(step.output)
             if isinstance(inner, dict):
-                before, self.passages_beside = self.passages_beside, None
-                self._take_passages_beside_answer(AnySpelling(inner), key)
-                self.passages_beside = _join_or_narrow(before, self.passages_beside)
+                found = self._take_passages_of_step(inner, key)
+                given += [(step, found)] if found is not None else []
             elif _read_list_of_documents(inner) is not None:
-                unread.append((name, inner))
+                unread.append((step.name, inner))
+        self.passages_beside = _join_passages_of_outermost_steps(given, options)
         for name, inner in unread if self.passages_beside is None else ():
             self.unknown.add_value(key, inner, can_be_mapped=False)
             options.notes.remarks[
                 f"`{key}` of the step `{(name or '')[:40]}` is a list that may be passages and was "
                 f"not taken for evidence; if it is, {way}"
             ] += 1
+
+    def _take_passages_of_step(self, output: dict[str, object], key: str) -> PassageList | None:
+        self.passages_beside = None
+        self._take_passages_beside_answer(AnySpelling(output), key)
+        return self.passages_beside
 
     def read_mapped_passages(self, record: AnySpelling) -> None:
         """Take passages of a key that was mapped to `retrieval_context`, in any record."""
@@ -205,7 +220,7 @@ class Exchange:
         """
         texts_as_they_stand = [self.answer, *(_get_content(each) for each in self.messages)]
         for name, value in reversed(tuple(given.items())):
-            if value in texts_as_they_stand:
+            if value == HIDDEN or value in texts_as_they_stand:
                 continue
             inner = parse_json_or_keep_text(value)
             if isinstance(inner, dict):
@@ -327,11 +342,18 @@ def _is_question_or_answer(value: object, name: str) -> bool:
     return not is_call and bool(find_chat_messages(value))
 
 
-def _join_or_narrow(earlier: PassageList | None, later: PassageList | None) -> PassageList | None:
-    """Join what two steps gave; a step that only left some out is the one that counts."""
-    if earlier is None or later is None:
-        return earlier or later
-    return earlier + (later - earlier) if _list_other_texts(later, earlier) else later
+def _join_passages_of_outermost_steps(
+    given: list[tuple[InnerStep, PassageList]], options: ReadOptions
+) -> PassageList | None:
+    """Join what steps gave that are in no other of them; say so where that is not all."""
+    numbers = {step.number for step, _ in given}
+    joined: PassageList | None = None
+    for step, found in given:
+        if numbers.isdisjoint(step.ancestors):
+            joined = found if joined is None else joined + (found - joined)
+    if any(_list_other_texts(found, joined) for _, found in given):
+        options.notes.remarks[_OUTER_STEP] += 1
+    return joined
 
 
 def _read_list_of_documents(value: object) -> PassageList | None:
@@ -641,7 +663,7 @@ def find_chat_messages(value: object, depth: int = 0) -> list[object]:
         value: A text, perhaps JSON, a list of messages, or an object around one.
         depth: How deep it lies in what was given.
     """
-    if depth > _MOST_NESTING or value is None:
+    if depth > _MOST_NESTING or value in (None, HIDDEN):
         return []
     if isinstance(value, str):
         parsed = _parse_json_or_none(value)
@@ -688,7 +710,7 @@ def _list_arguments(fields: AnySpelling) -> list[object]:
 
 def find_answer_text(value: object, depth: int = 0) -> str | None:
     """Find the text of the answer in what an application gave; None when there is none."""
-    if depth > _MOST_NESTING or value is None:
+    if depth > _MOST_NESTING or value in (None, HIDDEN):
         return None
     if isinstance(value, str):
         # An answer may well be JSON itself: only what is clearly put around one is taken off.

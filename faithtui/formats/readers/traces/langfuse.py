@@ -11,7 +11,9 @@ from faithtui.formats.files.record_files import Sample
 from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.traces.exchanges import (
     Exchange,
+    InnerStep,
     TraceScore,
+    find_ancestors,
     find_answer_text,
     find_chat_messages,
     list_ids_of_answer_steps,
@@ -115,13 +117,19 @@ def _make_exchange_from_trace(
     )
     for each in (root, *observations):
         exchange.read_mapped_passages(each)
-    outputs = (
-        (each.read_text("name"), each.read_first_value("output"))
+    parents = {each.read_text("id"): _find_parent(each) for each in observations}
+    steps = (
+        InnerStep(
+            each.read_text("id"),
+            each.read_text("name"),
+            each.read_first_value("output"),
+            find_ancestors(each.read_text("id"), parents),
+        )
         for each in observations
         if (each.read_text("type") or "span").lower() in _OTHER_STEPS
     )
     exchange.read_outputs_of_other_steps(
-        outputs, "observations[].output", "give it the `type` `RETRIEVER`", options
+        steps, "observations[].output", "give it the `type` `RETRIEVER`", options
     )
     exchange.unknown.add_fields(root.value, LANGFUSE_TRACE)
     exchange.details = {
@@ -135,9 +143,12 @@ def _make_exchange_from_trace(
             and each not in ([], {})
         },
     }
-    metadata = exchange.details.get("metadata")
-    if isinstance(metadata, dict):
-        exchange.details["metadata"] = exchange.unknown.drop_secrets(metadata, "metadata.")
+    free: dict[str, object] = {
+        name: parse_json_or_keep_text(exchange.details.pop(name))
+        for name in ("metadata", "tags")
+        if name in exchange.details
+    }
+    exchange.details |= exchange.unknown.drop_secrets(free, "")
     scores = [*_list_records_nested_in_trace(root, "scores"), *by_kind["score"]]
     unique = {each.read_text("id") or str(place): each for place, each in enumerate(scores)}
     exchange.scores = [_read_score(each) for each in unique.values()]
@@ -168,6 +179,10 @@ def _list_records_nested_in_trace(root: AnySpelling, name: str) -> Iterator[AnyS
             yield each
         elif not isinstance(root.value[root.get_key_spelling(name)], list):
             raise each
+
+
+def _find_parent(observation: AnySpelling) -> str | None:
+    return observation.read_text("parent_observation_id")
 
 
 def _add_observation(exchange: Exchange, fields: AnySpelling) -> None:

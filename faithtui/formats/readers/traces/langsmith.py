@@ -3,14 +3,16 @@
 Source: langsmith 0.14, `schemas.py`, `Run` and `Feedback`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.traces.exchanges import (
     Exchange,
+    InnerStep,
     TraceScore,
+    find_ancestors,
     find_answer_text,
     find_chat_messages,
     list_ids_of_answer_steps,
@@ -90,20 +92,26 @@ def _make_exchange_from_trace(
     exchange.read_rest_of_input_and_output(
         {name: root.read_first_value(name) for name in ("inputs", "outputs")}
     )
+    parents = {run.read_text("id"): run.read_text("parent_run_id") for run in runs}
     others = (
-        (run.read_text("name"), run.read_first_value("outputs"))
+        InnerStep(
+            run.read_text("id"),
+            run.read_text("name"),
+            _open_output(run.read_first_value("outputs")),
+            find_ancestors(run.read_text("id"), parents),
+        )
         for run in runs
         if run is not root and run.read_text("run_type") == "chain"
     )
     exchange.read_outputs_of_other_steps(
-        _open_outputs(others), "outputs", "give it the `run_type` `retriever`", options
+        others, "outputs", "give it the `run_type` `retriever`", options
     )
     for each in feedback:
         exchange.unknown.add_fields(each.value, LANGSMITH_FEEDBACK)
     exchange.details = make_dict_without_none(
         trace_id=trace,
         run_id=root.read_text("id"),
-        tags=root.read_first_value("tags"),
+        tags=exchange.unknown.drop_secrets({"tags": _read_cell(root, "tags")}, "").get("tags"),
         metadata=exchange.unknown.drop_secrets(
             {name: each for name, each in metadata.items() if name not in _SESSION},
             "extra.metadata.",
@@ -149,14 +157,10 @@ def _add_retrieved_passages(exchange: Exchange, run: AnySpelling) -> None:
     exchange.add_output_of_step(output, run.read_text("name"))
 
 
-def _open_outputs(
-    outputs: Iterable[tuple[str | None, object]],
-) -> Iterator[tuple[str | None, object]]:
+def _open_output(output: object) -> object:
     """Take off the `output` that the tool puts around what is no object."""
-    for name, output in outputs:
-        inner = parse_json_or_keep_text(output)
-        is_wrapped = isinstance(inner, dict) and list(inner) == ["output"]
-        yield name, inner["output"] if is_wrapped and isinstance(inner, dict) else inner
+    inner = parse_json_or_keep_text(output)
+    return inner["output"] if isinstance(inner, dict) and list(inner) == ["output"] else inner
 
 
 def _read_feedback(fields: AnySpelling) -> TraceScore:

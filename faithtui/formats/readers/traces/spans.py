@@ -15,14 +15,18 @@ from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.own_results import find_faithtui_details
 from faithtui.formats.readers.protocol import UNREADABLE, ReadOptions, translate_to_shape_error
 from faithtui.formats.readers.traces.exchanges import (
+    HIDDEN,
     Exchange,
+    InnerStep,
     TraceScore,
+    find_ancestors,
     find_answer_text,
     find_chat_messages,
     list_ids_of_answer_steps,
     name_score_judge,
     parse_json_or_keep_text,
 )
+from faithtui.formats.readers.traces.reranking import EvidenceOfSpans
 from faithtui.formats.readers.traces.standard_keys import (
     ANNOTATION,
     SPAN,
@@ -40,6 +44,7 @@ from faithtui.formats.readers.values.any_spelling import (
 from faithtui.formats.readers.values.passages import (
     PassageList,
     read_passage_list,
+    read_tool_output_as_passages,
 )
 from faithtui.formats.writers.answer_results import OWN_KEY
 
@@ -56,6 +61,7 @@ _EVALUATION: Final = "gen_ai.evaluation.result"
 _NO_TRACE: Final = (
     "evaluations whose trace is not there are left out; import them together with the file of spans"
 )
+_HIDDEN: Final = "texts that OpenInference hid, `__REDACTED__`, are taken as not there"
 _LISTS: Final = (
     "retrieval.documents",
     "reranker.input_documents",
@@ -337,8 +343,11 @@ def _make_exchange_from_trace(
     exchange.messages, exchange.answer = _read_chat_messages_and_answer(
         root["attributes"], root["events"]
     )
+    evidence = EvidenceOfSpans()
     for span in spans:
-        _add_passages_or_chat(exchange, span, options)
+        _add_passages_or_chat(exchange, evidence, span, options)
+    exchange.passages = evidence.join(options)
+    for span in spans:
         if "retrieval_context" in span["attributes"]:
             exchange.read_mapped_passages(AnySpelling(span["attributes"]))
         _keep_unknown_attributes(exchange, span)
@@ -346,8 +355,14 @@ def _make_exchange_from_trace(
     exchange.read_rest_of_input_and_output(
         {name: attributes.get(name) for name in ("input.value", "output.value")}
     )
+    parents = {span["id"]: span["parent"] for span in spans}
     others = (
-        (span["name"], span["attributes"].get("output.value"))
+        InnerStep(
+            span["id"],
+            span["name"],
+            span["attributes"].get("output.value"),
+            find_ancestors(span["id"], parents),
+        )
         for span in spans
         if span is not root and _get_kind(span["attributes"]) in _OTHER_STEPS
     )
@@ -359,6 +374,11 @@ def _make_exchange_from_trace(
     )
     for rest in filter(None, unknown):
         exchange.unknown.add_all(UnknownFields.from_json(rest))
+    free: dict[str, object] = {
+        name: parse_json_or_keep_text(_get_attribute_or_subkeys(attributes, name))
+        for name in ("metadata", "tag.tags")
+    }
+    free = exchange.unknown.drop_secrets(free, "attributes.")
     exchange.details = {
         name: each
         for name, each in {
@@ -367,8 +387,8 @@ def _make_exchange_from_trace(
             "name": root["name"],
             "start_time": root["start"],
             "end_time": root["end"],
-            "tags": attributes.get("tag.tags"),
-            "metadata": _get_attribute_or_subkeys(attributes, "metadata"),
+            "tags": free.get("tag.tags"),
+            "metadata": free.get("metadata"),
             "user_id": attributes.get("user.id"),
             "model": _find_model(spans),
         }.items()
@@ -415,9 +435,7 @@ def _read_chat_messages_and_answer(
     """Read the messages and the answer that one span holds."""
     messages: list[object] = []
     for name in ("llm.input_messages", "gen_ai.prompt"):
-        messages = messages or [
-            _read_message(each) for each in _group_attributes_by_number(attributes, name)
-        ]
+        messages = messages or [_read_message(each) for each in _list_messages(attributes, name)]
     for name in ("gen_ai.input.messages", "input.value", "traceloop.entity.input", "gen_ai.prompt"):
         messages = messages or find_chat_messages(attributes.get(name))
     system = attributes.get("gen_ai.system_instructions")
@@ -428,7 +446,7 @@ def _read_chat_messages_and_answer(
     for name in (*outputs, "gen_ai.completion"):
         answer = find_answer_text(attributes.get(name)) if answer is None else answer
     for name in ("llm.output_messages", "gen_ai.completion"):
-        listed = [_read_message(each) for each in _group_attributes_by_number(attributes, name)]
+        listed = [_read_message(each) for each in _list_messages(attributes, name)]
         answer = find_answer_text(listed) if answer is None else answer
     for event in events:
         role = str(event["name"] or "").removeprefix("gen_ai.").removesuffix(".message")
@@ -440,6 +458,11 @@ def _read_chat_messages_and_answer(
         elif event["name"] == "gen_ai.choice" and answer is None:
             answer = find_answer_text(inside.get("message.content") or inside.get("message"))
     return messages, answer
+
+
+def _list_messages(attributes: Mapping[str, object], name: str) -> list[dict[str, object]]:
+    listed = _group_attributes_by_number(attributes, name)
+    return [each for each in listed if HIDDEN not in each.values()]
 
 
 def _read_message(fields: Mapping[str, object]) -> dict[str, object]:
@@ -494,25 +517,31 @@ def _get_attribute_or_subkeys(attributes: Mapping[str, object], name: str) -> ob
     }
 
 
-def _add_passages_or_chat(exchange: Exchange, span: dict[str, Any], options: ReadOptions) -> None:
+def _add_passages_or_chat(
+    exchange: Exchange, evidence: EvidenceOfSpans, span: dict[str, Any], options: ReadOptions
+) -> None:
     attributes = span["attributes"]
     kind = _get_kind(attributes)
     operation = str(attributes.get("gen_ai.operation.name", "")).lower()
     documents = _group_attributes_by_number(attributes, "retrieval.documents")
+    given = _group_attributes_by_number(attributes, "reranker.input_documents")
     reranked = _group_attributes_by_number(attributes, "reranker.output_documents")
-    if reranked:
-        given = _group_attributes_by_number(attributes, "reranker.input_documents")
-        exchange.replace_passages_by_reranked(
-            _read_documents(reranked), _read_documents(given), options
-        )
+    if HIDDEN in attributes.values():
+        options.notes.remarks[_HIDDEN] += 1
+    if given or reranked:
+        evidence.add_reranked(span["start"], _read_documents(given), _read_documents(reranked))
     elif documents:
-        exchange.add_passages(_read_documents(documents))
+        found = _read_documents(documents)
+        if found.documents:
+            evidence.add_retrieved(span["start"], found)
     elif kind == "RETRIEVER" or operation == "retrieval":
-        _add_output_of_retriever(exchange, span)
+        _add_output_of_retriever(exchange, evidence, span)
     elif kind == "TOOL" or operation == "execute_tool":
         name = attributes.get("tool.name") or attributes.get("gen_ai.tool.name") or span["name"]
         output = attributes.get("output.value", attributes.get("gen_ai.tool.call.result"))
-        exchange.add_output_of_step(output, str(name) if name else None)
+        if output not in (None, HIDDEN):
+            found = read_tool_output_as_passages(output, str(name) if name else None)
+            evidence.add_output_of_tool(span["start"], found)
     elif exchange.answer is None or not exchange.messages:
         messages, answer = _read_chat_messages_and_answer(attributes, span["events"])
         exchange.messages = exchange.messages or messages
@@ -523,23 +552,36 @@ def _read_documents(documents: list[dict[str, object]]) -> PassageList:
     listed = [
         {key.removeprefix("document."): each for key, each in document.items()}
         for document in documents
+        if HIDDEN not in document.values()
     ]
     return read_passage_list(listed, "retrieval.documents")
 
 
-def _add_output_of_retriever(exchange: Exchange, span: dict[str, Any]) -> None:
+def _add_output_of_retriever(
+    exchange: Exchange, evidence: EvidenceOfSpans, span: dict[str, Any]
+) -> None:
     """Add what a retriever gave without documents in attributes of their own.
 
-    OpenInference writes no attribute at all for an empty list of documents.
+    OpenInference writes no attribute at all for an empty list of documents, nor does a span that
+    failed: what that retrieved is not known.
     """
     attributes = span["attributes"]
     listed = attributes.get("retrieval.documents")
     output = attributes.get("output.value", attributes.get("gen_ai.retrieval.documents"))
     if listed not in (None, "", []):
         exchange.unknown.add_value("attributes.retrieval.documents", listed, can_be_mapped=False)
-    elif output is None and "openinference.span.kind" in attributes:
+    elif output is None and "openinference.span.kind" in attributes and not _has_failed(span):
         output = []
-    exchange.add_output_of_step(output, span["name"])
+    if output not in (None, HIDDEN):
+        evidence.add_retrieved(span["start"], read_tool_output_as_passages(output, span["name"]))
+
+
+def _has_failed(span: Mapping[str, Any]) -> bool:
+    """Say whether the status of a span is an error: a word or OpenTelemetry's number, or both."""
+    status = parse_json_or_keep_text(span["status"])
+    if isinstance(status, dict):
+        status = AnySpelling(status).read_first_value("code", "status_code")
+    return str(status).upper().rpartition("_")[2].rpartition(".")[2] in ("ERROR", "2")
 
 
 def _list_scores_in_span_events(span: dict[str, Any]) -> Iterator[TraceScore]:

@@ -80,17 +80,35 @@ class UnknownFields:
     def drop_secrets(self, fields: Mapping[str, object], within: str) -> dict[str, object]:
         """Give metadata without the texts that may be secrets, which are counted as dropped.
 
-        A number under such a name, as a count of tokens, is none.
+        A name of one covers all texts under it. A number, as a count of tokens, is none.
         """
-        kept: dict[str, object] = {}
-        for key, value in fields.items():
-            if isinstance(value, dict):
-                kept[key] = self.drop_secrets(value, f"{within}{key}.")
-            elif isinstance(value, str) and (_is_secret_name(key) or _has_secret_inside(value)):
-                self.dropped[f"{within}{key}"] += 1
-            else:
-                kept[key] = value
-        return kept
+        found = self._leave_out_secrets(fields, within.removesuffix("."), is_secret=False)
+        assert isinstance(found, dict)
+        return found
+
+    def _leave_out_secrets(self, value: object, key: str, *, is_secret: bool) -> object:
+        """Give a value without secrets; None for a text that may be one."""
+        if isinstance(value, dict):
+            kept = {
+                name: self._leave_out_secrets(
+                    each,
+                    f"{key}.{name}" if key else name,
+                    is_secret=is_secret or _is_secret_name(name),
+                )
+                for name, each in value.items()
+            }
+            return {
+                name: each for name, each in kept.items() if each is not None or value[name] is None
+            }
+        if isinstance(value, list):
+            listed = [
+                self._leave_out_secrets(each, f"{key}[]", is_secret=is_secret) for each in value
+            ]
+            return [each for each in listed if each is not None]
+        if isinstance(value, str) and value and (is_secret or _has_secret_inside(value)):
+            self.dropped[key] += 1
+            return None
+        return value
 
     def add_all(self, other: "UnknownFields") -> None:
         """Add what another one holds."""
