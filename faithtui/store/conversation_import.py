@@ -141,6 +141,7 @@ def _keep_ids_and_metadata_of_merged(
         details = dict(connection.execute(found).scalar_one())
         listed = details.get(MERGED, [])
         kept = list(listed) if isinstance(listed, list) else [listed]
+        known = {json.dumps(each, sort_keys=True) for each in kept}
         for each in others:
             metadata = replace_unstorable_in_json(dict(each.metadata))
             other = {
@@ -149,7 +150,8 @@ def _keep_ids_and_metadata_of_merged(
                 if name not in details or details[name] != value
             }
             entry = {"id": each.key, **({"metadata": other} if other else {})}
-            if entry not in kept:
+            if (text := json.dumps(entry, sort_keys=True)) not in known:
+                known.add(text)
                 kept.append(entry)
         if kept != listed:
             changed = update(conversation).where(conversation.c.id == number)

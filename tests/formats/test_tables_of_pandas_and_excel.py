@@ -34,6 +34,14 @@ def test_each_way_of_pandas_gives_the_rows(tmp_path: Path, orient: str, indent: 
     assert [texts([each]) for each in found] == expected
 
 
+def test_of_several_objects_each_is_a_record(tmp_path: Path) -> None:
+    """A list of questions in each line is no table, and its rows are no conversations."""
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(f"{json.dumps(OBJECTS['list'])}\n" for _ in range(3)))
+    with RecordFile(path) as file:
+        assert [each.found for each in file] == [OBJECTS["list"]] * 3
+
+
 @pytest.mark.parametrize(
     "value",
     [

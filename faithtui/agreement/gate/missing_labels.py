@@ -103,13 +103,14 @@ def compute_bounds_over_missing_labels(
     """
     compared = prepared.compared
     # A claim is missing while one of its reasons is not accepted.
-    missing = {
-        place: code
+    found = [
+        (place, code)
         for place, code in list_claims_missing_from_figures(compared, doubtful)
         if code not in accepted
-    }
-    if not missing:
+    ]
+    if not found:
         return None
+    missing, codes = dict(found), [code for _, code in found]
     words = _Words.from_extreme_labels(prepared.labels, prepared.recoded_rule)
 
     def report_with_labels_filled_in(imputed: Mapping[int, ClaimUnit]) -> LevelReport:
@@ -124,7 +125,6 @@ def compute_bounds_over_missing_labels(
         for place, code in missing.items()
         if code not in _IN_SHARE or rows[place].human == EXCLUDED
     ]
-    codes = [*missing.values()]
     return MissingBounds(
         {code: codes.count(code) for code in MISSING_WORDS if code in codes},
         against=report_with_labels_filled_in(

@@ -4,7 +4,7 @@ A tie is a tie: half of its claim passes until somebody settles it. And where tw
 differ, the claims that only one of them labelled are as doubtful.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from math import comb, sqrt
 from statistics import NormalDist
@@ -57,7 +57,8 @@ def decide_passes_and_annotator_error(
         human: 1: passes by the consensus; 0: does not; -1: no label that counts, or a tie.
 
     Claims that no figure rests on say nothing of those that one does: annotators who differ in the
-    sample may agree elsewhere, or the other way round.
+    sample may agree elsewhere, or the other way round. Where too few of the sample have several
+    labels, how far annotators differ is taken from all that do.
 
     Returns:
         The same, with ties between labels that pass alike, or of which more pass than fail, as
@@ -65,7 +66,7 @@ def decide_passes_and_annotator_error(
     """
     claims, names = compared.all, compared.labels.names
     several = np.flatnonzero(claims.has_several_reviewers & compared.may_be_in_figures).tolist()
-    if not several:
+    if not claims.has_several_reviewers.any():
         return human, None
     human, is_tied = human.copy(), np.zeros(len(human), np.bool_)
     worst, best = human.copy(), human.copy()
@@ -80,16 +81,28 @@ def decide_passes_and_annotator_error(
         is_tied[place] = len(may_be) > 1
         human[place] = -1 if len(may_be) > 1 else may_be[0]
         worst[place], best[place] = may_be[0], may_be[-1]
-    differing = [
-        share
-        for place in several
-        if (share := _compute_share_of_differing_pairs(claims.rows[place].opinions, names, passing))
-        is not None
-    ]
     is_single = (human >= 0) & ~claims.has_several_reviewers
-    error = 0.0
-    if len(differing) >= FEWEST_SHARED:
-        error = estimate_error_of_one_annotator(sum(differing) / len(differing), len(differing))
+
+    def estimate_error(places: Sequence[int]) -> float | None:
+        differing = [
+            share
+            for place in places
+            if (
+                share := _compute_share_of_differing_pairs(
+                    claims.rows[place].opinions, names, passing
+                )
+            )
+            is not None
+        ]
+        if len(differing) < FEWEST_SHARED:
+            return None
+        return estimate_error_of_one_annotator(sum(differing) / len(differing), len(differing))
+
+    error = estimate_error(several)
+    if error is None:
+        # Too few to say it of themselves: what is known of others is better than no error at all.
+        several = np.flatnonzero(claims.has_several_reviewers).tolist()
+        error = estimate_error([place for place in several if not claims.rows[place].audit]) or 0.0
     return human, AnnotatorError(is_tied, worst, best, is_single, error)
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import Final, Self
 
@@ -429,16 +430,18 @@ def _has_object_line(head: bytes) -> bool:
 def _iterate_rows_of_any_kind(
     path: Path, kind: FileKind, stream: ByteStream
 ) -> Iterator[FileRecord]:
-    """Give the records, and the rows of one that holds a whole table."""
-    of_json = kind in (FileKind.LINES, FileKind.DOCUMENT)
-    for each in _iterate_records_of_any_kind(path, kind, stream):
-        rows = split_object_into_rows(each.found) if of_json and type(each.found) is dict else None
-        if rows is None:
-            yield each
-            del each
-            continue
-        for number, row in enumerate(rows, start=1):
-            yield replace(each, record=number, size=each.size // len(rows), found=row)
+    """Give the records, or the rows of the only one where that holds a whole table."""
+    records = _iterate_records_of_any_kind(path, kind, stream)
+    if kind in (FileKind.LINES, FileKind.DOCUMENT):
+        # Of several objects each is a record, such as one with a list of questions.
+        first = list(islice(records, 2))
+        found = first[0].found if len(first) == 1 else None
+        rows = split_object_into_rows(found) if type(found) is dict else None
+        for number, row in enumerate(rows or (), start=1):
+            yield replace(first[0], record=number, size=first[0].size // len(rows or ()), found=row)
+        while first and rows is None:
+            yield first.pop(0)
+    yield from records
 
 
 def _iterate_records_of_any_kind(

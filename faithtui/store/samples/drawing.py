@@ -12,8 +12,10 @@ from faithtui.agreement.sampling.draw import SampleKind
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.statements import make_in_condition
 from faithtui.store.schema.tables import (
+    claim,
     claim_set,
     claim_set_claim,
+    conversation,
     deletion,
     human_label,
     run,
@@ -112,7 +114,12 @@ def complete_draw_columns(
         make_in_condition(human_label.c.claim_id, outside), human_label.c.verdict.is_not(None)
     )
     labelled = set(connection.scalars(wanted))
-    since = kept["drawn_at"] if found is None else found.judged_at
+    # Samples of an earlier run over the same conversations drew the same claims.
+    since = connection.scalar(
+        select(func.min(conversation.c.imported_at))
+        .join(claim, claim.c.conversation_id == conversation.c.id)
+        .where(make_in_condition(claim.c.id, drawn))
+    ) or (kept["drawn_at"] if found is None else found.judged_at)
     deleted = connection.scalars(select(deletion.c.counts).where(deletion.c.created_at >= since))
     if not any(each.get("samples") for each in deleted):
         labelled = list_claims_drawn_by_other_samples_or_sets(connection, labelled, uid)

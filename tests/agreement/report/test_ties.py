@@ -120,12 +120,35 @@ def test_annotators_who_agree_beside_the_sample_do_not_hide_that_they_differ_in_
         assert "annotators_conflict" in codes(found)
 
 
+def test_annotators_who_differ_beside_a_sample_that_one_labelled_leave_its_share_open() -> None:
+    """Nothing in the sample says how far they differ, and a pilot does."""
+    said = [("yes", ["yes"])] * 40 + [("no", ["no"])] * 20
+    claims = [claim(number, judge, words) for number, (judge, words) in enumerate(said)]
+    pilot = [
+        claim(60 + number, "yes", ["yes", "no"] if number % 5 < 2 else ["yes", "yes"])
+        for number in range(50)
+    ]
+
+    def measure_width(others: Sequence[ClaimUnit]) -> float:
+        design = LabelDesign(DesignKind.SIMPLE, 110)
+        found = agreement_report(
+            readings([*claims, *others], design=design), FAITHFULNESS, RULE, ReportSettings()
+        )
+        share = found.claims.rate.corrected_this_run
+        assert share.ci_low is not None
+        assert share.ci_high is not None
+        return share.ci_high - share.ci_low
+
+    alone = measure_width([claim(60 + number, "yes", ()) for number in range(50)])
+    assert measure_width([each._replace(position=None) for each in pilot]) > alone + 0.2
+
+
 def test_no_figure_counts_labels_beside_the_sample_or_with_the_judge_shown() -> None:
     """Ties there were half of a label each, and idk and x counted in their warnings."""
     said = [("yes", ["yes"])] * 50 + [("no", ["no"])] * 20 + [("yes", ["yes", "no"])] * 4
     claims = [claim(number, judge, words) for number, (judge, words) in enumerate(said)]
     claims += [claim(74, "yes", ["idk"]), claim(75, "yes", ["x"])]
-    words = [*[["yes", "no"]] * 9, *[["idk"]] * 9, *[["x"]] * 9, ["no"]]
+    words = [*[["yes", "no"]] * 5, *[["idk"]] * 9, *[["x"]] * 9, *[["no"]] * 5]
     more = [claim(76 + number, "yes", each) for number, each in enumerate(words)]
     design = LabelDesign(DesignKind.SIMPLE, 104)
 

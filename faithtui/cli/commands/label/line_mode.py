@@ -212,6 +212,8 @@ class LineMode:
             self.context.output.print_event(done, f"nothing to be {done}", acts=0)
             return
         act = step[0]
+        # What stands after it was said elsewhere, or before.
+        self._labelled.difference_update(each.claim for each in step)
         self.context.output.print_event(
             done, f"{done}: {format_label_event(act)}", claim=act.claim, acts=len(step)
         )

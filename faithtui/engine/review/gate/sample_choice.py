@@ -174,11 +174,16 @@ def _list_sample_warnings(store: Store, run: RunRow, readings: RunUnits) -> list
     return found
 
 
+def _find_first_time_of_data(store: Store, run: RunRow) -> datetime:
+    """Find since when labels and samples of a run's conversations may have been here."""
+    return store.provenance.read_earliest_import_time(run.id) or run.created_at
+
+
 def _list_deletion_warnings(store: Store, run: RunRow) -> list[ReportWarning]:
     """Warn of labels that are gone for good; of what a store deleted nothing else is known."""
     # The labels themselves cannot say since when: the first of them may be gone, too. Nor can the
     # run: another one over the same conversations has their labels, and is younger.
-    since = store.provenance.read_earliest_import_time(run.id) or run.created_at
+    since = _find_first_time_of_data(store, run)
     rows = [
         each
         for each in store.deletions.list_deletions()
@@ -358,8 +363,9 @@ def _count_claims_of_other_samples(
     outside = {
         each.claim for each in claims if each.state is LabelState.LABELLED and each.position is None
     }
+    since = _find_first_time_of_data(store, run)
     if any(
-        each.counts.get("samples") and each.created_at >= run.created_at
+        each.counts.get("samples") and each.created_at >= since
         for each in store.deletions.list_deletions()
     ):
         return len(outside)

@@ -1216,6 +1216,24 @@ def test_labels_that_were_deleted_before_the_judge_was_asked_again_are_asked_abo
     assert any("--accept labels_deleted" in each.reason for each in result.checks)
 
 
+def test_a_sample_that_was_deleted_with_an_earlier_run_is_asked_about(
+    judged: Store, calendar: Calendar
+) -> None:
+    first = draw_again(judged, RUN, 5, 40)
+    drawn = judged.samples.list_claims_in_served_order(first, "ann")
+    label(judged, RUN, only=[each.claim for each in drawn])
+    judged.deletions.delete_run(RUN, "ann")
+    calendar.wait(1)
+    second = run_over(judged)
+    other = draw_again(judged, second, 6, 40)
+    drawn = judged.samples.list_claims_in_served_order(other, "ann")
+    label(judged, second, only=[each.claim for each in drawn])
+    result = check_gate_and_write_certificate_if_passed(
+        judged, second, GateRequest(kappa=0.2, sample=other), clock=calendar
+    )
+    assert any("--accept other_samples" in each.reason for each in result.checks)
+
+
 @pytest.mark.parametrize("is_deleted", [False, True])
 def test_a_labelled_sample_of_a_second_run_over_the_same_claims_is_asked_about(
     judged: Store, calendar: Calendar, is_deleted: bool
