@@ -24,8 +24,10 @@ from tests.empty_store import read_empty_store
 from tests.memory import return_free_memory
 
 # Without a deadline: a loaded machine is no failure. Derandomised, so that a run says the same
-# twice; `HYPOTHESIS_PROFILE=explore` looks further, with other examples each time.
-settings.register_profile("steady", deadline=None, derandomize=True, max_examples=25)
+# twice. `HYPOTHESIS_PROFILE=wide`, of `.ci/wide`, looks further, and `explore` at other examples
+# each time.
+settings.register_profile("steady", deadline=None, derandomize=True, max_examples=15)
+settings.register_profile("wide", deadline=None, derandomize=True, max_examples=100)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
@@ -114,7 +116,6 @@ THOROUGH = (
     r"tui/review/test_hundred_verdicts\.py",
     r"tui/review/evidence/test_images\.py::test_what_may_be_more.*\[image[024]-",
     r"tui/review/test_races\.py::test_fast_keys_give_each_claim_one_verdict\[(conversations|convenience)-",
-    r"tui/test_random_keys\.py::.*\[[12]\]",
     r"tui/review/test_judge_reveal\.py::test_a_blind_queue_holds_nothing.*\[size[02]\]",
     r"tui/screen/test_damaged_store\.py::test_rows_that_.*\[turn",
     r"tui/screen/test_damaged_store\.py::test_the_list_of_runs_.*\[(claim|sample)\]",
@@ -334,6 +335,23 @@ THOROUGH = (
     r"engine/batches/test_batch_run\.py::test_batches_hold_no_more",
     r"cli/commands/test_back_to_the_judge\.py::test_conversations_that_come_later",
     r"formats/test_parquet_pages\.py::test_random_damage_ends",
+    r"tui/test_random_keys\.py",
+    r"store/file/test_salvage\.py::test_a_lost_page_of_labels",
+    r"tui/test_start\.py::test_giving_verdicts_loads_nothing",
+    r"architecture/test_docstring_references\.py::test_(members|functions)",
+    r"cli/browser/test_server\.py::test_the_app_leaves",
+    r"tui/test_terminal\.py::test_without_a_terminal_on_stdin",
+    r"engine/review/gate/test_gate\.py::test_labels_by_whoever_may_have_seen_.*\[kinds1\]",
+    r"engine/review/gate/test_gate\.py::test_(a_run_or_label_that|in_another_store|few_labels_of)",
+    r"engine/review/gate/test_gate\.py::test_(what_a_queue_shows|a_certificate_of_a_sample_by)",
+    r"agreement/report/test_population\.py::test_intervals_hold",
+    r"store/schema/test_statements\.py::test_the_run_of_named_claims",
+    r"tui/agreement/test_marked_lines\.py::test_marks_have_a_place_where_there_are_any",
+    r"test_pytest_plugin\.py::test_results_come_through",
+    r"tui/review/test_races\.py::test_(a_note_goes|a_verdict_over|why_keys_were)",
+    r"tui/review/test_blind_leaks\.py::test_(a_low_list|what_is_read_twice)",
+    r"tui/test_key_clicks\.py::test_a_dialogs_keys",
+    r"tui/test_app\.py::test_a_bookmark_keeps_the_claim",
 )
 """Tests that take long and are run by `pytest -m thorough`: all of them together would make every
 check wait for longer than anybody does."""
