@@ -307,7 +307,7 @@ class ReviewView:
         return bool(self.hidden)
 
     @property
-    def shown_claims(self) -> list[ClaimId]:
+    def claims_with_judge(self) -> list[ClaimId]:
         """The claims that show the judge's verdict."""
         return [claim.id for claim in self.claims if claim.id not in self.hidden]
 

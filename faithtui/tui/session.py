@@ -207,7 +207,7 @@ class Session:
         """Remember that this reviewer gives claims a label."""
         self.labelled.update((self.reviewer, claim) for claim in claims)
 
-    def list_labelled_unshown(self) -> frozenset[ClaimId]:
+    def list_labelled_without_judge(self) -> frozenset[ClaimId]:
         """List the claims this reviewer labelled in this session that have shown no judge yet."""
         unshown = self.labelled - self.judge_in_view
         return frozenset(claim for who, claim in unshown if who == self.reviewer)

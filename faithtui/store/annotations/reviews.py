@@ -244,7 +244,7 @@ class Reviews:
             for act in given
         ]
 
-    def undo(self, reviewer: str, labelled_unshown: Collection[ClaimId] = ()) -> Step:
+    def undo(self, reviewer: str, judge_not_shown_on: Collection[ClaimId] = ()) -> Step:
         """Withdraw a reviewer's latest standing step, whenever it was made.
 
         A label that was given blind shows the judge's verdict, so that the next one on its claim
@@ -252,7 +252,7 @@ class Reviews:
 
         Args:
             reviewer: Who takes it back.
-            labelled_unshown: Claims whose labels have shown the reviewer no judge yet.
+            judge_not_shown_on: Claims whose labels have shown the reviewer no judge yet.
 
         Returns:
             The acts withdrawn; () when nothing is left to undo.
@@ -262,7 +262,7 @@ class Reviews:
             find_undo_in_log_tail,
             list_events_to_undo,
             Action.WITHDRAWN,
-            frozenset(labelled_unshown),
+            frozenset(judge_not_shown_on),
         )
 
     def redo(self, reviewer: str) -> Step:
@@ -281,7 +281,7 @@ class Reviews:
         find_from_end: Callable[[list[LabelEvent], str], Step | None],
         find: Callable[[list[LabelEvent], str], Step],
         action: Action,
-        labelled_unshown: frozenset[ClaimId] = frozenset(),
+        judge_not_shown_on: frozenset[ClaimId] = frozenset(),
     ) -> Step:
         now = self._clock()
         reviewer = replace_unstorable_characters(reviewer)
@@ -297,7 +297,7 @@ class Reviews:
                     _read_reviewer_events_without_imports(connection, reviewer), reviewer
                 )
             if targets:
-                acts = _make_undo_events(targets, reviewer, action, now, labelled_unshown)
+                acts = _make_undo_events(targets, reviewer, action, now, judge_not_shown_on)
                 _append_events_and_refresh_scores(connection, acts)
             return targets
 
@@ -381,7 +381,7 @@ def _make_undo_events(
     reviewer: str,
     action: Action,
     at: datetime,
-    labelled_unshown: Collection[ClaimId],
+    judge_not_shown_on: Collection[ClaimId],
 ) -> list[NewEvent]:
     """Make the acts that withdraw or restore a step, its last act first."""
     return [
@@ -392,7 +392,7 @@ def _make_undo_events(
             action,
             saw_judge=action is Action.WITHDRAWN
             and target.verdict is not None
-            and target.claim not in labelled_unshown,
+            and target.claim not in judge_not_shown_on,
             target=target.id,
             batch=target.batch,
             created_at=at,

@@ -297,7 +297,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.screen.claim_range.clear_range()
             self.screen.search.clear_search()
             self.screen.writer.clear_message_of_other_conversation()
-        self.session.record_judge_in_view(view.item.id, view.shown_claims)
+        self.session.record_judge_in_view(view.item.id, view.claims_with_judge)
         state = ReviewState(
             view,
             before or at,

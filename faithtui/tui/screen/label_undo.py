@@ -41,8 +41,8 @@ class LabelUndo(Controller[ScreenT]):
     def action_undo(self) -> None:
         """Take back the last step of this reviewer."""
         # A label that was given blind has shown the judge: the next one on its claim is not blind.
-        unshown = self.session.list_labelled_unshown()
-        undo = partial(self.session.store.reviews.undo, labelled_unshown=unshown)
+        unshown = self.session.list_labelled_without_judge()
+        undo = partial(self.session.store.reviews.undo, judge_not_shown_on=unshown)
         self._submit_undo_or_redo(undo, "undone")
 
     def action_redo(self) -> None:

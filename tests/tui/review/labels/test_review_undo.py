@@ -183,8 +183,8 @@ async def test_who_has_not_labelled_a_claim_has_not_seen_its_judge(session: Sess
     session.set_judge_hidden(True)
     session.remember_labels([first, second])
     session.record_judge_in_view(ItemId(1), [first])
-    assert session.list_labelled_unshown() == {second}
+    assert session.list_labelled_without_judge() == {second}
     assert session.has_judge_in_view(first)
     session.reviewer = "bob"
-    assert not session.list_labelled_unshown()
+    assert not session.list_labelled_without_judge()
     assert not session.has_judge_in_view(first)
