@@ -240,7 +240,7 @@ def import_files(
         list_other_metadata=conversations_store.list_keys_with_other_metadata,
         store=store,
     )
-    with store.expect_many_writes() as release_memory:
+    with store.tune_for_bulk_writes() as release_memory:
         write.release_memory = release_memory
         result = write.import_files(files, missing, source)
         return replace(result, unindexed=indexing.finish(report_unindexed))

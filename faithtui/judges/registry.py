@@ -62,7 +62,7 @@ def check_and_adapt_judge_profile(ref: str, profile: JudgeProfile) -> JudgeProfi
         ConfigError: Somebody set parameters for a judge that takes none, or the profile is one that
             was stored with a secret; or as `open_judge`.
     """
-    if hidden := profile.list_hidden():
+    if hidden := profile.list_hidden_settings():
         raise ConfigError(
             f"the parameters of {ref} hold a secret that is not read any more: "
             f"{', '.join(hidden)}. Start a new run, and send it as a header whose value is $NAME, "

@@ -21,16 +21,16 @@ from faithtui.domain.conversation import (
 from faithtui.errors import StoreError
 from faithtui.store.annotations.ratings import add_missing_ratings
 from faithtui.store.records import ImportCounts
-from faithtui.store.schema.column_types import (
-    hash_passage_with_images,
-    replace_unstorable_characters,
-    replace_unstorable_in_json,
-)
 from faithtui.store.schema.json_columns import images_to_json
 from faithtui.store.schema.statements import (
     get_driver_connection,
     insert_rows,
     split_into_chunks,
+)
+from faithtui.store.schema.storable_text import (
+    hash_passage_with_images,
+    replace_unstorable_characters,
+    replace_unstorable_in_json,
 )
 from faithtui.store.schema.tables import (
     conversation,

@@ -30,12 +30,12 @@ from faithtui.store.claim_order import read_claims_in_text_order
 from faithtui.store.conversation_import import MERGED, import_batch
 from faithtui.store.database import Database
 from faithtui.store.records import ImportCounts, SourceRow
-from faithtui.store.schema.column_types import (
+from faithtui.store.schema.json_columns import images_from_json, span_from_row
+from faithtui.store.schema.statements import split_into_chunks
+from faithtui.store.schema.storable_text import (
     hash_passage_with_images,
     replace_unstorable_characters,
 )
-from faithtui.store.schema.json_columns import images_from_json, span_from_row
-from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import (
     claim,
     conversation,

@@ -40,7 +40,7 @@ from faithtui.store.file.writer import Writer
 from faithtui.store.schema.checksums import describe_corrupted_rows, get_driver_connection
 from faithtui.store.schema.identity import find_head_revision
 from faithtui.store.schema.stored_json import describe_damaged_json
-from faithtui.store.schema.text_encoding import describe_undecodable_texts
+from faithtui.store.schema.undecodable_texts import describe_undecodable_texts
 
 T = TypeVar("T")
 
@@ -223,14 +223,14 @@ class Database:
         """Wait while something urgent waits or runs; see `Store.wait_for_urgent_writes`."""
         self._writer.wait_for_urgent_work()
 
-    def expect_many_writes(self) -> AbstractContextManager[Callable[[], None]]:
-        """Write much in less time; see `Store.expect_many_writes`.
+    def tune_for_bulk_writes(self) -> AbstractContextManager[Callable[[], None]]:
+        """Write much in less time; see `Store.tune_for_bulk_writes`.
 
         Raises:
             StoreError: Closed, or read-only.
         """
         self._check_writable()
-        return self._writer.expect_many_writes()
+        return self._writer.tune_for_bulk_writes()
 
     def delay_non_urgent_writes(self, seconds: float) -> None:
         """Let what is not urgent wait; see `Store.delay_non_urgent_writes`."""

@@ -53,7 +53,6 @@ from faithtui.store.runs.rollups import (
 )
 from faithtui.store.samples.claim_set_rows import delete_claims_from_all_sets
 from faithtui.store.samples.sampling_frames import read_frame
-from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.judge_tables import (
     batch,
@@ -65,6 +64,7 @@ from faithtui.store.schema.judge_tables import (
     worker,
 )
 from faithtui.store.schema.statements import make_in_condition
+from faithtui.store.schema.storable_text import replace_unstorable_characters
 from faithtui.store.schema.tables import (
     claim,
     claim_set,
@@ -673,13 +673,13 @@ def _remove_person_from_json_value(value: Any, name: str) -> Any:
             return [
                 _remove_person_from_json_value(part, name)
                 for part in value
-                if not _is_object_given_by_person(part, name)
+                if not _is_object_with_author(part, name)
             ]
         case _:
             return DELETED_PERSON if value == name else value
 
 
-def _is_object_given_by_person(value: Any, name: str) -> bool:
+def _is_object_with_author(value: Any, name: str) -> bool:
     """Say whether an object says that somebody gave it."""
     return isinstance(value, dict) and any(value.get(key) == name for key in _AUTHORS)
 

@@ -211,7 +211,7 @@ class Store:
         """
         self._database.wait_for_urgent_work()
 
-    def expect_many_writes(self) -> AbstractContextManager[Callable[[], None]]:
+    def tune_for_bulk_writes(self) -> AbstractContextManager[Callable[[], None]]:
         """Write much in less time while the context is open; what is durable is as before.
 
         Takes 64 MB of memory, and the log beside the file may grow to 16 MB and a transaction. At
@@ -221,7 +221,7 @@ class Store:
         Raises:
             StoreError: Closed, or read-only.
         """
-        return self._database.expect_many_writes()
+        return self._database.tune_for_bulk_writes()
 
     def delay_non_urgent_writes(self, seconds: float) -> None:
         """Let what is queued and not urgent wait for so long, because somebody waits for the app.

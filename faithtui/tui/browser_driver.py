@@ -45,11 +45,13 @@ class BrowserDriver(WebDriver, HangupDriver):
         """Write no more. Any thread."""
         self._is_detached = True
 
-    def watch_for_hangup(self, gone: Callable[[], object], last: Callable[[], object]) -> None:
-        """Call `gone` once the page is closed or nothing more can come from the server."""
-        self._on_hangup = gone
+    def watch_for_hangup(
+        self, on_hangup: Callable[[], object], on_timeout: Callable[[], object]
+    ) -> None:
+        """Call `on_hangup` once the page is closed or nothing more can come from the server."""
+        self._on_hangup = on_hangup
         if self._is_hung_up:  # before the app was ready
-            threading.Thread(target=gone).start()
+            threading.Thread(target=on_hangup).start()
 
     def run_input_thread(self) -> None:
         """Read until the server goes."""

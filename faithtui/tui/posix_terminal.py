@@ -37,9 +37,11 @@ class DetachableDriver(LinuxDriver, HangupDriver):
         self._is_detached = True
         self.exit_event.set()
 
-    def watch_for_hangup(self, gone: Callable[[], object], last: Callable[[], object]) -> None:
+    def watch_for_hangup(
+        self, on_hangup: Callable[[], object], on_timeout: Callable[[], object]
+    ) -> None:
         """Wait for the terminal to go away, in a thread."""
-        HangupWatcher(gone, last).start()
+        HangupWatcher(on_hangup, on_timeout).start()
 
     def write(self, data: str) -> None:
         """Write while there is a terminal: nobody empties the queue afterwards."""
@@ -58,14 +60,14 @@ class HangupWatcher(threading.Thread):
     """Waits until the terminal goes away, and sees to it that the process ends then.
 
     Args:
-        gone: Called once it went; on this thread.
-        last: What must be done when the app does not leave by itself; on this thread.
+        on_hangup: Called once it went; on this thread.
+        on_timeout: What must be done when the app does not leave by itself; on this thread.
     """
 
-    def __init__(self, gone: Callable[[], object], last: Callable[[], object]) -> None:
+    def __init__(self, on_hangup: Callable[[], object], on_timeout: Callable[[], object]) -> None:
         super().__init__(name="faithtui-lookout", daemon=True)
-        self._on_hangup = gone
-        self._on_timeout = last
+        self._on_hangup = on_hangup
+        self._on_timeout = on_timeout
         self._terminals = [number for number in _STANDARD if os.isatty(number)]
         """Descriptors that are the terminal; once it is gone they do not tell any more."""
 

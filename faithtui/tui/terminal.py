@@ -25,10 +25,13 @@ class HangupDriver(Driver):
         """Read and write no more. Any thread."""
 
     @abstractmethod
-    def watch_for_hangup(self, gone: Callable[[], object], last: Callable[[], object]) -> None:
-        """Call `gone` once there is nobody to draw for, and `last` before the process is ended.
+    def watch_for_hangup(
+        self, on_hangup: Callable[[], object], on_timeout: Callable[[], object]
+    ) -> None:
+        """Call `on_hangup` once there is nobody to draw for.
 
-        Both on a thread of their own.
+        `on_timeout` is called before the process is ended, since it did not end by itself. Both
+        are called on a thread of their own.
         """
 
 

@@ -45,7 +45,7 @@ from faithtui.agreement.report.population import compute_population_report
 from faithtui.agreement.report.rater_comparison import SelfAgreement
 from faithtui.agreement.report.scores import (
     compare_answer_scores_with_ratings,
-    compare_window_and_conversation_scores,
+    compare_judge_scores_with_human_scores,
     compute_calibration_report,
     count_claims_consistent_across_windows,
 )
@@ -271,7 +271,7 @@ def compute_report_of_prepared_units(
         claims=claim_level,
         answers=answer_level,
         scores=compare_answer_scores_with_ratings(readings.answers, rule, wanted.level),
-        unit_scores=compare_window_and_conversation_scores(
+        unit_scores=compare_judge_scores_with_human_scores(
             readings.scores, rule, readings.design, wanted
         )
         if with_parts

@@ -66,7 +66,7 @@ MOST_CURVE_POINTS = 200
 _WORDS = ("fails", "passes")
 
 
-def compare_window_and_conversation_scores(
+def compare_judge_scores_with_human_scores(
     scores: Sequence[UnitScores],
     rule: ScoringRule,
     design: LabelDesign,

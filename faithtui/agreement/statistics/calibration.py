@@ -220,18 +220,21 @@ def equal_width_bins(
 
 
 def equal_mass_bins(
-    units: ProbabilityOutcomes, most: int = MOST_BINS, level: float = LEVEL, weights: Weights = ()
+    units: ProbabilityOutcomes,
+    max_bins: int = MOST_BINS,
+    level: float = LEVEL,
+    weights: Weights = (),
 ) -> tuple[CalibrationBin, ...]:
     """Sort units into bins of about as many units each.
 
     Args:
         units: Any order. Equal probabilities stay together, so there may be fewer bins.
-        most: Bins at most; never more than the square root of the number of units.
+        max_bins: Bins at most; never more than the square root of the number of units.
         level: Confidence level of the limits, in (0, 1).
         weights: Of the units; they do not change which bin a unit is in.
     """
     rows = _sort_units_and_count_distinct(units, weights)
-    return _make_bins(rows, _assign_equal_mass_bins(rows, most), level)
+    return _make_bins(rows, _assign_equal_mass_bins(rows, max_bins), level)
 
 
 def _make_bins(rows: _DistinctUnits, shared: Ints, level: float) -> tuple[CalibrationBin, ...]:
@@ -267,7 +270,7 @@ def calibration_error(bins: Sequence[CalibrationBin], norm: ErrorNorm = ErrorNor
 
 def simulate_noise_floor(
     units: ProbabilityOutcomes,
-    most: int = MOST_BINS,
+    max_bins: int = MOST_BINS,
     *,
     weights: Weights = (),
     draws: int = FLOOR_DRAWS,
@@ -277,13 +280,13 @@ def simulate_noise_floor(
 
     Args:
         units: At least one; only their probabilities matter.
-        most: Bins at most, as for `equal_mass_bins`.
+        max_bins: Bins at most, as for `equal_mass_bins`.
         weights: Of the units.
         draws: How often everything is drawn anew.
         seed: The same seed gives the same floor.
     """
     rows = _sort_units_and_count_distinct(units, weights)
-    return _simulate_noise_floor_of_rows(rows, _assign_equal_mass_bins(rows, most), draws, seed)
+    return _simulate_noise_floor_of_rows(rows, _assign_equal_mass_bins(rows, max_bins), draws, seed)
 
 
 def _simulate_noise_floor_of_rows(
@@ -329,13 +332,13 @@ def _count_distinct_sorted_units(stated: Floats, came: Flags, weights: Floats) -
     return _DistinctUnits(rows[0][starts], rows[1][starts], rows[2][starts], times)
 
 
-def _assign_equal_mass_bins(rows: _DistinctUnits, most: int) -> Ints:
+def _assign_equal_mass_bins(rows: _DistinctUnits, max_bins: int) -> Ints:
     """Say to which of the bins of equal mass each row goes; shape (rows,).
 
     Equal probabilities go where the middle one of them belongs.
     """
     n = int(rows.times.sum())
-    count = min(most, math.isqrt(n))
+    count = min(max_bins, math.isqrt(n))
     _, which = np.unique(rows.stated, return_inverse=True)
     sizes = np.bincount(which, weights=rows.times).astype(np.int64)
     placed = np.cumsum(sizes) - sizes

@@ -193,7 +193,7 @@ class JudgeProfile:
                 parts.append(f"{name} {value_text}{_format_refusal_note(name, refused)}")
         return ", ".join(parts)
 
-    def list_hidden(self) -> tuple[str, ...]:
+    def list_hidden_settings(self) -> tuple[str, ...]:
         """Name what is hidden, so that nobody can be asked with this profile."""
         found = [
             *_iter_names_and_values_of_all_levels(self.extra_body),

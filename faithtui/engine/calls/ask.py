@@ -18,7 +18,7 @@ from faithtui.domain.ids import ItemId
 from faithtui.engine.calls.answers_per_question import REPAIRS
 from faithtui.engine.calls.budget import SpendingLimit
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
-from faithtui.engine.calls.concurrency_limit import Slots
+from faithtui.engine.calls.concurrency_limit import ConcurrencyLimit
 from faithtui.engine.calls.costs import Pricing
 from faithtui.engine.calls.leases import Leases, NoLeases
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
@@ -76,7 +76,7 @@ class Asker:
         replies: ReplyCache,
         *,
         concurrency: int = 1,
-        slots: Slots | None = None,
+        slots: ConcurrencyLimit | None = None,
         tally: CallCounts | None = None,
         format_fallback: OutputFormatFallback | None = None,
         limiter: RequestLimiter | None = None,
@@ -130,7 +130,7 @@ class Asker:
                 an earlier version is written differently, and means the same judge.
         """
         pace = pace or QuestionPace()
-        slots = slots or Slots(concurrency)
+        slots = slots or ConcurrencyLimit(concurrency)
         if pace.one_call:
             slots.resize(1)
         self._judge = judge

@@ -12,7 +12,7 @@ from types import TracebackType
 _Waiter = tuple[asyncio.AbstractEventLoop, "asyncio.Future[None]"]
 
 
-class Slots:
+class ConcurrencyLimit:
     """Places that are taken in the order of arrival. An asynchronous context manager."""
 
     def __init__(self, limit: int) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from faithtui.engine.calls.concurrency_limit import Slots
+from faithtui.engine.calls.concurrency_limit import ConcurrencyLimit
 from faithtui.judges.base import RateLimits
 
 FIRST_WINDOW = 8
@@ -117,7 +117,7 @@ class RateLimiter:
         self._sleep = sleep
         self._lock = threading.Lock()
         self._window = float(FIRST_WINDOW)
-        self._slots = Slots(FIRST_WINDOW)
+        self._slots = ConcurrencyLimit(FIRST_WINDOW)
         self._is_opening = True
         self._accepted_times: deque[float] = deque()
         self._refused_times: deque[float] = deque()

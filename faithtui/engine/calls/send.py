@@ -17,7 +17,7 @@ from faithtui.engine.calls.answers_per_question import (
     was_asked_before,
 )
 from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense, SpendingLimit
-from faithtui.engine.calls.concurrency_limit import Slots
+from faithtui.engine.calls.concurrency_limit import ConcurrencyLimit
 from faithtui.engine.calls.costs import (
     NoPrices,
     Pricing,
@@ -154,7 +154,7 @@ class Sender:
         self,
         judge: Judge,
         replies: ReplyCache,
-        slots: Slots,
+        slots: ConcurrencyLimit,
         *,
         tally: CallCounts,
         format_fallback: OutputFormatFallback | None = None,

@@ -22,7 +22,7 @@ from faithtui.domain.verdicts import Assessment, Claim, Conclusion
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.budget import NUSD, Budget, BudgetCaps, SpendingLimit
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
-from faithtui.engine.calls.concurrency_limit import Slots
+from faithtui.engine.calls.concurrency_limit import ConcurrencyLimit
 from faithtui.engine.calls.costs import NoPrices, Pricing, TablePrices
 from faithtui.engine.calls.image_hosts import check_image_addresses
 from faithtui.engine.calls.metric_driver import assess_conversation
@@ -179,7 +179,7 @@ class SharedLimits:
             was_answered: The judge answered before, so that a silence is worth a wait.
         """
         self.was_answered = was_answered
-        self.slots = Slots(options.concurrency)
+        self.slots = ConcurrencyLimit(options.concurrency)
         self.tally = tally or CallCounts()
         self.replies: ReplyCache = replies or options.replies or MemoryReplyCache()
         self.get_limiter: Callable[[str], RequestLimiter | None] = (
@@ -273,7 +273,7 @@ class MeasurementSession:
             asker = Asker(
                 self._judge,
                 shared.replies,
-                slots=Slots(1) if metric.pace.one_call else shared.slots,
+                slots=ConcurrencyLimit(1) if metric.pace.one_call else shared.slots,
                 tally=shared.tally,
                 format_fallback=self._format_fallback,
                 limiter=shared.get_limiter(self._judge.account),

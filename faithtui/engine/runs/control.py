@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from faithtui.engine.calls.budget import Budget, BudgetCaps
-from faithtui.engine.calls.concurrency_limit import Slots
+from faithtui.engine.calls.concurrency_limit import ConcurrencyLimit
 from faithtui.engine.calls.rate_limiter import RateLimiter
 from faithtui.engine.calls.send import CallCounts
 from faithtui.engine.runs.yield_to_ui import UiYielder
@@ -35,8 +35,8 @@ class RunControl:
         self._clock = clock
         self._paused_at: float | None = None
         self._paused_s = 0.0
-        self.requests = Slots(workers)
-        self.conversations = Slots(workers)
+        self.requests = ConcurrencyLimit(workers)
+        self.conversations = ConcurrencyLimit(workers)
         self.tally = CallCounts()
         self.limiter: RateLimiter | None = None
         self.budget: Budget | None = None

@@ -524,7 +524,7 @@ def copy_row_group(
             else:
                 _copy_bytes(file, chunk.start, chunk.size, target)
                 _shift_chunk_offsets_and_remove_indexes(described, start - chunk.start)
-        _remove_place_of_group(group)
+        _remove_offsets_of_row_group(group)
         group[2] = I64, target.tell()
         _write_footer(target, footer.make_footer_of_groups([group]))
         target.seek(0)
@@ -571,12 +571,12 @@ def copy_row_groups(file: IO[bytes], numbers: Iterable[int], target: IO[bytes]) 
                 _shift_chunk_offsets_and_remove_indexes(column, by)
         except (LookupError, TypeError, ValueError) as error:
             raise make_damage_error("its footer") from error
-        _remove_place_of_group(group)
+        _remove_offsets_of_row_group(group)
         groups.append(group)
     _write_footer(target, footer.make_footer_of_groups(groups))
 
 
-def _remove_place_of_group(group: Struct) -> None:
+def _remove_offsets_of_row_group(group: Struct) -> None:
     for unused in (5, 6, 7):  # where it begins, its packed size, its number
         group.pop(unused, None)
 

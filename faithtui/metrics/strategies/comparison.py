@@ -379,14 +379,14 @@ def _make_finding(
     if verdict is None:
         return ClaimFinding(frozenset(truths), None, None)
 
-    def find_known_truths(wanted: Sequence[str]) -> TruthSet:
+    def list_truths_of_numbers(wanted: Sequence[str]) -> TruthSet:
         return frozenset(numbers[each] for each in wanted if numbers.get(each) in truths)
 
     whole = [each for each in verdict.sufficient if all(numbers.get(n) in truths for n in each)]
     broken = [each for each in verdict.sufficient if each not in whole]
-    sufficient = keep_minimal_truth_sets([find_known_truths(each) for each in whole])
-    contradicts = find_known_truths(verdict.contradicts)
-    partial = find_known_truths(verdict.partial).union(*map(find_known_truths, broken))
+    sufficient = keep_minimal_truth_sets([list_truths_of_numbers(each) for each in whole])
+    contradicts = list_truths_of_numbers(verdict.contradicts)
+    partial = list_truths_of_numbers(verdict.partial).union(*map(list_truths_of_numbers, broken))
     return ClaimFinding(
         truths=frozenset(truths),
         verdict=verdict,

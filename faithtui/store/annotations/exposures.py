@@ -12,8 +12,8 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from faithtui.domain.annotations import NewEvent
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.store.database import Database
-from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.statements import split_into_chunks
+from faithtui.store.schema.storable_text import replace_unstorable_characters
 from faithtui.store.schema.tables import claim, exposure, run_item
 
 

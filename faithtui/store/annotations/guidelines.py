@@ -15,8 +15,8 @@ from faithtui.domain.default_guidelines import DEFAULT_AUTHOR, DEFAULT_GUIDELINE
 from faithtui.domain.ids import RunId
 from faithtui.domain.limits import GUIDELINE
 from faithtui.store.database import Database
-from faithtui.store.schema.column_types import replace_unstorable_characters, text_hash
 from faithtui.store.schema.json_columns import AnyRow
+from faithtui.store.schema.storable_text import replace_unstorable_characters, text_hash
 from faithtui.store.schema.tables import guideline, run
 
 DIGEST_DIGITS = 12

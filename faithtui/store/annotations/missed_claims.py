@@ -17,9 +17,9 @@ from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import InputError, StoreError
 from faithtui.store.database import Database
 from faithtui.store.records import CompleteAnswer, MissedClaim
-from faithtui.store.schema.column_types import hash_normalised_claim, replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow, span_from_row, span_to_columns
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
+from faithtui.store.schema.storable_text import hash_normalised_claim, replace_unstorable_characters
 from faithtui.store.schema.tables import claim, run_item, turn, verdict
 from faithtui.store.search.word_index import index_claims
 

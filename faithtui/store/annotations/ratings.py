@@ -15,13 +15,13 @@ from faithtui.store.runs.rollups import (
     list_items_with_verdict_on_claim,
     update_human_columns_of_items,
 )
-from faithtui.store.schema.column_types import (
+from faithtui.store.schema.json_columns import span_to_columns
+from faithtui.store.schema.statements import split_into_chunks
+from faithtui.store.schema.storable_text import (
     hash_normalised_claim,
     make_imported_label_uid,
     replace_unstorable_characters,
 )
-from faithtui.store.schema.json_columns import span_to_columns
-from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import claim, conversation, human_label
 from faithtui.store.search.word_index import index_claims
 

@@ -46,8 +46,8 @@ from faithtui.store.runs.rollups import (
     list_items_with_verdict_on_claim,
     update_human_columns_of_items,
 )
-from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
+from faithtui.store.schema.storable_text import replace_unstorable_characters
 from faithtui.store.schema.tables import (
     claim,
     human_label,

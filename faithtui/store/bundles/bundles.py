@@ -30,9 +30,9 @@ from faithtui.store.bundles.foreign_samples import read_run_ids_by_name
 from faithtui.store.bundles.merge import MergeCounts, merge_bundle
 from faithtui.store.database import Database
 from faithtui.store.schema.checksums import LABEL_TABLES, refuse_corrupted_rows
-from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow, span_from_row
 from faithtui.store.schema.statements import split_into_chunks
+from faithtui.store.schema.storable_text import replace_unstorable_characters
 from faithtui.store.schema.tables import (
     claim,
     conversation,

@@ -7,9 +7,9 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from faithtui.domain.conversation import Passage, Span
 from faithtui.domain.label_bundle import BundleClaim, ClaimName, ConversationName
-from faithtui.store.schema.column_types import hash_normalised_claim, hash_normalised_statement
 from faithtui.store.schema.json_columns import images_from_json, span_to_columns
 from faithtui.store.schema.statements import split_into_chunks
+from faithtui.store.schema.storable_text import hash_normalised_claim, hash_normalised_statement
 from faithtui.store.schema.tables import claim, document, turn, turn_document
 from faithtui.store.search.word_index import index_claims
 

@@ -20,9 +20,9 @@ from faithtui.domain.judging.judge_profile import hide_fingerprint_secrets
 from faithtui.domain.label_bundle import BundleSample, ConversationName, RunName
 from faithtui.store.bundles.foreign_claims import make_claim_key, read_stored_claims
 from faithtui.store.samples.sampling_frames import STRATA, read_frame
-from faithtui.store.schema.column_types import replace_unstorable_in_json
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
+from faithtui.store.schema.storable_text import replace_unstorable_in_json
 from faithtui.store.schema.tables import (
     human_label,
     run,

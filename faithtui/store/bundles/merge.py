@@ -38,9 +38,9 @@ from faithtui.store.bundles.foreign_samples import (
 )
 from faithtui.store.database import Database
 from faithtui.store.runs.rollups import update_human_columns_of_items
-from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.statements import split_into_chunks
+from faithtui.store.schema.storable_text import replace_unstorable_characters
 from faithtui.store.schema.tables import (
     claim,
     conversation,

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.sqlite import insert
 
 from faithtui.errors import StoreError
 from faithtui.store.database import Database
-from faithtui.store.schema.column_types import replace_unstorable_in_json, text_hash
+from faithtui.store.schema.storable_text import replace_unstorable_in_json, text_hash
 from faithtui.store.schema.tables import example_set
 
 

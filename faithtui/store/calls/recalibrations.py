@@ -12,9 +12,9 @@ from sqlalchemy import Connection, insert, select, update
 
 from faithtui.agreement.statistics.recalibration import Recalibration
 from faithtui.store.database import Database
-from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.judge_tables import recalibration
+from faithtui.store.schema.storable_text import replace_unstorable_characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +109,14 @@ class Recalibrations:
         """
         now = self._clock()
 
-        def mark_withdrawn(connection: Connection) -> int:
+        def withdraw_all_of_judge(connection: Connection) -> int:
             return connection.execute(
                 update(recalibration)
                 .where(recalibration.c.judge == judge, recalibration.c.withdrawn_at.is_(None))
                 .values(withdrawn_at=now)
             ).rowcount
 
-        return self._database.run_in_write_transaction(mark_withdrawn, durable=True)
+        return self._database.run_in_write_transaction(withdraw_all_of_judge, durable=True)
 
 
 def _recalibration_from_row(row: AnyRow) -> StoredRecalibration:

@@ -122,8 +122,8 @@ class Writer:
             self._queue.wait_for_urgent_work()
 
     @contextlib.contextmanager
-    def expect_many_writes(self) -> Iterator[Callable[[], None]]:
-        """Hold more pages and fold the log in less often; see `Database.expect_many_writes`."""
+    def tune_for_bulk_writes(self) -> Iterator[Callable[[], None]]:
+        """Hold more pages and fold the log in less often; see `Database.tune_for_bulk_writes`."""
         self._set_log_and_cache(MANY_WRITES_LOG_PAGES, MANY_WRITES_CACHE_KB)
         try:
             yield lambda: self._set_log_and_cache(MANY_WRITES_LOG_PAGES, _CACHE_KB)

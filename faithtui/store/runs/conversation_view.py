@@ -25,8 +25,8 @@ from faithtui.store.records import (
 )
 from faithtui.store.runs.list_rows import read_item_rows, read_run_rows
 from faithtui.store.runs.rollups import StoredWindow, read_stored_windows
-from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow, images_from_json, span_from_row
+from faithtui.store.schema.storable_text import replace_unstorable_characters
 from faithtui.store.schema.tables import (
     claim,
     document,

@@ -47,7 +47,7 @@ _RUN_READERS: Final = _make_column_converters(RunRow)
 def run_from_row(row: Any) -> RunRow:
     """Make a run of a row of its table, whose JSON and times are values already."""
     spec = RunSpec(**{name: read(getattr(row, name)) for name, read in _SPEC_READERS.items()})
-    if spec.profile.list_hidden():  # the fingerprint holds the same parameters
+    if spec.profile.list_hidden_settings():  # the fingerprint holds the same parameters
         hidden = hide_fingerprint_secrets(spec.judge_fingerprint)
         spec = replace(spec, judge_fingerprint=hidden)
     if spec.is_imported:  # earlier versions stored the parameters of a run that asks

@@ -47,10 +47,10 @@ from faithtui.store.runs.list_rows import (
 from faithtui.store.runs.metric_comparison import read_conversation_across_runs
 from faithtui.store.runs.rollups import compute_human_columns, update_item_and_run_counters
 from faithtui.store.runs.windows import UNFINISHED, remove_failed_windows, save_windows
-from faithtui.store.schema.column_types import replace_unstorable_in_json
 from faithtui.store.schema.json_columns import AnyRow, scoring_rule_to_json
 from faithtui.store.schema.judge_tables import judge_call
 from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
+from faithtui.store.schema.storable_text import replace_unstorable_in_json
 from faithtui.store.schema.tables import run, run_item, window
 
 _ENDED = (RunState.DONE, RunState.CANCELLED, RunState.STOPPED)

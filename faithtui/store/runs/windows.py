@@ -18,13 +18,13 @@ from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth
 from faithtui.errors import StoreError
 from faithtui.store.runs.rollups import compute_judge_label_columns, update_item_and_run_counters
-from faithtui.store.schema.column_types import (
+from faithtui.store.schema.json_columns import images_from_json, span_to_columns
+from faithtui.store.schema.statements import insert_returning_id
+from faithtui.store.schema.storable_text import (
     hash_normalised_claim,
     hash_normalised_statement,
     text_hash,
 )
-from faithtui.store.schema.json_columns import images_from_json, span_to_columns
-from faithtui.store.schema.statements import insert_returning_id
 from faithtui.store.schema.tables import (
     claim,
     document,

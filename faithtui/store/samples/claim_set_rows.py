@@ -20,9 +20,9 @@ from faithtui.domain.ids import ClaimId, ClaimSetId, ItemId, RunId, SampleId
 from faithtui.errors import StoreError
 from faithtui.store.bundles.bundles import read_claim_names
 from faithtui.store.samples.sampling_frames import read_frame
-from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.statements import insert_returning_id, make_in_condition
+from faithtui.store.schema.storable_text import replace_unstorable_characters
 from faithtui.store.schema.tables import (
     claim,
     claim_set,

@@ -44,9 +44,9 @@ from faithtui.store.samples.drawing import (
     find_sample_that_drew,
     list_claims_drawn_by_other_samples_or_sets,
 )
-from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow, span_from_row
 from faithtui.store.schema.statements import make_in_condition
+from faithtui.store.schema.storable_text import replace_unstorable_characters
 from faithtui.store.schema.tables import (
     claim,
     claim_set,

@@ -23,11 +23,11 @@ from faithtui.store.records import ItemState, RunSpec, RunState
 from faithtui.store.runs.rollups import update_run_counters_from_items
 from faithtui.store.runs.runs import create_run, insert_pending_items, score_and_finish_item
 from faithtui.store.runs.windows import find_or_insert_claim_ids, save_windows
-from faithtui.store.schema.column_types import (
+from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
+from faithtui.store.schema.storable_text import (
     replace_unstorable_characters,
     replace_unstorable_in_json,
 )
-from faithtui.store.schema.statements import insert_returning_id, split_into_chunks
 from faithtui.store.schema.tables import conversation, run, run_item, sample, sample_claim
 
 Identity = tuple[str, str]

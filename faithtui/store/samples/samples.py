@@ -34,9 +34,9 @@ from faithtui.store.database import Database
 from faithtui.store.samples.population_draws import PopulationDraw, import_and_save_population_draw
 from faithtui.store.samples.sample_records import SampleEntry, SampleLabel, SampleRow, StratumRow
 from faithtui.store.samples.sampling_frames import STRATA, read_frame
-from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.statements import insert_returning_id
+from faithtui.store.schema.storable_text import replace_unstorable_characters
 from faithtui.store.schema.tables import (
     claim,
     conversation,

@@ -11,8 +11,8 @@ from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.splits import SPLITS, Split, SplitRule
 from faithtui.errors import StoreError
 from faithtui.store.database import Database
-from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.json_columns import AnyRow
+from faithtui.store.schema.storable_text import replace_unstorable_characters
 from faithtui.store.schema.tables import conversation, split_rule, test_opening
 
 _ONLY = 1

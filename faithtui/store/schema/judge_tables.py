@@ -8,8 +8,8 @@ from sqlmodel import Field
 from sqlmodel.sql.sqltypes import UTCDateTime
 
 from faithtui.store.schema.checksums import make_checksum_default
-from faithtui.store.schema.column_types import StoredText
 from faithtui.store.schema.metadata import StoreTable, get_table
+from faithtui.store.schema.storable_text import StoredText
 from faithtui.store.schema.stored_json import StoredJson
 
 

@@ -21,13 +21,13 @@ from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.domain.scores import ScoreSet, ScoringRule
 from faithtui.errors import FaithtuiError, StoreDamaged
 from faithtui.store.schema.checksums import MOST_NAMED
-from faithtui.store.schema.column_types import replace_unstorable_in_json
 from faithtui.store.schema.json_columns import (
     images_from_json,
     score_set_from_json,
     scoring_rule_from_json,
 )
 from faithtui.store.schema.metadata import METADATA
+from faithtui.store.schema.storable_text import replace_unstorable_in_json
 
 
 @dataclass(frozen=True, slots=True)

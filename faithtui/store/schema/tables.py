@@ -25,8 +25,8 @@ from sqlmodel.sql.sqltypes import UTCDateTime
 from faithtui.domain.conversation import Image
 from faithtui.domain.scores import ScoreSet, ScoringRule
 from faithtui.store.schema.checksums import make_checksum_default
-from faithtui.store.schema.column_types import StoredText
 from faithtui.store.schema.metadata import StoreTable, get_table
+from faithtui.store.schema.storable_text import StoredText
 from faithtui.store.schema.stored_json import (
     StoredCalibration,
     StoredJson,

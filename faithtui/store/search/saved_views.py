@@ -8,7 +8,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from faithtui.domain.limits import FILTER, VIEW_NAME
 from faithtui.store.database import Database
 from faithtui.store.records import SavedView
-from faithtui.store.schema.column_types import replace_unstorable_characters
+from faithtui.store.schema.storable_text import replace_unstorable_characters
 from faithtui.store.schema.tables import saved_view
 
 

@@ -17,8 +17,8 @@ from sqlalchemy import ColumnElement, Connection, case, insert, literal, select
 from faithtui.domain.ids import RunId
 from faithtui.errors import StoreReadOnly
 from faithtui.store.database import Database
-from faithtui.store.schema.column_types import replace_unstorable_characters
 from faithtui.store.schema.statements import get_driver_connection, split_into_chunks
+from faithtui.store.schema.storable_text import replace_unstorable_characters
 from faithtui.store.schema.tables import (
     claim,
     search_claim,

@@ -13,7 +13,7 @@ from faithtui.domain.ids import RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.store.annotations.raters import RaterRecords
 from faithtui.store.store import Store
-from faithtui.tui.metric_view import get_metric_spec
+from faithtui.tui.metric_words import get_metric_spec
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec

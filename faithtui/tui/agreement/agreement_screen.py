@@ -19,7 +19,7 @@ from faithtui.tui.agreement.panes import AgreementPanes
 from faithtui.tui.agreement.unit_lists import UnitLists
 from faithtui.tui.keymap.key_names import format_key
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.metric_view import get_metric_spec, name_units_at_level
+from faithtui.tui.metric_words import get_metric_spec, name_units_at_level
 from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, make_chosen_row_callback
 from faithtui.tui.screen.main_screen import CONTENT_GROUP, FaithScreen
 from faithtui.tui.session import Session

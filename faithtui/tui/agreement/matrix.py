@@ -8,7 +8,7 @@ from textual.message import Message
 
 from faithtui.agreement.report.model import LevelReport
 from faithtui.tui.agreement import matrix_lines as draw
-from faithtui.tui.metric_view import name_units_at_level
+from faithtui.tui.metric_words import name_units_at_level
 from faithtui.tui.widgets.scroll_pane import Pane
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from faithtui.tui.agreement.part_lines import (
     next_step_lines,
     shade_count,
 )
-from faithtui.tui.metric_view import format_unit_count, name_units_at_level
+from faithtui.tui.metric_words import format_unit_count, name_units_at_level
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     BLANK,

@@ -14,7 +14,7 @@ from faithtui.tui.agreement.marked_lines import (
 )
 from faithtui.tui.agreement.matrix import MatrixPane
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.metric_view import name_units_at_level
+from faithtui.tui.metric_words import name_units_at_level
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.widgets.exposure_panes import ExposureRowPane

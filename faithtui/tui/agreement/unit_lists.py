@@ -8,7 +8,7 @@ from faithtui.tui.agreement import matrix_lines as draw
 from faithtui.tui.agreement.export import explain_blind_refusal
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.metric_view import name_units_at_level
+from faithtui.tui.metric_words import name_units_at_level
 from faithtui.tui.samples.queue import find_item_id_of_conversation
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import PickDialog

@@ -18,7 +18,7 @@ from faithtui.domain.scores import (
 from faithtui.store.records import ItemRow, ItemState, RunRow, RunTotals, TurnView
 from faithtui.tui.conversations.list_facts import ListFacts
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.metric_view import format_unit_count
+from faithtui.tui.metric_words import format_unit_count
 from faithtui.tui.replies.reply_lines import format_call_cost
 from faithtui.tui.review.lines.images import image_placeholder_lines, map_images_to_numbers
 from faithtui.tui.review.lines.transcript import explain_unread_context

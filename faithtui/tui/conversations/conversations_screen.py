@@ -33,7 +33,7 @@ from faithtui.tui.conversations.list_facts import (
     read_run_and_change_stamp,
 )
 from faithtui.tui.conversations.quick_filters import QuickFilters
-from faithtui.tui.metric_view import get_metric_spec
+from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.review.evidence.images import OPEN_IMAGE, ImageOpener
 from faithtui.tui.runs.run_lines import nothing_found_lines

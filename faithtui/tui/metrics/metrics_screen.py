@@ -9,7 +9,7 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.metric_view import get_metric_spec
+from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.metrics.compare_table import CompareTable
 from faithtui.tui.metrics.metric_lines import (
     MetricComparison,

@@ -7,7 +7,7 @@ from textual.binding import Binding, BindingType
 
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ReviewView
-from faithtui.tui.metric_view import capitalise
+from faithtui.tui.metric_words import capitalise
 from faithtui.tui.review.labels.verdict_keys import CLAIM_LIST_BINDINGS
 from faithtui.tui.review.lines.claim_rows import (
     HEADED_FROM,

@@ -14,7 +14,7 @@ from faithtui.store.annotations.blind_view import hide_judge_verdicts
 from faithtui.store.annotations.guidelines import Guideline
 from faithtui.store.records import FreshVerdict, ItemRow, ReviewView
 from faithtui.tui.input_queue import hold_keys_during_worker
-from faithtui.tui.metric_view import get_metric_spec
+from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.review import position
 from faithtui.tui.review.labels.verdict_keys import VERDICT, list_typed_keys
 from faithtui.tui.review.lines import evidence as draw_evidence

@@ -12,7 +12,7 @@ from faithtui.domain.label_sets import LabelSet
 from faithtui.store.annotations.guidelines import Guideline
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.metric_view import capitalise, get_reference_noun_plural
+from faithtui.tui.metric_words import capitalise, get_reference_noun_plural
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.guideline.guideline_lines import count_guideline_lines, draw_guideline

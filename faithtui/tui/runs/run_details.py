@@ -8,7 +8,7 @@ from faithtui.domain.label_sets import LabelSet
 from faithtui.domain.scores import format_parts_left_out_of_mean
 from faithtui.store.runs.run_records import RunRow, RunSpec, RunState
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.metric_view import format_unit_count
+from faithtui.tui.metric_words import format_unit_count
 from faithtui.tui.runs.next_steps import NextStep
 from faithtui.tui.runs.run_lines import MOST_CLAIMS, integrity_lines
 from faithtui.tui.theme import format as fmt

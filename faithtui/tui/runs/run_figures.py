@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from faithtui.domain.ids import LabelId, RunId
 from faithtui.errors import ConfigError, StoreBusy, StoreError
 from faithtui.store.runs.run_records import RunRow, RunState
-from faithtui.tui.metric_view import list_changed_options
+from faithtui.tui.metric_words import list_changed_options
 from faithtui.tui.runs.lowest_scores import MOST_LISTED
 from faithtui.tui.runs.next_steps import QueueFacts, RunKnowledge
 from faithtui.tui.runs.run_lines import MOST_CLAIMS, run_line

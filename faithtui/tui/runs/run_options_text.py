@@ -44,7 +44,7 @@ def format_option_values(options: Mapping[str, object]) -> str:
 
 
 def _format_changed_options_by_name(run: "RunSpec") -> dict[str, str]:
-    from faithtui.tui.metric_view import list_changed_options
+    from faithtui.tui.metric_words import list_changed_options
 
     return _format_options_by_name(list_changed_options(run))
 

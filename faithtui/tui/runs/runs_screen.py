@@ -10,7 +10,7 @@ from faithtui.domain.filters import FilterContext, Scope, TermName
 from faithtui.domain.ids import RunId
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.messages import FirstRunsRead, NewRunRequested, ResumeRequested, ShowScreen
-from faithtui.tui.metric_view import get_metric_spec
+from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.runs.lowest_scores import LowestScores
 from faithtui.tui.runs.run_actions import RunActions
 from faithtui.tui.runs.run_details import run_detail_lines

@@ -24,7 +24,7 @@ from faithtui.agreement.report.compare import PairedUnit
 from faithtui.agreement.report.headline import format_headline
 from faithtui.agreement.report.model import AgreementReport, RateEstimator, Slice
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
-from faithtui.agreement.report.scores import compare_window_and_conversation_scores
+from faithtui.agreement.report.scores import compare_judge_scores_with_human_scores
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings, Severity
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus, Reason
@@ -487,7 +487,7 @@ def test_a_mean_of_windows_is_corrected_where_whole_conversations_were_drawn(
     scores = [
         UnitScores(ScoredUnit.WINDOW, "c", f"g{i}", i, i / 20, i * i / 400, 5, 5) for i in range(20)
     ]
-    (found,) = compare_window_and_conversation_scores(
+    (found,) = compare_judge_scores_with_human_scores(
         scores, RULE, LabelDesign(kind, 100), ReportSettings()
     )
     why = found.corrected.reason

@@ -210,8 +210,8 @@ def test_a_secret_that_an_earlier_version_stored_is_read_hidden() -> None:
         "top_k": 1,
     }
     assert profile.extra_headers == {"X-Gateway-Key": "$GATEWAY", "X-Team": HIDDEN}
-    assert profile.list_hidden() == ("api_key", "routes", "password", "X-Team")
-    assert JudgeProfile(extra_headers={"X-Gateway-Key": "$GATEWAY"}).list_hidden() == ()
+    assert profile.list_hidden_settings() == ("api_key", "routes", "password", "X-Team")
+    assert JudgeProfile(extra_headers={"X-Gateway-Key": "$GATEWAY"}).list_hidden_settings() == ()
     assert "hunter2" not in profile.identity + profile.describe() + json.dumps(profile.to_json())
     identity = json.dumps(stored, sort_keys=True, separators=(",", ":"))
     fingerprint = f"openai-chat/1 m{IDENTITY_MARK}{identity} redact=pii:hide"

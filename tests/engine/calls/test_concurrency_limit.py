@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.engine.calls.concurrency_limit import Slots
+from faithtui.engine.calls.concurrency_limit import ConcurrencyLimit
 
 
 async def settle() -> None:
@@ -14,7 +14,7 @@ async def settle() -> None:
 
 
 async def test_places_are_given_in_the_order_of_arrival() -> None:
-    slots = Slots(1)
+    slots = ConcurrencyLimit(1)
     order: list[int] = []
 
     async def use(number: int) -> None:
@@ -28,7 +28,7 @@ async def test_places_are_given_in_the_order_of_arrival() -> None:
 
 
 async def test_more_places_let_those_who_wait_in_and_fewer_take_none_away() -> None:
-    slots = Slots(1)
+    slots = ConcurrencyLimit(1)
     await slots.acquire()
     waiting = [asyncio.create_task(slots.acquire()) for _ in range(3)]
     await settle()
@@ -48,7 +48,7 @@ async def test_more_places_let_those_who_wait_in_and_fewer_take_none_away() -> N
 
 
 async def test_while_paused_nobody_is_let_in() -> None:
-    slots = Slots(2)
+    slots = ConcurrencyLimit(2)
     slots.pause()
     waiting = asyncio.create_task(slots.acquire())
     await settle()
@@ -60,7 +60,7 @@ async def test_while_paused_nobody_is_let_in() -> None:
 
 @pytest.mark.parametrize("turns", range(4))
 async def test_a_place_on_its_way_to_somebody_who_gave_up_is_not_lost(turns: int) -> None:
-    slots = Slots(1)
+    slots = ConcurrencyLimit(1)
     await slots.acquire()
     gone, next_one = asyncio.create_task(slots.acquire()), asyncio.create_task(slots.acquire())
     await settle()
@@ -76,7 +76,7 @@ async def test_a_place_on_its_way_to_somebody_who_gave_up_is_not_lost(turns: int
 
 
 async def test_a_place_passes_between_loops() -> None:
-    slots = Slots(1)
+    slots = ConcurrencyLimit(1)
     await slots.acquire()
     had = threading.Event()
 
@@ -100,7 +100,7 @@ async def test_a_place_passes_between_loops() -> None:
 )
 def test_never_more_than_the_limit_enter_and_everybody_gets_in(limit: int, acts: list[str]) -> None:
     async def play() -> None:
-        slots = Slots(limit)
+        slots = ConcurrencyLimit(limit)
         inside = 0
         tasks: list[asyncio.Task[None]] = []
         leave = asyncio.Event()

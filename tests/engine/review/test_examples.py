@@ -25,7 +25,7 @@ from faithtui.formats.writers.ragas_annotations import format_annotations_json
 from faithtui.metrics.examples import MOST_LETTERS, format_examples
 from faithtui.metrics.registry import METRICS, MetricEntry, build
 from faithtui.output_files import write_text
-from faithtui.store.schema.column_types import replace_unstorable_characters
+from faithtui.store.schema.storable_text import replace_unstorable_characters
 from faithtui.store.store import Store
 from tests.engine.building import store_with
 from tests.engine.learning_judge import judged, label

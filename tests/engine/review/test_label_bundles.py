@@ -18,7 +18,7 @@ from faithtui.domain.label_bundle import BundleClaim, BundleEvent, LabelBundle
 from faithtui.engine.review.label_bundles import merge_bundles_into_store, write_bundle_file
 from faithtui.engine.runs import runner
 from faithtui.formats.label_bundles import format_bundle_lines, read_bundle
-from faithtui.store.schema.column_types import hash_normalised_claim
+from faithtui.store.schema.storable_text import hash_normalised_claim
 from faithtui.store.store import Store
 from tests.engine.building import conversation, planned, store_with
 

@@ -33,7 +33,7 @@ from faithtui.domain.label_bundle import (
 )
 from faithtui.store.annotations.guidelines import find_default_guideline
 from faithtui.store.bundles.merge import UnmergedConversation
-from faithtui.store.schema.column_types import hash_normalised_statement, text_hash
+from faithtui.store.schema.storable_text import hash_normalised_statement, text_hash
 from faithtui.store.store import Store
 from tests.store.building import FACTS, Labels, imported, judged, make_conversation, spec_of
 

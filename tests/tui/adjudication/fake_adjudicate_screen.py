@@ -11,7 +11,7 @@ from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
 from faithtui.tui.adjudication.claim_reader import ClaimReader
 from faithtui.tui.adjudication.final_labels import FinalLabels
 from faithtui.tui.adjudication.final_notes import FinalNotes
-from faithtui.tui.metric_view import get_metric_spec
+from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.session import Session
 from tests.tui.fake_screen import FakeScreen
 

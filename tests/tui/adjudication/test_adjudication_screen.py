@@ -21,7 +21,7 @@ from faithtui.store.store import Store
 from faithtui.tui.adjudication.adjudication_lines import format_rater_agreement_lines
 from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
 from faithtui.tui.app import FaithApp
-from faithtui.tui.metric_view import get_metric_spec
+from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.review.guideline.guideline_dialog import GuidelineDialog
 from faithtui.tui.screen.dialogs import GoDialog
 from tests.tui.building import SPEC

@@ -12,7 +12,7 @@ from faithtui.tui.agreement.agreement_screen import AgreementScreen
 from faithtui.tui.agreement.unit_lists import UnitLists
 from faithtui.tui.app import FaithApp
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.metric_view import get_metric_spec
+from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.dialogs import (
     PickDialog,

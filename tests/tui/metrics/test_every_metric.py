@@ -18,7 +18,7 @@ from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
-from faithtui.tui.metric_view import capitalise, get_metric_spec
+from faithtui.tui.metric_words import capitalise, get_metric_spec
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.dialogs import TextDialog
 from tests.tui.building import NOON, SPEC

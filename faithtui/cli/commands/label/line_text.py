@@ -19,7 +19,7 @@ from faithtui.domain.text.texts import tokenise_text
 from faithtui.domain.text.visible_text import make_visible, make_visible_line
 from faithtui.metrics.base import MetricSpec
 from faithtui.store.records import ClaimView, ReviewView, TurnView
-from faithtui.tui.metric_view import reference_letter
+from faithtui.tui.metric_words import reference_letter
 from faithtui.tui.review.lines.evidence import (
     MAX_CLAIM_COMPARED,
     RankedPassageView,

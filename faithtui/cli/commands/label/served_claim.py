@@ -8,7 +8,7 @@ from faithtui.metrics.base import MetricSpec
 from faithtui.store.annotations.blind_view import has_given_queue_verdict, hide_judge_verdicts
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.store.store import Store
-from faithtui.tui.metric_view import get_metric_spec
+from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.review.lines.evidence import (
     RankedPassageView,
     TokenisedView,

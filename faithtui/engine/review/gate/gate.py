@@ -29,7 +29,6 @@ from faithtui.agreement.gate.certificate_changes import (
     list_judge_and_metric_changes,
     list_run_date_changes,
 )
-from faithtui.agreement.gate.missing_figures import explain_missing_figures
 from faithtui.agreement.gate.threshold_checks import (
     CLOCKS_DIFFER,
     CheckOutcome,
@@ -44,6 +43,7 @@ from faithtui.agreement.gate.threshold_checks import (
     explain_doubtful_figures,
     select_figures_gate_may_rely_on,
 )
+from faithtui.agreement.gate.undecided_criteria import explain_missing_figures
 from faithtui.agreement.gate.warning_checks import (
     CONVENIENCE_WARNING,
     make_doubtful_checks_undecided,

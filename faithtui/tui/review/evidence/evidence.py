@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.text.visible_text import make_visible
-from faithtui.tui.metric_view import capitalise
+from faithtui.tui.metric_words import capitalise
 from faithtui.tui.review import position
 from faithtui.tui.review.evidence.images import OPEN_IMAGE
 from faithtui.tui.review.lines import claims as draw_claims

@@ -8,7 +8,7 @@ from faithtui.domain.integrity.missing_facts import MissingFact
 from faithtui.domain.text.evidence import compute_weighted_word_overlap
 from faithtui.domain.verdicts import Stance
 from faithtui.store.records import ClaimView, ReviewView, TruthView, TurnView
-from faithtui.tui.metric_view import get_reference_noun_plural, reference_letter
+from faithtui.tui.metric_words import get_reference_noun_plural, reference_letter
 from faithtui.tui.review.lines.evidence import (
     STANCE_LOOKS,
     TokenisedView,

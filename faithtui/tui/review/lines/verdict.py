@@ -8,7 +8,7 @@ from faithtui.domain.annotations import REASON_CODES, Action
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.metric_view import get_reference_noun_plural, reference_letter
+from faithtui.tui.metric_words import get_reference_noun_plural, reference_letter
 from faithtui.tui.review.lines.claims import is_judge_wording_unlike_label
 from faithtui.tui.review.lines.evidence import (
     STANCE_LOOKS,

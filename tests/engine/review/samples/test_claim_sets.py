@@ -14,7 +14,7 @@ from faithtui.engine.review.reports.agreement_report import compute_run_agreemen
 from faithtui.engine.review.samples.claim_sets import export_claim_set, import_claim_set
 from faithtui.errors import ExportError, InputError, StoreError
 from faithtui.formats import claim_sets
-from faithtui.store.schema.column_types import replace_unstorable_characters
+from faithtui.store.schema.storable_text import replace_unstorable_characters
 from faithtui.store.store import Store
 from tests.store.building import make_conversation
 from tests.store.runs.test_run_designs import drawn, judged_all, label, sampled

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from faithtui.agreement.gate.missing_figures import explain_missing_figures
 from faithtui.agreement.gate.threshold_checks import (
     CheckOutcome,
     Criterion,
@@ -14,6 +13,7 @@ from faithtui.agreement.gate.threshold_checks import (
     check_figures_against_thresholds,
     select_figures_gate_may_rely_on,
 )
+from faithtui.agreement.gate.undecided_criteria import explain_missing_figures
 from faithtui.agreement.labelled_units import ClaimUnit, DesignKind, LabelDesign, StratumCounts
 from faithtui.agreement.report.missing_figures import explain_nothing_compared
 from faithtui.agreement.report.model import LevelReport

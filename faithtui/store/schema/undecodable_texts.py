@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Iterator
 
 from faithtui.store.schema.checksums import CHECKED_COLUMNS, MOST_NAMED
-from faithtui.store.schema.column_types import StoredText
 from faithtui.store.schema.metadata import METADATA
+from faithtui.store.schema.storable_text import StoredText
 
 
 def describe_undecodable_texts(raw: sqlite3.Connection) -> Iterator[str]:
