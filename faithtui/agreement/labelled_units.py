@@ -174,6 +174,8 @@ class AnswerUnit:
     raters: int
     opinions: tuple[Opinion, ...] = ()
     """Labels of the answer as a whole, one per person, imported and given here."""
+    claim: ClaimId | None = None
+    """What these labels belong to in the store; None: they are from elsewhere."""
 
 
 def decide_answer_by_majority(
@@ -292,6 +294,10 @@ class LabelDesign:
     random_prefix: bool = False
     """What is labelled follows the drawn order without a gap but for skipped ones, so that
     stopping early is harmless."""
+    passed_over: int = 0
+    """Claims of the sample that are still to do before labelled ones, in the drawn order. Where
+    they are more than those, nothing says how the labelled ones were chosen, and `kind` is
+    `CONVENIENCE`. 0 with `CLUSTER`."""
     outside: int = 0
     """Labelled claims that are not of the sample: a convenience sample, left out of its
     figures."""

@@ -305,7 +305,7 @@ def show_app(
     if queue is not None:
         app.session.start_queue(queue)
     app.run()
-    return app.return_code or 0
+    return app.shutdown.process_exit_code
 
 
 def has_terminal() -> bool:

@@ -84,6 +84,14 @@ class Shutdown:
         """Keys that quit."""
         return tuple(self.app.session.keymap.get("app.quit", "ctrl+q").split(","))
 
+    @property
+    def process_exit_code(self) -> int:
+        """What the process ends with once the app has: also where it ended before it was told to.
+
+        What is still drawn when the store is closed may end it first.
+        """
+        return self.app.return_code or self.exit_code
+
     def set_exit_code(self, code: int) -> None:
         """Say what the process ends with."""
         self.exit_code = code

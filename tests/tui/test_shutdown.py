@@ -1,6 +1,7 @@
 """Quitting while answers are on their way: they are waited for, unless somebody says not to."""
 
 import asyncio
+import signal
 
 import pytest
 from textual.app import ComposeResult
@@ -180,3 +181,12 @@ async def test_a_widget_that_misses_is_a_bug_while_nobody_leaves(app: FaithApp) 
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot)
         assert not app.shutdown.is_shutdown_error(NoMatches("a widget misses"))
+
+
+def test_an_app_that_ends_before_it_is_told_to_has_the_exit_code_of_the_signal(
+    app: FaithApp,
+) -> None:
+    """A drawing of a store that is closed may end it first: 0 would say that somebody quit."""
+    app.shutdown.set_exit_code(128 + signal.SIGTERM)
+    assert app.return_code is None
+    assert app.shutdown.process_exit_code == 128 + signal.SIGTERM

@@ -4,13 +4,16 @@ A sample speaks for its run only with all of its claims. Who skips the hard ones
 on the easy ones, so a gate decides only what holds whatever the missing labels would have been.
 """
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from faithtui.agreement.idk_recoding import EXCLUDED
-from faithtui.agreement.labelled_units import ClaimUnit, DesignKind, LabelState
-from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
-from faithtui.agreement.report.model import LevelReport
+from faithtui.agreement.labelled_units import AnswerUnit, ClaimUnit, DesignKind, LabelState
+from faithtui.agreement.report.claim_and_answer_figures import (
+    compute_answer_level_report,
+    compute_claim_level_report,
+)
+from faithtui.agreement.report.model import FAIL, LevelReport
 from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
 from faithtui.domain.ids import ClaimId
@@ -139,6 +142,50 @@ def compute_bounds_over_missing_labels(
         passing=report_with_labels_filled_in(
             {place: _fill_in_human_label(rows[place], words.passing) for place in by_hand}
         ),
+    )
+
+
+def compute_bounds_over_doubtful_answers(
+    prepared: PreparedUnits,
+    accepted: Collection[str] = (),
+    doubtful: Mapping[ClaimId, Collection[str]] = _NONE_DOUBTFUL,
+) -> MissingBounds | None:
+    """Compute the figures of answers under the worst and the best that doubtful labels could be.
+
+    Args:
+        prepared: The units of a report.
+        accepted: Codes of what may be counted as it is labelled.
+        doubtful: Answers whose labels nobody can vouch for, with the warnings' codes.
+
+    Returns:
+        None when no answer is doubtful for what is not accepted.
+    """
+    codes: list[str] = []
+    places: list[int] = []
+    answers = prepared.readings.answers
+    for place, answer in enumerate(answers):
+        found = doubtful.get(answer.claim, ()) if answer.claim is not None else ()
+        if asked := [each for each in found if each not in accepted]:
+            codes.extend(asked)
+            places.append(place)
+    if not places:
+        return None
+    rule = prepared.rule
+
+    def report_with_labels(does_label_pass: Callable[[AnswerUnit], bool]) -> LevelReport:
+        filled = list(answers)
+        for place in places:
+            word = rule.passing[0] if does_label_pass(answers[place]) else FAIL
+            filled[place] = replace(answers[place], human=word, opinions=())
+        settings = prepared.compared.settings
+        return compute_answer_level_report(filled, prepared.readings.unrated, rule, settings)
+
+    return MissingBounds(
+        {code: codes.count(code) for code in MISSING_WORDS if code in codes},
+        against=report_with_labels(lambda answer: not answer.passes),
+        agreeing=report_with_labels(lambda answer: bool(answer.passes)),
+        failing=report_with_labels(lambda answer: False),
+        passing=report_with_labels(lambda answer: True),
     )
 
 

@@ -12,6 +12,7 @@ from faithtui.agreement.gate.missing_labels import (
     MISSING_WORDS,
     OVERRULED,
     MissingBounds,
+    compute_bounds_over_doubtful_answers,
     compute_bounds_over_missing_labels,
 )
 from faithtui.agreement.gate.threshold_checks import (
@@ -124,11 +125,14 @@ def make_doubtful_checks_undecided(
         doubtful: Claims whose labels nobody can vouch for, with the codes of the warnings.
     """
     counted = 0
-    is_claims = level.level is ReportLevel.CLAIMS
     figures = {each.criterion for each in checks}.intersection(of_labels, _FIGURES)
-    if is_claims and figures:
-        bounds = compute_bounds_over_missing_labels(
-            prepared, level.unit, wanted.accepted, doubtful or {}
+    if figures:
+        bounds = (
+            compute_bounds_over_missing_labels(
+                prepared, level.unit, wanted.accepted, doubtful or {}
+            )
+            if level.level is ReportLevel.CLAIMS
+            else compute_bounds_over_doubtful_answers(prepared, wanted.accepted, doubtful or {})
         )
         if bounds is not None:
             counted = bounds.counts.get("invalid_verdicts", 0)

@@ -411,6 +411,14 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
             "corrected rate is given. A run over all of them has one (faithtui run --claims)."
         )
         yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
+    elif design.kind is DesignKind.CONVENIENCE and design.passed_over:
+        message = (
+            f"Of the sample «{design.name}» {design.passed_over:,} {many} are still to do before "
+            "labelled ones in the drawn order, more than are labelled: those were chosen "
+            "otherwise, so no corrected rate is given. Label on in the order of the sample to "
+            "have one."
+        )
+        yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
     elif design.kind is DesignKind.CONVENIENCE:
         message = (
             f"{coverage.unreviewed:,} of {_count(coverage.units, one, many)} have no label and the "

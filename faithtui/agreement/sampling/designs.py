@@ -197,7 +197,22 @@ def find_label_design(
             unjudged=sample.unjudged,
             beyond=sample.beyond,
         )
-    return _make_design_of_sample(kind, claims, sample, rated=rated)
+    found = _make_design_of_sample(kind, claims, sample, rated=rated)
+    if found.passed_over <= sum(each.labelled for each in found.strata):
+        return found
+    # So few that follow the order can have been chosen before the sample was drawn.
+    return LabelDesign(
+        DesignKind.CONVENIENCE,
+        len(claims),
+        name=sample.name,
+        conversations=conversations,
+        rated=rated,
+        drawn_in=sample.drawn_in,
+        claim_set=sample.claim_set,
+        unjudged=sample.unjudged,
+        beyond=sample.beyond,
+        passed_over=found.passed_over,
+    )
 
 
 def _count_conversations(claims: Sequence[ClaimUnit], sample: LabelledSample | None) -> int:
@@ -215,6 +230,7 @@ def _make_design_of_sample(
         _list_conversation_states(drawn) if sample.design is SamplingDesign.CONVERSATIONS else None
     )
     inside = {each.claim for each in sample.claims}
+    passed_over = 0 if whole is not None else _count_unlabelled_before_served_claims(drawn)
     return LabelDesign(
         kind,
         sample.frame,
@@ -222,11 +238,8 @@ def _make_design_of_sample(
         sample=sample.id,
         name=sample.name,
         seed=sample.seed,
-        random_prefix=not (
-            _has_label_after_unlabelled_claim((each.stratum, state) for each, state in drawn)
-            if whole is None
-            else _has_served_after_unfinished(drawn)
-        ),
+        random_prefix=not (passed_over if whole is None else _has_served_after_unfinished(drawn)),
+        passed_over=passed_over,
         outside=sum(
             each.state is LabelState.LABELLED and each.claim not in inside for each in claims
         ),
@@ -336,12 +349,15 @@ def _has_served_after_unfinished(drawn: Sequence[tuple[SampledClaim, LabelState]
     return False
 
 
-def _has_label_after_unlabelled_claim(units: Iterable[tuple[str, LabelState]]) -> bool:
-    """Say whether something comes after what is still to do in its stratum."""
-    waiting: set[str] = set()
-    for stratum, state in units:
-        if state not in (LabelState.LABELLED, LabelState.SKIPPED):
-            waiting.add(stratum)
-        elif stratum in waiting:
-            return True
-    return False
+def _count_unlabelled_before_served_claims(
+    drawn: Sequence[tuple[SampledClaim, LabelState]],
+) -> int:
+    """Count what is still to do before something that is labelled or skipped in its stratum."""
+    waiting: Counter[str] = Counter()
+    passed_over: Counter[str] = Counter()
+    for each, state in drawn:
+        if state in (LabelState.LABELLED, LabelState.SKIPPED):
+            passed_over[each.stratum] = waiting[each.stratum]
+        else:
+            waiting[each.stratum] += 1
+    return passed_over.total()

@@ -444,6 +444,7 @@ def _make_units_of_answers_labelled_as_whole(
             rating=sum(rated) / len(rated) if rated else None,
             raters=len(who),
             opinions=people.opinions,
+            claim=ClaimId(row.claim),
         )
 
 

@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, false, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, false, func, or_, select, true
 
 from faithtui.domain.annotations import COUNTED_ACTIONS, Action
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
@@ -200,29 +200,31 @@ class Provenance:
             )
             return {ClaimId(each) for each in found.scalars()}
 
-    def list_claims_imported_after_judging(self, claims: Collection[ClaimId]) -> set[ClaimId]:
+    def list_claims_imported_after_judging(
+        self, claims: Collection[ClaimId], *, are_answers: bool = False
+    ) -> set[ClaimId]:
         """List the claims with a label that came with data and may be of after their judging.
 
         Either a run had judged them by then, or the judge of one was asked elsewhere, and nobody
         knows when; then labels are left out of which the data say how they were given.
+
+        Args:
+            claims: Of which.
+            are_answers: They are answers as a whole, which are judged with their conversation.
         """
-        judged = (
-            select(verdict.c.claim_id)
-            .join(window, window.c.id == verdict.c.window_id)
-            .join(run_item, run_item.c.id == window.c.run_item_id)
-            .join(run, run.c.id == run_item.c.run_id)
-            .where(
-                verdict.c.claim_id == human_label.c.claim_id,
-                or_(
-                    run.c.created_at < human_label.c.created_at,
-                    run.c.judge_fingerprint.startswith(IMPORTED_FINGERPRINT) & ~HAS_LABEL_RECORD,
-                ),
-            )
+        judged = _select_items_that_judge_claim(are_answers=are_answers).join(
+            run,
+            (run.c.id == run_item.c.run_id)
+            & or_(
+                run.c.created_at < human_label.c.created_at,
+                run.c.judge_fingerprint.startswith(IMPORTED_FINGERPRINT) & ~HAS_LABEL_RECORD,
+            ),
         )
         with self._database.open_reader() as connection:
             found = connection.execute(
                 select(human_label.c.claim_id)
                 .distinct()
+                .join(claim, claim.c.id == human_label.c.claim_id)
                 .where(
                     make_in_condition(human_label.c.claim_id, claims),
                     IS_IMPORTED_LABEL,
@@ -242,8 +244,14 @@ class Provenance:
                 .limit(1)
             )
 
-    def count_labelled_claims_left_out_of_run(self, run_id: RunId) -> dict[ConversationId, int]:
+    def count_labelled_claims_left_out_of_run(
+        self, run_id: RunId, *, are_answers: bool = False
+    ) -> dict[ConversationId, int]:
         """Count what could have been left out of a run because of its labels.
+
+        Args:
+            run_id: The run.
+            are_answers: Count answers that are labelled as a whole, instead of claims in them.
 
         Returns:
             Labelled claims by conversation: of the data sets of the run, in conversations that it
@@ -254,11 +262,9 @@ class Provenance:
         made_at = select(run.c.created_at).where(run.c.id == run_id).scalar_subquery()
         earlier = run.alias()
         judged_before = (
-            select(verdict.c.claim_id)
-            .join(window, window.c.id == verdict.c.window_id)
-            .join(run_item, run_item.c.id == window.c.run_item_id)
+            _select_items_that_judge_claim(are_answers=are_answers)
             .join(earlier, earlier.c.id == run_item.c.run_id)
-            .where(verdict.c.claim_id == claim.c.id, earlier.c.created_at < made_at)
+            .where(earlier.c.created_at < made_at)
         )
         with self._database.open_reader() as connection:
             rows = connection.execute(
@@ -266,6 +272,7 @@ class Provenance:
                 .join(human_label, human_label.c.claim_id == claim.c.id)
                 .join(conversation, conversation.c.id == claim.c.conversation_id)
                 .where(
+                    claim.c.kind == "answer" if are_answers else true(),
                     conversation.c.source.in_(sources),
                     conversation.c.id.not_in(inside),
                     human_label.c.action.in_([each.value for each in COUNTED_ACTIONS]),
@@ -332,6 +339,22 @@ class Provenance:
                 if not row.imported or row.guideline_version is not None
             ),
         )
+
+
+def _select_items_that_judge_claim(*, are_answers: bool) -> Select[Any]:
+    """Select the conversations of runs that judged the claim at hand.
+
+    Args:
+        are_answers: Claims are answers as a whole, which are judged with their conversation.
+    """
+    items = select(run_item.c.id).select_from(run_item)
+    if are_answers:
+        return items.where(run_item.c.conversation_id == claim.c.conversation_id)
+    return (
+        items.join(window, window.c.run_item_id == run_item.c.id)
+        .join(verdict, verdict.c.window_id == window.c.id)
+        .where(verdict.c.claim_id == claim.c.id)
+    )
 
 
 def _list_claims_labelled_blind_after_reveal(

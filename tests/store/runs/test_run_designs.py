@@ -200,6 +200,23 @@ def test_a_gap_in_the_drawn_order_is_found(
     assert design(store, run, row.id).random_prefix is prefix
 
 
+def test_labels_that_were_there_before_a_draw_of_everything_are_no_sample(
+    store: Store, run: RunId
+) -> None:
+    """Whoever labels the worst conversation and then draws all claims has chosen those labels."""
+    chosen = claims_of(store, run)[-3:]
+    label(store, run, [each.claim for each in chosen])
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 20))
+    order = drawn(store, row)
+    places = sorted(order.index(each.claim) for each in chosen)
+    found = design(store, run)
+    assert (found.kind, found.name) == (DesignKind.CONVENIENCE, row.name)
+    assert found.passed_over == places[-1] - 2 > 3
+    label(store, run, order[: places[-1] - 1])
+    found = design(store, run)
+    assert (found.kind, found.passed_over) == (DesignKind.SIMPLE, 1)
+
+
 @pytest.mark.parametrize(
     ("labelled", "prefix"),
     [((5, 2, 0), True), ((5, 5, 1), True), ((3, 5, 0), False), ((1, 1, 1), False)],

@@ -83,7 +83,7 @@ async def test_archiving_is_taken_back_and_done_again(
         assert numbers(app) == [3, 1]
         await press(pilot, "u", "u")
         assert "nothing was archived here" in status(app)
-        await press(pilot, "space", "j", "space", "d", "u")
+        await press(pilot, "space", "k", "space", "d", "u")
         assert re.search(r"undone: runs #\d #\d are listed again", status(app))
 
 

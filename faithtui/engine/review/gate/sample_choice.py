@@ -6,16 +6,28 @@ that looks best, who deletes conversations can delete those with the faults, and
 label differs from the judge's can give another.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Self
+from typing import NamedTuple, Self
 
-from faithtui.agreement.labelled_units import ClaimUnit, LabelState, RunUnits
+from faithtui.agreement.labelled_units import (
+    ClaimUnit,
+    LabelState,
+    Opinion,
+    RunUnits,
+    decide_answer_by_majority,
+)
+from faithtui.agreement.report.claim_and_answer_figures import (
+    find_judge_answer_verdict,
+    pass_or_fail,
+)
 from faithtui.agreement.report.settings import ReportLevel, ReportWarning, Severity
 from faithtui.agreement.report.units import RANDOM_DESIGNS
 from faithtui.domain.annotations import Action
-from faithtui.domain.ids import ClaimId, SampleId
+from faithtui.domain.ids import ClaimId, ConversationId, SampleId
+from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.scores import ScoringRule
 from faithtui.store.deletion_records import EXPOSURES, DeletionKind
 from faithtui.store.records import RunRow
 from faithtui.store.samples.sample_records import SampleRow
@@ -46,17 +58,17 @@ _UNKNOWN = (
     "drawn, and import it here."
 )
 _CHANGED = (
-    "{changed:,} of the {many:,} labelled claims in the figures agree with the judge only since "
+    "{changed:,} of the {many:,} labelled {units} in the figures agree with the judge only since "
     "their label was changed, or settled against all other annotators: whoever knows where they "
     "differ can make them agree."
 )
 _BESIDE = (
-    "the figures are of {many:,} labelled claims; {beside:,} of the same data sets lie in "
+    "the figures are of {many:,} labelled {units}; {beside:,} of the same data sets lie in "
     "conversations that this run did not judge, and were labelled before it was made: whoever "
     "knows labels can choose conversations that suit."
 )
 _IMPORTED = (
-    "the labels of {late:,} of the {many:,} labelled claims in the figures came with data after a "
+    "the labels of {late:,} of the {many:,} labelled {units} in the figures came with data after a "
     "run had judged them, or beside one whose judge was asked elsewhere: nothing says whether "
     "those who gave them saw its verdicts."
 )
@@ -66,12 +78,12 @@ _DELETED = (
     "labelled."
 )
 _SEEN_IN_OTHER_RUN = (
-    "the labels of {seen:,} of the {of:,} labelled claims in the figures were given blind by "
+    "the labels of {seen:,} of the {of:,} labelled {units} in the figures were given blind by "
     "annotators who had verdicts of another run on the same conversation in view before, or "
     "revealed: a judge that is asked again says much the same."
 )
 _EXPOSURES_DELETED = (
-    "the labels of {many:,} of the {of:,} labelled claims in the figures were given blind after a "
+    "the labels of {many:,} of the {of:,} labelled {units} in the figures were given blind after a "
     "deletion (lastly on {at:%Y-%m-%d} by {by}) took along who had seen the judge's verdicts: "
     "nothing says whether those who gave them had."
 )
@@ -101,22 +113,55 @@ class LabelSelection:
     warnings: list[ReportWarning] = field(default_factory=list)
     """Of the sample, the run, and labels where there are many."""
     doubtful: dict[ClaimId, set[str]] = field(default_factory=dict)
-    """A few claims whose labels nobody can vouch for, with the codes of the warnings of many."""
+    """A few claims, or answers as a whole, whose labels nobody can vouch for, with the codes of
+    the warnings of many."""
 
-    def add_labels(self, code: str, claims: Collection[ClaimId], many: int, message: str) -> None:
-        """Add claims whose labels nobody can vouch for.
+    def add_labels(
+        self, code: str, claims: Collection[ClaimId], counted: "_CountedLabels", message: str
+    ) -> None:
+        """Add claims, or answers as a whole, whose labels nobody can vouch for.
 
         Args:
             code: Of the warning.
             claims: The claims.
-            many: Labelled claims in the figures.
+            counted: All that are labelled and in the figures.
             message: Of the warning, where they are more than a few of those.
         """
-        if len(claims) > MANY_KNOWN * many:
-            self.warnings.append(_make_warning(code, message))
+        if len(claims) > MANY_KNOWN * len(counted.units):
+            self.warnings.append(_make_warning(code, message, counted.level))
         else:
             for each in claims:
                 self.doubtful.setdefault(each, set()).add(code)
+
+
+class _CountedUnit(NamedTuple):
+    """A claim, or an answer as a whole, with a label that figures rest on."""
+
+    claim: ClaimId
+    conversation: ConversationId
+    judge: str | None
+    human: str | None
+    opinions: tuple[Opinion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _CountedLabels:
+    """The labels that the figures of one level rest on."""
+
+    level: ReportLevel
+    units: Sequence[_CountedUnit]
+    translate_word: Callable[[str], str]
+    """Makes a word that somebody gave one of those of the units."""
+
+    @property
+    def claims(self) -> list[ClaimId]:
+        """What the labels belong to."""
+        return [each.claim for each in self.units]
+
+    @property
+    def are_answers(self) -> bool:
+        """Whether they are of answers as a whole."""
+        return self.level is ReportLevel.ANSWERS
 
 
 def find_label_selection(store: Store, run: RunRow, readings: RunUnits) -> LabelSelection:
@@ -127,19 +172,68 @@ def find_label_selection(store: Store, run: RunRow, readings: RunUnits) -> Label
         run: The run whose labels these are.
         readings: What judge and people said; the design says which sample it is.
     """
-    counted = _list_counted_claims(readings)
+    levels = (
+        _collect_counted_claims(readings, run.spec.rule),
+        _collect_counted_answers(readings, run.spec.rule),
+    )
     found = LabelSelection(
         [
             *_list_deletion_warnings(store, run),
-            *_list_chosen_conversation_warnings(store, run, readings, counted),
             *_list_sample_warnings(store, run, readings),
         ]
     )
-    _add_labels_after_deleted_exposures(found, store, counted)
-    _add_labels_after_other_run(found, store, counted)
-    _add_changed_labels(found, store, run, counted)
-    _add_imported_labels(found, store, counted)
+    for counted in levels:
+        if counted.units:
+            found.warnings.extend(_list_chosen_conversation_warnings(store, run, readings, counted))
+            _add_labels_after_deleted_exposures(found, store, counted)
+            _add_labels_after_other_run(found, store, counted)
+            _add_changed_labels(found, store, counted)
+            _add_imported_labels(found, store, counted)
     return found
+
+
+def _collect_counted_claims(readings: RunUnits, rule: ScoringRule) -> _CountedLabels:
+    """Collect the labelled claims that figures rest on: of a sample, drawn ones."""
+    is_sample = readings.design.kind in RANDOM_DESIGNS
+    units = [
+        _CountedUnit(each.claim, each.conversation, each.judge, each.human, each.opinions)
+        for each in readings.claims
+        if each.state is LabelState.LABELLED
+        and not (is_sample and (each.audit or each.position is None))
+    ]
+    return _CountedLabels(
+        ReportLevel.CLAIMS, units, lambda word: rule.translate_word_to_label(word) or word
+    )
+
+
+def _collect_counted_answers(readings: RunUnits, rule: ScoringRule) -> _CountedLabels:
+    """Collect the answers that were labelled as a whole and judged, each as pass or fail.
+
+    Where a metric judges whole answers, they are claims, and none is collected here.
+    """
+    claims = {each.claim for each in readings.claims}
+
+    def translate_word(word: str) -> str:
+        label = rule.translate_word_to_label(word)
+        return (
+            word if label is None or label == NOT_A_CLAIM else pass_or_fail(label in rule.passing)
+        )
+
+    units = []
+    for each in readings.answers:
+        judge, passes = (
+            find_judge_answer_verdict(each),
+            decide_answer_by_majority(each, rule.passing, rule.labels),
+        )
+        if each.claim is None or each.claim in claims or judge is None or passes is None:
+            continue
+        opinions = tuple(
+            opinion._replace(verdict=translate_word(opinion.verdict)) for opinion in each.opinions
+        )
+        units.append(
+            _CountedUnit(each.claim, each.conversation, judge, pass_or_fail(passes), opinions)
+        )
+    return _CountedLabels(ReportLevel.ANSWERS, units, translate_word)
 
 
 def _list_sample_warnings(store: Store, run: RunRow, readings: RunUnits) -> list[ReportWarning]:
@@ -197,14 +291,14 @@ def _list_deletion_warnings(store: Store, run: RunRow) -> list[ReportWarning]:
 
 
 def _add_labels_after_deleted_exposures(
-    selection: LabelSelection, store: Store, counted: Sequence[ClaimUnit]
+    selection: LabelSelection, store: Store, counted: _CountedLabels
 ) -> None:
     """Add blind labels of conversations or runs that a store had before, and forgot.
 
     Who saw what of them went too. What they were is not known, so all that may be the same are
     asked about. A deleted annotator is not: another name hides as much.
     """
-    claims, found = [each.claim for each in counted], set[ClaimId]()
+    claims, found = counted.claims, set[ClaimId]()
     deletions = store.deletions.list_deletions()
     rows = [
         each
@@ -226,91 +320,85 @@ def _add_labels_after_deleted_exposures(
         )
     if found:
         message = _EXPOSURES_DELETED.format(
-            many=len(found), of=len(counted), at=rows[-1].created_at, by=rows[-1].deleted_by
+            many=len(found),
+            of=len(claims),
+            units=counted.level,
+            at=rows[-1].created_at,
+            by=rows[-1].deleted_by,
         )
-        selection.add_labels("exposures_deleted", found, len(counted), message)
+        selection.add_labels("exposures_deleted", found, counted, message)
 
 
 def _add_labels_after_other_run(
-    selection: LabelSelection, store: Store, counted: Sequence[ClaimUnit]
+    selection: LabelSelection, store: Store, counted: _CountedLabels
 ) -> None:
     """Add blind labels whose annotators had seen what another run's judge says there."""
-    claims = [each.claim for each in counted]
+    claims = counted.claims
     seen = store.provenance.list_claims_labelled_blind_after_other_run(claims)
-    message = _SEEN_IN_OTHER_RUN.format(seen=len(seen), of=len(counted))
-    selection.add_labels("seen_in_other_run", seen, len(counted), message)
+    message = _SEEN_IN_OTHER_RUN.format(seen=len(seen), of=len(claims), units=counted.level)
+    selection.add_labels("seen_in_other_run", seen, counted, message)
 
 
-def _list_counted_claims(readings: RunUnits) -> list[ClaimUnit]:
-    """List the labelled claims that figures rest on: of a sample, drawn ones."""
-    is_sample = readings.design.kind in RANDOM_DESIGNS
-    return [
-        each
-        for each in readings.claims
-        if each.state is LabelState.LABELLED
-        and not (is_sample and (each.audit or each.position is None))
-    ]
-
-
-def _add_imported_labels(
-    selection: LabelSelection, store: Store, counted: Sequence[ClaimUnit]
-) -> None:
+def _add_imported_labels(selection: LabelSelection, store: Store, counted: _CountedLabels) -> None:
     """Add labels that came with data when the judge's verdicts were there to be copied."""
     alone = [
-        each.claim for each in counted if all(opinion.came_with_data for opinion in each.opinions)
+        each.claim
+        for each in counted.units
+        if all(opinion.came_with_data for opinion in each.opinions)
     ]
-    late = store.provenance.list_claims_imported_after_judging(alone) if alone else ()
-    message = _IMPORTED.format(late=len(late), many=len(counted))
-    selection.add_labels("imported_labels", late, len(counted), message)
+    late = store.provenance.list_claims_imported_after_judging(
+        alone, are_answers=counted.are_answers
+    )
+    message = _IMPORTED.format(late=len(late), many=len(counted.units), units=counted.level)
+    selection.add_labels("imported_labels", late, counted, message)
 
 
 def _list_chosen_conversation_warnings(
-    store: Store, run: RunRow, readings: RunUnits, counted: Sequence[ClaimUnit]
+    store: Store, run: RunRow, readings: RunUnits, counted: _CountedLabels
 ) -> list[ReportWarning]:
     """Warn of a run over some conversations of a data set, made once their labels were known.
 
     A claim set is not asked: it was drawn, and `drawn_after_labels` asks when. Nor are other parts
     of a split, which is random.
     """
-    if readings.design.claim_set is not None or not counted:
+    if readings.design.claim_set is not None:
         return []
-    claims = [each.claim for each in counted]
-    known = store.provenance.list_claims_labelled_before(claims, run.created_at)
-    if len(known) <= MANY_KNOWN * len(counted):
+    many = len(counted.units)
+    known = store.provenance.list_claims_labelled_before(counted.claims, run.created_at)
+    if len(known) <= MANY_KNOWN * many:
         return []
     splits = store.splits.map_conversations_to_splits()
-    parts = {splits.get(each.conversation) for each in counted}
-    beside = sum(
-        number
-        for place, number in store.provenance.count_labelled_claims_left_out_of_run(run.id).items()
-        if splits.get(place) in parts
+    parts = {splits.get(each.conversation) for each in counted.units}
+    left_out = store.provenance.count_labelled_claims_left_out_of_run(
+        run.id, are_answers=counted.are_answers
     )
-    if beside < LARGE_SAMPLE * len(counted):
+    beside = sum(number for place, number in left_out.items() if splits.get(place) in parts)
+    if beside < LARGE_SAMPLE * many:
         return []
-    return [_make_warning("other_conversations", _BESIDE.format(beside=beside, many=len(counted)))]
+    message = _BESIDE.format(beside=beside, many=many, units=counted.level)
+    return [_make_warning("other_conversations", message, counted.level)]
 
 
-def _add_changed_labels(
-    selection: LabelSelection, store: Store, run: RunRow, counted: Sequence[ClaimUnit]
-) -> None:
+def _add_changed_labels(selection: LabelSelection, store: Store, counted: _CountedLabels) -> None:
     """Add labels that were changed, or overruled, until they agree with the judge."""
-    agreeing = [each for each in counted if each.human is not None and each.human == each.judge]
+    agreeing = [
+        each for each in counted.units if each.human is not None and each.human == each.judge
+    ]
     given = store.provenance.map_claims_to_counted_verdicts_ever_given(
         [each.claim for each in agreeing]
     )
-    translate = run.spec.rule.translate_word_to_label
     changed = [
         each.claim
         for each in agreeing
         if _is_changed_to_agree(
-            each, {translate(word) or word for word in given.get(each.claim, ())}
+            each, {counted.translate_word(word) for word in given.get(each.claim, ())}
         )
     ]
-    message = _CHANGED.format(changed=len(changed), many=len(counted))
-    selection.add_labels("changed_labels", changed, len(counted), message)
+    message = _CHANGED.format(changed=len(changed), many=len(counted.units), units=counted.level)
+    selection.add_labels("changed_labels", changed, counted, message)
 
 
-def _is_changed_to_agree(claim: ClaimUnit, given: Collection[str]) -> bool:
+def _is_changed_to_agree(claim: _CountedUnit, given: Collection[str]) -> bool:
     """Say whether a label that agrees with the judge took the place of another one.
 
     Args:
@@ -324,8 +412,10 @@ def _is_changed_to_agree(claim: ClaimUnit, given: Collection[str]) -> bool:
     return not {claim.human, *others}.issuperset(given)
 
 
-def _make_warning(code: str, message: str) -> ReportWarning:
-    return ReportWarning(code, Severity.CAUTION, message, ReportLevel.CLAIMS)
+def _make_warning(
+    code: str, message: str, level: ReportLevel = ReportLevel.CLAIMS
+) -> ReportWarning:
+    return ReportWarning(code, Severity.CAUTION, message, level)
 
 
 def _find_sample_draw(store: Store, readings: RunUnits) -> _Drawing | None:

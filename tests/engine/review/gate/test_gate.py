@@ -26,7 +26,7 @@ from faithtui.agreement.gate.warning_checks import ACCEPTED_CODES
 from faithtui.agreement.report.settings import ReportLevel
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.annotations import Action
-from faithtui.domain.conversation import Rating
+from faithtui.domain.conversation import Conversation, Rating
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.integrity.run_summary import CHECKS
 from faithtui.domain.judging.examples import Example
@@ -1306,6 +1306,66 @@ def test_labels_that_were_deleted_are_asked_about_for_answers_too(
     )
 
 
+def check_kappa_of_answers(
+    store: Store, run: RunId, clock: Calendar, *accepted: str, least: float = 0.2
+) -> CriterionCheck:
+    order = GateRequest(
+        kappa=least, level=ReportLevel.ANSWERS, among_labelled=True, labels=1, accept=accepted
+    )
+    result = check_gate_and_write_certificate_if_passed(store, run, order, clock=clock)
+    return next(each for each in result.checks if each.criterion is Criterion.KAPPA)
+
+
+JUDGED_ANSWERS = "41" * 20
+"""What the judge says of forty answers, as a rating."""
+UNRATED = "-" * 40
+TEN_RATED_OTHERWISE = "1" * 10 + JUDGED_ANSWERS[10:]
+ONE_RATED_OTHERWISE = "1" + JUDGED_ANSWERS[1:]
+
+
+@pytest.mark.parametrize(
+    ("before", "codes", "least"),
+    [
+        (UNRATED, ("imported_labels",), 0.2),
+        ("-" + JUDGED_ANSWERS[1:], ("imported_labels",), 0.82),
+        (TEN_RATED_OTHERWISE, ("changed_labels", "imported_labels"), 0.2),
+        (ONE_RATED_OTHERWISE, ("changed_labels", "imported_labels"), 0.82),
+    ],
+    ids=["all came later", "one came later", "ten changed", "one changed"],
+)
+def test_ratings_of_answers_that_came_or_changed_once_the_judge_had_spoken_are_asked_about(
+    empty: Store, calendar: Calendar, before: str, codes: tuple[str, ...], least: float
+) -> None:
+    """Ratings copied from the judge's verdicts give a kappa of 1."""
+    run = run_over_rated_answers(empty, before, ["ann"])
+    calendar.wait(1)
+    import_conversations(empty, make_rated_answers(JUDGED_ANSWERS, "ann"))
+    for number, code in enumerate(codes):
+        others = (*codes[:number], *codes[number + 1 :])
+        asked = check_kappa_of_answers(empty, run, calendar, *others, least=least)
+        assert asked.outcome is CheckOutcome.UNDECIDED
+        assert f"--accept {code}" in asked.reason
+    passed = check_kappa_of_answers(empty, run, calendar, *codes, least=least)
+    assert passed.outcome is CheckOutcome.PASSED
+
+
+def test_rated_answers_that_a_later_run_leaves_out_are_asked_about(
+    empty: Store, calendar: Calendar
+) -> None:
+    them = make_rated_answers(TEN_RATED_OTHERWISE, "ann")
+    judge_rated_answers(empty, them)
+    calendar.wait(1)
+    run = judge_rated_answers(empty, them[10:])
+    asked = check_kappa_of_answers(empty, run, calendar)
+    assert asked.outcome is CheckOutcome.PASSED  # ten left out are few beside thirty
+    run = judge_rated_answers(empty, them[20:])
+    asked = check_kappa_of_answers(empty, run, calendar)
+    assert asked.outcome is CheckOutcome.UNDECIDED
+    assert "20 of the same data sets" in asked.reason
+    passed = check_kappa_of_answers(empty, run, calendar, "other_conversations")
+    assert passed.outcome is CheckOutcome.PASSED
+
+
 def assert_passes_only_if_accepted(store: Store, run: RunId, code: str, clock: Calendar) -> None:
     """Check that labels are asked about under a code, and hold once it is accepted."""
     order = GateRequest(kappa=0.2)
@@ -1419,18 +1479,29 @@ def test_what_a_queue_shows_by_rule_is_not_asked_about_in_another_store(
     assert not elsewhere.provenance.list_claims_labelled_blind_after_other_run(claims)
 
 
-def run_over_rated_answers(store: Store) -> RunId:
-    """Judge forty answers, of which the judge and both annotators fail every second one."""
-    them = [
+def make_rated_answers(words: str, *who: str) -> list[Conversation]:
+    """Make conversations of one answer, each with a rating from 1 to 4; "-": without."""
+    return [
         make_conversation(
             f"r{number}",
             answers=1,
             ratings=[
-                Rating(1, who, "mtrag-faithfulness-1-4", "41"[number % 2]) for who in ("ann", "bo")
+                Rating(1, each, "mtrag-faithfulness-1-4", word) for each in who if word != "-"
             ],
         )
-        for number in range(40)
+        for number, word in enumerate(words)
     ]
+
+
+def run_over_rated_answers(
+    store: Store, words: str = JUDGED_ANSWERS, who: Sequence[str] = ("ann", "bo")
+) -> RunId:
+    """Judge forty answers, of which the judge fails every second one, as annotators did before."""
+    return judge_rated_answers(store, make_rated_answers(words, *who))
+
+
+def judge_rated_answers(store: Store, them: Sequence[Conversation]) -> RunId:
+    """Judge answers, of which the judge fails every second one."""
     run = store.runs.create(JUDGED, import_conversations(store, them))
     items = store.runs.list_item_ids(run)
     for number, (item, each) in enumerate(zip(items, them, strict=True)):
