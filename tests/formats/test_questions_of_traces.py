@@ -219,6 +219,30 @@ def test_texts_that_openinference_hid_are_not_there(tmp_path: Path) -> None:
         assert any(hidden in each for each in notes.remarks)
 
 
+def test_a_text_beside_what_openinference_hid_is_read(tmp_path: Path) -> None:
+    hidden = "__REDACTED__"
+    parts = [
+        {"message_content.type": "text", "message_content.text": "What is on this receipt?"},
+        {"message_content.type": "image", "message_content.image.image.url": hidden},
+    ]
+    asked = {"message.role": "user", "message.contents": parts}
+    found = {"document.content": "It sails.", "document.metadata": hidden}
+    root = _make_span("LLM", 0, **{"output.value": "Tea.", "llm.input_messages": [asked]})
+    for span in (
+        _make_span(
+            "RETRIEVER",
+            1,
+            **{"retrieval.documents": [found, {**found, "document.content": hidden}]},
+        ),
+        _make_span("RERANKER", 1, **{"reranker.output_documents": [found]}),
+    ):
+        conversation, notes = read(write(tmp_path / "x.jsonl", root, span))
+        assert [each.content for each in conversation.turns] == ["What is on this receipt?", "Tea."]
+        assert conversation.turns[-1].retrieval_context == (Document("It sails."),)
+        assert hidden not in str(conversation.metadata)
+        assert any(hidden in each for each in notes.remarks)
+
+
 def _put_output_in_a_step(output: object) -> list[list[dict[str, Any]]]:
     """Make a trace of each tool whose inner step gave something."""
     step = {"id": "o", "traceId": "t", "type": "SPAN", "name": "n", "startTime": "1"}

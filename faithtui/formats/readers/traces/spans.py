@@ -61,7 +61,7 @@ _EVALUATION: Final = "gen_ai.evaluation.result"
 _NO_TRACE: Final = (
     "evaluations whose trace is not there are left out; import them together with the file of spans"
 )
-_HIDDEN: Final = "texts that OpenInference hid, `__REDACTED__`, are taken as not there"
+_HIDDEN: Final = "texts and images that OpenInference hid, `__REDACTED__`, are taken as not there"
 _LISTS: Final = (
     "retrieval.documents",
     "reranker.input_documents",
@@ -435,7 +435,7 @@ def _read_chat_messages_and_answer(
     """Read the messages and the answer that one span holds."""
     messages: list[object] = []
     for name in ("llm.input_messages", "gen_ai.prompt"):
-        messages = messages or [_read_message(each) for each in _list_messages(attributes, name)]
+        messages = messages or _list_messages(attributes, name)
     for name in ("gen_ai.input.messages", "input.value", "traceloop.entity.input", "gen_ai.prompt"):
         messages = messages or find_chat_messages(attributes.get(name))
     system = attributes.get("gen_ai.system_instructions")
@@ -446,7 +446,7 @@ def _read_chat_messages_and_answer(
     for name in (*outputs, "gen_ai.completion"):
         answer = find_answer_text(attributes.get(name)) if answer is None else answer
     for name in ("llm.output_messages", "gen_ai.completion"):
-        listed = [_read_message(each) for each in _list_messages(attributes, name)]
+        listed = _list_messages(attributes, name)
         answer = find_answer_text(listed) if answer is None else answer
     for event in events:
         role = str(event["name"] or "").removeprefix("gen_ai.").removesuffix(".message")
@@ -460,9 +460,19 @@ def _read_chat_messages_and_answer(
     return messages, answer
 
 
-def _list_messages(attributes: Mapping[str, object], name: str) -> list[dict[str, object]]:
-    listed = _group_attributes_by_number(attributes, name)
-    return [each for each in listed if HIDDEN not in each.values()]
+def _list_messages(attributes: Mapping[str, object], name: str) -> list[object]:
+    """List numbered messages without what was hidden in them; one without its text is left out."""
+    listed: list[object] = []
+    for each in _group_attributes_by_number(attributes, name):
+        visible = _leave_out_hidden(each)
+        message = _read_message(visible)
+        if message["content"] or len(visible) == len(each):
+            listed.append(message)
+    return listed
+
+
+def _leave_out_hidden(attributes: Mapping[str, object]) -> dict[str, object]:
+    return {key: each for key, each in attributes.items() if each != HIDDEN}
 
 
 def _read_message(fields: Mapping[str, object]) -> dict[str, object]:
@@ -549,11 +559,14 @@ def _add_passages_or_chat(
 
 
 def _read_documents(documents: list[dict[str, object]]) -> PassageList:
-    listed = [
-        {key.removeprefix("document."): each for key, each in document.items()}
-        for document in documents
-        if HIDDEN not in document.values()
-    ]
+    """Read numbered documents without what was hidden in them; one without its text is left out."""
+    listed = []
+    for document in documents:
+        visible = {
+            key.removeprefix("document."): each for key, each in _leave_out_hidden(document).items()
+        }
+        if "content" in visible or len(visible) == len(document):
+            listed.append(visible)
     return read_passage_list(listed, "retrieval.documents")
 
 
