@@ -429,3 +429,95 @@ def test_secrets_deep_in_metadata_and_in_tags_are_dropped_and_told(tmp_path: Pat
         assert any(
             each.endswith("metadata.creds.deep[].token.value") for each in notes.dropped_keys
         )
+
+
+_SECRETS: dict[str, object] = {"api_key": "sk-1", "note": "kept"}
+_PASSAGE: dict[str, object] = {
+    "page_content": "It sails.",
+    "metadata": {**_SECRETS, "x": {"headers": {"Authorization": "sk-2"}}, "Header 1": "Sailing"},
+}
+_SCORE: dict[str, object] = {
+    "id": "s", "traceId": "t", "name": "tone", "value": 1, "dataType": "NUMERIC", "source": "API",
+    "metadata": {**_SECRETS, "total_tokens": "3"},
+}  # fmt: skip
+_EVALUATION = {"gen_ai.evaluation.name": "tone", "gen_ai.evaluation.score.value": 1, **_SECRETS}
+_OBSERVATION = {"id": "o", "traceId": "t", "type": "RETRIEVER", "startTime": "1"}
+_ASKED = [{"role": "user", "content": "When?", "additional_kwargs": _SECRETS}]
+
+
+@pytest.mark.parametrize(
+    ("records", "told"),
+    [
+        (
+            [{**SPAN, "events": [{"name": "gen_ai.evaluation.result", "attributes": _EVALUATION}]}],
+            "attributes.api_key scores[].api_key",
+        ),
+        (
+            [
+                SPAN,
+                _make_span(
+                    "RETRIEVER",
+                    1,
+                    **{
+                        "retrieval.documents.0.document.content": "It sails.",
+                        "retrieval.documents.0.document.metadata": json.dumps(_PASSAGE["metadata"]),
+                    },
+                ),
+            ],
+            "passages[].metadata.api_key passages[].metadata.x.headers.Authorization",
+        ),
+        ([change(TRACE, scores=[_SCORE])], "scores[].metadata.api_key"),
+        (
+            [change(TRACE, scores=[_SCORE], output=None)],
+            "exchanges_without_answer[].scores[].metadata.api_key",
+        ),
+        (
+            [change(TRACE, observations=[{**_OBSERVATION, "output": [_PASSAGE]}])],
+            "passages[].metadata.api_key passages[].metadata.x.headers.Authorization",
+        ),
+        (
+            [
+                RUN,
+                change(RUN, id="k", parent_run_id="r", run_type="retriever", dotted_order="1.1")
+                | {"outputs": {"documents": [_PASSAGE]}},
+            ],
+            "passages[].metadata.api_key passages[].metadata.x.headers.Authorization",
+        ),
+        ([change(RUN, inputs={"messages": _ASKED})], "additional_kwargs.api_key"),
+    ],
+)
+def test_secrets_beside_the_texts_of_a_trace_are_dropped_and_told(
+    tmp_path: Path, records: list[dict[str, Any]], told: str
+) -> None:
+    conversation, notes = read(write(tmp_path / "x.jsonl", *records))
+    kept = str(conversation.metadata)
+    assert "sk-" not in kept
+    assert "kept" in kept
+    assert ("Sailing" in kept) == ("passages" in told)
+    assert ("total_tokens" in kept) == ("metadata" in told and "scores" in told)
+    assert sorted(notes.dropped_keys) == told.split()
+
+
+def test_evidence_and_messages_are_no_secrets(tmp_path: Path) -> None:
+    text = "The header is Authorization: Bearer KEY"
+    messages = [
+        {"role": "system", "content": text},
+        {"role": "user", "content": text},
+        {"role": "tool", "content": text, "name": "search"},
+    ]
+    answered = change(RUN, inputs={"messages": messages}, outputs={"answer": text})
+    for record in (answered, change(answered, outputs=None)):
+        conversation, notes = read(write(tmp_path / "x.jsonl", record))
+        assert conversation.turns[0].content == text
+        assert conversation.metadata["system"] == [text]
+        assert str(conversation).count(text) == len(conversation.turns) + 2
+        assert not notes.dropped_keys
+
+
+@pytest.mark.parametrize("hidden", [[["x-api-key", "sk-1"]], {"name": "Cookie", "value": "sk-1"}])
+def test_a_secret_behind_its_name_in_json_is_dropped(tmp_path: Path, hidden: object) -> None:
+    score = {**_SCORE, "metadata": {"sent": json.dumps(hidden), "note": '{"max_tokens": 3}'}}
+    conversation, notes = read(write(tmp_path / "x.jsonl", change(TRACE, scores=[score])))
+    assert "sk-" not in str(conversation.metadata)
+    assert '{"max_tokens": 3}' in str(conversation.metadata)
+    assert dict(notes.dropped_keys) == {"scores[].metadata.sent": 1}

@@ -9,8 +9,8 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -43,6 +43,8 @@ HIDDEN: Final = "__REDACTED__"
 _MOST_NESTING: Final = 6
 _UNUSED_RESULTS: Final = "unused_tool_results"
 _UNUSED_CALLS: Final = "unused_tool_calls"
+_CONTEXTS: Final = "contexts"
+_UNANSWERED: Final = "exchanges_without_answer"
 _FAITHFUL: Final = re.compile(
     r"(?<![a-z])(faithful|grounded|supported|support$|attribut|factual|consisten)"
 )
@@ -412,9 +414,45 @@ def make_conversation_from_exchanges(
         else:
             _add_answer(draft, each, options)
         unknown.add_all(each.unknown)
+    _drop_secrets_in_draft(draft, unknown)
     _keep_unknown_fields_in_draft(draft, unknown, options)
     options.notes.unknown_keys.update(unknown_in_messages)
     return draft
+
+
+def _drop_secrets_in_draft(draft: ConversationDraft, unknown: UnknownFields) -> None:
+    """Leave texts that may be secrets out of what becomes metadata; they are told as dropped.
+
+    Messages and what tools gave are none, whatever they say.
+    """
+    for turn in draft.turns:
+        turn.details = _drop_secrets_beside(turn.details, (_UNUSED_RESULTS,), unknown, "")
+        if turn.passages is not None:
+            details = (unknown.drop_secrets(each, "passages[].") for each in turn.passages.details)
+            turn.passages = replace(turn.passages, details=tuple(details))
+    unanswered = draft.metadata.get(_UNANSWERED, [])
+    assert isinstance(unanswered, list)
+    evidence = (_UNUSED_RESULTS, _CONTEXTS)
+    unanswered[:] = [
+        _drop_secrets_beside(each, evidence, unknown, f"{_UNANSWERED}[].") for each in unanswered
+    ]
+    searched_or_said = (_UNANSWERED, _UNUSED_RESULTS, "system")
+    draft.metadata = _drop_secrets_beside(draft.metadata, searched_or_said, unknown, "")
+    draft.extra = unknown.drop_secrets(draft.extra, "")
+
+
+def _drop_secrets_beside(
+    fields: Mapping[str, object], kept: Collection[str], unknown: UnknownFields, within: str
+) -> dict[str, object]:
+    """Drop secrets of all fields but those that are kept as they are."""
+    searched = unknown.drop_secrets(
+        {name: fields[name] for name in fields if name not in kept}, within
+    )
+    return {
+        name: searched.get(name, each)
+        for name, each in fields.items()
+        if name in searched or name in kept
+    }
 
 
 def _add_answer(draft: ConversationDraft, exchange: Exchange, options: ReadOptions) -> None:
@@ -505,7 +543,7 @@ def _add_unanswered_to_metadata(
     draft: ConversationDraft, exchange: Exchange, options: ReadOptions
 ) -> None:
     """Keep what is known of an exchange that has no answer: there is no turn to keep it with."""
-    kept = draft.metadata.setdefault("exchanges_without_answer", [])
+    kept = draft.metadata.setdefault(_UNANSWERED, [])
     assert isinstance(kept, list)
     passages = exchange.passages if exchange.passages is not None else exchange.passages_beside
     results, calls = _take_unused_tool_results_and_calls(draft)
@@ -514,7 +552,7 @@ def _add_unanswered_to_metadata(
         _UNUSED_CALLS: calls,
         _UNUSED_RESULTS: [] if results is None else [each.text for each in results.documents],
         "scores": [score.details for score in exchange.scores],
-        "contexts": [] if passages is None else [each.text for each in passages.documents],
+        _CONTEXTS: [] if passages is None else [each.text for each in passages.documents],
     }
     kept.append({name: each for name, each in known.items() if each})
     if exchange.scores:
