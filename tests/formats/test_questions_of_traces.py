@@ -219,6 +219,49 @@ def test_texts_that_openinference_hid_are_not_there(tmp_path: Path) -> None:
         assert any(hidden in each for each in notes.remarks)
 
 
+def _make_traces_with_step(
+    kind: str, output: object, *, failed: bool
+) -> list[list[dict[str, Any]]]:
+    """Make a trace of each tool with a retriever or a tool that gave something, or failed."""
+    level = {"level": "ERROR"} if failed else {}
+    step = {"id": "o", "traceId": "t", "type": kind.upper(), "startTime": "1", "output": output}
+    run = change(RUN, id="k", parent_run_id="r", run_type=kind, dotted_order="1.1")
+    outputs = output if isinstance(output, dict) else {"documents": output}
+    root = _make_span("CHAIN", 0, **{"input.value": "When?", "output.value": "At nine."})
+    text = output if isinstance(output, str) else json.dumps(output)
+    span = _make_span(kind.upper(), 1, **{"output.value": text})
+    return [
+        [change(TRACE, observations=[{**step, **level}])],
+        [RUN, {**run, "outputs": outputs, **({"error": "boom"} if failed else {})}],
+        [root, {**span, "status": "ERROR" if failed else "OK"}],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "output", "failed", "texts"),
+    [
+        ("retriever", [], False, []),
+        ("retriever", [], True, None),
+        ("retriever", {}, False, None),
+        ("retriever", {}, True, None),
+        ("retriever", {"documents": []}, True, None),
+        ("retriever", "Error: timeout", True, None),
+        ("retriever", ["It sails."], True, ["It sails."]),
+        ("tool", {}, True, None),
+        ("tool", "Error: timeout", True, ["Error: timeout"]),
+    ],
+)
+def test_only_documents_of_a_failed_retriever_are_known(
+    tmp_path: Path, kind: str, output: object, failed: bool, texts: list[str] | None
+) -> None:
+    for records in _make_traces_with_step(kind, output, failed=failed):
+        conversation, notes = read(write(tmp_path / "x.jsonl", *records))
+        context = conversation.turns[-1].retrieval_context
+        assert (None if context is None else [each.text for each in context]) == texts
+        is_left_out = kind == "retriever" and isinstance(output, str)
+        assert len(notes.remarks) == is_left_out
+
+
 def test_a_text_beside_what_openinference_hid_is_read(tmp_path: Path) -> None:
     hidden = "__REDACTED__"
     parts = [

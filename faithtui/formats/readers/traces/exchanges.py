@@ -83,6 +83,9 @@ _IN_INPUT_OR_OUTPUT: Final = frozenset(
 _OUTER_STEP: Final = (
     "the passages of an answer are those that an outer step gave, not all that steps within it gave"
 )
+_FAILED_RETRIEVER: Final = (
+    "what a retriever gave that failed is no evidence, as it is no list of documents"
+)
 _AROUND_QUESTION: Final = ("messages", "input_messages", *QUESTION, "inputs")
 """Keys under which applications are given the question, most telling first."""
 _AROUND_EITHER: Final = (*_AROUND_QUESTION, *HISTORY, *_AROUND_ANSWER, "args")
@@ -160,10 +163,20 @@ class Exchange:
         """Put more passages behind those it has."""
         self.passages = found if self.passages is None else self.passages + found
 
-    def add_output_of_step(self, output: object, name: str | None) -> None:
-        """Take what a retriever or a tool gave; without it, what was retrieved is not known."""
-        if output not in (None, HIDDEN):
-            self.add_passages(read_tool_output_as_passages(output, name))
+    def add_output_of_step(
+        self, output: object, name: str | None, options: ReadOptions, *, has_failed: bool = False
+    ) -> None:
+        """Take what a retriever or a tool gave; without it, what was retrieved is not known.
+
+        Args:
+            output: A text or JSON.
+            name: The step.
+            options: Take the remark.
+            has_failed: Whether it is a retriever that failed.
+        """
+        found = read_output_of_step(output, name, options, has_failed=has_failed)
+        if found is not None:
+            self.add_passages(found)
 
     def read_outputs_of_other_steps(
         self,
@@ -316,6 +329,30 @@ class Exchange:
             unknown=UnknownFields.from_json(unknown),
             **rest,  # type: ignore[arg-type]  # as `to_json` wrote them
         )
+
+
+def read_output_of_step(
+    output: object, name: str | None, options: ReadOptions, *, has_failed: bool = False
+) -> PassageList | None:
+    """Read the passages that a retriever or a tool gave; see `Exchange.add_output_of_step`.
+
+    Returns:
+        None where the output is not known: tools write an empty object for one that is hidden or
+        missing, and a retriever that failed may give an empty list or an error. Documents it gave
+        count.
+    """
+    inner = parse_json_or_keep_text(output)
+    if inner in (None, HIDDEN, {}):
+        return None
+    if has_failed:
+        within = (
+            AnySpelling(inner).read_first_value(*CONTEXTS) if isinstance(inner, dict) else inner
+        )
+        documents = _read_list_of_documents(within)
+        if documents is None and inner not in ("", []) and within != []:
+            options.notes.remarks[_FAILED_RETRIEVER] += 1
+        return documents
+    return read_tool_output_as_passages(output, name)
 
 
 def _passages_to_json(passages: PassageList | None) -> list[object] | None:

@@ -85,7 +85,7 @@ def _make_exchange_from_trace(
         key=lambda run: (run.read_text("dotted_order") or "", run.read_text("start_time") or "")
     )
     for run in runs:
-        _add_retrieved_passages(exchange, run)
+        _add_retrieved_passages(exchange, run, options)
         exchange.unknown.add_fields(run.value, LANGSMITH_RUN)
         extra = run.read_object("extra")
         exchange.unknown.add_fields(extra.value, LANGSMITH_EXTRA, "extra.")
@@ -146,15 +146,19 @@ def _find_session_id(part: Mapping[str, object]) -> str | None:
     return metadata.read_text(*_SESSION) or None
 
 
-def _add_retrieved_passages(exchange: Exchange, run: AnySpelling) -> None:
+def _add_retrieved_passages(exchange: Exchange, run: AnySpelling, options: ReadOptions) -> None:
     exchange.read_mapped_passages(run)
-    if run.read_text("run_type") not in _EVIDENCE:
+    kind = run.read_text("run_type")
+    if kind not in _EVIDENCE:
         return
     output = _read_cell(run, "outputs")
     if isinstance(output, dict):
         inner = AnySpelling(output).read_first_value("documents", "output", "result")
         output = output if inner is None else inner
-    exchange.add_output_of_step(output, run.read_text("name"))
+    is_error = bool(run.read_first_value("error")) or run.read_first_value("status") == "error"
+    exchange.add_output_of_step(
+        output, run.read_text("name"), options, has_failed=is_error and kind == "retriever"
+    )
 
 
 def _open_output(output: object) -> object:

@@ -25,6 +25,7 @@ from faithtui.formats.readers.traces.exchanges import (
     list_ids_of_answer_steps,
     name_score_judge,
     parse_json_or_keep_text,
+    read_output_of_step,
 )
 from faithtui.formats.readers.traces.reranking import EvidenceOfSpans
 from faithtui.formats.readers.traces.standard_keys import (
@@ -41,11 +42,7 @@ from faithtui.formats.readers.values.any_spelling import (
     has_keys,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.passages import (
-    PassageList,
-    read_passage_list,
-    read_tool_output_as_passages,
-)
+from faithtui.formats.readers.values.passages import PassageList, read_passage_list
 from faithtui.formats.writers.answer_results import OWN_KEY
 
 _SESSION: Final = ("session.id", "gen_ai.conversation.id", "conversation.id", "thread.id")
@@ -545,13 +542,13 @@ def _add_passages_or_chat(
         if found.documents:
             evidence.add_retrieved(span["start"], found)
     elif kind == "RETRIEVER" or operation == "retrieval":
-        _add_output_of_retriever(exchange, evidence, span)
+        _add_output_of_retriever(exchange, evidence, span, options)
     elif kind == "TOOL" or operation == "execute_tool":
         name = attributes.get("tool.name") or attributes.get("gen_ai.tool.name") or span["name"]
         output = attributes.get("output.value", attributes.get("gen_ai.tool.call.result"))
-        if output not in (None, HIDDEN):
-            found = read_tool_output_as_passages(output, str(name) if name else None)
-            evidence.add_output_of_tool(span["start"], found)
+        gave = read_output_of_step(output, str(name) if name else None, options)
+        if gave is not None:
+            evidence.add_output_of_tool(span["start"], gave)
     elif exchange.answer is None or not exchange.messages:
         messages, answer = _read_chat_messages_and_answer(attributes, span["events"])
         exchange.messages = exchange.messages or messages
@@ -571,7 +568,7 @@ def _read_documents(documents: list[dict[str, object]]) -> PassageList:
 
 
 def _add_output_of_retriever(
-    exchange: Exchange, evidence: EvidenceOfSpans, span: dict[str, Any]
+    exchange: Exchange, evidence: EvidenceOfSpans, span: dict[str, Any], options: ReadOptions
 ) -> None:
     """Add what a retriever gave without documents in attributes of their own.
 
@@ -583,10 +580,11 @@ def _add_output_of_retriever(
     output = attributes.get("output.value", attributes.get("gen_ai.retrieval.documents"))
     if listed not in (None, "", []):
         exchange.unknown.add_value("attributes.retrieval.documents", listed, can_be_mapped=False)
-    elif output is None and "openinference.span.kind" in attributes and not _has_failed(span):
+    elif output is None and "openinference.span.kind" in attributes:
         output = []
-    if output not in (None, HIDDEN):
-        evidence.add_retrieved(span["start"], read_tool_output_as_passages(output, span["name"]))
+    found = read_output_of_step(output, span["name"], options, has_failed=_has_failed(span))
+    if found is not None:
+        evidence.add_retrieved(span["start"], found)
 
 
 def _has_failed(span: Mapping[str, Any]) -> bool:
