@@ -158,6 +158,24 @@ def _make_retriever(number: int, texts: Iterable[str]) -> dict[str, object]:
             "a",
             "those that a reranker gave",
         ),
+        # One behind two others; then beside them, given what one of them was.
+        (
+            (
+                *(_make_retriever(1, "abc"), _make_reranker(2, "abc", "ab")),
+                *(_make_retriever(3, "xyz"), _make_reranker(4, "xyz", "xy")),
+                _make_reranker(5, "abxy", "ax"),
+            ),
+            "ax",
+            "those that a reranker gave",
+        ),
+        (
+            (
+                *(_make_retriever(1, "abc"), _make_reranker(2, "abc", "ab")),
+                *(_make_reranker(3, "abc", "c"), _make_reranker(4, "abc", "a")),
+            ),
+            "bca",
+            "",
+        ),
         ((_make_retriever(1, "ab"), _make_reranker(2, "ab", "ba")), "ba", ""),
         ((_make_retriever(1, "ab"), _make_reranker(2, "ab", "")), "ab", "does not say"),
         # It sorts before what it was given; a later retriever gave what it had left out.
