@@ -206,6 +206,33 @@ def test_rerankers_leave_out_only_what_they_were_given(
     assert [told in each for each in notes.remarks] == ([True] if told else [])
 
 
+def test_steps_are_in_order_of_time_with_and_without_fractions(tmp_path: Path) -> None:
+    early, late = "2026-01-01T00:00:01Z", "2026-01-01T00:00:01.500Z"
+    root = _make_span("CHAIN", 0, **{"input.value": "When?", "output.value": "At nine."})
+    found = {**_make_retriever(1, "ab"), "start_time": early}
+    reranked = {**_make_reranker(2, "ab", "a"), "start_time": late}
+    more = {**_make_retriever(3, "c"), "start_time": late}
+    step = {"traceId": "t", "type": "RETRIEVER"}
+    observations = [
+        {**step, "id": text, "startTime": time, "output": [text]}
+        for text, time in (("c", late), ("a", early))
+    ]
+    run = change(RUN, run_type="retriever", parent_run_id="r", dotted_order=None)
+    runs = [
+        {**run, "id": text, "start_time": time, "outputs": {"documents": [text]}}
+        for text, time in (("c", late), ("a", early))
+    ]
+    for records, texts in (
+        ([root, more, reranked, found], "ca"),
+        ([root, more, found], "abc"),
+        ([change(TRACE, observations=observations)], "ac"),
+        ([RUN, *runs], "ac"),
+    ):
+        conversation, _ = read(write(tmp_path / "x.jsonl", *records))
+        context = conversation.turns[-1].retrieval_context
+        assert "".join(each.text for each in context or ()) == texts
+
+
 @pytest.mark.parametrize(
     ("status", "is_known"),
     [

@@ -17,6 +17,7 @@ from faithtui.formats.readers.traces.exchanges import (
     find_answer_text,
     find_chat_messages,
     list_ids_of_answer_steps,
+    make_sortable_time,
     name_score_judge,
     parse_json_or_keep_text,
 )
@@ -103,7 +104,7 @@ def _make_exchange_from_trace(
     if others:
         options.notes.remarks[_TWICE] += len(others)
     observations = [*_list_records_nested_in_trace(root, "observations"), *by_kind["observation"]]
-    observations.sort(key=lambda each: each.read_text("start_time") or "")
+    observations.sort(key=lambda each: make_sortable_time(each.read_text("start_time") or ""))
     time = root.read_text("timestamp", "start_time") or ""
     exchange = Exchange(_find_session_id(root.value) or trace, time)
     exchange.messages = find_chat_messages(root.read_first_value("input"))

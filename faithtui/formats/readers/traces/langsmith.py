@@ -16,6 +16,7 @@ from faithtui.formats.readers.traces.exchanges import (
     find_answer_text,
     find_chat_messages,
     list_ids_of_answer_steps,
+    make_sortable_time,
     name_score_judge,
     parse_json_or_keep_text,
 )
@@ -82,7 +83,10 @@ def _make_exchange_from_trace(
     exchange.messages = find_chat_messages(_read_cell(root, "inputs"))
     exchange.answer = find_answer_text(_read_cell(root, "outputs"))
     runs.sort(
-        key=lambda run: (run.read_text("dotted_order") or "", run.read_text("start_time") or "")
+        key=lambda run: (
+            run.read_text("dotted_order") or "",
+            make_sortable_time(run.read_text("start_time") or ""),
+        )
     )
     for run in runs:
         _add_retrieved_passages(exchange, run, options)

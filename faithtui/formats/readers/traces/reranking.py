@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from faithtui.formats.readers.protocol import ReadOptions
+from faithtui.formats.readers.traces.exchanges import make_sortable_time
 from faithtui.formats.readers.values.passages import PassageList
 
 _RERANKED: Final = "the passages of an answer are those that a reranker gave, not all it was given"
@@ -45,16 +46,16 @@ class EvidenceOfSpans:
 
     def add_retrieved(self, start: str | None, passages: PassageList) -> None:
         """Add what a retriever gave, and when it began."""
-        self._given.append(_Given(start or "", passages, is_retrieved=True))
+        self._given.append(_Given(make_sortable_time(start or ""), passages, is_retrieved=True))
 
     def add_output_of_tool(self, start: str | None, passages: PassageList) -> None:
         """Add what a tool gave, which no reranker replaces."""
-        self._given.append(_Given(start or "", passages, is_retrieved=False))
+        self._given.append(_Given(make_sortable_time(start or ""), passages, is_retrieved=False))
 
     def add_reranked(self, start: str | None, inputs: PassageList, outputs: PassageList) -> None:
         """Add what a reranker was given and gave."""
         if outputs.documents:
-            self._rerankings.append(_Reranking(start or "", inputs, outputs))
+            self._rerankings.append(_Reranking(make_sortable_time(start or ""), inputs, outputs))
         elif inputs.documents:
             self._unanswered.append(inputs)
 

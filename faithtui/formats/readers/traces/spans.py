@@ -23,6 +23,7 @@ from faithtui.formats.readers.traces.exchanges import (
     find_answer_text,
     find_chat_messages,
     list_ids_of_answer_steps,
+    make_sortable_time,
     name_score_judge,
     parse_json_or_keep_text,
     read_output_of_step,
@@ -331,7 +332,7 @@ def _make_exchange_from_trace(
     if not spans:
         options.notes.remarks[_NO_TRACE] += len(evaluations)
         return None
-    spans.sort(key=lambda span: span["start"] or "")
+    spans.sort(key=lambda span: make_sortable_time(span["start"] or ""))
     ids = {span["id"] for span in spans}
     roots = [span for span in spans if span["parent"] not in ids or span["parent"] is None]
     root = roots[0] if roots else spans[0]
