@@ -386,6 +386,27 @@ def test_documents_of_a_step_count_over_those_of_steps_within_it_alone(
         assert is_told == (len(texts) < len(inner))
 
 
+@pytest.mark.parametrize(
+    ("parents", "texts"), [("1", "a"), ("21", "ab"), ("1 ", "ab"), ("212", "ab"), ("231", "abc")]
+)
+def test_documents_of_steps_that_are_in_themselves_are_joined(
+    tmp_path: Path, parents: str, texts: str
+) -> None:
+    observations = [
+        {
+            **{"id": str(number), "traceId": "t", "type": "SPAN", "name": "n"},
+            **{"startTime": str(number), "parentObservationId": parent.strip() or None},
+            "output": {"documents": ["abc"[number - 1]]},
+        }
+        for number, parent in enumerate(parents, start=1)
+    ]
+    path = write(tmp_path / "x.jsonl", change(TRACE, observations=observations))
+    conversation, notes = read(path)
+    context = conversation.turns[-1].retrieval_context
+    assert "".join(each.text for each in context or ()) == texts
+    assert any("outer step" in each for each in notes.remarks) == (len(texts) < len(parents))
+
+
 def test_a_list_that_a_step_gave_is_told_with_the_way_to_have_it_read(tmp_path: Path) -> None:
     for records in _put_output_in_a_step(["It sails.", "It waits."]):
         conversation, notes = read(write(tmp_path / "x.jsonl", *records))

@@ -127,13 +127,17 @@ class InnerStep:
 
 
 def find_ancestors(number: str | None, parents: Mapping[str | None, str | None]) -> frozenset[str]:
-    """Find the ids of all steps that a step is in, by the parent of each step of its trace."""
+    """Find the ids of all steps that a step is in, by the parent of each step of its trace.
+
+    Returns:
+        None of a step that would be in itself: such parents say nothing.
+    """
     found: set[str] = set()
     parent = parents.get(number)
     while parent is not None and parent not in found:
         found.add(parent)
         parent = parents.get(parent)
-    return frozenset(found)
+    return frozenset() if number in found else frozenset(found)
 
 
 @dataclass(slots=True)
