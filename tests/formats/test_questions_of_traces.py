@@ -630,3 +630,10 @@ def test_a_secret_behind_its_name_in_json_is_dropped(tmp_path: Path, hidden: obj
     assert "sk-" not in str(conversation.metadata)
     assert '{"max_tokens": 3}' in str(conversation.metadata)
     assert dict(notes.dropped_keys) == {"scores[].metadata.sent": 1}
+
+
+def test_no_map_is_suggested_for_a_secret(tmp_path: Path) -> None:
+    score = {**_SCORE, "metadata": {"context": "Authorization: Bearer sk-1"}}
+    _, notes = read(write(tmp_path / "x.jsonl", change(TRACE, scores=[score])))
+    assert dict(notes.dropped_keys) == {"scores[].metadata.context": 1}
+    assert not notes.meant_keys

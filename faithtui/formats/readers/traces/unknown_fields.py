@@ -43,7 +43,8 @@ class UnknownFields:
     values: dict[str, dict[str, object]] = field(default_factory=dict)
     """Distinct values by key, each by its JSON."""
     unreachable: set[str] = field(default_factory=set)
-    """Keys that `--map` does not reach, as they stand in a text or among attributes."""
+    """Keys that `--map` does not reach, as they stand in a text or among attributes, or should not,
+    as what is under them may be a secret."""
 
     def add_fields(
         self,
@@ -121,6 +122,7 @@ class UnknownFields:
                 if _SECRET_BEHIND_ITS_NAME.search(text) is None:
                     return value if visible == inner else text
             self.dropped[key] += 1
+            self.unreachable.add(key)
             return None
         return value
 
