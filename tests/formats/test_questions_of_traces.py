@@ -637,3 +637,9 @@ def test_no_map_is_suggested_for_a_secret(tmp_path: Path) -> None:
     _, notes = read(write(tmp_path / "x.jsonl", change(TRACE, scores=[score])))
     assert dict(notes.dropped_keys) == {"scores[].metadata.context": 1}
     assert not notes.meant_keys
+
+
+def test_a_long_text_of_words_like_names_of_secrets_is_searched_at_once(tmp_path: Path) -> None:
+    score = {**_SCORE, "comment": "token " * 8000}
+    conversation, _ = read(write(tmp_path / "x.jsonl", change(TRACE, scores=[score])))
+    assert "token token" in str(conversation.metadata)

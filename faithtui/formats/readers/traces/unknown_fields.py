@@ -20,14 +20,15 @@ _SECRET_NAME: Final = re.compile(r"header|authorization|apikey|token|cookie|secr
 _HEADING: Final = re.compile(r"header(\d+|path)")
 """What LangChain's and LlamaIndex's splitters of Markdown call the headings above a passage."""
 _NAMES_OF_SECRETS: Final = (
-    r"(header|authorization|api[ _.-]?key|token|cookie|secret|password)[\w .-]*"
+    r"(header|authorization|api[ _.-]?key|token|cookie|secret|password)[\w .-]{0,60}"
 )
-_NAME_AS_VALUE: Final = rf"""{_NAMES_OF_SECRETS}\\*["']\s*,"""
+"""With the rest of a name; its bound keeps the search of a long text linear."""
+_NAME_AS_VALUE: Final = r"""\\*["']\s*,"""
 _SECRET_INSIDE: Final = re.compile(
-    rf"""{_NAME_AS_VALUE}|{_NAMES_OF_SECRETS}\\*["']?\s*[:=]|\bbearer\s""", re.IGNORECASE
+    rf"""{_NAMES_OF_SECRETS}({_NAME_AS_VALUE}|\\*["']?\s*[:=])|\bbearer\s""", re.IGNORECASE
 )
 """Such a name in the JSON of a value, perhaps within JSON that stands in a text of it."""
-_SECRET_BEHIND_ITS_NAME: Final = re.compile(_NAME_AS_VALUE, re.IGNORECASE)
+_SECRET_BEHIND_ITS_NAME: Final = re.compile(_NAMES_OF_SECRETS + _NAME_AS_VALUE, re.IGNORECASE)
 """Such a name as a value of its own, as in a list of pairs: what stands behind it may be one."""
 _to_json_text: Final = json.JSONEncoder(ensure_ascii=False).encode
 
