@@ -109,6 +109,7 @@ def test_parts_that_call_and_answer_tools_are_read(tmp_path: Path) -> None:
         ("plain text", ["plain text"]),
         ("", []),
         ("[]", []),
+        ("{}", []),
         ('["a", "b"]', ["a", "b"]),
         ('{"documents": [{"text": "a"}, {"node": {"text": "b"}}]}', ["a", "b"]),
         ({"source_nodes": [{"node": {"text": "a"}, "score": 0.5}]}, ["a"]),

@@ -158,6 +158,24 @@ def _make_retriever(number: int, texts: Iterable[str]) -> dict[str, object]:
             "a",
             "those that a reranker gave",
         ),
+        # One behind two others; then beside them, given what one of them was.
+        (
+            (
+                *(_make_retriever(1, "abc"), _make_reranker(2, "abc", "ab")),
+                *(_make_retriever(3, "xyz"), _make_reranker(4, "xyz", "xy")),
+                _make_reranker(5, "abxy", "ax"),
+            ),
+            "ax",
+            "those that a reranker gave",
+        ),
+        (
+            (
+                *(_make_retriever(1, "abc"), _make_reranker(2, "abc", "ab")),
+                *(_make_reranker(3, "abc", "c"), _make_reranker(4, "abc", "a")),
+            ),
+            "bca",
+            "",
+        ),
         ((_make_retriever(1, "ab"), _make_reranker(2, "ab", "ba")), "ba", ""),
         ((_make_retriever(1, "ab"), _make_reranker(2, "ab", "")), "ab", "does not say"),
         # It sorts before what it was given; a later retriever gave what it had left out.
@@ -188,6 +206,33 @@ def test_rerankers_leave_out_only_what_they_were_given(
     assert [told in each for each in notes.remarks] == ([True] if told else [])
 
 
+def test_steps_are_in_order_of_time_with_and_without_fractions(tmp_path: Path) -> None:
+    early, late = "2026-01-01T00:00:01Z", "2026-01-01T00:00:01.500Z"
+    root = _make_span("CHAIN", 0, **{"input.value": "When?", "output.value": "At nine."})
+    found = {**_make_retriever(1, "ab"), "start_time": early}
+    reranked = {**_make_reranker(2, "ab", "a"), "start_time": late}
+    more = {**_make_retriever(3, "c"), "start_time": late}
+    step = {"traceId": "t", "type": "RETRIEVER"}
+    observations = [
+        {**step, "id": text, "startTime": time, "output": [text]}
+        for text, time in (("c", late), ("a", early))
+    ]
+    run = change(RUN, run_type="retriever", parent_run_id="r", dotted_order=None)
+    runs = [
+        {**run, "id": text, "start_time": time, "outputs": {"documents": [text]}}
+        for text, time in (("c", late), ("a", early))
+    ]
+    for records, texts in (
+        ([root, more, reranked, found], "ca"),
+        ([root, more, found], "abc"),
+        ([change(TRACE, observations=observations)], "ac"),
+        ([RUN, *runs], "ac"),
+    ):
+        conversation, _ = read(write(tmp_path / "x.jsonl", *records))
+        context = conversation.turns[-1].retrieval_context
+        assert "".join(each.text for each in context or ()) == texts
+
+
 @pytest.mark.parametrize(
     ("status", "is_known"),
     [
@@ -215,6 +260,73 @@ def test_texts_that_openinference_hid_are_not_there(tmp_path: Path) -> None:
         conversation, notes = read(write(tmp_path / "x.jsonl", root, span))
         assert [each.content for each in conversation.turns] == ["At nine."]
         assert conversation.turns[-1].retrieval_context is None
+        assert hidden not in str(conversation.metadata)
+        assert any(hidden in each for each in notes.remarks)
+
+
+def _make_traces_with_step(
+    kind: str, output: object, *, failed: bool
+) -> list[list[dict[str, Any]]]:
+    """Make a trace of each tool with a retriever or a tool that gave something, or failed."""
+    level = {"level": "ERROR"} if failed else {}
+    step = {"id": "o", "traceId": "t", "type": kind.upper(), "startTime": "1", "output": output}
+    run = change(RUN, id="k", parent_run_id="r", run_type=kind, dotted_order="1.1")
+    outputs = output if isinstance(output, dict) else {"documents": output}
+    root = _make_span("CHAIN", 0, **{"input.value": "When?", "output.value": "At nine."})
+    text = output if isinstance(output, str) else json.dumps(output)
+    span = _make_span(kind.upper(), 1, **{"output.value": text})
+    return [
+        [change(TRACE, observations=[{**step, **level}])],
+        [RUN, {**run, "outputs": outputs, **({"error": "boom"} if failed else {})}],
+        [root, {**span, "status": "ERROR" if failed else "OK"}],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "output", "failed", "texts"),
+    [
+        ("retriever", [], False, []),
+        ("retriever", [], True, None),
+        ("retriever", {}, False, None),
+        ("retriever", {}, True, None),
+        ("retriever", {"documents": []}, True, None),
+        ("retriever", "Error: timeout", True, None),
+        ("retriever", ["It sails."], True, ["It sails."]),
+        ("tool", {}, True, None),
+        ("tool", "Error: timeout", True, ["Error: timeout"]),
+    ],
+)
+def test_only_documents_of_a_failed_retriever_are_known(
+    tmp_path: Path, kind: str, output: object, failed: bool, texts: list[str] | None
+) -> None:
+    for records in _make_traces_with_step(kind, output, failed=failed):
+        conversation, notes = read(write(tmp_path / "x.jsonl", *records))
+        context = conversation.turns[-1].retrieval_context
+        assert (None if context is None else [each.text for each in context]) == texts
+        is_left_out = kind == "retriever" and isinstance(output, str)
+        assert len(notes.remarks) == is_left_out
+
+
+def test_a_text_beside_what_openinference_hid_is_read(tmp_path: Path) -> None:
+    hidden = "__REDACTED__"
+    parts = [
+        {"message_content.type": "text", "message_content.text": "What is on this receipt?"},
+        {"message_content.type": "image", "message_content.image.image.url": hidden},
+    ]
+    asked = {"message.role": "user", "message.contents": parts}
+    found = {"document.content": "It sails.", "document.metadata": hidden}
+    root = _make_span("LLM", 0, **{"output.value": "Tea.", "llm.input_messages": [asked]})
+    for span in (
+        _make_span(
+            "RETRIEVER",
+            1,
+            **{"retrieval.documents": [found, {**found, "document.content": hidden}]},
+        ),
+        _make_span("RERANKER", 1, **{"reranker.output_documents": [found]}),
+    ):
+        conversation, notes = read(write(tmp_path / "x.jsonl", root, span))
+        assert [each.content for each in conversation.turns] == ["What is on this receipt?", "Tea."]
+        assert conversation.turns[-1].retrieval_context == (Document("It sails."),)
         assert hidden not in str(conversation.metadata)
         assert any(hidden in each for each in notes.remarks)
 
@@ -272,6 +384,27 @@ def test_documents_of_a_step_count_over_those_of_steps_within_it_alone(
         assert [each.text for each in context or ()] == texts
         is_told = any("outer step" in each for each in notes.remarks)
         assert is_told == (len(texts) < len(inner))
+
+
+@pytest.mark.parametrize(
+    ("parents", "texts"), [("1", "a"), ("21", "ab"), ("1 ", "ab"), ("212", "ab"), ("231", "abc")]
+)
+def test_documents_of_steps_that_are_in_themselves_are_joined(
+    tmp_path: Path, parents: str, texts: str
+) -> None:
+    observations = [
+        {
+            **{"id": str(number), "traceId": "t", "type": "SPAN", "name": "n"},
+            **{"startTime": str(number), "parentObservationId": parent.strip() or None},
+            "output": {"documents": ["abc"[number - 1]]},
+        }
+        for number, parent in enumerate(parents, start=1)
+    ]
+    path = write(tmp_path / "x.jsonl", change(TRACE, observations=observations))
+    conversation, notes = read(path)
+    context = conversation.turns[-1].retrieval_context
+    assert "".join(each.text for each in context or ()) == texts
+    assert any("outer step" in each for each in notes.remarks) == (len(texts) < len(parents))
 
 
 def test_a_list_that_a_step_gave_is_told_with_the_way_to_have_it_read(tmp_path: Path) -> None:
@@ -405,3 +538,108 @@ def test_secrets_deep_in_metadata_and_in_tags_are_dropped_and_told(tmp_path: Pat
         assert any(
             each.endswith("metadata.creds.deep[].token.value") for each in notes.dropped_keys
         )
+
+
+_SECRETS: dict[str, object] = {"api_key": "sk-1", "note": "kept"}
+_PASSAGE: dict[str, object] = {
+    "page_content": "It sails.",
+    "metadata": {**_SECRETS, "x": {"headers": {"Authorization": "sk-2"}}, "Header 1": "Sailing"},
+}
+_SCORE: dict[str, object] = {
+    "id": "s", "traceId": "t", "name": "tone", "value": 1, "dataType": "NUMERIC", "source": "API",
+    "metadata": {**_SECRETS, "total_tokens": "3"},
+}  # fmt: skip
+_EVALUATION = {"gen_ai.evaluation.name": "tone", "gen_ai.evaluation.score.value": 1, **_SECRETS}
+_OBSERVATION = {"id": "o", "traceId": "t", "type": "RETRIEVER", "startTime": "1"}
+_ASKED = [{"role": "user", "content": "When?", "additional_kwargs": _SECRETS}]
+
+
+@pytest.mark.parametrize(
+    ("records", "told"),
+    [
+        (
+            [{**SPAN, "events": [{"name": "gen_ai.evaluation.result", "attributes": _EVALUATION}]}],
+            "attributes.api_key scores[].api_key",
+        ),
+        (
+            [
+                SPAN,
+                _make_span(
+                    "RETRIEVER",
+                    1,
+                    **{
+                        "retrieval.documents.0.document.content": "It sails.",
+                        "retrieval.documents.0.document.metadata": json.dumps(_PASSAGE["metadata"]),
+                    },
+                ),
+            ],
+            "passages[].metadata.api_key passages[].metadata.x.headers.Authorization",
+        ),
+        ([change(TRACE, scores=[_SCORE])], "scores[].metadata.api_key"),
+        (
+            [change(TRACE, scores=[_SCORE], output=None)],
+            "exchanges_without_answer[].scores[].metadata.api_key",
+        ),
+        (
+            [change(TRACE, observations=[{**_OBSERVATION, "output": [_PASSAGE]}])],
+            "passages[].metadata.api_key passages[].metadata.x.headers.Authorization",
+        ),
+        (
+            [
+                RUN,
+                change(RUN, id="k", parent_run_id="r", run_type="retriever", dotted_order="1.1")
+                | {"outputs": {"documents": [_PASSAGE]}},
+            ],
+            "passages[].metadata.api_key passages[].metadata.x.headers.Authorization",
+        ),
+        ([change(RUN, inputs={"messages": _ASKED})], "additional_kwargs.api_key"),
+    ],
+)
+def test_secrets_beside_the_texts_of_a_trace_are_dropped_and_told(
+    tmp_path: Path, records: list[dict[str, Any]], told: str
+) -> None:
+    conversation, notes = read(write(tmp_path / "x.jsonl", *records))
+    kept = str(conversation.metadata)
+    assert "sk-" not in kept
+    assert "kept" in kept
+    assert ("Sailing" in kept) == ("passages" in told)
+    assert ("total_tokens" in kept) == ("metadata" in told and "scores" in told)
+    assert sorted(notes.dropped_keys) == told.split()
+
+
+def test_evidence_and_messages_are_no_secrets(tmp_path: Path) -> None:
+    text = "The header is Authorization: Bearer KEY"
+    messages = [
+        {"role": "system", "content": text},
+        {"role": "user", "content": text},
+        {"role": "tool", "content": text, "name": "search"},
+    ]
+    answered = change(RUN, inputs={"messages": messages}, outputs={"answer": text})
+    for record in (answered, change(answered, outputs=None)):
+        conversation, notes = read(write(tmp_path / "x.jsonl", record))
+        assert conversation.turns[0].content == text
+        assert conversation.metadata["system"] == [text]
+        assert str(conversation).count(text) == len(conversation.turns) + 2
+        assert not notes.dropped_keys
+
+
+@pytest.mark.parametrize("hidden", [[["x-api-key", "sk-1"]], {"name": "Cookie", "value": "sk-1"}])
+def test_a_secret_behind_its_name_in_json_is_dropped(tmp_path: Path, hidden: object) -> None:
+    score = {**_SCORE, "metadata": {"sent": json.dumps(hidden), "note": '{"max_tokens": 3}'}}
+    conversation, notes = read(write(tmp_path / "x.jsonl", change(TRACE, scores=[score])))
+    assert "sk-" not in str(conversation.metadata)
+    assert '{"max_tokens": 3}' in str(conversation.metadata)
+    assert dict(notes.dropped_keys) == {"scores[].metadata.sent": 1}
+
+
+def test_no_map_is_suggested_for_a_secret(tmp_path: Path) -> None:
+    score = {**_SCORE, "metadata": {"context": "Authorization: Bearer sk-1"}}
+    _, notes = read(write(tmp_path / "x.jsonl", change(TRACE, scores=[score])))
+    assert dict(notes.dropped_keys) == {"scores[].metadata.context": 1}
+    assert not notes.meant_keys
+
+
+def test_a_long_text_of_words_like_names_of_secrets_is_searched_at_once(tmp_path: Path) -> None:
+    score = {**_SCORE, "comment": "token " * 8000}
+    conversation, _ = read(write(tmp_path / "x.jsonl", change(TRACE, scores=[score])))
+    assert "token token" in str(conversation.metadata)

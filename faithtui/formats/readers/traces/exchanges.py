@@ -9,8 +9,8 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -43,6 +43,8 @@ HIDDEN: Final = "__REDACTED__"
 _MOST_NESTING: Final = 6
 _UNUSED_RESULTS: Final = "unused_tool_results"
 _UNUSED_CALLS: Final = "unused_tool_calls"
+_CONTEXTS: Final = "contexts"
+_UNANSWERED: Final = "exchanges_without_answer"
 _FAITHFUL: Final = re.compile(
     r"(?<![a-z])(faithful|grounded|supported|support$|attribut|factual|consisten)"
 )
@@ -80,6 +82,9 @@ _IN_INPUT_OR_OUTPUT: Final = frozenset(
 """Keys of what went into an application and came out of it that are read, or mean nothing here."""
 _OUTER_STEP: Final = (
     "the passages of an answer are those that an outer step gave, not all that steps within it gave"
+)
+_FAILED_RETRIEVER: Final = (
+    "what a retriever gave that failed is no evidence, as it is no list of documents"
 )
 _AROUND_QUESTION: Final = ("messages", "input_messages", *QUESTION, "inputs")
 """Keys under which applications are given the question, most telling first."""
@@ -122,13 +127,17 @@ class InnerStep:
 
 
 def find_ancestors(number: str | None, parents: Mapping[str | None, str | None]) -> frozenset[str]:
-    """Find the ids of all steps that a step is in, by the parent of each step of its trace."""
+    """Find the ids of all steps that a step is in, by the parent of each step of its trace.
+
+    Returns:
+        None of a step that would be in itself: such parents say nothing.
+    """
     found: set[str] = set()
     parent = parents.get(number)
     while parent is not None and parent not in found:
         found.add(parent)
         parent = parents.get(parent)
-    return frozenset(found)
+    return frozenset() if number in found else frozenset(found)
 
 
 @dataclass(slots=True)
@@ -158,10 +167,20 @@ class Exchange:
         """Put more passages behind those it has."""
         self.passages = found if self.passages is None else self.passages + found
 
-    def add_output_of_step(self, output: object, name: str | None) -> None:
-        """Take what a retriever or a tool gave; without it, what was retrieved is not known."""
-        if output not in (None, HIDDEN):
-            self.add_passages(read_tool_output_as_passages(output, name))
+    def add_output_of_step(
+        self, output: object, name: str | None, options: ReadOptions, *, has_failed: bool = False
+    ) -> None:
+        """Take what a retriever or a tool gave; without it, what was retrieved is not known.
+
+        Args:
+            output: A text or JSON.
+            name: The step.
+            options: Take the remark.
+            has_failed: Whether it is a retriever that failed.
+        """
+        found = read_output_of_step(output, name, options, has_failed=has_failed)
+        if found is not None:
+            self.add_passages(found)
 
     def read_outputs_of_other_steps(
         self,
@@ -316,6 +335,30 @@ class Exchange:
         )
 
 
+def read_output_of_step(
+    output: object, name: str | None, options: ReadOptions, *, has_failed: bool = False
+) -> PassageList | None:
+    """Read the passages that a retriever or a tool gave; see `Exchange.add_output_of_step`.
+
+    Returns:
+        None where the output is not known: tools write an empty object for one that is hidden or
+        missing, and a retriever that failed may give an empty list or an error. Documents it gave
+        count.
+    """
+    inner = parse_json_or_keep_text(output)
+    if inner in (None, HIDDEN, {}):
+        return None
+    if has_failed:
+        within = (
+            AnySpelling(inner).read_first_value(*CONTEXTS) if isinstance(inner, dict) else inner
+        )
+        documents = _read_list_of_documents(within)
+        if documents is None and inner not in ("", []) and within != []:
+            options.notes.remarks[_FAILED_RETRIEVER] += 1
+        return documents
+    return read_tool_output_as_passages(output, name)
+
+
 def _passages_to_json(passages: PassageList | None) -> list[object] | None:
     if passages is None:
         return None
@@ -412,9 +455,45 @@ def make_conversation_from_exchanges(
         else:
             _add_answer(draft, each, options)
         unknown.add_all(each.unknown)
+    _drop_secrets_in_draft(draft, unknown)
     _keep_unknown_fields_in_draft(draft, unknown, options)
     options.notes.unknown_keys.update(unknown_in_messages)
     return draft
+
+
+def _drop_secrets_in_draft(draft: ConversationDraft, unknown: UnknownFields) -> None:
+    """Leave texts that may be secrets out of what becomes metadata; they are told as dropped.
+
+    Messages and what tools gave are none, whatever they say.
+    """
+    for turn in draft.turns:
+        turn.details = _drop_secrets_beside(turn.details, (_UNUSED_RESULTS,), unknown, "")
+        if turn.passages is not None:
+            details = (unknown.drop_secrets(each, "passages[].") for each in turn.passages.details)
+            turn.passages = replace(turn.passages, details=tuple(details))
+    unanswered = draft.metadata.get(_UNANSWERED, [])
+    assert isinstance(unanswered, list)
+    evidence = (_UNUSED_RESULTS, _CONTEXTS)
+    unanswered[:] = [
+        _drop_secrets_beside(each, evidence, unknown, f"{_UNANSWERED}[].") for each in unanswered
+    ]
+    searched_or_said = (_UNANSWERED, _UNUSED_RESULTS, "system")
+    draft.metadata = _drop_secrets_beside(draft.metadata, searched_or_said, unknown, "")
+    draft.extra = unknown.drop_secrets(draft.extra, "")
+
+
+def _drop_secrets_beside(
+    fields: Mapping[str, object], kept: Collection[str], unknown: UnknownFields, within: str
+) -> dict[str, object]:
+    """Drop secrets of all fields but those that are kept as they are."""
+    searched = unknown.drop_secrets(
+        {name: fields[name] for name in fields if name not in kept}, within
+    )
+    return {
+        name: searched.get(name, each)
+        for name, each in fields.items()
+        if name in searched or name in kept
+    }
 
 
 def _add_answer(draft: ConversationDraft, exchange: Exchange, options: ReadOptions) -> None:
@@ -505,7 +584,7 @@ def _add_unanswered_to_metadata(
     draft: ConversationDraft, exchange: Exchange, options: ReadOptions
 ) -> None:
     """Keep what is known of an exchange that has no answer: there is no turn to keep it with."""
-    kept = draft.metadata.setdefault("exchanges_without_answer", [])
+    kept = draft.metadata.setdefault(_UNANSWERED, [])
     assert isinstance(kept, list)
     passages = exchange.passages if exchange.passages is not None else exchange.passages_beside
     results, calls = _take_unused_tool_results_and_calls(draft)
@@ -514,7 +593,7 @@ def _add_unanswered_to_metadata(
         _UNUSED_CALLS: calls,
         _UNUSED_RESULTS: [] if results is None else [each.text for each in results.documents],
         "scores": [score.details for score in exchange.scores],
-        "contexts": [] if passages is None else [each.text for each in passages.documents],
+        _CONTEXTS: [] if passages is None else [each.text for each in passages.documents],
     }
     kept.append({name: each for name, each in known.items() if each})
     if exchange.scores:

@@ -17,6 +17,7 @@ from faithtui.formats.readers.traces.exchanges import (
     find_answer_text,
     find_chat_messages,
     list_ids_of_answer_steps,
+    make_sortable_time,
     name_score_judge,
     parse_json_or_keep_text,
 )
@@ -32,7 +33,6 @@ from faithtui.formats.readers.values.any_spelling import (
     has_keys,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.passages import PassageList
 
 _KIND: Final = "_kind"
 _EVIDENCE: Final = ("retriever", "tool")
@@ -104,13 +104,13 @@ def _make_exchange_from_trace(
     if others:
         options.notes.remarks[_TWICE] += len(others)
     observations = [*_list_records_nested_in_trace(root, "observations"), *by_kind["observation"]]
-    observations.sort(key=lambda each: each.read_text("start_time") or "")
+    observations.sort(key=lambda each: make_sortable_time(each.read_text("start_time") or ""))
     time = root.read_text("timestamp", "start_time") or ""
     exchange = Exchange(_find_session_id(root.value) or trace, time)
     exchange.messages = find_chat_messages(root.read_first_value("input"))
     exchange.answer = find_answer_text(root.read_first_value("output"))
     for each in observations:
-        _add_observation(exchange, each)
+        _add_observation(exchange, each, options)
         exchange.unknown.add_fields(each.value, LANGFUSE_OBSERVATION)
     exchange.read_rest_of_input_and_output(
         {name: root.read_first_value(name) for name in ("input", "output")}
@@ -185,15 +185,14 @@ def _find_parent(observation: AnySpelling) -> str | None:
     return observation.read_text("parent_observation_id")
 
 
-def _add_observation(exchange: Exchange, fields: AnySpelling) -> None:
+def _add_observation(exchange: Exchange, fields: AnySpelling, options: ReadOptions) -> None:
     kind = (fields.read_text("type") or "").lower()
-    name = fields.read_text("name")
     output = parse_json_or_keep_text(fields.read_first_value("output"))
     if _is_retrieval_or_tool(fields):
-        if isinstance(output, list) and not output:
-            exchange.passages = exchange.passages or PassageList()
-            return
-        exchange.add_output_of_step(output, name)
+        is_error = (fields.read_text("level") or "").upper() == "ERROR"
+        exchange.add_output_of_step(
+            output, fields.read_text("name"), options, has_failed=is_error and kind != "tool"
+        )
     elif kind == "generation":
         if not exchange.messages:
             exchange.messages = find_chat_messages(fields.read_first_value("input"))

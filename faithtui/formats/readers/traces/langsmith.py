@@ -16,6 +16,7 @@ from faithtui.formats.readers.traces.exchanges import (
     find_answer_text,
     find_chat_messages,
     list_ids_of_answer_steps,
+    make_sortable_time,
     name_score_judge,
     parse_json_or_keep_text,
 )
@@ -82,10 +83,13 @@ def _make_exchange_from_trace(
     exchange.messages = find_chat_messages(_read_cell(root, "inputs"))
     exchange.answer = find_answer_text(_read_cell(root, "outputs"))
     runs.sort(
-        key=lambda run: (run.read_text("dotted_order") or "", run.read_text("start_time") or "")
+        key=lambda run: (
+            run.read_text("dotted_order") or "",
+            make_sortable_time(run.read_text("start_time") or ""),
+        )
     )
     for run in runs:
-        _add_retrieved_passages(exchange, run)
+        _add_retrieved_passages(exchange, run, options)
         exchange.unknown.add_fields(run.value, LANGSMITH_RUN)
         extra = run.read_object("extra")
         exchange.unknown.add_fields(extra.value, LANGSMITH_EXTRA, "extra.")
@@ -146,15 +150,19 @@ def _find_session_id(part: Mapping[str, object]) -> str | None:
     return metadata.read_text(*_SESSION) or None
 
 
-def _add_retrieved_passages(exchange: Exchange, run: AnySpelling) -> None:
+def _add_retrieved_passages(exchange: Exchange, run: AnySpelling, options: ReadOptions) -> None:
     exchange.read_mapped_passages(run)
-    if run.read_text("run_type") not in _EVIDENCE:
+    kind = run.read_text("run_type")
+    if kind not in _EVIDENCE:
         return
     output = _read_cell(run, "outputs")
     if isinstance(output, dict):
         inner = AnySpelling(output).read_first_value("documents", "output", "result")
         output = output if inner is None else inner
-    exchange.add_output_of_step(output, run.read_text("name"))
+    is_error = bool(run.read_first_value("error")) or run.read_first_value("status") == "error"
+    exchange.add_output_of_step(
+        output, run.read_text("name"), options, has_failed=is_error and kind == "retriever"
+    )
 
 
 def _open_output(output: object) -> object:

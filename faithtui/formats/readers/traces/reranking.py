@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from faithtui.formats.readers.protocol import ReadOptions
+from faithtui.formats.readers.traces.exchanges import make_sortable_time
 from faithtui.formats.readers.values.passages import PassageList
 
 _RERANKED: Final = "the passages of an answer are those that a reranker gave, not all it was given"
@@ -45,16 +46,16 @@ class EvidenceOfSpans:
 
     def add_retrieved(self, start: str | None, passages: PassageList) -> None:
         """Add what a retriever gave, and when it began."""
-        self._given.append(_Given(start or "", passages, is_retrieved=True))
+        self._given.append(_Given(make_sortable_time(start or ""), passages, is_retrieved=True))
 
     def add_output_of_tool(self, start: str | None, passages: PassageList) -> None:
         """Add what a tool gave, which no reranker replaces."""
-        self._given.append(_Given(start or "", passages, is_retrieved=False))
+        self._given.append(_Given(make_sortable_time(start or ""), passages, is_retrieved=False))
 
     def add_reranked(self, start: str | None, inputs: PassageList, outputs: PassageList) -> None:
         """Add what a reranker was given and gave."""
         if outputs.documents:
-            self._rerankings.append(_Reranking(start or "", inputs, outputs))
+            self._rerankings.append(_Reranking(make_sortable_time(start or ""), inputs, outputs))
         elif inputs.documents:
             self._unanswered.append(inputs)
 
@@ -91,17 +92,32 @@ class EvidenceOfSpans:
         return left
 
     def _join_reranked(self) -> PassageList:
-        """Join what rerankers gave without what a later one, given just that, left out."""
+        """Join what rerankers gave without what a later one, given that, left out."""
         joined = PassageList()
         for one in self._rerankings:
             left = one.outputs
             for other in self._rerankings:
-                if _list_texts(other.inputs) == _list_texts(one.outputs) and _may_follow(
-                    other.start, one.start
-                ):
+                if _may_follow(other.start, one.start) and self._is_output_given_to(one, other):
                     left -= other.inputs - other.outputs
             joined = (joined - left) + left
         return joined
+
+    def _is_output_given_to(self, one: _Reranking, other: _Reranking) -> bool:
+        """Say whether a reranker was given what another one gave, alone or with that of more.
+
+        Two beside each other may be given passages in common: one that was given all that the first
+        was, or anything else than what rerankers gave, is not behind it.
+        """
+        given, inputs = _list_texts(one.outputs), _list_texts(other.inputs)
+        if inputs == given:
+            return True
+        reranked = {
+            text
+            for each in self._rerankings
+            if each is not other and _may_follow(other.start, each.start)
+            for text in _list_texts(each.outputs)
+        }
+        return given <= inputs <= reranked and not _list_texts(one.inputs) <= inputs
 
 
 def _list_texts(passages: PassageList) -> Set[str]:

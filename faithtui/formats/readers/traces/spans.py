@@ -23,8 +23,10 @@ from faithtui.formats.readers.traces.exchanges import (
     find_answer_text,
     find_chat_messages,
     list_ids_of_answer_steps,
+    make_sortable_time,
     name_score_judge,
     parse_json_or_keep_text,
+    read_output_of_step,
 )
 from faithtui.formats.readers.traces.reranking import EvidenceOfSpans
 from faithtui.formats.readers.traces.standard_keys import (
@@ -41,11 +43,7 @@ from faithtui.formats.readers.values.any_spelling import (
     has_keys,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.passages import (
-    PassageList,
-    read_passage_list,
-    read_tool_output_as_passages,
-)
+from faithtui.formats.readers.values.passages import PassageList, read_passage_list
 from faithtui.formats.writers.answer_results import OWN_KEY
 
 _SESSION: Final = ("session.id", "gen_ai.conversation.id", "conversation.id", "thread.id")
@@ -61,7 +59,7 @@ _EVALUATION: Final = "gen_ai.evaluation.result"
 _NO_TRACE: Final = (
     "evaluations whose trace is not there are left out; import them together with the file of spans"
 )
-_HIDDEN: Final = "texts that OpenInference hid, `__REDACTED__`, are taken as not there"
+_HIDDEN: Final = "texts and images that OpenInference hid, `__REDACTED__`, are taken as not there"
 _LISTS: Final = (
     "retrieval.documents",
     "reranker.input_documents",
@@ -334,7 +332,7 @@ def _make_exchange_from_trace(
     if not spans:
         options.notes.remarks[_NO_TRACE] += len(evaluations)
         return None
-    spans.sort(key=lambda span: span["start"] or "")
+    spans.sort(key=lambda span: make_sortable_time(span["start"] or ""))
     ids = {span["id"] for span in spans}
     roots = [span for span in spans if span["parent"] not in ids or span["parent"] is None]
     root = roots[0] if roots else spans[0]
@@ -435,7 +433,7 @@ def _read_chat_messages_and_answer(
     """Read the messages and the answer that one span holds."""
     messages: list[object] = []
     for name in ("llm.input_messages", "gen_ai.prompt"):
-        messages = messages or [_read_message(each) for each in _list_messages(attributes, name)]
+        messages = messages or _list_messages(attributes, name)
     for name in ("gen_ai.input.messages", "input.value", "traceloop.entity.input", "gen_ai.prompt"):
         messages = messages or find_chat_messages(attributes.get(name))
     system = attributes.get("gen_ai.system_instructions")
@@ -446,7 +444,7 @@ def _read_chat_messages_and_answer(
     for name in (*outputs, "gen_ai.completion"):
         answer = find_answer_text(attributes.get(name)) if answer is None else answer
     for name in ("llm.output_messages", "gen_ai.completion"):
-        listed = [_read_message(each) for each in _list_messages(attributes, name)]
+        listed = _list_messages(attributes, name)
         answer = find_answer_text(listed) if answer is None else answer
     for event in events:
         role = str(event["name"] or "").removeprefix("gen_ai.").removesuffix(".message")
@@ -460,9 +458,19 @@ def _read_chat_messages_and_answer(
     return messages, answer
 
 
-def _list_messages(attributes: Mapping[str, object], name: str) -> list[dict[str, object]]:
-    listed = _group_attributes_by_number(attributes, name)
-    return [each for each in listed if HIDDEN not in each.values()]
+def _list_messages(attributes: Mapping[str, object], name: str) -> list[object]:
+    """List numbered messages without what was hidden in them; one without its text is left out."""
+    listed: list[object] = []
+    for each in _group_attributes_by_number(attributes, name):
+        visible = _leave_out_hidden(each)
+        message = _read_message(visible)
+        if message["content"] or len(visible) == len(each):
+            listed.append(message)
+    return listed
+
+
+def _leave_out_hidden(attributes: Mapping[str, object]) -> dict[str, object]:
+    return {key: each for key, each in attributes.items() if each != HIDDEN}
 
 
 def _read_message(fields: Mapping[str, object]) -> dict[str, object]:
@@ -535,13 +543,13 @@ def _add_passages_or_chat(
         if found.documents:
             evidence.add_retrieved(span["start"], found)
     elif kind == "RETRIEVER" or operation == "retrieval":
-        _add_output_of_retriever(exchange, evidence, span)
+        _add_output_of_retriever(exchange, evidence, span, options)
     elif kind == "TOOL" or operation == "execute_tool":
         name = attributes.get("tool.name") or attributes.get("gen_ai.tool.name") or span["name"]
         output = attributes.get("output.value", attributes.get("gen_ai.tool.call.result"))
-        if output not in (None, HIDDEN):
-            found = read_tool_output_as_passages(output, str(name) if name else None)
-            evidence.add_output_of_tool(span["start"], found)
+        gave = read_output_of_step(output, str(name) if name else None, options)
+        if gave is not None:
+            evidence.add_output_of_tool(span["start"], gave)
     elif exchange.answer is None or not exchange.messages:
         messages, answer = _read_chat_messages_and_answer(attributes, span["events"])
         exchange.messages = exchange.messages or messages
@@ -549,16 +557,19 @@ def _add_passages_or_chat(
 
 
 def _read_documents(documents: list[dict[str, object]]) -> PassageList:
-    listed = [
-        {key.removeprefix("document."): each for key, each in document.items()}
-        for document in documents
-        if HIDDEN not in document.values()
-    ]
+    """Read numbered documents without what was hidden in them; one without its text is left out."""
+    listed = []
+    for document in documents:
+        visible = {
+            key.removeprefix("document."): each for key, each in _leave_out_hidden(document).items()
+        }
+        if "content" in visible or len(visible) == len(document):
+            listed.append(visible)
     return read_passage_list(listed, "retrieval.documents")
 
 
 def _add_output_of_retriever(
-    exchange: Exchange, evidence: EvidenceOfSpans, span: dict[str, Any]
+    exchange: Exchange, evidence: EvidenceOfSpans, span: dict[str, Any], options: ReadOptions
 ) -> None:
     """Add what a retriever gave without documents in attributes of their own.
 
@@ -570,10 +581,11 @@ def _add_output_of_retriever(
     output = attributes.get("output.value", attributes.get("gen_ai.retrieval.documents"))
     if listed not in (None, "", []):
         exchange.unknown.add_value("attributes.retrieval.documents", listed, can_be_mapped=False)
-    elif output is None and "openinference.span.kind" in attributes and not _has_failed(span):
+    elif output is None and "openinference.span.kind" in attributes:
         output = []
-    if output not in (None, HIDDEN):
-        evidence.add_retrieved(span["start"], read_tool_output_as_passages(output, span["name"]))
+    found = read_output_of_step(output, span["name"], options, has_failed=_has_failed(span))
+    if found is not None:
+        evidence.add_retrieved(span["start"], found)
 
 
 def _has_failed(span: Mapping[str, Any]) -> bool:

@@ -12,16 +12,24 @@ from functools import lru_cache
 from typing import Final, Self
 
 from faithtui.formats.readers.values.any_spelling import normalise_key_spelling
+from faithtui.formats.readers.values.cells import parse_list_or_object_or_keep_text
 
 _MOST_CHARACTERS: Final = 2_000
 """Of the JSON of a value that is kept; a prompt is longer."""
 _SECRET_NAME: Final = re.compile(r"header|authorization|apikey|token|cookie|secret|password")
+_HEADING: Final = re.compile(r"header(\d+|path)")
+"""What LangChain's and LlamaIndex's splitters of Markdown call the headings above a passage."""
+_NAMES_OF_SECRETS: Final = (
+    r"(header|authorization|api[ _.-]?key|token|cookie|secret|password)[\w .-]{0,60}"
+)
+"""With the rest of a name; its bound keeps the search of a long text linear."""
+_NAME_AS_VALUE: Final = r"""\\*["']\s*,"""
 _SECRET_INSIDE: Final = re.compile(
-    r"(header|authorization|api[ _.-]?key|token|cookie|secret|password)[\w .-]*"
-    r"""(\\*["']\s*,|\\*["']?\s*[:=])|\bbearer\s""",
-    re.IGNORECASE,
+    rf"""{_NAMES_OF_SECRETS}({_NAME_AS_VALUE}|\\*["']?\s*[:=])|\bbearer\s""", re.IGNORECASE
 )
 """Such a name in the JSON of a value, perhaps within JSON that stands in a text of it."""
+_SECRET_BEHIND_ITS_NAME: Final = re.compile(_NAMES_OF_SECRETS + _NAME_AS_VALUE, re.IGNORECASE)
+"""Such a name as a value of its own, as in a list of pairs: what stands behind it may be one."""
 _to_json_text: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -36,7 +44,8 @@ class UnknownFields:
     values: dict[str, dict[str, object]] = field(default_factory=dict)
     """Distinct values by key, each by its JSON."""
     unreachable: set[str] = field(default_factory=set)
-    """Keys that `--map` does not reach, as they stand in a text or among attributes."""
+    """Keys that `--map` does not reach, as they stand in a text or among attributes, or should not,
+    as what is under them may be a secret."""
 
     def add_fields(
         self,
@@ -80,7 +89,8 @@ class UnknownFields:
     def drop_secrets(self, fields: Mapping[str, object], within: str) -> dict[str, object]:
         """Give metadata without the texts that may be secrets, which are counted as dropped.
 
-        A name of one covers all texts under it. A number, as a count of tokens, is none.
+        A name of one covers all texts under it. A number, as a count of tokens, is none. Of JSON in
+        a text what is no secret is kept.
         """
         found = self._leave_out_secrets(fields, within.removesuffix("."), is_secret=False)
         assert isinstance(found, dict)
@@ -93,7 +103,7 @@ class UnknownFields:
                 name: self._leave_out_secrets(
                     each,
                     f"{key}.{name}" if key else name,
-                    is_secret=is_secret or _is_secret_name(name),
+                    is_secret=is_secret or _is_name_of_secret(name, each),
                 )
                 for name, each in value.items()
             }
@@ -106,7 +116,14 @@ class UnknownFields:
             ]
             return [each for each in listed if each is not None]
         if isinstance(value, str) and value and (is_secret or _has_secret_inside(value)):
+            inner = value if is_secret else parse_list_or_object_or_keep_text(value)
+            if isinstance(inner, dict | list):
+                visible = self._leave_out_secrets(inner, key, is_secret=False)
+                text = _to_json_text(visible)
+                if _SECRET_BEHIND_ITS_NAME.search(text) is None:
+                    return value if visible == inner else text
             self.dropped[key] += 1
+            self.unreachable.add(key)
             return None
         return value
 
@@ -131,6 +148,16 @@ class UnknownFields:
             return cls()
         kept, dropped, values, unreachable = value
         return cls(Counter(kept), Counter(dropped), values, set(unreachable))  # type: ignore[call-overload,arg-type]  # as `to_json` wrote them
+
+
+def _is_name_of_secret(name: str, value: object) -> bool:
+    """Say whether a name says that its value is a secret: no heading of Markdown, and no count."""
+    if not _is_secret_name(name):
+        return False
+    fold = normalise_key_spelling(name)
+    is_count = isinstance(value, str) and value.isdecimal() and fold.endswith("tokens")
+    is_heading = isinstance(value, str) and _HEADING.fullmatch(fold) is not None
+    return not is_count and not is_heading
 
 
 @lru_cache(maxsize=1024)  # a key comes once a record

@@ -121,6 +121,8 @@ def read_tool_output_as_passages(value: object, name: str | None) -> PassageList
         found = _parse_json_or_none(value)
         if found is None:
             return PassageList((Document(value, name),), ({},)) if value.strip() else PassageList()
+    if found == {}:
+        return PassageList()
     if isinstance(found, dict):
         given = _read_content_of_tool_message(found, name)
         if given is not None:
