@@ -236,10 +236,10 @@ def _add_human_or_judge_label(
     if fields.has_one_of_keys(*LABEL) and fields.has_one_of_keys(*ANNOTATOR):
         label = fields.read_first_value(*LABEL)
         annotator = fields.read_text(*ANNOTATOR)
-        if label is None or not annotator:
+        word = str(label).lower() if isinstance(label, bool) else str(label)
+        if label is None or not word.strip() or not annotator or not annotator.strip():
             fields.mark_as_unread(*LABEL, *ANNOTATOR)
         else:
-            word = str(label).lower() if isinstance(label, bool) else str(label)
             draft.add_human_label(
                 answer,
                 annotator,
@@ -251,7 +251,9 @@ def _add_human_or_judge_label(
     if score is None:
         fields.mark_as_unread(*SCORE)
     else:
-        judge = fields.read_text(*JUDGE) or fields.get_key_spelling(*SCORE)
+        judge = fields.read_text(*JUDGE)
+        if judge is None or not judge.strip():
+            judge = fields.get_key_spelling(*SCORE)
         draft.add_judge_verdict_on_answer(
             ImportedVerdict(judge, answer, score=score, reason=fields.read_if_text(*REASON))
         )
