@@ -179,12 +179,12 @@ def make_conversation_draft(
     if isinstance(messages, list) and looks_like_messages(messages):
         reader.add_messages_to_draft(messages, fields.get_key_spelling(*names.question))
     elif question is not None:
-        draft.add_turn("user", _to_text(question, fields.get_key_spelling(*names.question)))
+        draft.add_turn("user", _to_text(question, fields, names.question))
     where = fields.get_key_spelling(*names.list_context_names(options))
     given = _read_contexts(fields, names, options, where)
     answer = fields.read_first_value(*names.answer)
     if answer is not None:
-        turn = draft.add_turn("assistant", _to_text(answer, fields.get_key_spelling(*names.answer)))
+        turn = draft.add_turn("assistant", _to_text(answer, fields, names.answer))
         if given is not None:
             turn.passages = read_passage_list(given, where)
     elif not draft.turns:
@@ -259,6 +259,11 @@ def _add_human_or_judge_label(
         )
 
 
+_IF_TABLE: Final = (
+    '; if it is a table as pandas or datasets write it, write its rows: `to_json(orient="records")`'
+)
+
+
 def _to_score(value: object) -> float | None:
     """Read a score from 0 to 1; None for anything else."""
     if isinstance(value, bool) or value is None:
@@ -270,7 +275,7 @@ def _to_score(value: object) -> float | None:
     return score if 0 <= score <= 1 else None
 
 
-def _to_text(value: object, field: str) -> str:
+def _to_text(value: object, row: AnySpelling, names: tuple[str, ...]) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, int | float):
@@ -279,7 +284,10 @@ def _to_text(value: object, field: str) -> str:
         inner = AnySpelling(value).read_if_text("content", "text", *QUESTION, *ANSWER)
         if inner is not None:
             return inner
-    raise AnySpelling({field: value}).make_error((field,), value, "a string")
+    error = row.make_error(names, value, "a string")
+    if all(type(each) is type(value) for each in row.value.values()):
+        error = ShapeError(error.field, f"{error.reason}{_IF_TABLE}")
+    raise error
 
 
 def _format_names(fields: AnySpelling) -> str:
