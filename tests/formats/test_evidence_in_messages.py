@@ -129,6 +129,7 @@ def test_evidence_is_never_thrown_away(value: object, passages: list[str]) -> No
 MUSEUM = {"title": "t", "url": "u", "content": "museum page"}
 ANSWERED = {"query": "q", "answer": "The museum opens at nine.", "results": [MUSEUM]}
 TAVILY = {"follow_up_questions": None, "images": ["https://a.b/c"], "response_time": 1.2}
+PINECONE = [{"id": "1", "score": 0.5, "metadata": {"text": "a"}}]
 COHERE_META = {"api_version": {"version": "2"}, "billed_units": {"search_units": 1}}
 
 
@@ -147,6 +148,7 @@ COHERE_META = {"api_version": {"version": "2"}, "billed_units": {"search_units":
         ({"text": "b", "items": ["tag"]}, ["b"]),
         ({"results": [], "matches": [{"text": "a"}]}, ["a"]),
         ({"results": [], "error": "x"}, [{"error": "x"}]),
+        ({"results": [], "matches": PINECONE, "usage": {}}, [{"matches": PINECONE}]),
         ({"results": [], "answer": "b"}, ["b"]),
         ({"results": [], "status": "failed"}, [{"status": "failed"}]),
         ({"query": "q", "results": [], "total": 0, "status": "ok", "ids": ["a"]}, []),

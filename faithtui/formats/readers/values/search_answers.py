@@ -96,18 +96,20 @@ def _says_how_it_searched(key: str) -> bool:
 
 
 def _may_be_evidence(value: object) -> bool:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value) not in _FINE
+    return _holds_text(value)
+
+
+def _holds_text(value: object) -> bool:
+    """Say whether a text that is no address and no *ok* stands in a value, under any key."""
     match value:
-        case bool() | None:
-            return False
         case str():
-            is_fine = value.strip().lower() in _FINE
-            return bool(value.strip()) and not is_fine and _ADDRESS.fullmatch(value) is None
-        case int() | float():
-            return str(value) not in _FINE
-        case list():  # of numbers alone it is a vector
-            texts = (each for each in value if isinstance(each, str | list | dict))
-            return any(map(_may_be_evidence, texts))
+            text = value.strip()
+            return bool(text) and text.lower() not in _FINE and not _ADDRESS.fullmatch(text)
+        case list():
+            return any(map(_holds_text, value))
         case dict():
-            return bool(_split(value)[0])
+            return any(map(_holds_text, value.values()))
         case _:
             return False
