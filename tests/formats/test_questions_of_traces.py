@@ -328,6 +328,7 @@ def test_records_in_an_answer_of_an_api_are_read(
 
 def test_an_object_that_says_more_than_its_list_is_no_answer_of_an_api() -> None:
     others: list[dict[str, Any]] = [{"data": [RUN], "question": "When?"}, {"data": [], "meta": {}}]
+    others.append({"data": [RUN], "pages": ["text of a page"]})
     for other in (*others, {"data": [{"role": "user"}]}, {"rows": [{"row": 1}]}):
         assert find_paged_list(other) is None
 

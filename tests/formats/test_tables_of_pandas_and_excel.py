@@ -61,10 +61,13 @@ Q_AND_A = [{"question": "q", "answer": "x"}, {"question": "r", "answer": "y"}]
 
 @pytest.mark.parametrize("labels", [("a", "b"), ("-1", "0.5")])
 def test_labels_of_rows_that_are_texts_are_their_ids(labels: tuple[str, str]) -> None:
-    """As of `set_index("id").to_json()`, with and without `orient="index"`."""
+    """As of `set_index("id").to_json()`, with and without an `orient`."""
     expected = [{"id": label, **row} for label, row in zip(labels, Q_AND_A, strict=True)]
     by_row = dict(zip(labels, Q_AND_A, strict=True))
     by_column = {name: {label: row[name] for label, row in by_row.items()} for name in Q_AND_A[0]}
+    split = [list(row.values()) for row in Q_AND_A]
+    by_name = {"columns": list(Q_AND_A[0]), "index": list(labels), "data": split}
+    assert split_object_into_rows(by_name) == expected
     assert split_object_into_rows(by_row) == expected
     assert split_object_into_rows(by_column) == expected
     own = {label: {**row, "id": 7} for label, row in by_row.items()}

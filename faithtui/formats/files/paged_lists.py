@@ -93,7 +93,12 @@ def find_paged_list(value: dict[str, object], *, is_later: bool = False) -> Page
         None where an object is none, as it says something else besides, or the list may be one of
         messages.
     """
-    keys = [key for key in value if normalise_key_spelling(key) not in _BESIDE]
+    keys = [
+        key
+        for key, each in value.items()
+        if (name := normalise_key_spelling(key)) not in _BESIDE
+        or (name in _PAGES and isinstance(each, list))
+    ]
     if len(keys) != 1 or keys[0] not in _LISTS:
         return None
     listed = value[keys[0]]

@@ -61,8 +61,7 @@ def _split_objects(
         return None
     if _has_column_name(labels):
         rows, labels = [each for _, each in columns], outer
-    has_id = any(normalise_key_spelling(name) in _IDS for name in rows[0])
-    return _add_index(rows, labels, "index" if has_id else "id") if len(rows) > 1 else None
+    return _add_index(rows, labels) if len(rows) > 1 else None
 
 
 def _has_column_name(names: Iterable[str]) -> bool:
@@ -70,13 +69,18 @@ def _has_column_name(names: Iterable[str]) -> bool:
 
 
 def _add_index(
-    rows: list[dict[str, object]] | None, labels: object, name: str = "index"
+    rows: list[dict[str, object]] | None, labels: object
 ) -> list[dict[str, object]] | None:
-    """Keep the labels of rows that are not counted from 0, as of rows that were picked out."""
+    """Keep the labels of rows that are not counted from 0, as of rows that were picked out.
+
+    Those that are no whole numbers are the ids of rows without any.
+    """
     if rows is None or not isinstance(labels, list) or len(labels) != len(rows):
         return rows
     if list(map(str, labels)) == list(map(str, range(len(rows)))):
         return rows
+    has_id = any(normalise_key_spelling(name) in _IDS for row in rows[:1] for name in row)
+    name = "index" if has_id or all(map(str.isdecimal, map(str, labels))) else "id"
     return [{name: label} | row for label, row in zip(labels, rows, strict=True)]
 
 
