@@ -47,6 +47,8 @@ _OPENING = 200
 MERGED = "merged"
 """Key of the metadata of a conversation that lists the ids of others that were merged into it, and
 what their metadata has that its own does not."""
+MERGED_BESIDE_OWN = "merged (2)"
+"""The same where its data came with something else under `merged`."""
 
 Identity = tuple[str, str]
 """Source and key."""
@@ -139,15 +141,17 @@ def _keep_ids_and_metadata_of_merged(
     for number, others in by_id.items():
         found = select(conversation.c.details).where(conversation.c.id == number)
         details = dict(connection.execute(found).scalar_one())
-        listed = details.get(MERGED, [])
-        kept = list(listed) if isinstance(listed, list) else [listed]
+        key = _find_key_of_merged(details)
+        listed = details.get(key, [])
+        kept = list(listed)
         known = {json.dumps(each, sort_keys=True) for each in kept}
         for each in others:
-            metadata = replace_unstorable_in_json(dict(each.metadata))
+            metadata = json.loads(json.dumps(replace_unstorable_in_json(dict(each.metadata))))
+            own = leave_out_merged(details, metadata)
             other = {
                 name: value
-                for name, value in json.loads(json.dumps(metadata)).items()
-                if name not in details or details[name] != value
+                for name, value in metadata.items()
+                if name not in own or own[name] != value
             }
             entry = {"id": each.key, **({"metadata": other} if other else {})}
             if (text := json.dumps(entry, sort_keys=True)) not in known:
@@ -155,7 +159,36 @@ def _keep_ids_and_metadata_of_merged(
                 kept.append(entry)
         if kept != listed:
             changed = update(conversation).where(conversation.c.id == number)
-            connection.execute(changed.values(details={**details, MERGED: kept}))
+            connection.execute(changed.values(details={**details, key: kept}))
+
+
+def leave_out_merged(
+    details: Mapping[str, object], given: Mapping[str, object]
+) -> dict[str, object]:
+    """Give the metadata of a conversation without what was merged into it since its import.
+
+    Args:
+        details: Its metadata in the store.
+        given: What it is imported with.
+    """
+    key = _find_key_of_merged(details)
+    own = {name: each for name, each in details.items() if name != key}
+    if key in details and key in given:
+        listed, known = details[key], given[key]
+        own[key] = listed
+        if isinstance(listed, list) and isinstance(known, list):
+            own[key] = known if all(each in listed for each in known) else listed
+    return own
+
+
+def _find_key_of_merged(details: Mapping[str, object]) -> str:
+    """Name the key under which merged conversations are; what its data has there stays its own."""
+    listed = details.get(MERGED, [])
+    is_ours = isinstance(listed, list) and all(
+        isinstance(each, dict) and "id" in each and each.keys() <= {"id", "metadata"}
+        for each in listed
+    )
+    return MERGED if is_ours else MERGED_BESIDE_OWN
 
 
 def _make_conversation_storable(conversation: Conversation) -> Conversation:

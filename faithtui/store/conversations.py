@@ -27,7 +27,7 @@ from faithtui.store.annotations.ratings import (
     list_misread_labels,
 )
 from faithtui.store.claim_order import read_claims_in_text_order
-from faithtui.store.conversation_import import MERGED, import_batch
+from faithtui.store.conversation_import import import_batch, leave_out_merged
 from faithtui.store.database import Database
 from faithtui.store.records import ImportCounts, SourceRow
 from faithtui.store.schema.json_columns import images_from_json, span_from_row
@@ -205,13 +205,8 @@ class Conversations:
                     given = metadata.get(row.key)
                     if given is None:
                         continue
-                    # What was merged into it since is no part of its own.
-                    own = {
-                        name: each
-                        for name, each in row.details.items()
-                        if name != MERGED or name in given
-                    }
-                    if own != json.loads(json.dumps(given)):
+                    given = json.loads(json.dumps(given))
+                    if leave_out_merged(row.details, given) != given:
                         found.append(row.key)
         return found
 

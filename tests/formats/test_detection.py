@@ -378,6 +378,20 @@ def test_a_packed_file_that_is_cut_off_is_told_after_what_could_be_read(tmp_path
     assert len(found) > 1000
 
 
+@pytest.mark.parametrize("first", [ROW, {"id": ["1", "2"], "question": ["q", "r"]}])
+def test_the_first_line_is_given_where_the_second_cannot_be_unpacked(
+    tmp_path: Path, first: dict[str, object]
+) -> None:
+    words = "".join(chr(33 + number * number * 7 % 89) for number in range(20_000))
+    packed = gzip.compress(f"{json.dumps(first)}\n{json.dumps({**ROW, 'x': words})}\n".encode())
+    path = tmp_path / "x.jsonl.gz"
+    path.write_bytes(packed[: len(packed) * 3 // 4])
+    found: list[object] = []
+    with RecordFile(path) as file, pytest.raises(InputError, match="cut off or damaged"):
+        found.extend(each.found for each in file)
+    assert found == [first]
+
+
 @pytest.mark.parametrize(
     ("name", "records", "kept"),
     [("langfuse_traces.json", 5, 3), ("mtrag_generation_tasks.jsonl", 4, 2)],

@@ -9,7 +9,7 @@ import pytest
 from faithtui.domain.conversation import Document
 from faithtui.errors import InputError
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
-from faithtui.formats.readers.values.passages import read_tool_output_as_passages
+from faithtui.formats.readers.values.passages import read_passage_list, read_tool_output_as_passages
 from tests.formats.test_detection import write
 from tests.formats.test_real_formats import FOLDER, read, texts
 
@@ -125,6 +125,108 @@ def test_parts_that_call_and_answer_tools_are_read(tmp_path: Path) -> None:
 )
 def test_evidence_is_never_thrown_away(value: object, passages: list[str]) -> None:
     assert [each.text for each in read_tool_output_as_passages(value, "t").documents] == passages
+
+
+MUSEUM = {"title": "t", "url": "u", "content": "museum page"}
+ANSWERED = {"query": "q", "answer": "The museum opens at nine.", "results": [MUSEUM]}
+TAVILY = {"follow_up_questions": None, "images": ["https://a.b/c"], "response_time": 1.2}
+PINECONE = [{"id": "1", "score": 0.5, "metadata": {"text": "a"}}]
+COHERE_META = {"api_version": {"version": "2"}, "billed_units": {"search_units": 1}}
+
+
+@pytest.mark.parametrize(
+    ("value", "passages"),
+    [
+        (ANSWERED, ["museum page", "The museum opens at nine."]),
+        ({**ANSWERED, "answer": None, **TAVILY, "request_id": "r"}, ["museum page"]),
+        ({"data": {"results": ["a"], "answer": "b", "took": 3}}, ["a", "b"]),
+        (
+            {"results": ["a"], "answer": "b", "temperature": 21},
+            ["a", {"answer": "b", "temperature": 21}],
+        ),
+        ({"query": "q", "result": "b", "source_documents": [{"page_content": "a"}]}, ["a", "b"]),
+        ({"output": "b", "documents": [{"text": "a"}]}, ["a", "b"]),
+        ({"text": "b", "items": ["tag"]}, ["b"]),
+        ({"results": [], "matches": [{"text": "a"}]}, ["a"]),
+        ({"results": [], "error": "x"}, [{"error": "x"}]),
+        ({"results": [], "matches": PINECONE, "usage": {}}, [{"matches": PINECONE}]),
+        ({"results": [], "answer": "b"}, ["b"]),
+        ({"results": [], "status": "failed"}, [{"status": "failed"}]),
+        ({"query": "q", "results": [], "total": 0, "status": "ok", "ids": ["a"]}, []),
+        (
+            {"id": "i", "results": [{"document": {"text": "a"}, "index": 0}], "meta": COHERE_META},
+            ["a"],
+        ),
+        (
+            {
+                "object": "vector_store.search_results.page",
+                "search_query": ["q"],
+                "data": [{"file_id": "f", "content": [{"type": "text", "text": "a"}]}],
+                "has_more": False,
+                "next_page": None,
+            },
+            ["a"],
+        ),
+        ({"documents": ["a"], "ids": ["i"], "distances": [0.5], "metadatas": [{"x": "y"}]}, ["a"]),
+        ({"matches": [{"text": "a"}], "namespace": "n", "vector": [0.1, 0.2]}, ["a"]),
+        ({"content": [{"type": "text", "text": "a"}], "isError": False}, ["a"]),
+        ({"organic": [{"snippet": "a"}], "answerBox": {"answer": "b"}}, None),
+    ],
+)
+@pytest.mark.parametrize("is_text", [False, True])
+def test_what_a_tool_answers_around_its_list_is_evidence(
+    value: object, passages: list[object] | None, is_text: bool
+) -> None:
+    """A passage that is no text here is JSON there; None: it is one passage as it stands."""
+    found = read_tool_output_as_passages(json.dumps(value) if is_text else value, "t")
+    assert [each.text for each in found.documents] == [
+        each if isinstance(each, str) else json.dumps(each)
+        for each in ([value] if passages is None else passages)
+    ]
+
+
+def test_how_a_tool_searched_is_kept_with_the_first_passage() -> None:
+    found = read_tool_output_as_passages({**ANSWERED, **TAVILY}, "t")
+    assert found.documents[1] == Document("The museum opens at nine.", "t")
+    assert found.details[0]["beside"] == {
+        "query": "q",
+        "images": ["https://a.b/c"],
+        "response_time": 1.2,
+    }
+
+
+def test_what_stands_beside_passages_of_a_row_is_kept() -> None:
+    """Labels of passages, as in PubMedQA, are no evidence of the answer."""
+    found = read_passage_list({"contexts": ["a", "b"], "labels": ["AIM", "RESULT"]}, "context")
+    assert [each.text for each in found.documents] == ["a", "b"]
+    assert found.details == ({"beside": {"labels": ["AIM", "RESULT"]}}, {})
+    refused = read_passage_list({"contexts": [], "error": "x"}, "context")
+    assert [each.text for each in refused.documents] == ['{"error": "x"}']
+
+
+@pytest.mark.parametrize("content", ["[]", []])
+def test_the_artifact_of_a_tool_that_gave_nothing_is_kept(content: object) -> None:
+    message = {"type": "tool", "content": content, "tool_call_id": "c"}
+    assert read_tool_output_as_passages(message, "t").documents == ()
+    found = read_tool_output_as_passages({**message, "artifact": [{"page_content": "a"}]}, "t")
+    assert found.documents == (Document("[]", "t"),)
+    assert found.details[0]["message"] == {
+        "tool_call_id": "c",
+        "artifact": [{"page_content": "a"}],
+    }
+
+
+def test_what_a_tool_was_asked_is_kept_where_it_found_nothing(tmp_path: Path) -> None:
+    content = json.dumps({"query": "q", "results": []})
+    found = messages_of(
+        tmp_path,
+        {"role": "user", "content": "q"},
+        CALL,
+        {"role": "tool", "tool_call_id": "c1", "content": content},
+        {"role": "assistant", "content": "An answer."},
+    )
+    assert found.turns[1].retrieval_context == ()
+    assert found.metadata["per_turn"]["1"]["tools"][1]["content"] == content
 
 
 SEARCH_RESULT = {

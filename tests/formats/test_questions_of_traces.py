@@ -461,6 +461,7 @@ def test_records_in_an_answer_of_an_api_are_read(
 
 def test_an_object_that_says_more_than_its_list_is_no_answer_of_an_api() -> None:
     others: list[dict[str, Any]] = [{"data": [RUN], "question": "When?"}, {"data": [], "meta": {}}]
+    others.append({"data": [RUN], "pages": ["text of a page"]})
     for other in (*others, {"data": [{"role": "user"}]}, {"rows": [{"row": 1}]}):
         assert find_paged_list(other) is None
 
@@ -482,7 +483,12 @@ def test_rows_that_the_viewer_cut_short_are_refused_one_by_one(tmp_path: Path) -
     [
         ({"meta": {"page": 1, "totalItems": 700}}, "1 of 700 records"),
         ({"total": 1, "meta": {"page": 1}}, None),
-        ({"has_more": True}, "more follow"),
+        ({"has_more": True}, "one page: 1 record, and the answer says that more follow"),
+        ({"meta": {"page": 1, "totalPages": 3}}, "1 of 3 pages: 1 record"),
+        ({"page_count": 2, "pageSize": 1}, "1 of 2 pages"),
+        ({"meta": {"page": 1, "totalPages": 1, "hasNext": False}}, None),
+        ({"hasNext": True}, "more follow"),
+        ({"next_page_token": "x"}, "more follow"),
         ({"cursors": {"next": "x"}}, "more follow"),
         ({"next_cursor": None, "has_more": False, "count": 1}, None),
     ],
@@ -491,7 +497,7 @@ def test_a_page_is_not_taken_for_the_whole(
     tmp_path: Path, beside: dict[str, object], told: str | None
 ) -> None:
     _, notes = read(write(tmp_path / "x.jsonl", {"data": [TRACE], **beside}))
-    remarks = [each for each in notes.remarks if "this is one page" in each]
+    remarks = [each for each in notes.remarks if "this is " in each]
     assert [str(told) in each for each in remarks] == ([] if told is None else [True])
 
 

@@ -256,6 +256,14 @@ def test_a_bad_line_is_named_with_its_field_and_reason(
     assert "  " not in str(found)
 
 
+@pytest.mark.parametrize("field", ["annotator", "label"])
+def test_a_label_of_blanks_is_refused(tmp_path: Path, field: str) -> None:
+    label = {"turn": 1, "annotator": "ann", "label": "yes", "scale": "s", field: "\u00a0 "}
+    found = error_of(write(tmp_path, {"turns": ANSWERED, "human_labels": [label]}))
+    assert found.field == f"human_labels[0].{field}"
+    assert "is blank; expected a string that is not empty" in found.reason
+
+
 def test_reading_goes_on_after_bad_lines() -> None:
     lines = {read.line: read.found for read in read_conversation_records(BAD)}
     assert [line for line, found in lines.items() if isinstance(found, Conversation)] == [1, 49]

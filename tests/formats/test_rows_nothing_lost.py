@@ -75,12 +75,41 @@ def test_a_label_without_annotator_and_an_annotator_without_label_are_kept_and_t
     assert told == {"label": 1, "annotator": 1, "note": 1}
 
 
-def test_a_label_whose_annotator_is_an_empty_text_is_kept_and_told(tmp_path: Path) -> None:
-    path = write_rows(tmp_path / "x.jsonl", {"label": True, "annotator": ""})
+@pytest.mark.parametrize(
+    ("label", "annotator"), [(True, ""), (True, " "), (True, "\u00a0\t"), ("", "ann"), (" ", "ann")]
+)
+def test_a_label_that_is_blank_or_whose_annotator_is_blank_is_kept_and_told(
+    tmp_path: Path, label: object, annotator: str
+) -> None:
+    path = write_rows(tmp_path / "x.jsonl", {"label": label, "annotator": annotator})
     conversations, _, told = read_and_list_told_keys(path)
     assert [each.ratings for each in conversations] == [()]
-    assert list_kept(conversations) == [{"label": True, "annotator": ""}]
+    assert list_kept(conversations) == [{"label": label, "annotator": annotator}]
     assert told == {"label": 1, "annotator": 1}
+
+
+def test_a_name_of_blanks_is_none(tmp_path: Path) -> None:
+    blank = {"id": " ", "conversation_id": "\u00a0", "faithfulness": 1, "judge": " "}
+    path = write_rows(tmp_path / "x.jsonl", blank, blank | {"question": "other"})
+    conversations, verdicts, _ = read_and_list_told_keys(path)
+    assert len({each.key for each in conversations}) == 2
+    assert len({each.group for each in conversations}) == 2
+    assert {each.judge for each in verdicts} == {"faithfulness"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"), [(" ", "Bo", "Bo"), ("\u00a0", None, "unknown")]
+)
+def test_an_annotator_of_faithbench_that_is_blank_is_no_person(
+    tmp_path: Path, name: str, value: str | None, expected: str
+) -> None:
+    annotation = {"annotator_name": name, "annotator_id": value, "label": ["Unwanted"]}
+    sample = {"sample_id": 1, "source": "s", "summary": "At ten."}
+    sample["annotations"] = [{**annotation, "summary_span": "ten"}]
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"samples": [sample]}))
+    [conversation], _, _ = read_and_list_told_keys(path)
+    assert [each.annotator for each in conversation.ratings] == [expected]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from faithtui.errors import InputError
 from faithtui.formats.files.pandas_objects import split_object_into_rows
 from faithtui.formats.files.record_files import RecordFile
+from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from tests.formats.test_real_formats import read, texts
 
 ROWS = [
@@ -55,6 +56,43 @@ def test_labels_of_picked_rows_are_kept(value: dict[str, object]) -> None:
     assert found == [{"index": "4", "a": 1, "b": 3}, {"index": "7", "a": 2, "b": 4}]
 
 
+Q_AND_A = [{"question": "q", "answer": "x"}, {"question": "r", "answer": "y"}]
+
+
+@pytest.mark.parametrize("labels", [("a", "b"), ("-1", "0.5")])
+def test_labels_of_rows_that_are_texts_are_their_ids(labels: tuple[str, str]) -> None:
+    """As of `set_index("id").to_json()`, with and without an `orient`."""
+    expected = [{"id": label, **row} for label, row in zip(labels, Q_AND_A, strict=True)]
+    by_row = dict(zip(labels, Q_AND_A, strict=True))
+    by_column = {name: {label: row[name] for label, row in by_row.items()} for name in Q_AND_A[0]}
+    split = [list(row.values()) for row in Q_AND_A]
+    by_name = {"columns": list(Q_AND_A[0]), "index": list(labels), "data": split}
+    assert split_object_into_rows(by_name) == expected
+    assert split_object_into_rows(by_row) == expected
+    assert split_object_into_rows(by_column) == expected
+    own = {label: {**row, "id": 7} for label, row in by_row.items()}
+    assert split_object_into_rows(own) == [{"index": label, **row} for label, row in own.items()]
+
+
+def test_a_table_without_index_and_one_with_a_column_of_objects_are_read() -> None:
+    split = {"columns": list(Q_AND_A[0]), "data": [list(row.values()) for row in Q_AND_A]}
+    assert split_object_into_rows(split) == Q_AND_A
+    passages = [{"text": "a"}, {"text": "b"}]
+    lists = {"question": ["q", "r"], "answer": ["x", "y"], "contexts": passages}
+    assert split_object_into_rows(lists) == [
+        {**row, "contexts": each} for row, each in zip(Q_AND_A, passages, strict=True)
+    ]
+
+
+def test_a_table_that_cannot_be_told_names_the_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"question": {"r1": "q"}, "answer": {"r1": "x"}}))
+    dataset, file = open_file_and_detect_format(path, FormatChoice(), None)
+    [refused] = (each.found for each in dataset.read(file))
+    assert "question: is an object; expected a string; if it is a table" in str(refused)
+    assert 'to_json(orient="records")' in str(refused)
+
+
 @pytest.mark.parametrize(
     "value",
     [
@@ -67,6 +105,14 @@ def test_labels_of_picked_rows_are_kept(value: dict[str, object]) -> None:
         {"schema": {}, "data": ["a"]},
         {"a": {"0": 1}, "b": {"1": 1}},
         {"a": {}, "b": {}},
+        {"input": {"text": "q", "lang": "en"}, "output": {"text": "a", "lang": "en"}},
+        {"system": {"content": "s", "n": 1}, "user": {"content": "q", "n": 2}},
+        {"data": {"question": "q", "answer": "a"}},
+        {"question": {"a": "q"}, "answer": {"a": "x"}},
+        {"x": {"a": 1, "b": 2}, "y": {"a": 3, "b": 4}},
+        {"question": ["q", "r"], "messages": [{"role": "user"}, {"role": "user"}]},
+        {"question": ["q"], "answer": ["a"], "chat": [{"role": "user"}]},
+        {"tags": ["q", "r"], "documents": [{"text": "a"}, {"text": "b"}]},
     ],
 )
 def test_what_is_no_table_stays_one_record(value: dict[str, object]) -> None:

@@ -321,6 +321,29 @@ def test_a_merged_conversation_leaves_its_id_and_what_its_metadata_has_of_its_ow
     assert read(kept.source, {"a": {"t": 3}}) == ["a"]
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("yes", {"merged": "yes", "merged (2)": [{"id": "b"}]}),
+        (["yes"], {"merged": ["yes"], "merged (2)": [{"id": "b"}]}),
+        ([{"id": "z"}], {"merged": [{"id": "z"}, {"id": "b"}]}),
+    ],
+)
+def test_what_came_as_merged_stays_its_own(
+    store: Store, given: object, kept: dict[str, object]
+) -> None:
+    turns = (Turn("user", "q"), Turn("assistant", "An answer."))
+    first, other = (Conversation.of(*turns, key=key) for key in ("a", "b"))
+    first, other = (replace(each, metadata={"merged": given}) for each in (first, other))
+    for _ in range(2):
+        store.conversations.import_batch([first, other], merge_equal=True)
+        [found] = map(store.conversations.get, store.conversations.list_ids())
+        assert found.metadata == kept
+    read = store.conversations.list_keys_with_other_metadata
+    assert read(first.source, {"a": first.metadata}) == []
+    assert read(first.source, {"a": {"merged": "no"}}) == ["a"]
+
+
 def test_equal_turns_are_merged_only_on_request(store: Store) -> None:
     turns = (Turn("user", "q"), Turn("assistant", "An answer."))
     first = Conversation.of(*turns, key="first")

@@ -8,22 +8,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from faithtui.formats.readers.values.any_spelling import normalise_key_spelling
+
 _LISTS: Final = ("data", "runs", "rows")
+_TOTALS: Final = ("numrowstotal", "totalitems", "totalcount", "totalrecords", "total", "count")
+_PAGES: Final = ("totalpages", "pagecount", "numpages", "lastpage", "pages")
+_MORE: Final = (
+    *("hasmore", "hasnextpage", "hasnext", "hasmorepages", "next", "nextcursor", "nextpage"),
+    *("nextpagetoken", "nextpageurl", "nexttoken", "nexturl", "nextlink", "partial"),
+)
+"""Folded names that say, beside a list or an object deeper, how many records and pages there are in
+all and whether more follow."""
+
 _BESIDE: Final = frozenset(
     (
-        *("meta", "links", "cursors", "cursor", "next", "next_cursor", "nextCursor", "pagination"),
-        *("page", "limit", "total", "count", "total_count", "has_more", "object", "schema"),
-        *("parsed_query", "search_cursors"),
-        *("features", "num_rows_total", "num_rows_per_page", "partial"),
+        *(*_TOTALS, *_PAGES, *_MORE),
+        *("meta", "links", "cursors", "cursor", "pagination", "paging", "pageinfo"),
+        *("page", "pagenumber", "currentpage", "pagesize", "perpage", "limit", "offset"),
+        *("prev", "previous", "prevcursor", "hasprevious", "object", "schema"),
+        *("parsedquery", "searchcursors", "features", "numrowsperpage"),
     )
 )
-"""Keys that say how many records there are and where the next ones begin."""
-
-
-_TOTALS: Final = ("numrowstotal", "totalitems", "totalcount", "totalrecords", "total", "count")
-_MORE: Final = ("hasmore", "hasnextpage", "next", "nextcursor", "nextpage", "partial")
-"""Folded names that say, beside a list or an object deeper, how many records there are in all and
-whether more follow."""
+"""Folded keys that say how many records there are and where the next ones begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,8 @@ class Page:
     """Each record, or why it cannot be read."""
     total: int | None
     """How many there are in all, where it says so."""
+    pages: int | None
+    """How many pages there are in all, where it says so."""
     has_more: bool
     """Whether it says that others follow."""
 
@@ -48,6 +56,9 @@ class PagesOfFile:
     """Of the list that its records were taken from; None: it has none."""
     records: int = 0
     total: int = 0
+    pages: int = 0
+    """How many were read."""
+    total_pages: int = 0
     has_more: bool = False
 
     def add_page(self, page: Page) -> None:
@@ -55,14 +66,19 @@ class PagesOfFile:
         self.key = page.key
         self.records += len(page.records)
         self.total = max(self.total, page.total or 0)
+        self.pages += 1
+        self.total_pages = max(self.total_pages, page.pages or 0)
         self.has_more = page.has_more
 
     def describe_missing_records(self) -> str | None:
         """Say that there are more records than the file has; None where nothing says so."""
         if self.total > self.records:
             return f"this is one page: {self.records} of {self.total} records"
+        records = f"{self.records} record{'' if self.records == 1 else 's'}"
+        if self.total_pages > self.pages:
+            return f"this is {self.pages} of {self.total_pages} pages: {records}"
         if self.has_more:
-            return f"this is one page: {self.records} records, and the answer says that more follow"
+            return f"this is one page: {records}, and the answer says that more follow"
         return None
 
 
@@ -77,7 +93,12 @@ def find_paged_list(value: dict[str, object], *, is_later: bool = False) -> Page
         None where an object is none, as it says something else besides, or the list may be one of
         messages.
     """
-    keys = [key for key in value if key not in _BESIDE]
+    keys = [
+        key
+        for key, each in value.items()
+        if (name := normalise_key_spelling(key)) not in _BESIDE
+        or (name in _PAGES and isinstance(each, list))
+    ]
     if len(keys) != 1 or keys[0] not in _LISTS:
         return None
     listed = value[keys[0]]
@@ -92,8 +113,11 @@ def find_paged_list(value: dict[str, object], *, is_later: bool = False) -> Page
     if len(records) != len(listed):
         return None
     beside = _fold_names_beside(value)
-    totals = (each for name in _TOTALS if type(each := beside.get(name)) is int)
-    return Page(key, records, next(totals, None), any(beside.get(name) for name in _MORE))
+    total, pages = (
+        next((each for name in names if type(each := beside.get(name)) is int), None)
+        for names in (_TOTALS, _PAGES)
+    )
+    return Page(key, records, total, pages, any(beside.get(name) for name in _MORE))
 
 
 def _list_row(row: dict[str, object]) -> Iterator[dict[str, object] | str]:
@@ -111,10 +135,10 @@ def _list_row(row: dict[str, object]) -> Iterator[dict[str, object] | str]:
 
 def _fold_names_beside(value: dict[str, object]) -> dict[str, object]:
     """Give what stands beside a list, and in the objects there, by folded name."""
-    beside = {key: each for key, each in value.items() if key in _BESIDE}
+    beside = {key: each for key, each in value.items() if normalise_key_spelling(key) in _BESIDE}
     inner = [each for each in beside.values() if isinstance(each, dict)]
     return {
-        name.replace("_", "").lower(): each
+        normalise_key_spelling(name): each
         for fields in (*inner, beside)
         for name, each in fields.items()
     }

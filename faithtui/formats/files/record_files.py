@@ -433,13 +433,23 @@ def _iterate_rows_of_any_kind(
     """Give the records, or the rows of the only one where that holds a whole table."""
     records = _iterate_records_of_any_kind(path, kind, stream)
     if kind in (FileKind.LINES, FileKind.DOCUMENT):
-        # Of several objects each is a record, such as one with a list of questions.
-        first = list(islice(records, 2))
-        found = first[0].found if len(first) == 1 else None
+        first = list(islice(records, 1))
+        found = first[0].found if first else None
         rows = split_object_into_rows(found) if type(found) is dict else None
-        for number, row in enumerate(rows or (), start=1):
-            yield replace(first[0], record=number, size=first[0].size // len(rows or ()), found=row)
-        while first and rows is None:
+        del found
+        if rows is not None:
+            try:
+                first += islice(records, 1)
+            except Exception:
+                yield first.pop()  # what comes after it cannot be read
+                raise
+        if rows is not None and len(first) == 1:
+            size = first[0].size // len(rows)
+            for number, row in enumerate(rows, start=1):
+                yield replace(first[0], record=number, size=size, found=row)
+            return
+        del rows
+        while first:  # of several objects each is a record, such as one with a list of questions
             yield first.pop(0)
     yield from records
 

@@ -100,9 +100,10 @@ def _add_label(
     span = None
     if isinstance(start, int) and isinstance(end, int) and summary[start:end] == piece:
         span = (start, end)
+    names = fields.read_text("annotator_name"), fields.read_text("annotator_id")
     draft.add_human_label(
         0,
-        fields.read_text("annotator_name") or fields.read_text("annotator_id") or "unknown",
+        next((name for name in names if name and name.strip()), "unknown"),
         options.choose_and_note_scale("label", SCALE),
         label,
         claim=piece,

@@ -93,8 +93,9 @@ def _integer_as_text(value: object) -> object:
 
 
 _Text = Annotated[str, StringConstraints(min_length=1)]
-_Name = Annotated[_Text, BeforeValidator(_integer_as_text)]
-_Label = Annotated[_Text, BeforeValidator(_number_as_text)]
+_Word = Annotated[_Text, StringConstraints(pattern=r"\S")]
+_Name = Annotated[_Word, BeforeValidator(_integer_as_text)]
+_Label = Annotated[_Word, BeforeValidator(_number_as_text)]
 
 
 class _Line(BaseModel):
@@ -409,7 +410,7 @@ def choose_group_from_metadata(metadata: Mapping[str, object], source: str, key:
     """
     for kind in GROUP_KEYS:
         value = metadata.get(kind)
-        if value is None or value == "":
+        if value is None or (isinstance(value, str) and not value.strip()):
             continue
         if isinstance(value, bool | dict | list):
             raise ShapeError(
@@ -520,6 +521,8 @@ def _describe_validation_error(error: ErrorDetails, found: Mapping[str, object])
             state = "is missing"
         case "string_too_short" | "too_short":
             state = "is empty"
+        case "string_pattern_mismatch":
+            state = "is blank"
         case _:
             state = f"is {describe_json(error['input'])}"
     return field, f"{state}; expected {_EXPECTED[name]}"

@@ -179,12 +179,12 @@ def make_conversation_draft(
     if isinstance(messages, list) and looks_like_messages(messages):
         reader.add_messages_to_draft(messages, fields.get_key_spelling(*names.question))
     elif question is not None:
-        draft.add_turn("user", _to_text(question, fields.get_key_spelling(*names.question)))
+        draft.add_turn("user", _to_text(question, fields, names.question))
     where = fields.get_key_spelling(*names.list_context_names(options))
     given = _read_contexts(fields, names, options, where)
     answer = fields.read_first_value(*names.answer)
     if answer is not None:
-        turn = draft.add_turn("assistant", _to_text(answer, fields.get_key_spelling(*names.answer)))
+        turn = draft.add_turn("assistant", _to_text(answer, fields, names.answer))
         if given is not None:
             turn.passages = read_passage_list(given, where)
     elif not draft.turns:
@@ -236,10 +236,10 @@ def _add_human_or_judge_label(
     if fields.has_one_of_keys(*LABEL) and fields.has_one_of_keys(*ANNOTATOR):
         label = fields.read_first_value(*LABEL)
         annotator = fields.read_text(*ANNOTATOR)
-        if label is None or not annotator:
+        word = str(label).lower() if isinstance(label, bool) else str(label)
+        if label is None or not word.strip() or not annotator or not annotator.strip():
             fields.mark_as_unread(*LABEL, *ANNOTATOR)
         else:
-            word = str(label).lower() if isinstance(label, bool) else str(label)
             draft.add_human_label(
                 answer,
                 annotator,
@@ -251,10 +251,17 @@ def _add_human_or_judge_label(
     if score is None:
         fields.mark_as_unread(*SCORE)
     else:
-        judge = fields.read_text(*JUDGE) or fields.get_key_spelling(*SCORE)
+        judge = fields.read_text(*JUDGE)
+        if judge is None or not judge.strip():
+            judge = fields.get_key_spelling(*SCORE)
         draft.add_judge_verdict_on_answer(
             ImportedVerdict(judge, answer, score=score, reason=fields.read_if_text(*REASON))
         )
+
+
+_IF_TABLE: Final = (
+    '; if it is a table as pandas or datasets write it, write its rows: `to_json(orient="records")`'
+)
 
 
 def _to_score(value: object) -> float | None:
@@ -268,7 +275,7 @@ def _to_score(value: object) -> float | None:
     return score if 0 <= score <= 1 else None
 
 
-def _to_text(value: object, field: str) -> str:
+def _to_text(value: object, row: AnySpelling, names: tuple[str, ...]) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, int | float):
@@ -277,7 +284,10 @@ def _to_text(value: object, field: str) -> str:
         inner = AnySpelling(value).read_if_text("content", "text", *QUESTION, *ANSWER)
         if inner is not None:
             return inner
-    raise AnySpelling({field: value}).make_error((field,), value, "a string")
+    error = row.make_error(names, value, "a string")
+    if all(type(each) is type(value) for each in row.value.values()):
+        error = ShapeError(error.field, f"{error.reason}{_IF_TABLE}")
+    raise error
 
 
 def _format_names(fields: AnySpelling) -> str:

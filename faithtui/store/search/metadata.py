@@ -20,8 +20,11 @@ from sqlalchemy import (
 
 from faithtui.agreement.labelled_units import MetadataValues
 from faithtui.domain.ids import ConversationId, RunId
+from faithtui.store.conversation_import import MERGED, MERGED_BESIDE_OWN
 from faithtui.store.schema.tables import conversation, run_item
 
+_OF_MERGED = (f"$.{MERGED}[", f'$."{MERGED_BESIDE_OWN}"[')
+"""Beginnings of paths to what other conversations with the same turns had."""
 _NO_VALUE_TYPES = ("null", "object", "array")
 """Types of JSON that are no value themselves."""
 
@@ -47,7 +50,7 @@ def select_conversations_by_metadata(value: str) -> Select[tuple[int]]:
 def read_metadata_values(
     connection: Connection, run_id: RunId, keys: Sequence[str]
 ) -> tuple[MetadataValues, ...]:
-    """Read what the conversations of a run have under some keys of their metadata."""
+    """Read what the conversations of a run have under some keys of their own metadata."""
     found = []
     for key in keys:
         part = _make_json_tree_table()
@@ -98,5 +101,8 @@ def _make_run_metadata_sql(run_id: RunId, part: TableValuedAlias, *columns: Any)
         .select_from(run_item)
         .join(conversation, conversation.c.id == run_item.c.conversation_id)
         .join(part, literal(True))
-        .where(run_item.c.run_id == run_id)
+        .where(
+            run_item.c.run_id == run_id,
+            *(func.substr(part.c.path, 1, len(path)) != path for path in _OF_MERGED),
+        )
     )

@@ -50,7 +50,7 @@ class ConversationDraft:
     """A conversation, and what is known of it."""
 
     key: str | None = None
-    """None or "": the hash of its turns."""
+    """None or blank: the hash of its turns."""
     turns: list[TurnDraft] = field(default_factory=list)
     metadata: dict[str, object] = field(default_factory=dict)
     ratings: list[Rating] = field(default_factory=list)
@@ -102,7 +102,16 @@ class ConversationDraft:
                 raise ShapeError(name, problem)
         place = None if span is None else Span(*span)
         self.ratings.append(
-            Rating(turn, annotator or "unknown", scale, label, claim, place, note or None, record)
+            Rating(
+                turn,
+                annotator if annotator.strip() else "unknown",
+                scale,
+                label,
+                claim,
+                place,
+                note or None,
+                record,
+            )
         )
 
     def add_judge_verdict_on_answer(self, verdict: ImportedVerdict) -> None:
@@ -135,7 +144,7 @@ class ConversationDraft:
         if not self.turns:
             raise ShapeError("", "has no message of a user or an assistant")
         turns = tuple(_build_turn(each) for each in self.turns)
-        key = self.key or content_hash(turns)
+        key = self.key if self.key and self.key.strip() else content_hash(turns)
         check_name_length(key, "id")
         metadata = {name: each for name, each in self.metadata.items() if each is not None}
         per_turn = self._collect_details_by_turn()

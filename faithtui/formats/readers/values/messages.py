@@ -290,16 +290,19 @@ class MessageReader:
         number = fields.read_text("tool_call_id", "call_id")
         name = fields.read_text("name", "tool_name") or self._call_names.get(number or "")
         name = name or (self._last_call if number is None else None)
-        self._add_tool_output(fields.read_first_value("content", "output", "value", "text"), name)
-        self._tools.append(
-            make_dict_without_none(name=name, id=number, **fields.get_unread_fields())
-        )
+        content = fields.read_first_value("content", "output", "value", "text")
+        rest = fields.get_unread_fields()
+        if not self._add_tool_output(content, name).documents and content not in ("", [], "[]"):
+            rest["content"] = content  # such as what it was asked
+        self._tools.append(make_dict_without_none(name=name, id=number, **rest))
 
-    def _add_tool_output(self, content: object, name: str | None) -> None:
+    def _add_tool_output(self, content: object, name: str | None) -> PassageList:
         """Take what a tool gave for passages of the next answer; parts of text are one text."""
         if isinstance(content, list) and content and all(map(_is_text_part, content)):
             content = "\n".join(str(each["text"]) for each in content if isinstance(each, dict))
-        self.add_passages_for_next_answer(read_tool_output_as_passages(content, name))
+        found = read_tool_output_as_passages(content, name)
+        self.add_passages_for_next_answer(found)
+        return found
 
     def _remember_tool_call(self, fields: AnySpelling, within: str = "") -> None:
         """Keep a call for the details of the next answer, and its name for what it gives.

@@ -1,13 +1,14 @@
 """What was retrieved, in the shapes in which tools write it, becomes documents.
 
 A passage is a text or an object with a text under one of many names; retrieved passages are a list
-of these, or an object around such a list. What cannot be told apart is one passage as it stands:
-evidence is never thrown away.
+of these, or an object around such a list. What cannot be told apart is one passage as it stands, as
+is what else a tool gave around a list: evidence is never thrown away.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from faithtui.domain.conversation import Document
 from faithtui.formats.json_lines import describe_json, parse_inner_json
@@ -17,6 +18,7 @@ from faithtui.formats.readers.values.any_spelling import (
     has_any_key,
     normalise_key_spelling,
 )
+from faithtui.formats.readers.values.search_answers import split_off_evidence
 
 _TEXT = (
     "text",
@@ -34,6 +36,9 @@ _TEXT = (
 )
 _SOURCE = ("source", "title", "url", "uri", "link", "file", "file_name", "filename", "path")
 _ID = ("id", "document_id", "doc_id", "chunk_id", "node_id", "id_", "_id")
+_BESIDE = "beside"
+"""Detail of the first passage that holds what stood beside its list."""
+_EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
 _LISTS = (
     "documents",
     "passages",
@@ -76,10 +81,25 @@ class PassageList:
             tuple(self.details[place] for place in places),
         )
 
+    def add_detail(self, name: str, value: Mapping[str, object]) -> "PassageList":
+        """Keep something that belongs to all of them with the first; nothing without any."""
+        if not value or not self.details:
+            return self
+        return replace(self, details=({**self.details[0], name: value}, *self.details[1:]))
+
     @property
     def details_if_any(self) -> list[Mapping[str, object]] | None:
         """The details, None where nothing is known of any passage."""
         return list(self.details) if any(self.details) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _ObjectAroundList:
+    """An object around a list of passages, taken apart."""
+
+    listed: list[object]
+    rest: Mapping[str, object]
+    """What it holds besides."""
 
 
 def read_passage_list(value: object, where: str, source: str | None = None) -> PassageList:
@@ -96,10 +116,19 @@ def read_passage_list(value: object, where: str, source: str | None = None) -> P
     if isinstance(value, str):
         value = [value]
     elif isinstance(value, dict):
-        inner = _find_passage_list(value)
-        value = [value] if inner is None else inner
+        around = _find_passage_list(value)
+        if around is not None and around.listed:
+            rest = {key: each for key, each in around.rest.items() if each not in _EMPTY}
+            return _read_list(around.listed, where, source).add_detail(_BESIDE, rest)
+        if around is not None:
+            return _read_around(around, where, source)
+        value = [value]
     if not isinstance(value, list):
         raise ShapeError(where, f"is {describe_json(value)}; expected a list of passages")
+    return _read_list(value, where, source)
+
+
+def _read_list(value: list[object], where: str, source: str | None) -> PassageList:
     found = PassageList()
     for place, each in enumerate(value):
         if each is not None:
@@ -127,15 +156,39 @@ def read_tool_output_as_passages(value: object, name: str | None) -> PassageList
         given = _read_content_of_tool_message(found, name)
         if given is not None:
             return given
-        inner = _find_passage_list(found)
-        found = [found] if inner is None else inner
-    if isinstance(found, list) and all(map(_is_passage, found)):
-        try:
-            return read_passage_list(found, "", name)
-        except ShapeError:
-            pass  # a part of it only looked like a passage
+    try:
+        given = _read_lists_and_what_is_around(found, name)
+    except ShapeError:  # a part of it only looked like a passage
+        given = None
+    return _read_as_it_stands(value, name) if given is None else given
+
+
+def _read_as_it_stands(value: object, name: str | None) -> PassageList:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return PassageList((Document(text, name),), ({},))
+
+
+def _read_lists_and_what_is_around(value: object, name: str | None) -> PassageList | None:
+    """Read passages, then as one more what else a tool may have answered; None without any.
+
+    Raises:
+        ShapeError: A part of them is no passage.
+    """
+    around = _find_passage_list(value) if isinstance(value, dict) else None
+    if around is not None:
+        return _read_around(around, "", name)
+    listed = [value] if isinstance(value, dict) else value
+    if isinstance(listed, list) and all(map(_is_passage, listed)):
+        return _read_list(listed, "", name)
+    return None
+
+
+def _read_around(around: _ObjectAroundList, where: str, source: str | None) -> PassageList:
+    evidence, beside = split_off_evidence(around.rest)
+    found = _read_list(around.listed, where, source)
+    if evidence is not None:
+        found += PassageList((Document(evidence, source),), ({},))
+    return found.add_detail(_BESIDE, beside)
 
 
 def _read_content_of_tool_message(value: dict[str, object], name: str | None) -> PassageList | None:
@@ -152,11 +205,12 @@ def _read_content_of_tool_message(value: dict[str, object], name: str | None) ->
         return None
     if not isinstance(content, list) and _parse_json_or_none(content) is None:
         return None
-    found = read_tool_output_as_passages(content, fields.read_if_text("name") or name)
+    name = fields.read_if_text("name") or name
+    found = read_tool_output_as_passages(content, name)
     rest = fields.get_unread_fields()
-    if not rest or not found.details:
-        return found
-    return replace(found, details=({**found.details[0], "message": rest}, *found.details[1:]))
+    if not found.documents and split_off_evidence(rest)[0] is not None:
+        found = _read_as_it_stands(content, name)  # what else it holds is not lost
+    return found.add_detail("message", rest)
 
 
 def _parse_json_or_none(text: object) -> object:
@@ -168,24 +222,34 @@ def _parse_json_or_none(text: object) -> object:
         return None
 
 
-def _find_passage_list(value: dict[str, object]) -> list[object] | None:
-    """Find the list of passages inside an object; None when there is none."""
-    if any(isinstance(each, str) for each in _iterate_text_fields(value)):
-        return None
-    fields = AnySpelling(value)
-    for name in _LISTS:
-        inner = fields.read_first_value(name)
-        if isinstance(inner, dict):
-            inner = _find_passage_list(inner)
-        if isinstance(inner, list) and all(map(_is_passage, inner)):
-            return inner
-    return None
+def _find_passage_list(value: dict[str, object]) -> _ObjectAroundList | None:
+    """Find the list of passages inside an object, the first that is not empty; None without any.
+
+    An object with a text is a passage itself, unless there are objects with texts in a list of it.
+    """
+    has_text = any(isinstance(value[key], str) for key in _list_keys_in_order(value, _TEXT))
+    empty = None
+    for key in _list_keys_in_order(value, _LISTS):
+        inner = value[key]
+        if isinstance(inner, dict) and not has_text:
+            within = _find_passage_list(inner)
+            found = within and replace(within, rest={**value, key: within.rest})
+        elif isinstance(inner, list) and all(map(_is_passage, inner)):
+            rest = {name: each for name, each in value.items() if name != key}
+            found = _ObjectAroundList(inner, rest)
+        else:
+            continue
+        if found and found.listed and (not has_text or isinstance(found.listed[0], dict)):
+            return found
+        empty = empty or found
+    return None if has_text else empty
 
 
-def _iterate_text_fields(value: dict[str, object]) -> Iterator[object]:
-    fields = AnySpelling(value)
-    for name in _TEXT:
-        yield fields.read_first_value(name)
+def _list_keys_in_order(value: Mapping[str, object], names: Sequence[str]) -> list[str]:
+    """List the keys of an object that are among some names in any spelling, in their order."""
+    places = {normalise_key_spelling(name): place for place, name in enumerate(names)}
+    found = [key for key in value if normalise_key_spelling(key) in places]
+    return sorted(found, key=lambda key: places[normalise_key_spelling(key)])
 
 
 def _is_passage(value: object) -> bool:

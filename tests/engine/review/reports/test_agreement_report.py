@@ -274,7 +274,12 @@ def test_an_auditor_finds_dates_and_guideline_versions_of_labels(store: Store, r
     assert facts in written(store, run, "html")
 
 
-METADATA: dict[str, object] = {"n": {"model": "=1+1"}, "tags": ["a", "b", "a"], "live": True}
+METADATA: dict[str, object] = {
+    "n": {"model": "=1+1"},
+    "tags": ["a", "b", "a"],
+    "live": True,
+    "merged": [{"id": "c", "metadata": {"model": "of another", "tags": ["c"]}}],
+}
 
 
 def test_agreement_is_broken_down_by_metadata_of_conversations(tmp_path: Path) -> None:
