@@ -12,6 +12,7 @@ from sqlalchemy import Connection, insert, select
 from faithtui.domain.annotations import (
     Action,
     Event,
+    EventFilter,
     LabelEvent,
     LabelMark,
     MarkedPassage,
@@ -244,7 +245,12 @@ class Reviews:
             for act in given
         ]
 
-    def undo(self, reviewer: str, judge_not_shown_on: Collection[ClaimId] = ()) -> Step:
+    def undo(
+        self,
+        reviewer: str,
+        judge_not_shown_on: Collection[ClaimId] = (),
+        is_concerned: EventFilter | None = None,
+    ) -> Step:
         """Withdraw a reviewer's latest standing step, whenever it was made.
 
         A label that was given blind shows the judge's verdict, so that the next one on its claim
@@ -253,6 +259,7 @@ class Reviews:
         Args:
             reviewer: Who takes it back.
             judge_not_shown_on: Claims whose labels have shown the reviewer no judge yet.
+            is_concerned: Which acts may be taken back, of which the latest is; None: any.
 
         Returns:
             The acts withdrawn; () when nothing is left to undo.
@@ -263,25 +270,35 @@ class Reviews:
             list_events_to_undo,
             Action.WITHDRAWN,
             frozenset(judge_not_shown_on),
+            is_concerned,
         )
 
-    def redo(self, reviewer: str) -> Step:
+    def redo(self, reviewer: str, is_concerned: EventFilter | None = None) -> Step:
         """Restore the step that a reviewer withdrew last.
+
+        Args:
+            reviewer: Who withdrew it.
+            is_concerned: Which acts may be restored; None: any.
 
         Returns:
             The acts restored; () when there are none, or something was done since.
         """
         return self._append_undo_step(
-            reviewer, find_redo_in_log_tail, list_events_to_redo, Action.RESTORED
+            reviewer,
+            find_redo_in_log_tail,
+            list_events_to_redo,
+            Action.RESTORED,
+            is_concerned=is_concerned,
         )
 
     def _append_undo_step(
         self,
         reviewer: str,
-        find_from_end: Callable[[list[LabelEvent], str], Step | None],
-        find: Callable[[list[LabelEvent], str], Step],
+        find_from_end: Callable[[list[LabelEvent], str, EventFilter | None], Step | None],
+        find: Callable[[list[LabelEvent], str, EventFilter | None], Step],
         action: Action,
         judge_not_shown_on: frozenset[ClaimId] = frozenset(),
+        is_concerned: EventFilter | None = None,
     ) -> Step:
         now = self._clock()
         reviewer = replace_unstorable_characters(reviewer)
@@ -291,10 +308,13 @@ class Reviews:
             targets = find_from_end(
                 _read_reviewer_events_without_imports(connection, reviewer, last=_UNDO_WINDOW),
                 reviewer,
+                is_concerned,
             )
             if targets is None:
                 targets = find(
-                    _read_reviewer_events_without_imports(connection, reviewer), reviewer
+                    _read_reviewer_events_without_imports(connection, reviewer),
+                    reviewer,
+                    is_concerned,
                 )
             if targets:
                 acts = _make_undo_events(targets, reviewer, action, now, judge_not_shown_on)

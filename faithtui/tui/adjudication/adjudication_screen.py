@@ -65,15 +65,14 @@ class AdjudicateScreen(FaithScreen):
             tooltip="Flag the claim for a talk and go on; again takes the flag away",
             id="adjudicate.discuss",
         ),
-        Binding("u", "undo", "undo", tooltip="Undo your last act", id="adjudicate.undo"),
         Binding(
-            "ctrl+r",
-            "redo",
-            "redo",
-            show=False,
-            tooltip="Redo what was undone",
-            id="adjudicate.redo",
+            "u",
+            "undo",
+            "undo",
+            tooltip="Undo your last final label, or flag for a talk",
+            id="adjudicate.undo",
         ),
+        Binding("ctrl+r", "redo", "redo", tooltip="Redo what was undone", id="adjudicate.redo"),
         Binding(
             "f",
             "next_filter",
@@ -102,7 +101,9 @@ class AdjudicateScreen(FaithScreen):
         self.labels = FinalLabels(self)
         self.notes = FinalNotes(self)
         self.reader = ClaimReader(self)
-        self.undo = LabelUndo(self, self.labels.report_undone_step_and_go_to_claim)
+        self.undo = LabelUndo(
+            self, self.labels.report_undone_step_and_go_to_claim, self.labels.is_own_event
+        )
         self.add_controllers(self.labels, self.notes, self.reader, self.undo)
 
     def compose_input_lines(self) -> ComposeResult:
