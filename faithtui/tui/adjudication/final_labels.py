@@ -96,7 +96,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             return None
         painted = self.screen.reader.selection
         if painted is None or painted.claim.claim != claim.claim:
-            self.refuse("that key came before its claim was drawn: nothing was saved")
+            self.refuse("that key came before its claim was drawn: it was not saved")
             return None
         return painted
 

@@ -198,7 +198,7 @@ async def test_what_nobody_said_cannot_be_taken(differing: Path, app: FaithApp) 
         assert not screen.labels.in_flight
         screen.claims.set_reactive(VirtualList.cursor, 1)
         screen.labels.action_give_final_label(0)
-        assert "before its claim was drawn: nothing was saved" in status(app)
+        assert "before its claim was drawn: it was not saved" in status(app)
         assert not screen.labels.in_flight
 
 
