@@ -485,6 +485,8 @@ def queue_end_lines(end: QueueOutcome, width: int) -> list[Line]:
     else:
         agreed = progress.compared - progress.differ
         words = f"{agreed} of {progress.compared} compared claims have the label of the judge"
+        if row.shown_share:
+            words += "; those drawn to be shown with it count in no figure"
         paragraphs += [[Piece(words)], [Piece(describe_labels_needed(progress, has_room=True))]]
     if end.sequences is not None:
         paragraphs.append(

@@ -159,7 +159,8 @@ class QueueProgress:
 
     row: SampleRow
     compared: int
-    """Claims on which the person and the judge both gave a verdict."""
+    """Claims on which the person and the judge both gave a verdict, without those drawn to be shown
+    with the judge's, which count in no figure."""
     differ: int
     """How many of these have different ones."""
     needed: int | None
@@ -187,21 +188,20 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
     row = store.samples.read_sample(sample, reviewer)
     spec = store.runs.read_run(row.run).spec
     labels = store.samples.read_human_and_judge_labels(sample, reviewer)
-    pairs = _list_human_and_judge_labels_by_group(labels, spec.rule)
-    differ = sum(human != judge for _, human, judge in pairs)
-    if row.kind is not SampleKind.SAMPLE:
-        return QueueProgress(row, len(pairs), differ, None, planned=False)
-    left, needed = max(0, row.frame - row.answered), None
     counted = _list_human_and_judge_labels_by_group(
         [each for each in labels if not each.shown], spec.rule
     )
+    differ = sum(human != judge for _, human, judge in counted)
+    if row.kind is not SampleKind.SAMPLE:
+        return QueueProgress(row, len(counted), differ, None, planned=False)
+    left, needed = max(0, row.frame - row.answered), None
     if len(counted) >= MEASURED_FROM:
         needed = _estimate_labels_needed(counted, find_metric(spec.metric).spec.labels.names, left)
     planned = needed is None
     if needed is None:
         needed = min(left, max(0, plan_label_count(KAPPA_TARGET) - len(counted)))
     until_measured = max(0, MEASURED_FROM - len(counted))
-    return QueueProgress(row, len(pairs), differ, needed, planned, until_measured)
+    return QueueProgress(row, len(counted), differ, needed, planned, until_measured)
 
 
 LabelPair = tuple[str, str, str]

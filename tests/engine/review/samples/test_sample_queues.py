@@ -24,6 +24,7 @@ from faithtui.engine.review.samples.sample_queues import (
 from faithtui.errors import StoreError
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
+from faithtui.tui.samples.sample_lines import queue_end_lines
 from tests.store.building import SPEC, assess, import_conversations, make_conversation, windows_of
 
 PEOPLE = "ann"
@@ -108,6 +109,20 @@ def test_from_ten_labels_on_the_width_of_kappa_says_it(store: Store, run: RunId)
     assert (found.planned, found.compared, found.differ) == (False, 30, 4)
     assert found.needed == 10  # more are not there
     assert not found.is_finished
+
+
+def test_claims_drawn_to_be_shown_with_the_judge_are_not_compared(store: Store, run: RunId) -> None:
+    row = draw_and_save_run_sample(
+        store, run, PEOPLE, SampleRequest("arm", size=12, seed=2, shown_share=0.25)
+    )
+    entries = store.samples.list_claims_in_served_order(row.id, PEOPLE)
+    shown = [each.shown for each in entries]
+    assert 0 < sum(shown) < 12
+    say(store, row, 12)
+    end = read_outcome_and_close_finished_spot_check(store, row.id, PEOPLE)
+    assert (end.progress.compared, end.progress.differ) == (12 - sum(shown), 12 - sum(shown))
+    said = " ".join(each.text.strip() for each in queue_end_lines(end, 200))
+    assert f"0 of {12 - sum(shown)} compared claims have the label of the judge; those" in said
 
 
 @pytest.mark.thorough
