@@ -92,7 +92,7 @@ class AdjudicateScreen(FaithScreen):
     ]
 
     claims = getters.query_one("#claims", VirtualList)
-    note = getters.query_one("#note", PlainInput)
+    note = getters.query_one("#note", NoteInput)
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -108,9 +108,7 @@ class AdjudicateScreen(FaithScreen):
 
     def compose_input_lines(self) -> ComposeResult:
         """Give the line for notes, which takes the place of the status line while it is used."""
-        yield NoteInput(
-            id="note", placeholder="note: enter saves it, escape drops it", compact=True
-        )
+        yield NoteInput(id="note", placeholder="enter saves it, escape drops it", compact=True)
 
     def make_panes(self) -> Panes:
         """Make the panes, the list first."""
