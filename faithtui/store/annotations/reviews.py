@@ -60,6 +60,9 @@ from faithtui.store.schema.tables import (
 _UNDO_WINDOW = 256
 """Steps of the log's clock that undo looks at before it reads all."""
 
+FindInTail = Callable[[list[LabelEvent], str, EventFilter | None], Step | None]
+FindInLog = Callable[[list[LabelEvent], str, EventFilter | None], Step]
+
 
 class Reviews:
     """Human verdicts of a store."""
@@ -269,53 +272,34 @@ class Reviews:
             find_undo_in_log_tail,
             list_events_to_undo,
             Action.WITHDRAWN,
-            frozenset(judge_not_shown_on),
             is_concerned,
+            frozenset(judge_not_shown_on),
         )
 
     def redo(self, reviewer: str, is_concerned: EventFilter | None = None) -> Step:
-        """Restore the step that a reviewer withdrew last.
-
-        Args:
-            reviewer: Who withdrew it.
-            is_concerned: Which acts may be restored; None: any.
+        """Restore the step that a reviewer withdrew last, of acts that may be; None: of all.
 
         Returns:
             The acts restored; () when there are none, or something was done since.
         """
         return self._append_undo_step(
-            reviewer,
-            find_redo_in_log_tail,
-            list_events_to_redo,
-            Action.RESTORED,
-            is_concerned=is_concerned,
+            reviewer, find_redo_in_log_tail, list_events_to_redo, Action.RESTORED, is_concerned
         )
 
     def _append_undo_step(
         self,
         reviewer: str,
-        find_from_end: Callable[[list[LabelEvent], str, EventFilter | None], Step | None],
-        find: Callable[[list[LabelEvent], str, EventFilter | None], Step],
+        find_from_end: FindInTail,
+        find: FindInLog,
         action: Action,
+        is_concerned: EventFilter | None,
         judge_not_shown_on: frozenset[ClaimId] = frozenset(),
-        is_concerned: EventFilter | None = None,
     ) -> Step:
         now = self._clock()
         reviewer = replace_unstorable_characters(reviewer)
 
         def append_step(connection: Connection) -> Step:
-            # A person may have said a hundred thousand things, and undo is about the last of them.
-            targets = find_from_end(
-                _read_reviewer_events_without_imports(connection, reviewer, last=_UNDO_WINDOW),
-                reviewer,
-                is_concerned,
-            )
-            if targets is None:
-                targets = find(
-                    _read_reviewer_events_without_imports(connection, reviewer),
-                    reviewer,
-                    is_concerned,
-                )
+            targets = _find_step(connection, reviewer, find_from_end, find, is_concerned)
             if targets:
                 acts = _make_undo_events(targets, reviewer, action, now, judge_not_shown_on)
                 _append_events_and_refresh_scores(connection, acts)
@@ -379,6 +363,23 @@ class Reviews:
                     each for each, (mine,) in verdicts_by_claim.items() if mine.verdict is not None
                 }
         return found
+
+
+def _find_step(
+    connection: Connection,
+    reviewer: str,
+    find_from_end: FindInTail,
+    find: FindInLog,
+    is_concerned: EventFilter | None,
+) -> Step:
+    """Find what a person takes back or does again, in the end of the log where that tells."""
+    # A person may have said a hundred thousand things, and undo is about the last of them.
+    end = _read_reviewer_events_without_imports(connection, reviewer, last=_UNDO_WINDOW)
+    found = find_from_end(end, reviewer, is_concerned)
+    if found is not None:
+        return found
+    log = _read_reviewer_events_without_imports(connection, reviewer)
+    return find(log, reviewer, is_concerned)
 
 
 def _read_reviewer_events_without_imports(

@@ -119,8 +119,7 @@ class Verdicts(Controller["ReviewScreen"]):
     def refuse_typed_ahead(self, which: str = "") -> None:
         """Drop keys that were typed before the conversation came on screen, and say so.
 
-        Reason codes and doubts stay: they may be about the verdict given last. So may verdicts
-        before them have been saved.
+        Reason codes and doubts stay: they may be about the verdict given last.
 
         Args:
             which: What was refused besides, to begin the sentence with.
