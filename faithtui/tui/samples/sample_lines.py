@@ -119,12 +119,8 @@ def describe_labels_needed(progress: QueueProgress, *, has_room: bool = False) -
 
 def queue_header_line(width: int) -> Line:
     """Name the columns of the list of queues."""
-    return make_line(
-        Piece(
-            _format_queue_columns(width, "", "queue", "design", "judge", "done", "skip", "ETA"),
-            "quiet",
-        )
-    )
+    named = ("queue", "design", "judge", "done", "skip", "time left")
+    return make_line(Piece(_format_queue_columns(width, "", *named), "quiet"))
 
 
 def queue_line(row: SampleRow, width: int, here: bool) -> Line:

@@ -11,6 +11,7 @@ from textual.binding import ActiveBinding, Binding, BindingType
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
+from faithtui.domain.durations import format_time_left
 from faithtui.errors import FaithtuiError
 from faithtui.tui.allowed_actions import drop_writing_keys
 from faithtui.tui.input_queue import (
@@ -277,7 +278,9 @@ class FaithScreen(Screen[None]):
             Piece(f" {progress.finished_conversations}/{progress.conversations}"),
             Piece(" · paused", "warn")
             if paused
-            else Piece(f" · ETA {fmt.format_duration(newest.eta_s)}", "quiet"),
+            else Piece(
+                "" if newest.eta_s is None else f" · {format_time_left(newest.eta_s)}", "quiet"
+            ),
         )
 
     def make_idle_status(self) -> tuple[Piece, ...]:
