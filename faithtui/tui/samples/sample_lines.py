@@ -327,6 +327,15 @@ def _format_weight(value: float | None) -> str:
     return fmt.NONE if value is None else f"{value:.2f}"
 
 
+def explain_too_large_size(asked: int, strata: Sequence[Stratum], design: SamplingDesign) -> str:
+    """Say that more was asked for than there is, and is drawn; "": it is not so."""
+    whole = sum(each.population for each in strata)
+    if asked <= whole:
+        return ""
+    unit = "conversation" if design is SamplingDesign.CONVERSATIONS else "claim"
+    return f"size: larger than the {fmt.format_count_with_noun(whole, unit)} there are"
+
+
 def format_sample_preview_lines(
     strata: Sequence[Stratum],
     design: SamplingDesign,
@@ -337,6 +346,7 @@ def format_sample_preview_lines(
     found: LabelPlan | None = None,
     basis: PlanBasis | None = None,
     shown: float = 0.0,
+    asked: int = 0,
 ) -> list[Line]:
     """Say what a plan draws and what it will give, before anything is drawn.
 
@@ -350,6 +360,7 @@ def format_sample_preview_lines(
         basis: What that is expected from.
         shown: Share of the claims that is shown with the judge's verdict, and counts in no
             figure.
+        asked: How many were typed; 0: a number of each stratum, or nothing.
     """
     drawn, whole = sum(each.drawn for each in strata), sum(each.population for each in strata)
     by_conversation = design is SamplingDesign.CONVERSATIONS
@@ -359,13 +370,16 @@ def format_sample_preview_lines(
     lines = wrap(
         [
             Piece(
-                f"{fmt.format_count(drawn)} of {fmt.format_count_with_noun(whole, unit)}{about}",
+                f"{'all' if drawn == whole else f'{fmt.format_count(drawn)} of'} "
+                f"{fmt.format_count_with_noun(whole, unit)}{about}",
                 "strong",
             ),
             Piece(f" · about {format_minutes(claims * pace_s)} at {format_pace(pace_s)}"),
         ],
         width,
     )
+    if too_large := explain_too_large_size(asked, strata, design):
+        lines += wrap([Piece(too_large, "warn")], width)
     if not drawn:
         return [*lines, *wrap([Piece("nothing would be drawn", "warn")], width)]
     blind = compute_expected_blind_counts({each.name: each.drawn for each in strata}, shown)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING
 
 from faithtui.agreement.sampling.draw import (
@@ -51,6 +52,7 @@ class SampleRequest:
     """What is to be drawn."""
 
     name: str
+    """"": after its design, with a number where the run has one called so."""
     kind: SampleKind = SampleKind.SAMPLE
     design: SamplingDesign = SamplingDesign.SIMPLE
     stratified_by: tuple[str, ...] = ()
@@ -85,6 +87,14 @@ def make_sample_name(design: SamplingDesign, stratified_by: Sequence[str]) -> st
             return f"by {', '.join(stratified_by)}"
         case SamplingDesign.CONVERSATIONS:
             return "whole conversations"
+
+
+def _find_unused_name(store: Store, run: RunId, reviewer: str, request: SampleRequest) -> str:
+    """Name a sample after its design, apart from the others of its run."""
+    wanted = make_sample_name(request.design, request.strata_variables)
+    taken = {row.name for row in store.samples.list_samples(reviewer, run)}
+    numbered = (f"{wanted} {number}" for number in count(2))
+    return wanted if wanted not in taken else next(n for n in numbered if n not in taken)
 
 
 def find_unused_seed(rows: Sequence[SampleRow]) -> int:
@@ -141,7 +151,7 @@ def draw_and_save_run_sample(
         reviewer,
         make_sample_draw(frame, plan),
         plan,
-        name=request.name,
+        name=request.name or _find_unused_name(store, run, reviewer, request),
         kind=request.kind,
         stratified_by=request.strata_variables,
         blind=request.blind,

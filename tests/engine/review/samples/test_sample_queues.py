@@ -91,6 +91,18 @@ def test_a_sample_that_is_not_blind_has_no_share_to_show(store: Store, run: RunI
     assert draw_and_save_run_sample(store, run, PEOPLE, request).shown_share == 0
 
 
+def test_samples_that_nobody_named_are_told_apart(store: Store, run: RunId) -> None:
+    requests = [SampleRequest("", size=4), SampleRequest("", size=4), SampleRequest("", size=4)]
+    requests.append(SampleRequest("", design=SamplingDesign.CONVERSATIONS, size=1))
+    names = [draw_and_save_run_sample(store, run, PEOPLE, each).name for each in requests]
+    assert names == [
+        "simple random",
+        "simple random 2",
+        "simple random 3",
+        "whole conversations",
+    ]
+
+
 def test_until_ten_labels_the_plan_says_how_many_are_needed(store: Store, run: RunId) -> None:
     row = draw_and_save_run_sample(store, run, PEOPLE, SampleRequest("plan", size=40))
     first = read_queue_progress(store, row.id, PEOPLE)
