@@ -208,6 +208,15 @@ class FaithScreen(Screen[None]):
         """Follow a change of the store, by this process or another one."""
         self.reload()
 
+    _refusal: tuple[Piece, ...] = ()
+    """What the status line said last of why a key did nothing."""
+
+    def clear_refusal(self) -> None:
+        """Take away why an earlier key did nothing, where the status line says so still."""
+        if self._refusal and self.query_one(StatusLine).left == self._refusal:
+            self.show_message()
+        self._refusal = ()
+
     def set_title(self, crumbs: Iterable[Piece] = (), right: Iterable[Piece] = ()) -> None:
         """Say where this is."""
         bar = self.query_one(TitleBar)
@@ -227,6 +236,7 @@ class FaithScreen(Screen[None]):
         self.app.bell()
         piece = escape_line(words, "warn", limit=400)
         self.show_message(piece)
+        self._refusal = (piece,)
         withdraw_refusals(self.app)
         if not self.query_one(StatusLine).has_room_for(piece):
             show_refusal_box(self.app, piece.text)
