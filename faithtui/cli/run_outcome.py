@@ -5,7 +5,7 @@ from typing import Final
 
 from faithtui.cli.output import plural
 from faithtui.domain.judging.error_sentences import is_failure_permanent
-from faithtui.domain.label_sets import Polarity
+from faithtui.domain.label_sets import Polarity, format_label_count
 from faithtui.domain.scores import format_parts_left_out_of_mean
 from faithtui.errors import JudgeError
 from faithtui.metrics.registry import find_metric
@@ -124,7 +124,11 @@ def format_claim_counts(row: RunRow, labels: Mapping[str, LabelCount]) -> str:
     spec = find_metric(row.spec.metric).spec
     one, many = spec.units
     words = f"{row.claims:,} {one if row.claims == 1 else many}"
-    given = [f"{labels[name].claims:,} {name}" for name in spec.labels.names if name in labels]
+    given = [
+        format_label_count(name, labels[name].claims)
+        for name in spec.labels.names
+        if name in labels
+    ]
     return f"{words}: {', '.join(given)}" if given else words
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TextIO, assert_never
 
 from faithtui.cli.output import is_quiet, plural, print_json
+from faithtui.domain.durations import format_time_left
 from faithtui.domain.judging.error_sentences import OUTPUT_FORMAT_WORDS, format_attempt_failure
 from faithtui.domain.text.visible_text import make_visible, make_visible_line
 from faithtui.engine.calls.budget import NUSD, BudgetCaps
@@ -156,7 +157,7 @@ class ProgressLine:
         left = progress.conversations - progress.finished_conversations
         parts = [f"{progress.finished_conversations:,}/{progress.conversations:,} conversations"]
         if fresh and left:
-            parts.append(f"{format_clock(elapsed / fresh * left)} to go")
+            parts.append(format_time_left(elapsed / fresh * left))
         else:
             parts.append(format_clock(elapsed))
         parts.append(plural(progress.windows, "window"))

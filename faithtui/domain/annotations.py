@@ -7,7 +7,7 @@ act counts.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -430,11 +430,17 @@ def _add_or_remove_run(
 Step = tuple[LabelEvent, ...]
 """Acts that were made at once, in the order of the log."""
 
+EventFilter = Callable[[LabelEvent], bool]
+"""Whether an undo or a redo is about an act; None stands for every one."""
+
 
 def _replay_undo_and_redo_stacks(
-    log: Iterable[LabelEvent], reviewer: str
+    log: Iterable[LabelEvent], reviewer: str, is_concerned: EventFilter | None
 ) -> tuple[dict[LabelId, LabelEvent], dict[LabelId, LabelEvent]]:
-    """Replay one reviewer's acts into an undo stack and a redo stack, each with its top last."""
+    """Replay one reviewer's acts into an undo stack and a redo stack, each with its top last.
+
+    Of other acts than those concerned neither has any, though they end what can be redone.
+    """
     done: dict[LabelId, LabelEvent] = {}
     undone: dict[LabelId, LabelEvent] = {}
     for act in log:
@@ -447,7 +453,12 @@ def _replay_undo_and_redo_stacks(
         elif act.action in UNDOABLE_ACTIONS:
             done[act.id] = act
             undone.clear()
-    return done, undone
+    if is_concerned is None:
+        return done, undone
+    return (
+        {id: act for id, act in done.items() if is_concerned(act)},
+        {id: act for id, act in undone.items() if is_concerned(act)},
+    )
 
 
 def _move_event_to_other_stack(
@@ -469,35 +480,45 @@ def _list_events_of_top_step(stack: dict[LabelId, LabelEvent]) -> Step:
     return tuple(sorted(acts, key=lambda act: act.id))
 
 
-def list_events_to_undo(log: Iterable[LabelEvent], reviewer: str) -> Step:
+def list_events_to_undo(
+    log: Iterable[LabelEvent], reviewer: str, is_concerned: EventFilter | None = None
+) -> Step:
     """Find the acts that undo would withdraw; () when there is none left."""
-    done, _ = _replay_undo_and_redo_stacks(log, reviewer)
+    done, _ = _replay_undo_and_redo_stacks(log, reviewer, is_concerned)
     return _list_events_of_top_step(done)
 
 
-def list_events_to_redo(log: Iterable[LabelEvent], reviewer: str) -> Step:
+def list_events_to_redo(
+    log: Iterable[LabelEvent], reviewer: str, is_concerned: EventFilter | None = None
+) -> Step:
     """Find the acts that redo would restore; () when a new act has been made since."""
-    _, undone = _replay_undo_and_redo_stacks(log, reviewer)
+    _, undone = _replay_undo_and_redo_stacks(log, reviewer, is_concerned)
     return _list_events_of_top_step(undone)
 
 
-def find_undo_in_log_tail(end: Sequence[LabelEvent], reviewer: str) -> Step | None:
+def find_undo_in_log_tail(
+    end: Sequence[LabelEvent], reviewer: str, is_concerned: EventFilter | None = None
+) -> Step | None:
     """Find what undo would withdraw from the end of a log, however long the log is.
 
     Args:
         end: The last acts of a log, of one person at least; all from some act on.
         reviewer: Who takes back.
+        is_concerned: Which acts may be taken back.
 
     Returns:
         What `list_events_to_undo` finds in the whole log; None when the end does not tell, because
         it refers to earlier acts, leaves nothing, or the step may have begun earlier.
     """
-    return _find_step_in_log_tail(_replay_undo_and_redo_stacks(end, reviewer)[0], end, reviewer)
+    done, _ = _replay_undo_and_redo_stacks(end, reviewer, is_concerned)
+    return _find_step_in_log_tail(done, end, reviewer)
 
 
-def find_redo_in_log_tail(end: Sequence[LabelEvent], reviewer: str) -> Step | None:
+def find_redo_in_log_tail(
+    end: Sequence[LabelEvent], reviewer: str, is_concerned: EventFilter | None = None
+) -> Step | None:
     """Find what redo would restore from the end of a log; see `find_undo_in_log_tail`."""
-    undone = _replay_undo_and_redo_stacks(end, reviewer)[1]
+    _, undone = _replay_undo_and_redo_stacks(end, reviewer, is_concerned)
     made = any(act.reviewer == reviewer and act.action in UNDOABLE_ACTIONS for act in end)
     if made and not undone and not _refers_before_log_tail(end, reviewer):
         return ()

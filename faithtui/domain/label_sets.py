@@ -125,3 +125,13 @@ KNOWN_WORDS = (
 
 SEVERITY = {"yes": 0, "1": 0, "idk": 1, "no": 2, "0": 2}
 """Order for ties and worst-of rules: no before idk before yes, 0 before 1."""
+
+
+def format_label_count(name: str, count: int) -> str:
+    """Say how often a label was given: `8 yes`; `8 with verdict 1`, as two numbers would run on."""
+    return f"{count:,} with verdict {name}" if name.isdigit() else f"{count:,} {name}"
+
+
+def format_label_before_count(name: str) -> str:
+    """Name a label before its count: `yes`; `1:`, as two numbers would run on."""
+    return f"{name}:" if name.isdigit() else name

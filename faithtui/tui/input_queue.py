@@ -23,7 +23,7 @@ from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.worker import Worker, WorkerError
 
 from faithtui.tui.allowed_actions import drop_writing_keys
-from faithtui.tui.refusals import show_refusal_box, withdraw_refusals
+from faithtui.tui.refusals import clear_status_refusal, show_refusal_box, withdraw_refusals
 
 P = ParamSpec("P")
 NodeT = TypeVar("NodeT", bound="_Node")
@@ -103,6 +103,8 @@ class InputQueue:
 
     def add_input(self, event: events.Event) -> None:
         """Hand on an event when its turn comes."""
+        if isinstance(event, events.Key):
+            clear_status_refusal(self._app)
         self._inputs.append(event)
         self._schedule_turn()
 

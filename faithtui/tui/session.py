@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 from faithtui.clock import utc_now
-from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
+from faithtui.domain.ids import ClaimId, ConversationId, ItemId, LabelId, RunId
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import StoreError
 from faithtui.tui.keymap.key_names import KeyNames
@@ -107,6 +107,8 @@ class Session:
     """Marked rows of each list, by the name of what is listed."""
     final_notes: dict[ClaimId, str] = field(default_factory=dict)
     """Notes on claims without a final label yet, which go with it."""
+    discussion_flags: set[LabelId] = field(default_factory=set)
+    """Flags that were set or taken away in adjudication: in the log they are like others."""
     exposed: set[tuple[str, str, int]] = field(default_factory=set)
     """Of what the judge was in view of whom, as far as this session has recorded it."""
     judge_in_view: set[tuple[str, ClaimId]] = field(default_factory=set)

@@ -52,6 +52,12 @@ def test_lines_in_a_file_are_whole_and_count_in_words() -> None:
     ]
 
 
+def test_the_time_left_is_no_time_of_day() -> None:
+    line = ProgressLine(io.StringIO(), BudgetCaps())
+    words = line._format_progress(RunProgress(4, 1), elapsed=355.0)
+    assert words.startswith("1/4 conversations · 18 min left · ")
+
+
 def test_calls_for_what_was_asked_before_are_counted_beside_all_calls() -> None:
     (line,) = lines(RunStarted(RUN, RunProgress(1, 0, calls=310, calls_again=59)))
     assert line.endswith("310 calls (59 asked again)")

@@ -2,7 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM, SEVERITY, Polarity
+from faithtui.domain.label_sets import (
+    FAITHFULNESS,
+    INFERENCE,
+    NOT_A_CLAIM,
+    SEVERITY,
+    Polarity,
+    format_label_before_count,
+    format_label_count,
+)
 
 
 @pytest.mark.parametrize(
@@ -63,3 +71,9 @@ def test_letters_tell_labels_apart() -> None:
 def test_severity_ranks_every_label_once_and_no_highest() -> None:
     assert sorted(SEVERITY, key=SEVERITY.__getitem__) == ["yes", "1", "idk", "no", "0"]
     assert set(SEVERITY) == {*FAITHFULNESS.names, *INFERENCE.names}
+
+
+def test_a_label_that_is_a_number_stands_beside_its_count_with_words_between() -> None:
+    assert format_label_count("yes", 8) == "8 yes"
+    assert format_label_count("1", 2_933) == "2,933 with verdict 1"
+    assert [format_label_before_count(name) for name in ("yes", "0")] == ["yes", "0:"]

@@ -31,7 +31,7 @@ def give(terminal: Terminal, keys: str) -> None:
 
 def wait_for_one_more(terminal: Terminal) -> None:
     """Wait until one of the three that nobody waited for was saved, or was told to be too early."""
-    refusal = "nothing was saved"
+    refusal = "not saved"
     terminal.wait(lambda: len(saved(terminal)) > 2 or refusal in terminal.screen.text)
 
 

@@ -100,12 +100,7 @@ def save_planned_run(
     spec, metric, conversations = draft_run(store, request, examples, environment)
     environ = os.environ if environ is None else environ
     spec.profile.resolve_headers(environ)
-    key = find_missing_key_variable(spec.judge, spec.base_url, environ)
-    if key is not None:
-        raise ConfigError(
-            f"{spec.judge} needs a key: {explain_how_to_provide_key(key)}, "
-            "or use --judge offline, which needs none"
-        )
+    refuse_missing_key(spec.judge, spec.base_url, environ)
     if environment.recorder is not None:
         environment.recorder.refuse_other_judge_than_recorded(spec.judge, spec.judge_fingerprint)
     if examples:
@@ -113,6 +108,20 @@ def save_planned_run(
     prompts = metric.prompts.without_examples
     store.prompts.store_set(prompts.digest, spec.metric, prompts.version, prompts.texts)
     return store.runs.create(spec, conversations)
+
+
+def refuse_missing_key(judge: str, base_url: str | None, environ: Mapping[str, str]) -> None:
+    """Refuse a judge that needs a key that there is not; may ask the keyring.
+
+    Raises:
+        ConfigError: There is no key, with the ways to give one; or no such judge.
+    """
+    key = find_missing_key_variable(judge, base_url, environ)
+    if key is not None:
+        raise ConfigError(
+            f"{judge} needs a key: {explain_how_to_provide_key(key)}, "
+            "or use --judge offline, which needs none"
+        )
 
 
 def draft_run(

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, insert, select
 from faithtui.domain.annotations import (
     Action,
     Event,
+    EventFilter,
     LabelEvent,
     LabelMark,
     MarkedPassage,
@@ -58,6 +59,9 @@ from faithtui.store.schema.tables import (
 
 _UNDO_WINDOW = 256
 """Steps of the log's clock that undo looks at before it reads all."""
+
+FindInTail = Callable[[list[LabelEvent], str, EventFilter | None], Step | None]
+FindInLog = Callable[[list[LabelEvent], str, EventFilter | None], Step]
 
 
 class Reviews:
@@ -244,7 +248,12 @@ class Reviews:
             for act in given
         ]
 
-    def undo(self, reviewer: str, judge_not_shown_on: Collection[ClaimId] = ()) -> Step:
+    def undo(
+        self,
+        reviewer: str,
+        judge_not_shown_on: Collection[ClaimId] = (),
+        is_concerned: EventFilter | None = None,
+    ) -> Step:
         """Withdraw a reviewer's latest standing step, whenever it was made.
 
         A label that was given blind shows the judge's verdict, so that the next one on its claim
@@ -253,6 +262,7 @@ class Reviews:
         Args:
             reviewer: Who takes it back.
             judge_not_shown_on: Claims whose labels have shown the reviewer no judge yet.
+            is_concerned: Which acts may be taken back, of which the latest is; None: any.
 
         Returns:
             The acts withdrawn; () when nothing is left to undo.
@@ -262,40 +272,34 @@ class Reviews:
             find_undo_in_log_tail,
             list_events_to_undo,
             Action.WITHDRAWN,
+            is_concerned,
             frozenset(judge_not_shown_on),
         )
 
-    def redo(self, reviewer: str) -> Step:
-        """Restore the step that a reviewer withdrew last.
+    def redo(self, reviewer: str, is_concerned: EventFilter | None = None) -> Step:
+        """Restore the step that a reviewer withdrew last, of acts that may be; None: of all.
 
         Returns:
             The acts restored; () when there are none, or something was done since.
         """
         return self._append_undo_step(
-            reviewer, find_redo_in_log_tail, list_events_to_redo, Action.RESTORED
+            reviewer, find_redo_in_log_tail, list_events_to_redo, Action.RESTORED, is_concerned
         )
 
     def _append_undo_step(
         self,
         reviewer: str,
-        find_from_end: Callable[[list[LabelEvent], str], Step | None],
-        find: Callable[[list[LabelEvent], str], Step],
+        find_from_end: FindInTail,
+        find: FindInLog,
         action: Action,
+        is_concerned: EventFilter | None,
         judge_not_shown_on: frozenset[ClaimId] = frozenset(),
     ) -> Step:
         now = self._clock()
         reviewer = replace_unstorable_characters(reviewer)
 
         def append_step(connection: Connection) -> Step:
-            # A person may have said a hundred thousand things, and undo is about the last of them.
-            targets = find_from_end(
-                _read_reviewer_events_without_imports(connection, reviewer, last=_UNDO_WINDOW),
-                reviewer,
-            )
-            if targets is None:
-                targets = find(
-                    _read_reviewer_events_without_imports(connection, reviewer), reviewer
-                )
+            targets = _find_step(connection, reviewer, find_from_end, find, is_concerned)
             if targets:
                 acts = _make_undo_events(targets, reviewer, action, now, judge_not_shown_on)
                 _append_events_and_refresh_scores(connection, acts)
@@ -359,6 +363,23 @@ class Reviews:
                     each for each, (mine,) in verdicts_by_claim.items() if mine.verdict is not None
                 }
         return found
+
+
+def _find_step(
+    connection: Connection,
+    reviewer: str,
+    find_from_end: FindInTail,
+    find: FindInLog,
+    is_concerned: EventFilter | None,
+) -> Step:
+    """Find what a person takes back or does again, in the end of the log where that tells."""
+    # A person may have said a hundred thousand things, and undo is about the last of them.
+    end = _read_reviewer_events_without_imports(connection, reviewer, last=_UNDO_WINDOW)
+    found = find_from_end(end, reviewer, is_concerned)
+    if found is not None:
+        return found
+    log = _read_reviewer_events_without_imports(connection, reviewer)
+    return find(log, reviewer, is_concerned)
 
 
 def _read_reviewer_events_without_imports(

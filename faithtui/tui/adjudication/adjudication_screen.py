@@ -65,15 +65,14 @@ class AdjudicateScreen(FaithScreen):
             tooltip="Flag the claim for a talk and go on; again takes the flag away",
             id="adjudicate.discuss",
         ),
-        Binding("u", "undo", "undo", tooltip="Undo your last act", id="adjudicate.undo"),
         Binding(
-            "ctrl+r",
-            "redo",
-            "redo",
-            show=False,
-            tooltip="Redo what was undone",
-            id="adjudicate.redo",
+            "u",
+            "undo",
+            "undo",
+            tooltip="Undo your last final label, or flag for a talk",
+            id="adjudicate.undo",
         ),
+        Binding("ctrl+r", "redo", "redo", tooltip="Redo what was undone", id="adjudicate.redo"),
         Binding(
             "f",
             "next_filter",
@@ -93,7 +92,7 @@ class AdjudicateScreen(FaithScreen):
     ]
 
     claims = getters.query_one("#claims", VirtualList)
-    note = getters.query_one("#note", PlainInput)
+    note = getters.query_one("#note", NoteInput)
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -102,14 +101,14 @@ class AdjudicateScreen(FaithScreen):
         self.labels = FinalLabels(self)
         self.notes = FinalNotes(self)
         self.reader = ClaimReader(self)
-        self.undo = LabelUndo(self, self.labels.report_undone_step_and_go_to_claim)
+        self.undo = LabelUndo(
+            self, self.labels.report_undone_step_and_go_to_claim, self.labels.is_own_event
+        )
         self.add_controllers(self.labels, self.notes, self.reader, self.undo)
 
     def compose_input_lines(self) -> ComposeResult:
         """Give the line for notes, which takes the place of the status line while it is used."""
-        yield NoteInput(
-            id="note", placeholder="note: enter saves it, escape drops it", compact=True
-        )
+        yield NoteInput(id="note", placeholder="enter saves it, escape drops it", compact=True)
 
     def make_panes(self) -> Panes:
         """Make the panes, the list first."""

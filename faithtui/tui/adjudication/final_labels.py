@@ -96,7 +96,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             return None
         painted = self.screen.reader.selection
         if painted is None or painted.claim.claim != claim.claim:
-            self.refuse("that key came before its claim was drawn: nothing was saved")
+            self.refuse("that key came before its claim was drawn: it was not saved")
             return None
         return painted
 
@@ -224,10 +224,12 @@ class FinalLabels(Controller["AdjudicateScreen"]):
     async def _wait_until_saved_and_report(self, future: Future[LabelEvent], words: str) -> None:
         """Wait for the disk and say so."""
         try:
-            await asyncio.wrap_future(future)
+            event = await asyncio.wrap_future(future)
         except Exception:
             self.screen.call_later(self._report_outcome_and_reload, "")
             raise  # The app says what happened.
+        if event.mark is not None:
+            self.session.discussion_flags.add(event.id)
         self.screen.call_later(self._report_outcome_and_reload, words)
 
     def _report_outcome_and_reload(self, words: str) -> None:
@@ -241,10 +243,15 @@ class FinalLabels(Controller["AdjudicateScreen"]):
             self.show_message(Piece("not saved", "bad strong"))
         self.screen.reload()
 
+    def is_own_event(self, event: LabelEvent) -> bool:
+        """Whether an act was made in adjudication: labels of review are not undone here."""
+        return event.action is Action.ADJUDICATED or event.id in self.session.discussion_flags
+
     def report_undone_step_and_go_to_claim(self, step: UndoneStep) -> None:
         """Go to the claim concerned, and say what was taken back."""
         if not step.acts:
-            self.show_message(Piece(f"nothing to be {step.words}", "warn"))
+            words = f"nothing to be {step.words} here: no final label or flag of yours"
+            self.show_message(Piece(words, "warn"))
             return
         act = step.acts[0]
         labels = None if self.screen.spec is None else self.screen.spec.labels

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.tui.review import position
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.plain_input import can_be_typed
@@ -45,7 +46,14 @@ class FinalNotes(Controller["AdjudicateScreen"]):
             self.refuse(self.keys.fill_in_keys(words))
             return
         self._noted = chosen
+        self.screen.note.name_subject(self._format_claim_name(chosen))
         self.screen.show_input_line(self.screen.note, note)
+
+    def _format_claim_name(self, chosen: "SelectedClaim") -> str:
+        """Name the claim by its number in its conversation, as review does."""
+        unit = "claim" if self.screen.spec is None else self.screen.spec.units[0]
+        shown = position.find_claim(chosen.view, chosen.claim.claim)
+        return unit if shown is None else f"{unit} {shown.number}"
 
     def _find_note(self, chosen: "SelectedClaim") -> str:
         final = chosen.claim.final

@@ -34,6 +34,8 @@ class QuickFilter:
     words: str
     text: str
     """As it is typed."""
+    short: str = ""
+    """In a narrow line; "": the same."""
 
 
 def list_quick_filters(
@@ -54,7 +56,7 @@ def list_quick_filters(
     if not blind:
         found.append(QuickFilter("differ", "is:disagreement"))
         if rated:
-            found.append(QuickFilter("answers differ", "answers:differ"))
+            found.append(QuickFilter("answers differ", "answers:differ", "ans. differ"))
     return (*found, QuickFilter("flagged", "is:flagged"))[:MOST]
 
 
@@ -132,9 +134,9 @@ class QuickFilters(Controller["ConversationsScreen"]):
         """Draw the filters with their keys."""
         line, spec = self.screen.query_one("#quick", HintLine), self.screen.spec
         if spec is None:
-            line.hints = ()
+            line.hints = line.short_hints = ()
             return
-        hints = []
+        hints, short = [], []
         for number, each in enumerate(self._list_filters(spec)):
             taken = self.screen.state.filter == each.text
             count = self._counts.get(each.text)
@@ -142,7 +144,9 @@ class QuickFilters(Controller["ConversationsScreen"]):
             look = "human strong" if taken else "quiet" if count == 0 else ""
             key = Piece(self.keys(f"conversations.filter-{number + 1}"), "key")
             hints.append((Piece("["), key, Piece(f"] {each.words} {found}", look)))
-        line.hints = tuple(hints)
+            few = found if count is None else fmt.format_compact_count(count)
+            short.append((Piece("["), key, Piece(f"]{each.short or each.words} {few}", look)))
+        line.hints, line.short_hints = tuple(hints), tuple(short)
 
     def action_toggle_quick_filter(self, number: int) -> None:
         """Take a filter, or take it away where it is in force."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from faithtui.domain.durations import format_time_left
 from faithtui.domain.integrity.explanations import EXPLANATIONS
 from faithtui.domain.integrity.findings import FindingKind
 from faithtui.store.records import FindingCount, FindingRow, FindingSummary
@@ -81,9 +82,9 @@ def format_check_progress_lines(
 ) -> list[Line]:
     """Say how much of the run is checked."""
     if checks is not None and not checks.finished:
-        done = fmt.draw_progress_bar(checks.done, checks.total, max(0, min(20, width - 36)))
+        done = fmt.draw_progress_bar(checks.done, checks.total, max(0, min(20, width - 44)))
         words = f" checking {fmt.format_count(checks.done)}/{fmt.format_count(checks.total)} "
-        eta = f" {fmt.format_duration(checks.eta_s)} left"
+        eta = "" if checks.eta_s is None else f" {format_time_left(checks.eta_s)}"
         return [make_line(Piece(words, "human"), Piece(done, "human"), Piece(eta, "quiet"))]
     pad = [Piece(" ")]
     lines = []

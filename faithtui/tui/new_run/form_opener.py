@@ -56,6 +56,7 @@ class FormOpener:
 
         actions = NewRunActions(
             start=self.app.background_runs.plan_all_and_begin_first,
+            refuse_missing_key=partial(_refuse_missing_key, session),
             preview=partial(_preview_runs, session),
             find_judges=partial(_discover_judges, session),
             test_judge=partial(_test_judge, session),
@@ -109,6 +110,18 @@ def _read_last_options(store: "Store") -> dict[str, dict[str, str]]:
                 name: text for name, text in texts.items() if make_visible_line(text) == text
             }
     return found
+
+
+async def _refuse_missing_key(session: Session, requests: Sequence[RunRequest]) -> None:
+    """Refuse runs whose judge needs a key that there is not; a keyring may take a while.
+
+    Raises:
+        ConfigError: A key is missing.
+    """
+    from faithtui.engine.runs.run_planner import refuse_missing_key
+
+    for judge, base_url in dict.fromkeys((each.judge, each.base_url) for each in requests):
+        await asyncio.to_thread(refuse_missing_key, judge, base_url, session.environ)
 
 
 async def _preview_runs(session: Session, requests: Sequence[RunRequest]) -> "OrderPreview":

@@ -54,6 +54,8 @@ class NewRunActions:
 
     start: Callable[[Sequence[RunRequest]], Awaitable[None]]
     """Starts runs."""
+    refuse_missing_key: Callable[[Sequence[RunRequest]], Awaitable[None]]
+    """Refuses judges whose key is missing: before anybody is asked whether to pay for them."""
     preview: Callable[[Sequence[RunRequest]], Awaitable[OrderPreview]]
     """Says what runs would ask and cost."""
     find_judges: Callable[[], Awaitable[Sequence[JudgeChoice]]]
@@ -281,10 +283,13 @@ class NewRunScreen(ModalWindow[None]):
         """Start what was ordered, or say why that cannot be; ask once where it costs much."""
         try:
             requests = self.fields.read_requests()
+            await self.actions.refuse_missing_key(requests)
             shown, preview = self._shown
             if shown != requests:
                 # In a line that is there: another one would push the form up.
-                self.query_one("#hint", Label).update("counting what it would cost …")
+                self.query_one("#hint", Label).update(
+                    "counting what it would cost, then it starts … esc gives it up"
+                )
                 preview = await self.actions.preview(requests)
                 self.show_hint("" if self.focused is None else self.focused.id or "")
         except FaithtuiError as error:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from faithtui.domain.judging.error_sentences import ERRORS
+from faithtui.domain.label_sets import format_label_before_count
 from faithtui.store.records import RunHistory, RunRow, RunState, StepTotals
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.progress.event_lines import END_WORDS, error_words
@@ -41,7 +42,10 @@ def history_lines(row: RunRow, history: RunHistory, width: int, *, blind: bool) 
         words, look = END_WORDS[row.state]
         paragraphs.insert(0, [Piece(words, look)])
     if history.labels and not blind:
-        given = (f"{name} {fmt.format_count(each.claims)}" for name, each in history.labels.items())
+        given = (
+            f"{format_label_before_count(name)} {fmt.format_count(each.claims)}"
+            for name, each in history.labels.items()
+        )
         paragraphs.append([Piece("verdicts: "), escape_line(" · ".join(given), limit=200)])
     paragraphs += _iter_reason_count_pieces("failed", history.failed, "bad", blind=blind)
     paragraphs += _iter_reason_count_pieces("skipped", history.skipped, "warn", blind=blind)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from faithtui.domain.durations import format_time_left, format_time_span
 from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.engine.runs.events import Draining, Gauges, RunProgress, RunSnapshot
 from faithtui.store.records import RunRow, RunState
@@ -138,8 +139,8 @@ def make_run_state_and_time_pieces(run: RunView) -> list[Piece]:
     pieces = [Piece(standing.words, f"{standing.look} strong")]
     if now is not None:
         pieces.append(Piece(f" {fmt.format_duration(now.elapsed_s)}"))
-    if now is not None and standing is RunStatus.RUNNING:
-        pieces.append(Piece(f" · ETA {fmt.format_duration(now.eta_s)}"))
+    if now is not None and standing is RunStatus.RUNNING and now.eta_s is not None:
+        pieces.append(Piece(f" · {format_time_left(now.eta_s)}"))
     return pieces
 
 
@@ -324,11 +325,11 @@ def _speed_lines(run: RunView, now: RunSnapshot, totals: RunProgress, width: int
     if gauges is not None:
         lines += wrap(_concurrency_pieces(gauges, now), width - 1, first=[Piece(" ")], most=2)
     fresh = totals.conversations - totals.finished_conversations
-    basis = "when the first conversation is through"
+    words = "the time left is known when the first conversation is through"
     if now.eta_s is not None and fresh:
-        basis = f"{fmt.format_duration(now.eta_s)}, if the rest goes like what was judged in "
-        basis += fmt.format_duration(now.elapsed_s)
-    return [*lines, *wrap([Piece(f"ETA {basis}", "quiet")], width - 1, first=[Piece(" ")], most=2)]
+        words = f"{format_time_left(now.eta_s)}, if the rest goes like what was judged in "
+        words += format_time_span(now.elapsed_s)
+    return [*lines, *wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")], most=2)]
 
 
 def _concurrency_pieces(gauges: Gauges, now: RunSnapshot) -> list[Piece]:

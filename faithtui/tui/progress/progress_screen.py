@@ -48,9 +48,9 @@ class ProgressScreen(FaithScreen):
         "A run continues whatever screen is shown, and every reply is stored when it arrives: "
         "the terminal may be killed, and the run taken up later without asking anything twice. "
         "The number of windows grows while conversations are cut. The pace is that of the last "
-        "minute; the ETA takes the rest to go like what was judged since the run was taken up. "
-        "The limits of a provider count for all runs of this app together. Cost is counted from "
-        "the price table; a call whose price is not known is never counted as nothing."
+        "minute; the time left takes the rest to go like what was judged since the run was taken "
+        "up. The limits of a provider count for all runs of this app together. Cost is counted "
+        "from the price table; a call whose price is not known is never counted as nothing."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -104,6 +104,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         """Go on conversation by conversation, with the claim that is looked at."""
         queue = self.session.claim_queue
         if queue is None:
+            self.refuse("there is no queue to leave: you go conversation by conversation")
             return
         shown = self._list_claims_served_with_judge(queue)
         self.session.leave_queue()
@@ -120,8 +121,8 @@ class QueueNavigator(Controller["ReviewScreen"]):
         self.screen.reveal.reload_under_new_hiding_state()
         self.screen.refresh_bindings()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide the key without a queue."""
+    def is_key_shown(self, action: str) -> bool:
+        """Name the key in a queue; without one it says so."""
         return self.session.claim_queue is not None
 
     def go_to_queued_claim(self, entry: tuple[ItemId, ClaimId]) -> None:

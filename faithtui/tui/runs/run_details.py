@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from faithtui.domain.estimates import Estimate
-from faithtui.domain.label_sets import LabelSet
+from faithtui.domain.label_sets import LabelSet, format_label_before_count
 from faithtui.domain.scores import format_parts_left_out_of_mean
 from faithtui.store.runs.run_records import RunRow, RunSpec, RunState
 from faithtui.tui.keymap.key_names import KeyNames
@@ -264,7 +264,7 @@ def _verdict_count_pieces(counts: "RunCounts", labels: LabelSet, room: int) -> l
     for name, count in found.items():
         pieces += [
             Piece(" · " if pieces else "", "quiet"),
-            Piece(f"{name} ", fmt.get_label_look(name, labels)),
+            Piece(f"{format_label_before_count(name)} ", fmt.get_label_look(name, labels)),
             Piece(fmt.format_count(count), "strong"),
             Piece(f" {fmt.format_share(count, total)}", "quiet"),
         ]

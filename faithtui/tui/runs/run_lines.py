@@ -98,10 +98,13 @@ def run_line(
 def _format_kappa(trust: "RunTrust | None", *, is_narrow: bool) -> str:
     """Write kappa with its interval in few cells: `0.53 [.21, .74]`, `0.53 [.21, .74] ans.`.
 
-    A narrow list leaves out the interval of answers rather than what was counted.
+    A narrow list leaves out the interval of answers rather than what was counted. Where there can
+    be no interval the reason stands in place of the value, which means nothing without it.
     """
     if trust is None or trust.kappa.value is None:
         return fmt.NONE
+    if not trust.kappa.has_interval and trust.kappa.reason is not None:
+        return fmt.describe_missing_reason(trust.kappa.reason)
     low, high = trust.kappa.ci_low, trust.kappa.ci_high
     value = fmt.format_number(trust.kappa.value)
     unit = " ans." if trust.unit[0] == "answer" else ""
@@ -117,6 +120,8 @@ def _format_corrected_pass_rate(trust: "RunTrust | None") -> str:
     if trust is None or trust.corrected.value is None:
         return fmt.NONE
     low, high = trust.corrected.ci_low, trust.corrected.ci_high
+    if not trust.corrected.has_interval and trust.corrected.reason is not None:
+        return fmt.describe_missing_reason(trust.corrected.reason)
     value = f"{trust.corrected.value:.0%}"
     if low is None or high is None or low == high:
         return value

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from textual import events, on, work
@@ -32,7 +33,6 @@ from faithtui.engine.review.samples.sample_queues import (
     USUAL_SIZE,
     SampleRequest,
     draw_and_save_run_sample,
-    make_sample_name,
 )
 from faithtui.errors import ConfigError, FaithtuiError
 from faithtui.store.samples.sample_records import SampleRow
@@ -46,7 +46,10 @@ from faithtui.tui.samples.sample_fields import (
     parse_share,
     parse_stratum_sizes,
 )
-from faithtui.tui.samples.sample_lines import format_sample_preview_lines
+from faithtui.tui.samples.sample_lines import (
+    explain_too_large_size,
+    format_sample_preview_lines,
+)
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Piece, escape_text, wrap
 from faithtui.tui.widgets.bars import KeyBar
@@ -114,7 +117,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
     )
 
     HINTS: ClassVar[Mapping[str, str]] = {
-        "name": "how the queue is called; empty: after its design",
+        "name": "how the queue is called; empty: after its design, numbered if that is taken",
         "design": "how claims are drawn",
         "strata": "what strata are made of; only when stratified",
         "size": "claims, or conversations, to draw",
@@ -265,12 +268,16 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
             self._show_in_preview(escape_text(str(error), "warn"))
             return
         strata = preview_draws_per_stratum(frame, request.plan)
-        pace, size, basis, share = self._pace_s, len(frame), self._basis, request.shown_share
+        basis, share = self._basis, request.shown_share
         found = _predict_half_widths(basis, strata, share) if basis is not None and wanted else None
+        asked = 0 if request.sizes else request.size
+        if not self._is_drawing:
+            too_large = explain_too_large_size(asked, strata, request.design)
+            self.query_one("#problem", Label).update(Content(too_large))
+        forecast = partial(format_sample_preview_lines, found=found, basis=basis, shown=share)
+        size, pace = len(frame), self._pace_s
         self.query_one("#preview", Pane).show(
-            lambda width: format_sample_preview_lines(
-                strata, request.design, size, pace, width, found=found, basis=basis, shown=share
-            )
+            lambda width: forecast(strata, request.design, size, pace, width, asked=asked)
         )
 
     @work(exclusive=True, group="frame", exit_on_error=False)
@@ -372,7 +379,7 @@ class DrawSampleScreen(ModalWindow[SampleId | None]):
             typed = self.query_one("#sizes", Input).value.strip()
             sizes = _read_stratum_sizes(typed, size, self._basis, frame, shown_share)
         return SampleRequest(
-            name=self.query_one("#name", Input).value.strip() or make_sample_name(design, strata),
+            name=self.query_one("#name", Input).value.strip(),
             design=design,
             stratified_by=strata,
             size=size,

@@ -119,12 +119,8 @@ def describe_labels_needed(progress: QueueProgress, *, has_room: bool = False) -
 
 def queue_header_line(width: int) -> Line:
     """Name the columns of the list of queues."""
-    return make_line(
-        Piece(
-            _format_queue_columns(width, "", "queue", "design", "judge", "done", "skip", "ETA"),
-            "quiet",
-        )
-    )
+    named = ("queue", "design", "judge", "done", "skip", "time left")
+    return make_line(Piece(_format_queue_columns(width, "", *named), "quiet"))
 
 
 def queue_line(row: SampleRow, width: int, here: bool) -> Line:
@@ -331,6 +327,15 @@ def _format_weight(value: float | None) -> str:
     return fmt.NONE if value is None else f"{value:.2f}"
 
 
+def explain_too_large_size(asked: int, strata: Sequence[Stratum], design: SamplingDesign) -> str:
+    """Say that more was asked for than there is, and is drawn; "": it is not so."""
+    whole = sum(each.population for each in strata)
+    if asked <= whole:
+        return ""
+    unit = "conversation" if design is SamplingDesign.CONVERSATIONS else "claim"
+    return f"size: larger than the {fmt.format_count_with_noun(whole, unit)} there are"
+
+
 def format_sample_preview_lines(
     strata: Sequence[Stratum],
     design: SamplingDesign,
@@ -341,6 +346,7 @@ def format_sample_preview_lines(
     found: LabelPlan | None = None,
     basis: PlanBasis | None = None,
     shown: float = 0.0,
+    asked: int = 0,
 ) -> list[Line]:
     """Say what a plan draws and what it will give, before anything is drawn.
 
@@ -354,6 +360,7 @@ def format_sample_preview_lines(
         basis: What that is expected from.
         shown: Share of the claims that is shown with the judge's verdict, and counts in no
             figure.
+        asked: How many were typed; 0: a number of each stratum, or nothing.
     """
     drawn, whole = sum(each.drawn for each in strata), sum(each.population for each in strata)
     by_conversation = design is SamplingDesign.CONVERSATIONS
@@ -363,13 +370,16 @@ def format_sample_preview_lines(
     lines = wrap(
         [
             Piece(
-                f"{fmt.format_count(drawn)} of {fmt.format_count_with_noun(whole, unit)}{about}",
+                f"{'all' if drawn == whole else f'{fmt.format_count(drawn)} of'} "
+                f"{fmt.format_count_with_noun(whole, unit)}{about}",
                 "strong",
             ),
             Piece(f" · about {format_minutes(claims * pace_s)} at {format_pace(pace_s)}"),
         ],
         width,
     )
+    if too_large := explain_too_large_size(asked, strata, design):
+        lines += wrap([Piece(too_large, "warn")], width)
     if not drawn:
         return [*lines, *wrap([Piece("nothing would be drawn", "warn")], width)]
     blind = compute_expected_blind_counts({each.name: each.drawn for each in strata}, shown)
@@ -485,6 +495,8 @@ def queue_end_lines(end: QueueOutcome, width: int) -> list[Line]:
     else:
         agreed = progress.compared - progress.differ
         words = f"{agreed} of {progress.compared} compared claims have the label of the judge"
+        if row.shown_share:
+            words += "; those drawn to be shown with it count in no figure"
         paragraphs += [[Piece(words)], [Piece(describe_labels_needed(progress, has_room=True))]]
     if end.sequences is not None:
         paragraphs.append(

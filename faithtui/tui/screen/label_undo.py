@@ -8,7 +8,7 @@ from functools import partial
 
 from textual.widgets import Input
 
-from faithtui.domain.annotations import Step
+from faithtui.domain.annotations import EventFilter, Step
 from faithtui.domain.ids import ItemId
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.screen.controller import Controller, ScreenT, run_in_worker
@@ -32,22 +32,34 @@ class LabelUndo(Controller[ScreenT]):
     Args:
         screen: The screen.
         show: Shows what changed, in the screen's turn.
+        is_concerned: Which acts they are about; None: all.
     """
 
-    def __init__(self, screen: ScreenT, show: Callable[[UndoneStep], None]) -> None:
+    def __init__(
+        self,
+        screen: ScreenT,
+        show: Callable[[UndoneStep], None],
+        is_concerned: EventFilter | None = None,
+    ) -> None:
         super().__init__(screen)
         self._show = show
+        self._is_concerned = is_concerned
 
     def action_undo(self) -> None:
         """Take back the last step of this reviewer."""
         # A label that was given blind has shown the judge: the next one on its claim is not blind.
         unshown = self.session.list_labelled_without_judge()
-        undo = partial(self.session.store.reviews.undo, judge_not_shown_on=unshown)
+        undo = partial(
+            self.session.store.reviews.undo,
+            judge_not_shown_on=unshown,
+            is_concerned=self._is_concerned,
+        )
         self._submit_undo_or_redo(undo, "undone")
 
     def action_redo(self) -> None:
         """Do again what was taken back last."""
-        self._submit_undo_or_redo(self.session.store.reviews.redo, "redone")
+        redo = partial(self.session.store.reviews.redo, is_concerned=self._is_concerned)
+        self._submit_undo_or_redo(redo, "redone")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide both without a store, and where somebody types: there they are about the text."""

@@ -11,6 +11,7 @@ from textual.binding import ActiveBinding, Binding, BindingType
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
+from faithtui.domain.durations import format_time_left
 from faithtui.errors import FaithtuiError
 from faithtui.tui.allowed_actions import drop_writing_keys
 from faithtui.tui.input_queue import (
@@ -207,6 +208,15 @@ class FaithScreen(Screen[None]):
         """Follow a change of the store, by this process or another one."""
         self.reload()
 
+    _refusal: tuple[Piece, ...] = ()
+    """What the status line said last of why a key did nothing."""
+
+    def clear_refusal(self) -> None:
+        """Take away why an earlier key did nothing, where the status line says so still."""
+        if self._refusal and self.query_one(StatusLine).left == self._refusal:
+            self.show_message()
+        self._refusal = ()
+
     def set_title(self, crumbs: Iterable[Piece] = (), right: Iterable[Piece] = ()) -> None:
         """Say where this is."""
         bar = self.query_one(TitleBar)
@@ -226,6 +236,7 @@ class FaithScreen(Screen[None]):
         self.app.bell()
         piece = escape_line(words, "warn", limit=400)
         self.show_message(piece)
+        self._refusal = (piece,)
         withdraw_refusals(self.app)
         if not self.query_one(StatusLine).has_room_for(piece):
             show_refusal_box(self.app, piece.text)
@@ -277,7 +288,9 @@ class FaithScreen(Screen[None]):
             Piece(f" {progress.finished_conversations}/{progress.conversations}"),
             Piece(" · paused", "warn")
             if paused
-            else Piece(f" · ETA {fmt.format_duration(newest.eta_s)}", "quiet"),
+            else Piece(
+                "" if newest.eta_s is None else f" · {format_time_left(newest.eta_s)}", "quiet"
+            ),
         )
 
     def make_idle_status(self) -> tuple[Piece, ...]:

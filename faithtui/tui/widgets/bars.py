@@ -104,18 +104,29 @@ def _keep_parts_that_fit(pieces: Sequence[Piece], room: int) -> Sequence[Piece]:
     return kept
 
 
+def _join_hints(hints: Sequence[Sequence[Piece]], gap: str) -> list[Piece]:
+    found: list[Piece] = []
+    for hint in hints:
+        found += [*([Piece(gap)] if found else []), *hint]
+    return found
+
+
 class HintLine(EdgeLine):
     """Keys with their words, which can be clicked as well; no part of a hint is drawn."""
 
     hints: reactive[tuple[tuple[Piece, ...], ...]] = reactive(())
+    short_hints: reactive[tuple[tuple[Piece, ...], ...]] = reactive(())
+    """The same in fewer cells, for a line that has no room for all hints."""
 
     def lay_out_line(self, width: int) -> Line:
-        """Give the hints that fit, two blanks apart."""
-        shown: list[Piece] = []
-        for hint in self.hints:
-            if count_cells_of_pieces([*shown, *hint]) + 2 > width:
-                break
-            shown += [*hint, Piece("  ")]
+        """Give the hints two blanks apart, else short ones one apart; … stands for more of them."""
+        shown = _join_hints(self.hints, "  ")
+        if count_cells_of_pieces(shown) >= width:
+            hints = self.short_hints or self.hints
+            shown = _join_hints(hints, " ")
+            while hints and count_cells_of_pieces(shown) >= width:
+                hints = hints[:-1]
+                shown = [*_join_hints(hints, " "), Piece(" …", "quiet")]
         return align_to_edges((Piece(" "), *shown), (), width)
 
     def list_clicked_keys(

@@ -3,16 +3,23 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
+from textual.geometry import Region
 from textual.message import Message
+from textual.strip import Strip
 from textual.widgets import Input
 
 from faithtui.domain.text.visible_text import make_visible_line
 
 MOST_TYPED = 2_000
 """Characters of a line that is typed: each key draws all of it anew."""
+_MOST_SUBJECT = 30
+"""Characters of what a note is on."""
 
 
 def can_be_typed(text: str) -> bool:
@@ -86,6 +93,23 @@ class NoteInput(PlainInput):
             id="note.drop",
         ),
     ]
+
+    _subject = ""
+
+    def name_subject(self, words: str) -> None:
+        """Name what the note is on, such as `claim 4`, before what is typed."""
+        self._subject = f" note on {make_visible_line(words)[:_MOST_SUBJECT]}: "
+        self.styles.padding = (0, 1, 0, cell_len(self._subject))
+        self.refresh()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw the name into the room that is left free for it: Textual draws an input alone."""
+        found = super().render_lines(crop)
+        if found and crop.y == 0:
+            subject = Strip([Segment(self._subject, self.rich_style + Style(bold=True))])
+            subject = subject.crop(crop.x, crop.right)
+            found[0] = Strip.join([subject, found[0].crop(subject.cell_length)])
+        return found
 
     def action_drop(self) -> None:
         """Let the screen close the line: it knows what was there before."""

@@ -31,7 +31,9 @@ class FakeAdjudicateScreen(FakeScreen):
         self.labels = FinalLabels(screen)
         self.reader = ClaimReader(screen)
         self.notes = FinalNotes(screen)
-        self.note = SimpleNamespace(value="", display=False)
+        self.note_subjects: list[str] = []
+        """What the line for notes named, in this order."""
+        self.note = SimpleNamespace(value="", display=False, name_subject=self.note_subjects.append)
         self.claims = SimpleNamespace(focus=lambda: None)
         self.add(self.reader, self.notes)
 

@@ -3,16 +3,20 @@
 import sqlite3
 from concurrent.futures import Future
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from faithtui.agreement.report.rater_comparison import order_opinions_anonymously
-from faithtui.domain.ids import ClaimId
+from faithtui.domain.annotations import Action, LabelMark
+from faithtui.domain.ids import ClaimId, RunId
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
+from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
 from faithtui.tui.adjudication.claim_reader import read_selected_claim
 from faithtui.tui.adjudication.comparison_reader import LoadedComparison
 from faithtui.tui.app import FaithApp
+from faithtui.tui.screen.label_undo import LabelUndo, UndoneStep
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.virtual_list import VirtualList
 from tests.tui.adjudication.fake_adjudicate_screen import FakeAdjudicateScreen
@@ -77,7 +81,7 @@ async def test_undo_goes_back_to_the_claim_and_redo_too(differing: Path, app: Fa
         await press(pilot, "ctrl+r")
         assert "2 to adjudicate" in title(app)
         await press(pilot, "u", "u")
-        assert "nothing to be undone" in status(app)
+        assert "nothing to be undone here: no final label or flag of yours" in status(app)
 
 
 @pytest.mark.thorough
@@ -194,7 +198,7 @@ async def test_what_nobody_said_cannot_be_taken(differing: Path, app: FaithApp) 
         assert not screen.labels.in_flight
         screen.claims.set_reactive(VirtualList.cursor, 1)
         screen.labels.action_give_final_label(0)
-        assert "before its claim was drawn: nothing was saved" in status(app)
+        assert "before its claim was drawn: it was not saved" in status(app)
         assert not screen.labels.in_flight
 
 
@@ -238,6 +242,40 @@ async def test_a_label_that_is_lost_is_called_so_and_everything_read_again(
     assert screen.labels.last_act_words == ""
     assert (screen.labels.in_flight, screen.reloads) == (0, 1)
     assert [str(each) for each in screen.failures] == ["no room"]
+
+
+async def test_undo_takes_back_final_labels_and_flags_for_a_talk_and_no_label_of_review(
+    differing: Path, session: Session
+) -> None:
+    screen, shown = FakeAdjudicateScreen(session), list[UndoneStep]()
+    chosen = read_selected_claim(session, screen.listed[0])
+    undo = LabelUndo(cast(AdjudicateScreen, screen), shown.append, screen.labels.is_own_event)
+    screen.labels.save_final_label_with_note(chosen, "yes")
+    await screen.settle()
+    for action, verdict, mark in (
+        (Action.BLIND, "no", None),
+        (Action.MARKED, None, LabelMark.FLAG),
+    ):
+        session.store.reviews.append_label_event(
+            chosen.claim.claim,
+            "ann",
+            action,
+            verdict,
+            run=RunId(1),
+            judge_verdict=None,
+            saw_judge=False,
+            mark=mark,
+        )
+    screen.labels._save_event(screen.listed[1], Action.MARKED, "flag", mark=LabelMark.FLAG)
+    await screen.settle()
+    for _ in range(3):
+        undo.action_undo()
+        await screen.settle()
+    undo.action_redo()
+    await screen.settle()
+    said = [[(act.action, act.mark, act.verdict) for act in step.acts] for step in shown]
+    final = [(Action.ADJUDICATED, None, "yes")]
+    assert said == [[(Action.MARKED, LabelMark.FLAG, None)], final, [], final]
 
 
 async def test_seconds_count_from_when_the_claim_came_on_screen(

@@ -10,6 +10,7 @@ from faithtui.domain.ids import RunId
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.bars import HintLine
 from tests.tui.driving import calm, opened, press, screen_text, status, title, until
 from tests.tui.test_screens import labelled
@@ -60,8 +61,8 @@ async def test_a_filter_finds_whole_answers_on_which_annotators_and_judge_differ
         assert row.key == "conv-0147"
         assert len(screen.listed_ids) == 1
         narrow = screen.query_one("#quick", HintLine).lay_out_line(60).text
-        assert narrow.split("[5]")[0].rstrip().endswith("differ 0")
-        assert "[5" not in narrow, "no part of a hint is drawn"
+        assert "[5]ans. differ 1 …" in narrow
+        assert "[6" not in narrow, "no part of a hint is drawn"
 
 
 @pytest.mark.thorough
@@ -206,3 +207,29 @@ async def test_b_hides_the_judge_in_the_list_and_shows_it_again(app: FaithApp) -
         await press(pilot, "B")
         assert "BLIND" not in title(app)
         assert "0.82" in screen_text(app)
+
+
+@pytest.mark.parametrize(
+    ("width", "said"),
+    [
+        (91, " [1] no 19  [2] idk 129  [3] open 166  [4] answers differ 26  [6] flagged 0"),
+        (70, " [1]no 19 [2]idk 129 [3]open 166 [4]ans. differ 26 [6]flagged 0"),
+        (40, " [1]no 19 [2]idk 129 [3]open 166 …"),
+    ],
+)
+def test_a_narrow_line_of_filters_is_shortened_and_says_that_there_are_more(
+    width: int, said: str
+) -> None:
+    words = [("1", "no 19"), ("2", "idk 129"), ("3", "open 166"), ("4", "answers differ 26")]
+    words.append(("6", "flagged 0"))
+    line = HintLine()
+    hints = tuple((Piece("["), Piece(key, "key"), Piece(f"] {text}")) for key, text in words)
+    short = tuple(
+        (Piece("["), Piece(key, "key"), Piece(f"]{text.replace('answers', 'ans.')}"))
+        for key, text in words
+    )
+    line.set_reactive(HintLine.hints, hints)
+    line.set_reactive(HintLine.short_hints, short)
+    text = line.lay_out_line(width).text
+    assert text.rstrip() == said
+    assert len(text) <= width

@@ -167,7 +167,7 @@ def test_kinds_fit_their_pane(width: int) -> None:
         assert {each.row for each in lines} == {None, *range(len(FindingKind) + 1)}
         if width > 30:
             assert all(count_cells_of_pieces(each.pieces) <= width for each in lines)
-    assert "00:01 left" in format_finding_kind_lines(summary, under_way, 78, KeyNames({}))[0].text
+    assert " 1 s left" in format_finding_kind_lines(summary, under_way, 78, KeyNames({}))[0].text
     assert (
         "the disk is full" in format_finding_kind_lines(summary, stopped, 78, KeyNames({}))[0].text
     )

@@ -17,16 +17,19 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.judge_choices import JudgeChoice
 from faithtui.engine.runs.request import RunRequest
 from faithtui.engine.runs.run_planner import save_planned_run, select_metric_options
+from faithtui.errors import ConfigError
 from faithtui.metrics import registry
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
+from faithtui.tui.new_run.form_opener import _refuse_missing_key
 from faithtui.tui.new_run.judge_pane import JudgePane
 from faithtui.tui.new_run.new_run_screen import NewRunScreen, OrderPreview
 from faithtui.tui.new_run.option_pane import OptionPane, list_option_rows
 from faithtui.tui.new_run.option_text import format_last_used_options, parse_options
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.screen.dialogs import ConfirmDialog
+from faithtui.tui.session import Session
 from faithtui.tui.widgets.choice_pane import ChoicePane
 from tests.judges.fake_server import Answer, fake_server, openai_body
 from tests.tui.building_metrics import KEYS
@@ -352,10 +355,20 @@ async def test_while_it_counts_nothing_is_said_of_the_form_before_and_nothing_mo
         await calm(pilot)
         before = form.query_one("#fields").region
         form.action_start()
-        await until(pilot, lambda: "counting what it would cost …" in screen_text(app))
+        await until(
+            pilot, lambda: "counting what it would cost, then it starts …" in screen_text(app)
+        )
         assert form.query_one("#fields").region == before
         may_answer.set()
         await until(pilot, lambda: form not in app.screen_stack)
+
+
+async def test_a_missing_key_is_told_with_the_ways_to_give_it(session: Session) -> None:
+    requests = [RunRequest("turn-faithfulness", judge="openai:nobody-knows")]
+    with pytest.raises(ConfigError, match="openai:nobody-knows needs a key: "):
+        await _refuse_missing_key(session, requests)
+    session.environ = {"OPENAI_API_KEY": "sk-1"}
+    await _refuse_missing_key(session, [*requests, RunRequest("turn-faithfulness")])
 
 
 @pytest.mark.thorough
@@ -369,6 +382,10 @@ async def test_what_is_dear_or_has_no_known_price_asks_once(app: FaithApp) -> No
         form = await form_of(pilot)
         form.actions = replace(form.actions, start=note)
         form.query_one("#judge", Input).value = "openai:nobody-knows"
+        await press(pilot, "ctrl+s")
+        assert app.screen_stack[-1] is form, "nobody is asked to pay for what cannot start"
+        assert "openai:nobody-knows needs a key" in str(form.query_one("#problem", Label).content)
+        app.session.environ = {"OPENAI_API_KEY": "sk-1"}
         await press(pilot, "ctrl+s")
         assert isinstance(app.screen, ConfirmDialog)
         assert "The price of openai:nobody-knows is not known" in screen_text(app)

@@ -154,9 +154,13 @@ def test_an_unknown_cost_is_never_taken_for_nothing(cost: int, unpriced: int, wo
 
 
 def test_the_eta_says_what_it_goes_by() -> None:
-    assert "ETA 06:40, if the rest goes like what was judged in 04:12" in totals(RunView(row(), ON))
+    assert "7 min left, if the rest goes like what was judged in 5 min" in totals(
+        RunView(row(), ON)
+    )
     early = replace(ON, eta_s=None)
-    assert "ETA when the first conversation is through" in totals(RunView(row(), early))
+    assert "the time left is known when the first conversation is through" in totals(
+        RunView(row(), early)
+    )
 
 
 def test_the_pace_and_the_providers_limits_are_said() -> None:

@@ -68,7 +68,15 @@ class FakeReviewScreen(FakeScreen):
         self.empty_words = ""
         self.active_bindings: dict[str, Any] = {}
         self.status_checks = 0
-        self.note = SimpleNamespace(value="", display=False, held="", drop_held_text=lambda _: None)
+        self.note_subjects: list[str] = []
+        """What the line for notes named, in this order."""
+        self.note = SimpleNamespace(
+            value="",
+            display=False,
+            held="",
+            drop_held_text=lambda: None,
+            name_subject=self.note_subjects.append,
+        )
         self.bar = SimpleNamespace(
             text="",
             show_filter_text=self._show_filter,

@@ -406,7 +406,7 @@ async def test_verdicts_typed_before_a_conversation_is_drawn_are_refused_aloud(
         type_ahead(app, "enter", *"yn.", "j", "z")
         await calm(pilot)
         assert isinstance(app.screen, ReviewScreen)
-        said = "typed before their claims were drawn: nothing was saved (y n)"
+        said = "typed before the claim was drawn, not saved: y n"
         assert said in status(app)
         assert rung == [True]
         assert app.screen.claim is not None
@@ -416,7 +416,7 @@ async def test_verdicts_typed_before_a_conversation_is_drawn_are_refused_aloud(
         type_ahead(app, "enter", "y")
         await calm(pilot)
         assert app.screen.view is not first
-        assert "nothing was saved" in status(app)
+        assert "not saved: y" in status(app)
         await press(pilot, "y")
     (act,) = acts(store_path)
     assert act[0] == "agreed"
@@ -433,13 +433,13 @@ async def test_why_keys_were_refused_stays_when_a_verdict_before_them_is_saved(
         with monkeypatch.context() as patch:
             patch.setattr(ClaimList, "_is_drawn", property(lambda _claims: next(answers)))
             type_ahead(app, *"ynyy", "j")
-            await until(pilot, lambda: "nothing was saved" in status(app))
+            await until(pilot, lambda: "not saved: y" in status(app))
             may_write.set()
             await calm(pilot)
-        assert "nothing was saved" in status(app)
+        assert "not saved: y" in status(app)
         assert "saved 12:" in status(app)
         await press(pilot, "y")
-        assert "nothing was saved" not in status(app)
+        assert "not saved: y" not in status(app)
 
 
 async def test_a_verdict_that_came_too_early_takes_those_behind_it_along(
@@ -453,5 +453,8 @@ async def test_a_verdict_that_came_too_early_takes_those_behind_it_along(
             patch.setattr(ClaimList, "_is_drawn", property(lambda _claims: next(answers)))
             type_ahead(app, *"ynyy", "j")
             await calm(pilot)
-        assert "typed before their claims were drawn: nothing was saved" in status(app)
+        assert (
+            "that key and those behind it were typed before the claim was drawn, not saved: y y"
+            in status(app)
+        )
     assert [each[0] for each in acts(store_path)] == ["agreed"]

@@ -139,8 +139,8 @@ async def test_where_one_is_is_never_cut_at_the_usual_size(app: FaithApp) -> Non
 
 def test_what_happened_last_is_whole_and_the_other_end_gives_way() -> None:
     line = StatusLine()
-    line.right = (Piece("blind sample 3/20, ETA 1 min"),)
-    assert line.lay_out_line(40).text == f"{'blind sample 3/20, ETA 1 min ':>40}"
+    line.right = (Piece("blind sample 3/20, 1 min left"),)
+    assert line.lay_out_line(40).text == f"{'blind sample 3/20, 1 min left ':>40}"
     line.left = (Piece("saved, claim 1"),)
     assert line.lay_out_line(40).text.strip() == "saved, claim 1", "no figure is cut"
     line.left = (Piece("thirty-five cells of what was done"),)

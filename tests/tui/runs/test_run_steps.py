@@ -128,6 +128,16 @@ def test_the_list_has_kappa_and_the_corrected_share_with_their_intervals() -> No
     assert "81% [74, 85]" in run_line(row(labelled=100), 118, True, shared).text
 
 
+@pytest.mark.parametrize("width", [78, 118])
+def test_without_an_interval_the_list_says_why_and_gives_no_value(width: int) -> None:
+    few = Estimate(0.0, EstimateStatus.OK, 1, 1, Reason.TOO_FEW_CLUSTERS)
+    trust = replace(TRUST, unit=("claim", "claims"), kappa=few, corrected=few)
+    said = run_line(row(labelled=1), width, True, trust).text
+    assert "0.00" not in said
+    assert said.count(" too few groups ") == (2 if width >= 100 else 1)
+    assert " 0% " not in said.split("of 412")[0].rsplit("too few", 1)[0]
+
+
 @pytest.mark.parametrize(
     ("kappa", "corrected", "share", "score"),
     [

@@ -333,6 +333,24 @@ def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_p
     assert words == "up to 90 more labels for a pass rate ±0.10", "ten are there, kappa is not"
 
 
+@pytest.mark.parametrize(
+    ("asked", "drawn", "said"),
+    [
+        (100, 100, ["100 of 3,922 claims"]),
+        (3_922, 3_922, ["all 3,922 claims"]),
+        (9_999, 3_922, ["all 3,922 claims", "size: larger than the 3,922 claims there are"]),
+    ],
+)
+def test_a_size_above_all_claims_is_told(asked: int, drawn: int, said: list[str]) -> None:
+    strata = (Stratum("", 3_922, drawn),)
+    lines = sample_lines.format_sample_preview_lines(
+        strata, SamplingDesign.SIMPLE, 3_922, 15.0, 78, asked=asked
+    )
+    text = "\n".join(each.text for each in lines)
+    assert all(each in text for each in said)
+    assert text.count("size: larger") == len(said) - 1
+
+
 def test_a_share_shown_on_purpose_counts_in_no_width() -> None:
     strata = (Stratum("", 1_000, 50),)
 

@@ -5,7 +5,8 @@ from textual.widgets._toast import Toast
 
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.main_screen import FaithScreen
-from tests.tui.driving import calm, opened, press, screen_text
+from faithtui.tui.theme.lines import Piece
+from tests.tui.driving import calm, opened, press, screen_text, status
 
 SENTENCE = "this run is under way, and what fails in it can be asked again once it has ended"
 
@@ -40,3 +41,7 @@ async def test_the_next_key_takes_the_box_away(app: FaithApp) -> None:
         assert screen.query(Toast)
         await press(pilot, "z")
         assert not screen.query(Toast), "it would lie over what the key shows"
+        assert "this run is under way" not in status(app), "nor over how the session goes on"
+        screen.show_message(Piece("saved"))
+        await press(pilot, "z")
+        assert "saved" in status(app), "what happened stays"

@@ -16,7 +16,6 @@ from faithtui.engine.review.samples.sample_queues import (
     draw_and_save_run_sample,
     find_unused_seed,
     make_repeat_labels_request,
-    make_sample_name,
     make_spot_check_request,
     read_sampling_frame,
 )
@@ -177,7 +176,7 @@ def _make_sample_request(
         strata = ("verdict",)
     whole = design is SamplingDesign.CONVERSATIONS
     return SampleRequest(
-        name=make_sample_name(design, strata),
+        name="",
         kind=SampleKind.SAMPLE,
         design=design,
         stratified_by=strata,

@@ -1,6 +1,7 @@
 """One conversation as all metrics see it, for `faithtui show`."""
 
 from faithtui.cli.output import Column, print_table, print_text
+from faithtui.domain.label_sets import format_label_count
 from faithtui.domain.scores import Score
 from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.engine.review.conversation_json import integrity_to_json
@@ -50,7 +51,11 @@ def _format_score_with_label_counts(run: ComparisonRun, cell: ComparisonCell | N
         state = run.item.state
         return state.value if state in (ItemState.FAILED, ItemState.SKIPPED) else "not judged"
     spec = find_metric(run.run.spec.metric).spec
-    counts = [f"{cell.labels[name]}×{name}" for name in spec.labels.names if cell.labels.get(name)]
+    counts = [
+        format_label_count(name, count) if name.isdigit() else f"{count}×{name}"
+        for name in spec.labels.names
+        if (count := cell.labels.get(name))
+    ]
     if cell.missing:
         counts.append(f"{cell.missing} without verdict")
     if not counts and cell.score.value is not None:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING
 
 from faithtui.agreement.sampling.draw import (
@@ -51,6 +52,7 @@ class SampleRequest:
     """What is to be drawn."""
 
     name: str
+    """"": after its design, with a number where the run has one called so."""
     kind: SampleKind = SampleKind.SAMPLE
     design: SamplingDesign = SamplingDesign.SIMPLE
     stratified_by: tuple[str, ...] = ()
@@ -85,6 +87,14 @@ def make_sample_name(design: SamplingDesign, stratified_by: Sequence[str]) -> st
             return f"by {', '.join(stratified_by)}"
         case SamplingDesign.CONVERSATIONS:
             return "whole conversations"
+
+
+def _find_unused_name(store: Store, run: RunId, reviewer: str, request: SampleRequest) -> str:
+    """Name a sample after its design, apart from the others of its run."""
+    wanted = make_sample_name(request.design, request.strata_variables)
+    taken = {row.name for row in store.samples.list_samples(reviewer, run)}
+    numbered = (f"{wanted} {number}" for number in count(2))
+    return wanted if wanted not in taken else next(n for n in numbered if n not in taken)
 
 
 def find_unused_seed(rows: Sequence[SampleRow]) -> int:
@@ -141,7 +151,7 @@ def draw_and_save_run_sample(
         reviewer,
         make_sample_draw(frame, plan),
         plan,
-        name=request.name,
+        name=request.name or _find_unused_name(store, run, reviewer, request),
         kind=request.kind,
         stratified_by=request.strata_variables,
         blind=request.blind,
@@ -159,7 +169,8 @@ class QueueProgress:
 
     row: SampleRow
     compared: int
-    """Claims on which the person and the judge both gave a verdict."""
+    """Claims on which the person and the judge both gave a verdict, without those drawn to be shown
+    with the judge's, which count in no figure."""
     differ: int
     """How many of these have different ones."""
     needed: int | None
@@ -187,21 +198,20 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
     row = store.samples.read_sample(sample, reviewer)
     spec = store.runs.read_run(row.run).spec
     labels = store.samples.read_human_and_judge_labels(sample, reviewer)
-    pairs = _list_human_and_judge_labels_by_group(labels, spec.rule)
-    differ = sum(human != judge for _, human, judge in pairs)
-    if row.kind is not SampleKind.SAMPLE:
-        return QueueProgress(row, len(pairs), differ, None, planned=False)
-    left, needed = max(0, row.frame - row.answered), None
     counted = _list_human_and_judge_labels_by_group(
         [each for each in labels if not each.shown], spec.rule
     )
+    differ = sum(human != judge for _, human, judge in counted)
+    if row.kind is not SampleKind.SAMPLE:
+        return QueueProgress(row, len(counted), differ, None, planned=False)
+    left, needed = max(0, row.frame - row.answered), None
     if len(counted) >= MEASURED_FROM:
         needed = _estimate_labels_needed(counted, find_metric(spec.metric).spec.labels.names, left)
     planned = needed is None
     if needed is None:
         needed = min(left, max(0, plan_label_count(KAPPA_TARGET) - len(counted)))
     until_measured = max(0, MEASURED_FROM - len(counted))
-    return QueueProgress(row, len(pairs), differ, needed, planned, until_measured)
+    return QueueProgress(row, len(counted), differ, needed, planned, until_measured)
 
 
 LabelPair = tuple[str, str, str]

@@ -202,7 +202,10 @@ class EvidenceReader(Controller["ReviewScreen"]):
             panes.windows.move_to(window + 1)
 
     def action_switch_score_weighting(self) -> None:
-        """Show the other score."""
+        """Show the other score; not where scores are hidden, as nobody would see which it is."""
+        if self.screen.view is not None and self.screen.view.is_blind:
+            self.refuse("scores are hidden while you work blind: nothing was switched")
+            return
         self.per_interaction = not self.per_interaction
         if self.screen.review_state is not None:
             self.screen.draw_at_position(self.screen.review_state.position)

@@ -43,7 +43,7 @@ class ImageOpener(Controller[FaithScreen]):
     def choose_and_open_image(self, images: tuple[NumberedImage, ...]) -> None:
         """Open one of some images."""
         if not images:
-            self.show_message(Piece("there is no image here", "warn"))
+            self.refuse("there is no image in this conversation")
             return
         if len(images) == 1:
             self.open_image(images[0])
@@ -110,6 +110,6 @@ class ImageOpener(Controller[FaithScreen]):
                 escape_line(target, limit=200),
             )
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide the key where there is no image."""
+    def is_key_shown(self, action: str) -> bool:
+        """Name the key where there is an image; without one it says so."""
         return bool(self._list_images())

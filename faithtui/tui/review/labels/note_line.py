@@ -42,10 +42,10 @@ class NoteLine(NoteInput):
         """Give what is held, what is typed and some more text as one note."""
         return "\n".join(each for each in (self.held, self.value, text) if each)
 
-    def drop_held_text(self, unit_name: str) -> None:
-        """Hold nothing any more, and say what the next note is on, such as `claim 4`."""
+    def drop_held_text(self) -> None:
+        """Hold nothing any more."""
         self.held = ""
-        self.placeholder = f"note on {unit_name}: enter saves it, escape drops it"
+        self.placeholder = "enter saves it, escape drops it"
 
     def action_drop(self) -> None:
         """Tell that what was typed is not wanted."""

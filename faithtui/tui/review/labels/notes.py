@@ -53,7 +53,8 @@ class Notes(Controller["ReviewScreen"]):
             self.refuse(self.keys.fill_in_keys(words))
             return
         self.noted_claim = claim
-        self.screen.note.drop_held_text(self.screen.format_claim_name(claim))
+        self.screen.note.drop_held_text()
+        self.screen.note.name_subject(self.screen.format_claim_name(claim))
         self.screen.show_input_line(self.screen.note, note)
 
     def submit_note(self, event: Input.Submitted) -> None:

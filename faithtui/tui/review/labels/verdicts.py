@@ -95,7 +95,7 @@ class Verdicts(Controller["ReviewScreen"]):
             return None
         found = self.screen.find_claim(drawn)
         if found is None:
-            self.refuse("that claim is not here any more: nothing was saved")
+            self.refuse("that claim is not here any more: the key was not saved")
             self.screen.redraw()
         return found
 
@@ -112,22 +112,24 @@ class Verdicts(Controller["ReviewScreen"]):
         if self.screen.claim is None and not self.screen.panes.claims.is_waiting:
             self.refuse("there is nothing here to give a verdict on")
         else:
-            self.refuse("that key came before its row was drawn: nothing was saved")
+            self.refuse("that key came before its row was drawn: it was not saved")
             # Those behind it were typed as early, each for a claim further down.
-            self.refuse_typed_ahead()
+            self.refuse_typed_ahead("that key and those behind it were ")
 
-    def refuse_typed_ahead(self) -> None:
+    def refuse_typed_ahead(self, which: str = "") -> None:
         """Drop keys that were typed before the conversation came on screen, and say so.
 
         Reason codes and doubts stay: they may be about the verdict given last.
+
+        Args:
+            which: What was refused besides, to begin the sentence with.
         """
         active = self.screen.active_bindings.items()
         keys = {key for key, each in active if each.binding.id in _IDS}
         kept = {key for key, each in active if each.binding.id in _IDS_ABOUT_LAST_VERDICT}
         if dropped := self.input_queue.drop_typed_ahead(keys - kept, kept):
             typed = list_typed_keys(dropped)
-            words = "verdicts typed before their claims were drawn: nothing was saved"
-            self.refuse(f"{words} ({typed})")
+            self.refuse(f"{which}typed before the claim was drawn, not saved: {typed}")
 
     def action_explain_ignored_verdict_key(self) -> None:
         """Tell why a verdict key did nothing."""

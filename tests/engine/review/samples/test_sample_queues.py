@@ -24,6 +24,7 @@ from faithtui.engine.review.samples.sample_queues import (
 from faithtui.errors import StoreError
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
+from faithtui.tui.samples.sample_lines import queue_end_lines
 from tests.store.building import SPEC, assess, import_conversations, make_conversation, windows_of
 
 PEOPLE = "ann"
@@ -90,6 +91,18 @@ def test_a_sample_that_is_not_blind_has_no_share_to_show(store: Store, run: RunI
     assert draw_and_save_run_sample(store, run, PEOPLE, request).shown_share == 0
 
 
+def test_samples_that_nobody_named_are_told_apart(store: Store, run: RunId) -> None:
+    requests = [SampleRequest("", size=4), SampleRequest("", size=4), SampleRequest("", size=4)]
+    requests.append(SampleRequest("", design=SamplingDesign.CONVERSATIONS, size=1))
+    names = [draw_and_save_run_sample(store, run, PEOPLE, each).name for each in requests]
+    assert names == [
+        "simple random",
+        "simple random 2",
+        "simple random 3",
+        "whole conversations",
+    ]
+
+
 def test_until_ten_labels_the_plan_says_how_many_are_needed(store: Store, run: RunId) -> None:
     row = draw_and_save_run_sample(store, run, PEOPLE, SampleRequest("plan", size=40))
     first = read_queue_progress(store, row.id, PEOPLE)
@@ -108,6 +121,20 @@ def test_from_ten_labels_on_the_width_of_kappa_says_it(store: Store, run: RunId)
     assert (found.planned, found.compared, found.differ) == (False, 30, 4)
     assert found.needed == 10  # more are not there
     assert not found.is_finished
+
+
+def test_claims_drawn_to_be_shown_with_the_judge_are_not_compared(store: Store, run: RunId) -> None:
+    row = draw_and_save_run_sample(
+        store, run, PEOPLE, SampleRequest("arm", size=12, seed=2, shown_share=0.25)
+    )
+    entries = store.samples.list_claims_in_served_order(row.id, PEOPLE)
+    shown = [each.shown for each in entries]
+    assert 0 < sum(shown) < 12
+    say(store, row, 12)
+    end = read_outcome_and_close_finished_spot_check(store, row.id, PEOPLE)
+    assert (end.progress.compared, end.progress.differ) == (12 - sum(shown), 12 - sum(shown))
+    said = " ".join(each.text.strip() for each in queue_end_lines(end, 200))
+    assert f"0 of {12 - sum(shown)} compared claims have the label of the judge; those" in said
 
 
 @pytest.mark.thorough

@@ -13,6 +13,7 @@ from tests.tui.driving import (
     press,
     reviewing,
     screen_text,
+    status,
     text_of,
     title,
 )
@@ -127,6 +128,10 @@ async def test_w_switches_the_weighting_of_the_score(app: FaithApp) -> None:
         assert "per interaction 0.67" in title(app)
         await press(pilot, "w")
         assert "score 0.82" in title(app)
+        await press(pilot, "B", "w")
+        assert "scores are hidden while you work blind" in status(app)
+        assert isinstance(app.screen, ReviewScreen)
+        assert not app.screen.evidence.per_interaction
 
 
 async def test_truths_and_passages_name_what_the_judge_used(app: FaithApp) -> None:

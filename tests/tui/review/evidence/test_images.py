@@ -166,6 +166,9 @@ async def test_without_images_there_is_no_key(app: FaithApp, store_path: Path) -
         assert "open image" not in screen_text(shop)
         await press(pilot, "o")
         assert isinstance(shop.screen, ReviewScreen)
+        assert "there is no image in this conversation" in status(shop)
+        await press(pilot, "Q")
+        assert "there is no queue to leave" in status(shop)
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,9 @@ async def test_a_note_is_typed_without_giving_verdicts(app: FaithApp, store_path
         assert "enter save note" in keys
         assert "esc drop note" in keys
         assert "verdict" not in keys
-        await press(pilot, *"ynix", "enter")
+        await press(pilot, *"ynix")
+        assert "note on claim 1: ynix" in screen_text(app), "named as long as it is typed"
+        await press(pilot, "enter")
         assert "y n i x verdict" in screen_text(app)
         assert "saved" in status(app)
         assert focused(app) == "claims"
@@ -140,6 +142,7 @@ async def test_a_note_that_was_not_changed_is_not_saved(session: Session) -> Non
     screen = await FakeReviewScreen(session).open()
     assert screen.press("e")
     assert screen.note.display
+    assert screen.note_subjects == ["claim 1"]
     screen.notes.submit_note(Input.Submitted(cast(Input, None), ""))
     assert not screen.note.display
     assert screen.message == "note on claim 1 left as it was"

@@ -144,7 +144,7 @@ async def test_a_verdict_before_its_claim_is_painted_is_refused(
         screen = await reviewing(pilot)
         screen.panes.claims._painted_claim = None
         await press(pilot, "n")
-        assert "nothing was saved" in status(app)
+        assert "it was not saved" in status(app)
     assert said(stored(store_path)) == [None] * 5
 
 
@@ -237,7 +237,7 @@ async def test_a_claim_that_is_gone_is_refused_and_nothing_is_saved(session: Ses
     for key in ("n", "f"):
         screen.message = ""
         screen.press(key)
-        assert "not here any more: nothing was saved" in screen.message
+        assert "not here any more: the key was not saved" in screen.message
     assert screen.writer.in_flight == 0
 
 
@@ -259,7 +259,7 @@ async def test_no_other_key_counts_before_its_claim_is_drawn(session: Session) -
     for key in ("y", "s", "f", "full_stop", "m", "a"):
         screen.message = ""
         assert screen.press(key)
-        assert "before its row was drawn: nothing was saved" in screen.message, key
+        assert "before its row was drawn: it was not saved" in screen.message, key
     assert screen.writer.in_flight == 0
 
 
