@@ -90,7 +90,7 @@ class InputQueue:
         self._is_painted = True
         """Whether what keys were held for is on the screen: a key typed ahead is about that."""
         self._on_dropped: Callable[[], object] | None = None
-        """Input is forgotten until all is painted; then this is called if any was. None: it is not."""
+        """Called if input is forgotten until all is painted; None: none is to be."""
 
     @property
     def is_settled(self) -> bool:

@@ -431,7 +431,7 @@ async def test_why_keys_were_refused_stays_when_a_verdict_before_them_is_saved(
         app.session.store.submit(may_write.wait)
         answers = iter((True, False, True, True, True))
         with monkeypatch.context() as patch:
-            patch.setattr(ClaimList, "_is_drawn", property(lambda _claims: next(answers)))
+            patch.setattr(ClaimList, "is_drawn", property(lambda _claims: next(answers)))
             type_ahead(app, *"ynyy", "j")
             await until(pilot, lambda: "nothing was saved" in status(app))
             may_write.set()
@@ -450,7 +450,7 @@ async def test_a_verdict_that_came_too_early_takes_those_behind_it_along(
         await reviewing(pilot)
         answers = iter((True, False, True, True, True))
         with monkeypatch.context() as patch:
-            patch.setattr(ClaimList, "_is_drawn", property(lambda _claims: next(answers)))
+            patch.setattr(ClaimList, "is_drawn", property(lambda _claims: next(answers)))
             type_ahead(app, *"ynyy", "j")
             await calm(pilot)
         assert "typed before their claims were drawn: nothing was saved" in status(app)

@@ -126,7 +126,7 @@ class Verdicts(Controller["ReviewScreen"]):
         kept = {key for key, each in active if each.binding.id in _IDS_ABOUT_LAST_VERDICT}
         if dropped := self.input_queue.drop_typed_ahead(keys - kept, kept):
             typed = list_typed_keys(dropped)
-            words = "verdicts typed before their claims were drawn: nothing was saved"
+            words = "keys typed before their claims were drawn: nothing was saved"
             self.refuse(f"{words} ({typed})")
 
     def action_explain_ignored_verdict_key(self) -> None:
@@ -329,11 +329,12 @@ class Verdicts(Controller["ReviewScreen"]):
         self.pending_flags.clear()
 
 
-_IDS: Final = frozenset(
+_IDS_SHOWING_JUDGE: Final = frozenset(("review.reveal", "review.truths", "review.blind"))
+_IDS: Final = _IDS_SHOWING_JUDGE | {
     each.id
     for each in (*Verdicts.BINDINGS, *Verdicts.PANE_BINDINGS, *Verdicts.CLAIM_LIST_BINDINGS)
     if isinstance(each, Binding)
-)
+}
 _IDS_ABOUT_LAST_VERDICT: Final = frozenset(
     ("review.unsure", "review.codes", *(f"review.code-{code.name}" for code in REASON_CODES))
 )
