@@ -87,7 +87,9 @@ class BlindMode(Controller[Any]):
                 Piece("blind", "human strong"), Piece(": the judge is hidden until you answer")
             )
         else:
-            self.show_message(Piece("the judge is shown again", "warn"))
+            in_review = self.screen.app.current_screen_name == "review"
+            cost = ": labels here do not count as blind from now on" if in_review else ""
+            self.show_message(Piece(f"judge shown again{cost}", "warn"))
         self._read_again()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

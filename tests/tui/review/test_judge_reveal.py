@@ -321,7 +321,7 @@ async def test_b_hides_the_judge_and_shows_it_again(session: Session) -> None:
     assert screen.view is not None
     assert len(screen.view.hidden) == 5
     assert screen.press("B")
-    assert screen.message == "the judge is shown again"
+    assert screen.message == "judge shown again: labels here do not count as blind from now on"
     await screen.settle()
     assert screen.view.hidden == frozenset()
 
