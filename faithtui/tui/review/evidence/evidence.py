@@ -118,10 +118,13 @@ class EvidenceReader(Controller["ReviewScreen"]):
         )
         if state.passages and not in_text:
             passage = state.passages[min(state.position.passage, len(state.passages) - 1)]
+            has_match = not draw_evidence.is_match_hidden(claim, view)
             self._open_text_dialog(
                 TextDialog(
                     f"P{passage.document.number} · turn {passage.turn + 1}",
-                    lambda width: draw_evidence.full_passage_lines(passage, numbers, width),
+                    lambda width: draw_evidence.full_passage_lines(
+                        passage, numbers, width, has_match=has_match
+                    ),
                     has_images=bool(passage.document.images),
                 ),
                 self._list_passage_images(state),
