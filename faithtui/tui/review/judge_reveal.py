@@ -73,7 +73,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
     def _explain_nothing_to_reveal(self) -> str:
         """Say why there is nothing to reveal on the chosen claim."""
         if self.session.is_blind:
-            return "nothing is hidden here: you have answered, or it is served with the judge"
+            return "nothing is hidden: answered, or served with the judge"
         return f"the judge is shown: {self.keys('review.blind')} hides it"
 
     def action_show_hidden_truths(self) -> None:

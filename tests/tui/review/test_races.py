@@ -48,7 +48,7 @@ async def test_a_code_after_an_undo_is_refused(app: FaithApp, store_path: Path) 
         await reviewing(pilot)
         await press(pilot, "n", "u")
         await press(pilot, "2")
-        assert "belong to a label of yours" in status(app)
+        assert "belongs to a label of yours" in status(app)
     assert "coded" not in [each[0] for each in acts(store_path)]
 
 
