@@ -130,7 +130,7 @@ async def test_keys_typed_before_a_blind_review_is_restored_reveal_nothing(
     app = FaithApp(store_path, reviewer="ann", open_store=open_slowly, bookmarks=file)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, is_opening.is_set)
-        type_ahead(app, "v", "B", "n")
+        type_ahead(app, "j", "v", "B", "n")
         assert isinstance(app.screen, RunsScreen)
         assert app.screen.rows is None, "they would show scores, and offer keys"
         go_on.set()
