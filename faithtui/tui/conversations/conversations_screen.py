@@ -24,6 +24,7 @@ from faithtui.tui.conversations.conversation_lines import (
     make_legend,
 )
 from faithtui.tui.conversations.conversation_preview import ConversationPreview
+from faithtui.tui.conversations.equal_verdicts import note_drawn_row
 from faithtui.tui.conversations.list_actions import ConversationActions
 from faithtui.tui.conversations.list_facts import (
     NO_FACTS,
@@ -33,7 +34,6 @@ from faithtui.tui.conversations.list_facts import (
     read_run_and_change_stamp,
 )
 from faithtui.tui.conversations.quick_filters import QuickFilters
-from faithtui.tui.conversations.told_verdicts import ToldVerdicts
 from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.review.evidence.images import OPEN_IMAGE, ImageOpener
@@ -113,7 +113,6 @@ class ConversationsScreen(FilteredListScreen):
         super().__init__(session)
         self.actions = ConversationActions(self)
         self.preview = ConversationPreview(self)
-        self.told_verdicts = ToldVerdicts(session, self.call_later)
         self.quick_filters = QuickFilters(self)
         self.images = ImageOpener(self, self.preview.list_images)
         self.replies = RawReplies(self, self.get_item_id_at_cursor)
@@ -352,7 +351,7 @@ class ConversationsScreen(FilteredListScreen):
     def _draw_row(self, row: ItemRow, width: int, here: bool) -> Line:
         if self.spec is None or self.run_row is None:
             return BLANK
-        self.told_verdicts.note_drawn_row(row)
+        note_drawn_row(self.session, row)
         options = RowOptions(
             self.spec,
             self.run_row.spec.rule,

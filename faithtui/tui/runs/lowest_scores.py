@@ -7,7 +7,7 @@ from textual import on
 
 from faithtui.domain.filters import Filter
 from faithtui.store.runs.run_records import RunRow
-from faithtui.tui.conversations.told_verdicts import ToldVerdicts
+from faithtui.tui.conversations.equal_verdicts import note_drawn_row
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.runs.run_details import HIDDEN
 from faithtui.tui.session import Session
@@ -35,7 +35,6 @@ class LowestScores(RowPane):
         self._session = session
         self._run: RunRow | None = None
         self._items: tuple[ItemRow, ...] = ()
-        self._told_verdicts = ToldVerdicts(session, self.call_later)
 
     def show_lowest_conversations(
         self, row: RunRow | None, spec: "MetricSpec | None", found: "RunFigures | None"
@@ -94,7 +93,7 @@ class LowestScores(RowPane):
         index = self.get_line_index_at(y)
         row = self.lines[index].row if index < len(self.lines) else None
         if row is not None and row < len(self._items):
-            self._told_verdicts.note_drawn_row(self._items[row])
+            note_drawn_row(self._session, self._items[row])
         return super().get_line_and_style_at(y)
 
     @on(RowPane.Chosen)

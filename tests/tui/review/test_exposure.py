@@ -2,7 +2,6 @@
 
 import shutil
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from faithtui.domain.integrity.findings import Finding, FindingKind
 from faithtui.store.records import ItemCheckResult
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.conversations.told_verdicts import ToldVerdicts
+from faithtui.tui.conversations.equal_verdicts import note_drawn_row
 from faithtui.tui.samples.queue import ClaimQueue, make_sample_queue
 from faithtui.tui.samples.queues_screen import QueuesScreen
 from faithtui.tui.screen.filter_matches import make_filter_context
@@ -136,6 +135,13 @@ async def test_rows_whose_counts_tell_each_verdict_are_known(
         await press(pilot, *keys)
         assert "0·2·0" in screen_text(app)
         assert "1·1·0" in screen_text(app)
+        assert knowing(path) == [False, False, False], "nobody remembers all rows of a list"
+        app.session.set_judge_hidden(True)
+        first, told, _ = items(path)
+        app.session.open_conversation(first)
+        assert knowing(path) == [False, False, False], "two labels tell of no single claim"
+        app.session.open_conversation(told)
+        app.session.store.submit(lambda: None).result()
         assert knowing(path) == [False, True, False]
 
 
@@ -147,17 +153,15 @@ def test_a_row_tells_nothing_while_it_is_hidden_and_is_known_to_who_had_it_in_vi
     with Store.open(path) as store:
         session = Session("ann", path)
         session.set_store(store)
-        later: list[Callable[[], None]] = []
-        rows = ToldVerdicts(session, later.append)
         (row,) = store.runs.read_item_rows([told])
         session.set_judge_hidden(True)
-        rows.note_drawn_row(row)
-        assert later == []
+        note_drawn_row(session, row)
+        session.open_conversation(told)
+        store.submit(lambda: None).result()
+        assert knowing(path) == [False, False, False]
         session.set_judge_hidden(False)
-        for _ in range(2):
-            rows.note_drawn_row(row)
-        (record,) = later
-        record()
+        note_drawn_row(session, row)
+        session.open_conversation(told)
         store.submit(lambda: None).result()
     assert knowing(path) == [False, True, False]
     assert knowing(path, "dee") == [False, False, False]
