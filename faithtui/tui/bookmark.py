@@ -17,6 +17,7 @@ from faithtui.errors import ExportError, StoreError
 from faithtui.output_files import make_private_directory, write_text
 from faithtui.tui import screen_catalog
 from faithtui.tui.samples.queue import ClaimQueue, load_queue_position, make_sample_queue
+from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import ListState, Session
 
 if TYPE_CHECKING:
@@ -353,15 +354,31 @@ class BookmarkKeeper:
     def __init__(self, app: "FaithApp", file: BookmarkFile | None) -> None:
         self.app = app
         self._file = file
+        self._bookmark = Bookmark()
         self._target: BookmarkTarget | None = None
         self._one_at_a_time = asyncio.Lock()
+
+    def read_bookmark(self) -> None:
+        """Read where somebody stopped. Reads a file: meant for a thread."""
+        if self._file is not None:
+            self._bookmark = self._file.read()
+
+    @property
+    def replaces_first_screen(self) -> bool:
+        """Whether the first screen gives way, or hides the judge, once the store is open.
+
+        Until then nothing of the store may be on it, and no key is meant for what comes instead.
+        """
+        mark, first = self._bookmark, self.app.screen_switcher.first_screen
+        leads_away = mark.screen in screen_catalog.SCREENS and mark.screen != first
+        return mark.run is not None and (mark.blind or leads_away)
 
     def load_bookmark_target(self, store: "Store") -> None:
         """Look up where the bookmark leads. Reads a file and the store: meant for a thread."""
         if self._file is not None:
-            bookmark = self._file.read()
-            queue = self._file.read_queue(bookmark)
-            self._target = find_bookmark_target(bookmark, store, self.app.session.reviewer, queue)
+            queue = self._file.read_queue(self._bookmark)
+            reviewer = self.app.session.reviewer
+            self._target = find_bookmark_target(self._bookmark, store, reviewer, queue)
 
     def go_to_bookmark_and_keep_updating(self) -> None:
         """Go on at the place of the bookmark, and keep it up to date from now on."""
@@ -369,6 +386,8 @@ class BookmarkKeeper:
             return
         if self._target is not None:
             self._go_to_target_unless_moved(self._target)
+        if self.replaces_first_screen:
+            self.app.input_queue.drop_input_until_painted(self._say_that_keys_were_dropped)
         self.app.set_interval(WRITE_EVERY_S, self.save_current_place)
 
     def _go_to_target_unless_moved(self, target: BookmarkTarget) -> None:
@@ -379,6 +398,10 @@ class BookmarkKeeper:
             return
         if target.screen in screen_catalog.SCREENS:
             switcher.show(target.screen)
+
+    def _say_that_keys_were_dropped(self) -> None:
+        if isinstance(self.app.screen, FaithScreen):
+            self.app.screen.refuse("what was typed before this screen was shown did nothing")
 
     def _find_reviewed_claim(self) -> ClaimId | None:
         """Find the claim where the review is, also while another screen is shown."""

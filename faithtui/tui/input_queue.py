@@ -89,11 +89,13 @@ class InputQueue:
         """Whether every widget of the screen has its place, or was given the time to get it."""
         self._is_painted = True
         """Whether what keys were held for is on the screen: a key typed ahead is about that."""
+        self._on_dropped: Callable[[], object] | None = None
+        """Called if input is forgotten until all is painted; None: none is to be."""
 
     @property
     def is_settled(self) -> bool:
         """Whether every key was handled, with all that it brought about."""
-        return not (self._is_busy or self._inputs or self._changes or self._key_holds)
+        return not (self._is_busy or self._has_input_to_give or self._changes or self._key_holds)
 
     @staticmethod
     def is_user_input(event: events.Event) -> bool:
@@ -172,6 +174,17 @@ class InputQueue:
             self._is_followed = self._is_painted = False
             self._schedule_turn()
 
+    def drop_input_until_painted(self, on_dropped: Callable[[], object]) -> None:
+        """Forget what comes until all that is under way is on the screen. Quitting goes on.
+
+        For a screen that takes the place of another one by itself: keys were meant for that one.
+
+        Args:
+            on_dropped: Called once if anything was forgotten.
+        """
+        self._on_dropped, self._is_painted = on_dropped, False
+        self._schedule_turn()
+
     def drop_typed_ahead(self, keys: Collection[str], kept: Collection[str] = ()) -> Sequence[str]:
         """Forget these keys where they were typed ahead, up to the first other one.
 
@@ -230,7 +243,7 @@ class InputQueue:
             self._wait_for_pending_messages()
         elif not self._is_followed:
             self._wait_for_pending_messages()
-        elif self._inputs and not (self._is_laid_out and self._is_painted):
+        elif self._has_input_to_give and not (self._is_laid_out and self._is_painted):
             self._is_laid_out = self._is_painted = True
             self._app.screen.call_after_refresh(
                 self._app.call_later, self._run_next_change_or_input
@@ -245,8 +258,13 @@ class InputQueue:
         else:
             self._is_busy = False
 
+    @property
+    def _has_input_to_give(self) -> bool:
+        return bool(self._inputs or self._on_dropped)
+
     def _pop_next_input(self) -> events.Event | None:
         if not self._key_holds:
+            self._drop_input_of_screen_before()
             return self._inputs.popleft() if self._inputs else None
         quits = self._quit_keys()
         while any(isinstance(each, events.Key) and each.key in quits for each in self._inputs):
@@ -255,6 +273,17 @@ class InputQueue:
                 return event
         self._cancel_awaited_work()
         return None
+
+    def _drop_input_of_screen_before(self) -> None:
+        """Forget what was meant for a screen that is gone, but no key that quits."""
+        if (on_dropped := self._on_dropped) is None:
+            return
+        self._on_dropped = None
+        quits = self._quit_keys()
+        kept = [e for e in self._inputs if isinstance(e, events.Key) and e.key in quits]
+        if len(kept) < len(self._inputs):
+            self._inputs = deque(kept)
+            on_dropped()
 
     def _cancel_awaited_work(self) -> None:
         """Let escape end what is waited for; what was typed before it was meant for that."""

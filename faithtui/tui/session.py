@@ -111,6 +111,8 @@ class Session:
     """Flags that were set or taken away in adjudication: in the log they are like others."""
     exposed: set[tuple[str, str, int]] = field(default_factory=set)
     """Of what the judge was in view of whom, as far as this session has recorded it."""
+    known_from_list: set[tuple[str, ItemId]] = field(default_factory=set)
+    """Conversations whose counts in a list gave the verdict on each claim, and who saw them."""
     judge_in_view: set[tuple[str, ClaimId]] = field(default_factory=set)
     """Claims that showed the judge in blind work, as they had a label, and to whom."""
     labelled: set[tuple[str, ClaimId]] = field(default_factory=set)
@@ -256,6 +258,8 @@ class Session:
         """
         if self.claim_queue is not None and not self.claim_queue.has_conversation(item):
             self.leave_queue()
+        if (self.reviewer, item) in self.known_from_list:
+            self.record_exposure([item])
         self.choose_conversation(item, claim, turn)
 
     def set_conversation_queue(self, items: Sequence[ItemId]) -> None:

@@ -28,6 +28,8 @@ LOAD_AFTER_S = 0.3
 class StoreOpener:
     """Shows the first rows of the list of runs, opens the store, then imports the other screens.
 
+    Where a bookmark leads elsewhere, or hides the judge, no rows are shown before it is open.
+
     Args:
         app: The app; gets `StoreOpened`.
         path: The store's file; made when there is none.
@@ -51,7 +53,9 @@ class StoreOpener:
 
     async def _open_store_and_show_first_rows(self) -> None:
         app = self.app
-        if app.screen_switcher.first_screen == "runs":
+        await asyncio.to_thread(app.bookmark_keeper.read_bookmark)
+        is_shown = not app.bookmark_keeper.replaces_first_screen
+        if is_shown and app.screen_switcher.first_screen == "runs":
             rows = await asyncio.to_thread(_read_first_runs, self._path)
             if rows:
                 await self._show_first_rows_and_wait(rows)

@@ -11,11 +11,14 @@ from faithtui.domain.ids import RunId
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.bookmark import Bookmark, BookmarkFile
+from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs import background_runs
+from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme import theme
 from tests.tui.building import NOON
-from tests.tui.driving import calm, opened, press, reviewing, status, until
+from tests.tui.driving import calm, opened, press, reviewing, status, type_ahead, until
+from tests.tui.review.reviewing import acts, stored
 from tests.tui.staging import StagedRun
 
 SIZE = (80, 24)
@@ -109,6 +112,34 @@ async def test_a_bookmark_leads_to_its_screen_but_not_away_from_one_chosen_meanw
         go_on.set()
         await opened(pilot)
         assert app.current_screen_name == found
+
+
+async def test_keys_typed_before_a_blind_review_is_restored_reveal_nothing(
+    store_path: Path, tmp_path: Path
+) -> None:
+    is_opening, go_on = threading.Event(), threading.Event()
+
+    def open_slowly(path: Path) -> Store:
+        is_opening.set()
+        go_on.wait(20)
+        return Store.open(path)
+
+    file = BookmarkFile(tmp_path / "places", store_path, "ann")
+    item = stored(store_path).item.id
+    file.write_bookmark_if_changed(Bookmark("review", 1, item, blind=True))
+    app = FaithApp(store_path, reviewer="ann", open_store=open_slowly, bookmarks=file)
+    async with app.run_test(size=SIZE) as pilot:
+        await until(pilot, is_opening.is_set)
+        type_ahead(app, "j", "v", "B", "n")
+        assert isinstance(app.screen, RunsScreen)
+        assert app.screen.rows is None, "they would show scores, and offer keys"
+        go_on.set()
+        await opened(pilot)
+        assert isinstance(app.screen, ReviewScreen)
+        assert "did nothing" in status(app)
+        assert app.screen.view is not None
+        assert app.screen.view.hidden
+    assert acts(store_path) == []
 
 
 async def test_a_bookmark_keeps_the_claim_while_another_screen_is_shown(

@@ -3,6 +3,7 @@
 import re
 import threading
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -174,15 +175,28 @@ async def test_escape_gives_up_what_keys_wait_for(
 
 
 class QuietApp:
-    """An app that has a screen, and does what is scheduled when it is told to."""
+    """An app that is its own screen, and does what is scheduled when it is told to."""
 
     screen_stack = ("main",)
+    focused = None
+    _layout_required = False
 
     def __init__(self) -> None:
         self.scheduled: list[Callable[[], Awaitable[None]]] = []
+        self.screen = self
 
     def call_next(self, step: Callable[[], Awaitable[None]]) -> None:
         self.scheduled.append(step)
+
+    def call_later(self, step: Callable[..., Awaitable[None]], *args: object) -> None:
+        self.scheduled.append(partial(step, *args))
+
+    def call_after_refresh(self, _later: object, step: Callable[[], Awaitable[None]]) -> None:
+        self.scheduled.append(step)
+
+    async def run_scheduled(self) -> None:
+        while self.scheduled:
+            await self.scheduled.pop(0)()
 
 
 def make_queue(app: QuietApp, *keys: str) -> InputQueue:
@@ -200,6 +214,26 @@ def test_keys_typed_ahead_are_dropped_up_to_another_one() -> None:
     assert queue.drop_typed_ahead({"y", "n"}, {"2"}) == ["y", "n"]
     assert queue.drop_typed_ahead({"y"}) == [], "2 was kept, and stands first"
     assert queue.drop_typed_ahead({"2", "j", "y"}) == ["2", "j", "y"]
+
+
+async def test_what_was_meant_for_a_screen_that_gave_way_is_dropped_but_for_quitting() -> None:
+    app, dropped = QuietApp(), list[bool]()
+    queue = make_queue(app, "v", "B")
+    queue.hold_keys("read")
+    queue.drop_input_until_painted(lambda: dropped.append(True))
+    await app.run_scheduled()
+    assert not dropped, "what comes is being read"
+    queue.add_input(events.Key("n", "n"))
+    queue.release_keys("read")
+    await app.run_scheduled()
+    assert dropped == [True]
+    assert queue.is_settled
+    queue.drop_input_until_painted(lambda: dropped.append(True))
+    await app.run_scheduled()
+    assert dropped == [True], "there was nothing to drop"
+    queue.add_input(events.Paste("text"))
+    with pytest.raises(AssertionError, match="text"):  # it is handed on
+        await app.run_scheduled()
 
 
 @pytest.mark.parametrize("is_saving", [True, False])

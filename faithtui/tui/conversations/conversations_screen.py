@@ -24,6 +24,7 @@ from faithtui.tui.conversations.conversation_lines import (
     make_legend,
 )
 from faithtui.tui.conversations.conversation_preview import ConversationPreview
+from faithtui.tui.conversations.equal_verdicts import note_drawn_row
 from faithtui.tui.conversations.list_actions import ConversationActions
 from faithtui.tui.conversations.list_facts import (
     NO_FACTS,
@@ -350,6 +351,7 @@ class ConversationsScreen(FilteredListScreen):
     def _draw_row(self, row: ItemRow, width: int, here: bool) -> Line:
         if self.spec is None or self.run_row is None:
             return BLANK
+        note_drawn_row(self.session, row)
         options = RowOptions(
             self.spec,
             self.run_row.spec.rule,

@@ -131,6 +131,14 @@ class ClaimList(RowPane):
         """Accept no key until claims are drawn again: what comes next is being read."""
         self._painted_claim, self.is_waiting = None, True
 
+    def forget_paint(self) -> None:
+        """Accept no verdict until the chosen claim is painted anew: another screen covers it."""
+        self._painted_claim = None
+
+    def note_next_paint(self) -> None:
+        """Accept verdicts again from the next paint on, unless something else is being read."""
+        self.call_after_refresh(self._mark_painted, self._current)
+
     def forget_claim_and_block_keys(self) -> None:
         """Accept no verdict until claims are shown again: there are none."""
         self._current = self._painted_claim = None
@@ -144,10 +152,11 @@ class ClaimList(RowPane):
     @property
     def drawn_claim(self) -> ClaimId | None:
         """The claim on screen, which keys are about; None: there is none, or another was chosen."""
-        return self._current if self._is_drawn else None
+        return self._current if self.is_drawn else None
 
     @property
-    def _is_drawn(self) -> bool:
+    def is_drawn(self) -> bool:
+        """Whether what was chosen last is on screen; also where there is nothing to choose."""
         return not self.is_waiting and self._painted_claim == self._current
 
     def take_drawn_claim(self) -> ClaimId | None:

@@ -11,6 +11,7 @@ from faithtui.domain.ids import ClaimId, SampleId
 from faithtui.store.records import ClaimView
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.review import position
+from faithtui.tui.screen.blind_mode import BlindMode
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme.lines import Piece
 
@@ -45,7 +46,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
     def action_toggle_judge_verdict(self) -> None:
         """Show the judge's verdict on the chosen claim, or hide it again."""
         claim, view = self.screen.claim, self.screen.view
-        if claim is None or view is None:
+        if not self.is_claim_drawn_or_refuse() or claim is None or view is None:
             return
         if claim.id in view.hidden:
             self.session.revealed.add(claim.id)
@@ -59,15 +60,27 @@ class JudgeReveal(Controller["ReviewScreen"]):
         else:
             self.refuse(self._explain_nothing_to_reveal())
 
+    def is_claim_drawn_or_refuse(self) -> bool:
+        """Say whether the chosen claim is on screen; else refuse what would show its judge.
+
+        What is shown is on record for good: a key that was typed ahead was not about this claim.
+        """
+        if self.screen.panes.claims.is_drawn:
+            return True
+        self.screen.verdicts.say_key_came_too_early()
+        return False
+
     def _explain_nothing_to_reveal(self) -> str:
         """Say why there is nothing to reveal on the chosen claim."""
         if self.session.is_blind:
-            return "nothing is hidden here: you have answered, or it is served with the judge"
+            return "nothing is hidden: answered, or served with the judge"
         return f"the judge is shown: {self.keys('review.blind')} hides it"
 
     def action_show_hidden_truths(self) -> None:
         """Show the truths of the conversation while verdicts stay hidden."""
         view = self.screen.view
+        if not self.is_claim_drawn_or_refuse():
+            return
         if view is None or not view.is_blind:
             self.refuse("no truths are hidden here")
             return
@@ -123,6 +136,34 @@ class JudgeReveal(Controller["ReviewScreen"]):
             Event(None, each.id, reviewer, action, saw_judge=True, sample=sample, run=run)
             for each in claims
         ]
+
+    def make_blind_mode(self) -> BlindMode:
+        """Make the part that hides the judge from now on, with what is said of it here."""
+        return BlindMode(
+            self.screen,
+            self.reload_under_new_hiding_state,
+            self.was_judge_in_view,
+            self.is_claim_drawn_or_refuse,
+        )
+
+    def forget_paint_if_covered(self) -> None:
+        """Let the claim be painted again before it takes keys, where another screen covers it.
+
+        Windows let it be seen.
+        """
+        if self.screen not in self.screen.app.screen_stack:
+            self.screen.panes.claims.forget_paint()
+
+    def drop_keys_typed_before_repaint(self) -> None:
+        """Drop verdicts, and keys that show the judge, typed before a covered claim is seen again.
+
+        Where another conversation is wanted, reading it does so.
+        """
+        claims, view = self.screen.panes.claims, self.screen.view
+        is_another_wanted = view is None or self.session.item not in (None, view.item.id)
+        if not (claims.is_drawn or claims.is_waiting or is_another_wanted):
+            self.screen.verdicts.refuse_typed_ahead()
+            claims.note_next_paint()
 
     def was_judge_in_view(self) -> bool:
         """Whether the judge of the conversation that is shown was in view, with all its claims."""

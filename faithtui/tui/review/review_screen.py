@@ -104,9 +104,7 @@ class ReviewScreen(FaithScreen):
         self.verdicts = Verdicts(self)
         self.claim_range = ClaimRange(self)
         self.reveal = JudgeReveal(self)
-        self.blind_mode = BlindMode(
-            self, self.reveal.reload_under_new_hiding_state, self.reveal.was_judge_in_view
-        )
+        self.blind_mode = self.reveal.make_blind_mode()
         self.undo = ReviewUndo(self)
         self.notes = Notes(self)
         self.guideline = GuidelineOpener(
@@ -148,6 +146,14 @@ class ReviewScreen(FaithScreen):
         self.panes.show_sentence_instead_of_claims("Reading …")
         self.panes.claims.focus()
         super().on_mount()
+
+    def on_screen_suspend(self) -> None:
+        """Take no key for a claim that another screen covers."""
+        self.reveal.forget_paint_if_covered()
+
+    def on_screen_resume(self) -> None:
+        """Drop keys that came before the claim is seen again."""
+        self.reveal.drop_keys_typed_before_repaint()
 
     # What is looked at
 
@@ -223,14 +229,6 @@ class ReviewScreen(FaithScreen):
         """Show a conversation as it was read; `fresh`: it is another one."""
         self.review_state = state
         self.draw_at_position(at, fresh=fresh)
-
-    def choose_passage(self, passage: int) -> None:
-        """Choose a passage by its place in the ranking, and show where it begins."""
-        if self.review_state is not None:
-            at = replace(self.review_state.position, passage=passage)
-            self.review_state = replace(self.review_state, position=at)
-            self.panes.draw_evidence(self.review_state, moved=False)
-            self.panes.scroll_to_passage(self.review_state)
 
     def redraw(self) -> None:
         """Draw what is looked at anew."""

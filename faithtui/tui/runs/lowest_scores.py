@@ -2,10 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from rich.style import Style
 from textual import on
 
 from faithtui.domain.filters import Filter
 from faithtui.store.runs.run_records import RunRow
+from faithtui.tui.conversations.equal_verdicts import note_drawn_row
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.runs.run_details import HIDDEN
 from faithtui.tui.session import Session
@@ -85,6 +87,14 @@ class LowestScores(RowPane):
 
         self.show(draw_items)
         self.move_to(0 if is_other else min(self.cursor, len(items) - 1))
+
+    def get_line_and_style_at(self, y: int) -> tuple[Line, Style]:
+        """Give a line that is drawn, and take note of its conversation."""
+        index = self.get_line_index_at(y)
+        row = self.lines[index].row if index < len(self.lines) else None
+        if row is not None and row < len(self._items):
+            note_drawn_row(self._session, self._items[row])
+        return super().get_line_and_style_at(y)
 
     @on(RowPane.Chosen)
     def review_chosen(self, event: RowPane.Chosen) -> None:

@@ -35,6 +35,7 @@ class BlindMode(Controller[Any]):
         screen: The screen it is a part of.
         read_again: Called when something else is hidden than before.
         was_judge_in_view: Tells whether the judge of what is shown was seen already.
+        may_uncover: Tells whether the judge may be shown now; says why not.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -52,10 +53,12 @@ class BlindMode(Controller[Any]):
         screen: Any,
         read_again: Callable[[], None],
         was_judge_in_view: Callable[[], bool] = lambda: False,
+        may_uncover: Callable[[], bool] = lambda: True,
     ) -> None:
         super().__init__(screen)
         self._read_again = read_again
         self._was_judge_in_view = was_judge_in_view
+        self._may_uncover = may_uncover
 
     def action_toggle_blind(self) -> None:
         """Hide the judge from now on, or stop hiding it."""
@@ -71,6 +74,8 @@ class BlindMode(Controller[Any]):
             words += "leaves them; then {review.blind} works"
             self.refuse(self.keys.fill_in_keys(words))
             return
+        if self.session.is_judge_hidden and not self._may_uncover():
+            return
         self.session.set_judge_hidden(not self.session.is_judge_hidden)
         self.screen.refresh_bindings()
         if self.session.is_judge_hidden and self._was_judge_in_view():
@@ -82,7 +87,9 @@ class BlindMode(Controller[Any]):
                 Piece("blind", "human strong"), Piece(": the judge is hidden until you answer")
             )
         else:
-            self.show_message(Piece("the judge is shown again", "warn"))
+            in_review = self.screen.app.current_screen_name == "review"
+            cost = ": labels here do not count as blind from now on" if in_review else ""
+            self.show_message(Piece(f"judge shown again{cost}", "warn"))
         self._read_again()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

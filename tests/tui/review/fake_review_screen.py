@@ -27,7 +27,6 @@ from faithtui.tui.review.re_ask import ReAsk
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.review.search import ClaimSearch
 from faithtui.tui.review.session_line import SessionLine
-from faithtui.tui.screen.blind_mode import BlindMode
 from faithtui.tui.session import Session
 from tests.tui.fake_screen import FakeScreen
 
@@ -85,7 +84,10 @@ class FakeReviewScreen(FakeScreen):
             draw_completions=lambda *_: (),
         )
         self.panes = SimpleNamespace(
-            claims=FakeClaimList(lambda: self.review_position.claim), evidence=object()
+            claims=FakeClaimList(lambda: self.review_position.claim),
+            evidence=object(),
+            draw_evidence=lambda _state, *, moved: None,
+            scroll_to_passage=lambda _state: None,
         )
         screen = cast(ReviewScreen, self)
         self.loader = ConversationLoader(screen)
@@ -94,9 +96,7 @@ class FakeReviewScreen(FakeScreen):
         self.verdicts = Verdicts(screen)
         self.claim_range = ClaimRange(screen)
         self.reveal = JudgeReveal(screen)
-        self.blind_mode = BlindMode(
-            screen, self.reveal.reload_under_new_hiding_state, self.reveal.was_judge_in_view
-        )
+        self.blind_mode = self.reveal.make_blind_mode()
         self.undo = ReviewUndo(screen)
         self.notes = Notes(screen)
         self.evidence = EvidenceReader(screen)
@@ -198,11 +198,6 @@ class FakeReviewScreen(FakeScreen):
 
     def redraw(self) -> None:
         self.draw_at_position(self.review_position)
-
-    def choose_passage(self, passage: int) -> None:
-        assert self.review_state is not None
-        at = replace(self.review_state.position, passage=passage)
-        self.review_state = replace(self.review_state, position=at)
 
     def show_nothing_to_review(self, words: str) -> None:
         self.review_state = None

@@ -1,6 +1,7 @@
 """Wherever the judge's verdict on a claim was on the screen, a later label there is not blind."""
 
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,11 @@ from faithtui.domain.integrity.findings import Finding, FindingKind
 from faithtui.store.records import ItemCheckResult
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
+from faithtui.tui.conversations.equal_verdicts import note_drawn_row
 from faithtui.tui.samples.queue import ClaimQueue, make_sample_queue
 from faithtui.tui.samples.queues_screen import QueuesScreen
 from faithtui.tui.screen.filter_matches import make_filter_context
+from faithtui.tui.session import Session
 from tests.tui.building import NOON
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of
 from tests.tui.review.test_blind_leaks import planted, work_blind
@@ -109,6 +112,59 @@ async def test_disagreements_that_were_drawn_are_known(path: Path, app: FaithApp
         assert "is free." in seen
         drawn = [f"conv-{number}" in seen for number in range(3)]
         assert knowing(path) == drawn
+
+
+def make_verdicts_alike(path: Path, item: ItemId) -> None:
+    """Let the judge have said of all claims of one conversation the same."""
+    with sqlite3.connect(path) as connection:
+        told = 'UPDATE run_item SET labels = \'{"no": 2, "yes": 0}\' WHERE id = ?'
+        assert connection.execute(told, (item,)).rowcount == 1
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("size", "keys"),
+    [((80, 24), ("enter",)), pytest.param((200, 60), (), marks=pytest.mark.thorough)],
+)
+async def test_rows_whose_counts_tell_each_verdict_are_known(
+    path: Path, app: FaithApp, size: tuple[int, int], keys: tuple[str, ...]
+) -> None:
+    make_verdicts_alike(path, items(path)[1])
+    async with app.run_test(size=size) as pilot:
+        await opened(pilot)
+        await press(pilot, *keys)
+        assert "0·2·0" in screen_text(app)
+        assert "1·1·0" in screen_text(app)
+        assert knowing(path) == [False, False, False], "nobody remembers all rows of a list"
+        app.session.set_judge_hidden(True)
+        first, told, _ = items(path)
+        app.session.open_conversation(first)
+        assert knowing(path) == [False, False, False], "two labels tell of no single claim"
+        app.session.open_conversation(told)
+        app.session.store.submit(lambda: None).result()
+        assert knowing(path) == [False, True, False]
+
+
+def test_a_row_tells_nothing_while_it_is_hidden_and_is_known_to_who_had_it_in_view(
+    path: Path,
+) -> None:
+    told = items(path)[1]
+    make_verdicts_alike(path, told)
+    with Store.open(path) as store:
+        session = Session("ann", path)
+        session.set_store(store)
+        (row,) = store.runs.read_item_rows([told])
+        session.set_judge_hidden(True)
+        note_drawn_row(session, row)
+        session.open_conversation(told)
+        store.submit(lambda: None).result()
+        assert knowing(path) == [False, False, False]
+        session.set_judge_hidden(False)
+        note_drawn_row(session, row)
+        session.open_conversation(told)
+        store.submit(lambda: None).result()
+    assert knowing(path) == [False, True, False]
+    assert knowing(path, "dee") == [False, False, False]
 
 
 @pytest.mark.thorough

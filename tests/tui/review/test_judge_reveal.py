@@ -22,6 +22,7 @@ from tests.tui.driving import (
     status,
     text_of,
     title,
+    type_ahead,
     until,
 )
 from tests.tui.review.fake_review_screen import FakeReviewScreen
@@ -320,7 +321,7 @@ async def test_b_hides_the_judge_and_shows_it_again(session: Session) -> None:
     assert screen.view is not None
     assert len(screen.view.hidden) == 5
     assert screen.press("B")
-    assert screen.message == "the judge is shown again"
+    assert screen.message == "judge shown again: labels here do not count as blind from now on"
     await screen.settle()
     assert screen.view.hidden == frozenset()
 
@@ -353,6 +354,41 @@ async def test_what_reveals_nothing_says_why(session: Session) -> None:
     assert not screen.press("T")
     screen.reveal.action_show_hidden_truths()
     assert screen.message == "no truths are hidden here"
+
+
+async def test_no_key_shows_the_judge_of_a_claim_that_is_not_drawn_yet(session: Session) -> None:
+    session.set_judge_hidden(True)
+    screen = await FakeReviewScreen(session).open()
+    screen.panes.claims.is_drawn = False
+    for key in ("v", "T", "B"):
+        screen.message = ""
+        assert screen.press(key)
+        assert "before its row was drawn: nothing was saved" in screen.message, key
+    await screen.settle()
+    assert session.is_blind
+    assert acts(session.store_path) == []
+    assert not session.revealed | session.revealed_truths
+
+
+@pytest.mark.thorough
+async def test_a_key_repeated_on_the_way_to_a_blind_claim_reveals_nothing(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        await press(pilot, "enter", "B")
+        type_ahead(app, *"vvvB")  # the first opens the review
+        await calm(pilot)
+        assert isinstance(app.screen, ReviewScreen)
+        assert "typed before the claim was drawn, not saved: v v B" in status(app)
+        await press(pilot, "q")
+        type_ahead(app, *"vvB")  # this time it has only to be painted again
+        await calm(pilot)
+        assert isinstance(app.screen, ReviewScreen)
+        assert "typed before the claim was drawn, not saved: v B" in status(app)
+        assert app.session.is_blind
+        await press(pilot, "v")
+    assert [each[0] for each in acts(store_path)] == ["revealed"]
 
 
 @pytest.mark.thorough

@@ -48,7 +48,7 @@ async def test_a_code_after_an_undo_is_refused(app: FaithApp, store_path: Path) 
         await reviewing(pilot)
         await press(pilot, "n", "u")
         await press(pilot, "2")
-        assert "belong to a label of yours" in status(app)
+        assert "belongs to a label of yours" in status(app)
     assert "coded" not in [each[0] for each in acts(store_path)]
 
 
@@ -431,7 +431,7 @@ async def test_why_keys_were_refused_stays_when_a_verdict_before_them_is_saved(
         app.session.store.submit(may_write.wait)
         answers = iter((True, False, True, True, True))
         with monkeypatch.context() as patch:
-            patch.setattr(ClaimList, "_is_drawn", property(lambda _claims: next(answers)))
+            patch.setattr(ClaimList, "is_drawn", property(lambda _claims: next(answers)))
             type_ahead(app, *"ynyy", "j")
             await until(pilot, lambda: "not saved: y" in status(app))
             may_write.set()
@@ -450,7 +450,7 @@ async def test_a_verdict_that_came_too_early_takes_those_behind_it_along(
         await reviewing(pilot)
         answers = iter((True, False, True, True, True))
         with monkeypatch.context() as patch:
-            patch.setattr(ClaimList, "_is_drawn", property(lambda _claims: next(answers)))
+            patch.setattr(ClaimList, "is_drawn", property(lambda _claims: next(answers)))
             type_ahead(app, *"ynyy", "j")
             await calm(pilot)
         assert (

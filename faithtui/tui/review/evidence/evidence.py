@@ -1,5 +1,6 @@
 """Reading around a claim: passages, sources, images, its windows. Nothing here is written."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -98,7 +99,10 @@ class EvidenceReader(Controller["ReviewScreen"]):
         if state is None or not state.passages:
             return
         chosen = max(0, min(len(state.passages) - 1, state.position.passage + by))
-        self.screen.choose_passage(chosen)
+        state = replace(state, position=replace(state.position, passage=chosen))
+        self.screen.review_state = state
+        self.screen.panes.draw_evidence(state, moved=False)
+        self.screen.panes.scroll_to_passage(state)
 
     def action_show_full_text(self) -> None:
         """Show the chosen passage, or from the transcript the conversation, in full."""
@@ -114,10 +118,13 @@ class EvidenceReader(Controller["ReviewScreen"]):
         )
         if state.passages and not in_text:
             passage = state.passages[min(state.position.passage, len(state.passages) - 1)]
+            has_match = not draw_evidence.is_match_hidden(claim, view)
             self._open_text_dialog(
                 TextDialog(
                     f"P{passage.document.number} · turn {passage.turn + 1}",
-                    lambda width: draw_evidence.full_passage_lines(passage, numbers, width),
+                    lambda width: draw_evidence.full_passage_lines(
+                        passage, numbers, width, has_match=has_match
+                    ),
                     has_images=bool(passage.document.images),
                 ),
                 self._list_passage_images(state),

@@ -231,11 +231,11 @@ class Verdicts(Controller["ReviewScreen"]):
         mine = claim.mine
         if mine is not None and mine.verdict is not None:
             return LastVerdict(claim.id, claim.number, mine.verdict, mine.code, mine.unsure)
-        what = "reason codes and low confidence belong to"
+        # Both fit a status line of 80 cells: a box would lie over the verdict.
         if self.was_given_in_bulk:
-            self.refuse(f"{what} one label, and the last ones were given in bulk: choose a claim")
+            self.refuse("choose a claim: the last labels were given in bulk")
         else:
-            self.refuse(f"{what} a label of yours: give one first")
+            self.refuse("this belongs to a label of yours: give one first")
         return None
 
     def action_choose_code(self) -> None:
@@ -331,11 +331,12 @@ class Verdicts(Controller["ReviewScreen"]):
         self.pending_flags.clear()
 
 
-_IDS: Final = frozenset(
+_IDS_SHOWING_JUDGE: Final = frozenset(("review.reveal", "review.truths", "review.blind"))
+_IDS: Final = _IDS_SHOWING_JUDGE | {
     each.id
     for each in (*Verdicts.BINDINGS, *Verdicts.PANE_BINDINGS, *Verdicts.CLAIM_LIST_BINDINGS)
     if isinstance(each, Binding)
-)
+}
 _IDS_ABOUT_LAST_VERDICT: Final = frozenset(
     ("review.unsure", "review.codes", *(f"review.code-{code.name}" for code in REASON_CODES))
 )

@@ -444,7 +444,9 @@ def passage_lines(
             words = _GROUPS[passage.where]
             lines += wrap([Piece(words, "quiet")], width, first=[Piece(" ")])
         starts.append(len(lines))
-        mark, *heading = _passage_heading(passage, number == chosen)
+        mark, *heading = _passage_heading(
+            passage, number == chosen, has_match=not is_match_hidden(claim, view)
+        )
         lines += wrap(heading, width, first=[mark], rest=[Piece("     ")])
         budget = width * (max(6, height // 2) if number == chosen else max(3, height // 8))
         excerpt = excerpt_passage(passage, budget, read_claim if passage.is_ranked else None)
@@ -500,7 +502,17 @@ def highlight_unsupported_words(claim: ClaimView, best: RankedPassageView | None
     return [*pieces, escape_text(claim.text[at:], "claim strong")]
 
 
-def _passage_heading(passage: RankedPassageView, chosen: bool) -> list[Piece]:
+def is_match_hidden(claim: ClaimView | None, view: ReviewView) -> bool:
+    """Whether what a passage has of a claim would tell its hidden verdict.
+
+    The embedded judge decides by little else.
+    """
+    return claim is not None and claim.id in view.hidden and view.run.spec.judge == "offline"
+
+
+def _passage_heading(
+    passage: RankedPassageView, chosen: bool, *, has_match: bool = True
+) -> list[Piece]:
     document = passage.document
     pieces = [
         Piece(">" if chosen else " "),
@@ -509,9 +521,9 @@ def _passage_heading(passage: RankedPassageView, chosen: bool) -> list[Piece]:
     if document.source:
         pieces += [Piece(" · "), escape_line(document.source, limit=60)]
     pieces.append(Piece(f" · turn {passage.turn + 1}", "quiet"))
-    if passage.is_ranked:
+    if passage.is_ranked and has_match:
         pieces.append(Piece(f" · similarity {passage.ranked.match:.2f}", "quiet"))
-    if passage.ranked.differs:
+    if passage.ranked.differs and has_match:
         kinds = ", ".join(passage.ranked.differs)
         pieces.append(Piece(f" · differs: {kinds}", "warn"))
     if passage.lost_count:
@@ -609,11 +621,11 @@ def highlight_passage_quotes(
 
 
 def full_passage_lines(
-    passage: RankedPassageView, numbers: Mapping[Image, int], width: int
+    passage: RankedPassageView, numbers: Mapping[Image, int], width: int, *, has_match: bool = True
 ) -> list[Line]:
-    """Show a whole passage, line ends and all."""
+    """Show a whole passage, line ends and all; `has_match`: with how like the claim it is."""
     length = len(passage.document.text)
-    heading = wrap(_passage_heading(passage, False), width)
+    heading = wrap(_passage_heading(passage, False, has_match=has_match), width)
     images = image_placeholder_lines(passage.document.images, numbers, width - 1, [Piece(" ")])
     if not length:
         return [*heading, BLANK, make_line(Piece(" (empty)", "quiet")), *images]

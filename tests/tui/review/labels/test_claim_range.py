@@ -32,7 +32,7 @@ async def test_one_verdict_for_a_range_is_one_step(app: FaithApp, store_path: Pa
         assert actions == [Action.BULK] * 3 + [None] * 2
         for key in ("c", "2"):
             await press(pilot, key)
-            assert "the last ones were given in bulk: choose a claim" in status(app)
+            assert "the last labels were given in bulk" in status(app)
         await press(pilot, "j", "2")
         assert "give one first" in status(app), "one has moved"
         await press(pilot, "k")

@@ -44,7 +44,7 @@ async def test_a_digit_codes_the_verdict_given_last_or_after_moving_the_chosen_o
         await press(pilot, "n", "k", "k", "4")
         assert "claim 1: code retrieval" in status(app)
         await press(pilot, "end", "1")
-        assert "belong to a label of yours" in status(app)
+        assert "belongs to a label of yours" in status(app)
     codes = [each.mine.code if each.mine else None for each in stored(store_path).claims]
     assert codes == ["retrieval", None, None, None, None]
 
@@ -251,6 +251,27 @@ async def test_a_code_before_any_claim_was_drawn_is_refused(session: Session) ->
     screen.panes.claims.is_drawn = False
     screen.press("5")
     assert "claim 1: code policy" in screen.writer.last_act_words
+
+
+async def test_why_a_key_did_nothing_fits_the_status_line_of_a_small_terminal(
+    session: Session,
+) -> None:
+    """A box would lie over the verdict."""
+    room = 80 - len(" a reviewer's name · ") - 5
+    screen = await FakeReviewScreen(session).open()
+    assert screen.press("5")
+    assert "give one first" in screen.message
+    refusals = [screen.message]
+    screen.verdicts.was_given_in_bulk = True
+    assert screen.press("5")
+    refusals.append(screen.message)
+    assert screen.press("v")
+    refusals.append(screen.message)
+    session.set_judge_hidden(True)
+    assert screen.press("v")
+    assert "nothing is hidden" in screen.message
+    refusals.append(screen.message)
+    assert [each for each in refusals if len(each) > room] == []
 
 
 async def test_no_other_key_counts_before_its_claim_is_drawn(session: Session) -> None:

@@ -16,7 +16,9 @@ from faithtui.tui.review.lines.claim_card import claim_card_lines
 from faithtui.tui.review.lines.evidence import (
     excerpt_passage,
     find_and_rank_claim_passages,
+    full_passage_lines,
     highlight_unsupported_words,
+    is_match_hidden,
     passage_lines,
     tokenise_view,
 )
@@ -73,6 +75,24 @@ def truths(view: ReviewView, claim: ClaimView) -> str:
 
 def card(view: ReviewView, claim: ClaimView) -> str:
     return text(claim_card_lines(view, claim, METRIC, 80, tokenise_view(view)))
+
+
+@pytest.mark.parametrize(("judge", "is_shown"), [("offline", False), ("openai:gpt-5", True)])
+def test_likeness_that_is_the_embedded_judges_own_reasoning_is_hidden_with_it(
+    view: ReviewView, judge: str, is_shown: bool
+) -> None:
+    claim = next(claim for claim in view.claims if "similarity" in evidence(view, claim))
+    run = replace(view.run, spec=replace(view.run.spec, judge=judge))
+    view = replace(view, run=run)
+    assert "similarity" in evidence(view, claim), "the judge is shown"
+    blind = hide_judge_verdicts(view)
+    claim = next(each for each in blind.claims if each.id == claim.id)
+    ranked = find_and_rank_claim_passages(blind, claim, None, tokenise_view(blind))
+    has_match = not is_match_hidden(claim, blind)
+    whole = text(full_passage_lines(ranked[0], {}, 80, has_match=has_match))
+    for drawn in (evidence(blind, claim), whole):
+        assert ("similarity" in drawn) is is_shown
+        assert ("differs:" in drawn) <= is_shown
 
 
 def test_a_fact_that_no_truth_covers_is_told_with_the_truths(view: ReviewView) -> None:
