@@ -450,7 +450,7 @@ FORMS: Mapping[type, JsonForm] = {
         left_out=dict.fromkeys(
             (
                 *("sample", "name", "outside", "conversations", "drawn_conversations", "rated"),
-                *("drawn_in", "claim_set", "unjudged", "beyond", "follows_draw"),
+                *("drawn_in", "claim_set", "unjudged", "beyond", "follows_draw", "passed_over"),
             ),
             _NO_KEY,
         )
