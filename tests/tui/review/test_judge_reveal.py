@@ -363,7 +363,7 @@ async def test_no_key_shows_the_judge_of_a_claim_that_is_not_drawn_yet(session: 
     for key in ("v", "T", "B"):
         screen.message = ""
         assert screen.press(key)
-        assert "before its row was drawn: nothing was saved" in screen.message, key
+        assert "before its row was drawn: it was not saved" in screen.message, key
     await screen.settle()
     assert session.is_blind
     assert acts(session.store_path) == []
