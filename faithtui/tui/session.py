@@ -203,6 +203,10 @@ class Session:
         else:
             self.record_exposure([item])
 
+    def remember_verdicts_known_from_list(self, item: ItemId) -> None:
+        """Remember that a row of a list gave this reviewer the judge's verdict on each claim."""
+        self.known_from_list.add((self.reviewer, item))
+
     def has_judge_in_view(self, claim: ClaimId) -> bool:
         """Whether a claim has shown this reviewer the judge in blind work of this session."""
         return (self.reviewer, claim) in self.judge_in_view

@@ -21,4 +21,4 @@ def has_equal_verdicts(row: "ItemRow") -> bool:
 def note_drawn_row(session: Session, row: "ItemRow") -> None:
     """Take note of a row that is drawn with its counts, for when its conversation is opened."""
     if not session.is_blind and has_equal_verdicts(row):
-        session.known_from_list.add((session.reviewer, row.id))
+        session.remember_verdicts_known_from_list(row.id)

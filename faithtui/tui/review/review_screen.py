@@ -222,13 +222,16 @@ class ReviewScreen(FaithScreen):
 
     def make_idle_status(self) -> tuple[Piece, ...]:
         """Say how the session goes on."""
-        words = self.session_line.progress_words
-        return (Piece(words, "quiet"),) if words else ()
+        return (Piece(words, "quiet"),) if (words := self.session_line.progress_words) else ()
 
     def show_conversation(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:
         """Show a conversation as it was read; `fresh`: it is another one."""
         self.review_state = state
         self.draw_at_position(at, fresh=fresh)
+
+    def set_state(self, state: ReviewState) -> None:
+        """Look at something else; whoever changed it draws what that concerns."""
+        self.review_state = state
 
     def redraw(self) -> None:
         """Draw what is looked at anew."""

@@ -174,6 +174,9 @@ class FakeReviewScreen(FakeScreen):
     def reload_after_store_change(self) -> None:
         self.loader.reload_if_changed()
 
+    def set_state(self, state: ReviewState) -> None:
+        self.review_state = state
+
     def show_conversation(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:
         self.review_state = state
         self.draw_at_position(at, fresh=fresh)
