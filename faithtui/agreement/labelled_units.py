@@ -295,9 +295,9 @@ class LabelDesign:
     """What is labelled follows the drawn order without a gap but for skipped ones, so that
     stopping early is harmless."""
     passed_over: int = 0
-    """Claims of the sample that are still to do before labelled ones, in the drawn order. Where
-    they are more than those, nothing says how the labelled ones were chosen, and `kind` is
-    `CONVENIENCE`. 0 with `CLUSTER`."""
+    """Claims of the sample, with `CLUSTER` conversations, that are still to do before labelled
+    ones, in the drawn order. Where everything was drawn and they are more than those, nothing says
+    how the labelled ones were chosen, and `kind` is `CONVENIENCE`."""
     outside: int = 0
     """Labelled claims that are not of the sample: a convenience sample, left out of its
     figures."""

@@ -142,8 +142,8 @@ def _keep_ids_and_metadata_of_merged(
         found = select(conversation.c.details).where(conversation.c.id == number)
         details = dict(connection.execute(found).scalar_one())
         key = _find_key_of_merged(details)
-        listed = details.get(key, [])
-        kept = list(listed)
+        listed = details.get(key)
+        kept = list(listed) if isinstance(listed, list) else []
         known = {json.dumps(each, sort_keys=True) for each in kept}
         for each in others:
             metadata = json.loads(json.dumps(replace_unstorable_in_json(dict(each.metadata))))

@@ -12,6 +12,7 @@ from faithtui.domain.conversation import Conversation, Document
 from faithtui.errors import InputError
 from faithtui.formats.files.paged_lists import find_paged_list
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
+from faithtui.formats.readers.traces.unknown_fields import UnknownFields
 from tests.formats.test_detection import write
 from tests.formats.test_keys_of_traces import RUN, SPAN, TRACE, change, read
 
@@ -544,6 +545,28 @@ def test_secrets_deep_in_metadata_and_in_tags_are_dropped_and_told(tmp_path: Pat
         assert any(
             each.endswith("metadata.creds.deep[].token.value") for each in notes.dropped_keys
         )
+
+
+def test_headings_counts_and_words_that_begin_like_a_secret_are_kept() -> None:
+    """What retrievers say of a passage: its headings, how long it is, who wrote it."""
+    plain = {
+        "header": "Account > Login",
+        "section_header": "Opening hours",
+        "headers": ["Account", "Login"],
+        "tokenizer": "cl100k",
+        "token_count": "120",
+        "secretary": "Bob Smith",
+    }
+    hidden = {
+        "header": "Authorization: Basic abc",
+        "headers": ["x-api-key=abc"],
+        "request_headers": {"Authorization": "abc"},
+        "token": "120",
+        "secret_header": "abc",
+    }
+    unknown = UnknownFields()
+    assert unknown.drop_secrets(plain, "") == plain
+    assert unknown.drop_secrets(hidden, "") == {"headers": [], "request_headers": {}}
 
 
 _SECRETS: dict[str, object] = {"api_key": "sk-1", "note": "kept"}

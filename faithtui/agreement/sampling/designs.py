@@ -198,9 +198,15 @@ def find_label_design(
             beyond=sample.beyond,
         )
     found = _make_design_of_sample(kind, claims, sample, rated=rated)
-    if found.passed_over <= sum(each.labelled for each in found.strata):
+    done = (
+        found.drawn_conversations
+        if kind is DesignKind.CLUSTER
+        else sum(each.labelled for each in found.strata)
+    )
+    if len(sample.claims) < sample.frame or found.passed_over <= done:
         return found
-    # So few that follow the order can have been chosen before the sample was drawn.
+    # Of a draw of everything all are in it that were labelled before, however they were chosen; of
+    # another draw those that luck took.
     return LabelDesign(
         DesignKind.CONVENIENCE,
         len(claims),
@@ -230,7 +236,11 @@ def _make_design_of_sample(
         _list_conversation_states(drawn) if sample.design is SamplingDesign.CONVERSATIONS else None
     )
     inside = {each.claim for each in sample.claims}
-    passed_over = 0 if whole is not None else _count_unlabelled_before_served_claims(drawn)
+    passed_over = (
+        _count_unlabelled_before_served_claims(drawn)
+        if whole is None
+        else _count_unfinished_before_begun_conversations(drawn, whole)
+    )
     return LabelDesign(
         kind,
         sample.frame,
@@ -361,3 +371,18 @@ def _count_unlabelled_before_served_claims(
         else:
             waiting[each.stratum] += 1
     return passed_over.total()
+
+
+def _count_unfinished_before_begun_conversations(
+    drawn: Sequence[tuple[SampledClaim, LabelState]], states: Sequence[LabelState]
+) -> int:
+    """Count what is not finished before the last conversation of which something is labelled.
+
+    Args:
+        drawn: Claims, conversation by conversation.
+        states: Of the conversations, in the same order.
+    """
+    begun = {each.item for each, state in drawn if state is LabelState.LABELLED}
+    order = list(dict.fromkeys(each.item for each, _ in drawn))
+    last = max((place for place, item in enumerate(order) if item in begun), default=0)
+    return sum(state is LabelState.UNREVIEWED for state in states[:last])

@@ -347,13 +347,13 @@ def _select_items_that_judge_claim(*, are_answers: bool) -> Select[Any]:
     Args:
         are_answers: Claims are answers as a whole, which are judged with their conversation.
     """
-    items = select(run_item.c.id).select_from(run_item)
+    windows = select(run_item.c.id).join_from(
+        run_item, window, window.c.run_item_id == run_item.c.id
+    )
     if are_answers:
-        return items.where(run_item.c.conversation_id == claim.c.conversation_id)
-    return (
-        items.join(window, window.c.run_item_id == run_item.c.id)
-        .join(verdict, verdict.c.window_id == window.c.id)
-        .where(verdict.c.claim_id == claim.c.id)
+        return windows.where(run_item.c.conversation_id == claim.c.conversation_id)
+    return windows.join(verdict, verdict.c.window_id == window.c.id).where(
+        verdict.c.claim_id == claim.c.id
     )
 
 

@@ -217,6 +217,32 @@ def test_labels_that_were_there_before_a_draw_of_everything_are_no_sample(
     assert (found.kind, found.passed_over) == (DesignKind.SIMPLE, 1)
 
 
+def test_labels_of_an_earlier_sample_do_not_make_a_second_one_chosen(
+    store: Store, run: RunId
+) -> None:
+    pilot = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 3, 4))
+    label(store, run, drawn(store, pilot))
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 15))
+    order = drawn(store, row)
+    of_both = [place for place, each in enumerate(order) if each in drawn(store, pilot)]
+    found = design(store, run, row.id)
+    assert (found.kind, found.strata[0].labelled) == (DesignKind.SIMPLE, len(of_both))
+    assert found.passed_over == of_both[-1] + 1 - len(of_both) > len(of_both)
+
+
+def test_conversations_that_were_labelled_before_a_draw_of_all_are_no_sample(
+    store: Store, run: RunId
+) -> None:
+    row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 7, 4))
+    *others, last = by_conversation(store, run, drawn(store, row))
+    label(store, run, last)
+    found = design(store, run)
+    assert (found.kind, found.passed_over) == (DesignKind.CONVENIENCE, 3)
+    label(store, run, [each for chat in others[:2] for each in chat])
+    found = design(store, run)
+    assert (found.kind, found.passed_over) == (DesignKind.CLUSTER, 1)
+
+
 @pytest.mark.parametrize(
     ("labelled", "prefix"),
     [((5, 2, 0), True), ((5, 5, 1), True), ((3, 5, 0), False), ((1, 1, 1), False)],

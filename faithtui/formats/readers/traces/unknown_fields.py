@@ -16,11 +16,17 @@ from faithtui.formats.readers.values.cells import parse_list_or_object_or_keep_t
 
 _MOST_CHARACTERS: Final = 2_000
 """Of the JSON of a value that is kept; a prompt is longer."""
-_SECRET_NAME: Final = re.compile(r"header|authorization|apikey|token|cookie|secret|password")
+_SECRET_NAME: Final = re.compile(
+    r"header|authorization|apikey|token(?!iz)|cookie|secret(?!ar)|password"
+)
+_SECRET_NAME_BUT_HEADER: Final = re.compile(_SECRET_NAME.pattern.removeprefix("header|"))
 _HEADING: Final = re.compile(r"header(\d+|path)")
 """What LangChain's and LlamaIndex's splitters of Markdown call the headings above a passage."""
+_COUNT: Final = re.compile(r"tokens$|tokencount")
+_GIVES_VALUE: Final = re.compile(r"[:=]|bearer\s", re.IGNORECASE)
+"""What stands in a header of a request, and not in a heading."""
 _NAMES_OF_SECRETS: Final = (
-    r"(header|authorization|api[ _.-]?key|token|cookie|secret|password)[\w .-]{0,60}"
+    r"(header|authorization|api[ _.-]?key|token(?!iz)|cookie|secret(?!ar)|password)[\w .-]{0,60}"
 )
 """With the rest of a name; its bound keeps the search of a long text linear."""
 _NAME_AS_VALUE: Final = r"""\\*["']\s*,"""
@@ -155,9 +161,17 @@ def _is_name_of_secret(name: str, value: object) -> bool:
     if not _is_secret_name(name):
         return False
     fold = normalise_key_spelling(name)
-    is_count = isinstance(value, str) and value.isdecimal() and fold.endswith("tokens")
+    is_count = isinstance(value, str) and value.isdecimal() and _COUNT.search(fold) is not None
     is_heading = isinstance(value, str) and _HEADING.fullmatch(fold) is not None
-    return not is_count and not is_heading
+    return not (is_count or is_heading or _is_title_under_header(fold, value))
+
+
+def _is_title_under_header(fold: str, value: object) -> bool:
+    """Say whether `header` is what stands above a passage: texts that give no name a value."""
+    if _SECRET_NAME_BUT_HEADER.search(fold) is not None:
+        return False
+    texts = value if isinstance(value, list) else [value]
+    return all(isinstance(each, str) and not _GIVES_VALUE.search(each) for each in texts)
 
 
 @lru_cache(maxsize=1024)  # a key comes once a record

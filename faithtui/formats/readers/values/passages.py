@@ -18,7 +18,7 @@ from faithtui.formats.readers.values.any_spelling import (
     has_any_key,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.search_answers import split_off_evidence
+from faithtui.formats.readers.values.search_answers import find_counts, split_off_evidence
 
 _TEXT = (
     "text",
@@ -185,6 +185,8 @@ def _read_lists_and_what_is_around(value: object, name: str | None) -> PassageLi
 
 def _read_around(around: _ObjectAroundList, where: str, source: str | None) -> PassageList:
     evidence, beside = split_off_evidence(around.rest)
+    if evidence is None and not around.listed:
+        evidence = find_counts(around.rest)
     found = _read_list(around.listed, where, source)
     if evidence is not None:
         found += PassageList((Document(evidence, source),), ({},))

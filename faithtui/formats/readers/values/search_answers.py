@@ -17,7 +17,15 @@ _ANSWERS: Final = frozenset(
 )
 """Folded keys of a text that says by itself what it is."""
 
-_HOW_IT_SEARCHED: Final = frozenset(
+_COUNTS: Final = frozenset(
+    (
+        *("count", "total", "totalcount", "totalresults", "totalhits", "numresults"),
+        *("resultcount", "resultscount", "estimatedtotalhits"),
+    )
+)
+"""Folded keys of how much was found, which is an answer where nothing is listed."""
+
+_HOW_IT_SEARCHED: Final = _COUNTS | frozenset(
     (
         # what was asked
         *("query", "queries", "q", "question", "input", "prompt", "searchquery", "searchqueries"),
@@ -29,8 +37,7 @@ _HOW_IT_SEARCHED: Final = frozenset(
         *("metadata", "metadatas", "meta", "responsemetadata", "usagemetadata", "usage"),
         *("searchinformation", "searchmetadata", "additionalkwargs", "credits", "costdollars"),
         # how many, where more are, how near
-        *("count", "total", "totalcount", "totalresults", "totalhits", "totalsize", "size"),
-        *("numresults", "resultcount", "resultscount", "estimatedtotalhits", "limit", "offset"),
+        *("totalsize", "size", "limit", "offset"),
         *("topk", "k", "page", "pages", "pagesize", "perpage", "totalpages", "pagination"),
         *("next", "nextpage", "maxscore", "score", "scores", "distances", "threshold"),
         *("scorethreshold", "embedding", "embeddings", "shards"),
@@ -67,6 +74,19 @@ def split_off_evidence(around: Mapping[str, object]) -> tuple[str | None, dict[s
     if isinstance(value, str) and normalise_key_spelling(key) in _ANSWERS:
         return value, rest
     return json.dumps(evidence, ensure_ascii=False), rest
+
+
+def find_counts(around: Mapping[str, object]) -> str | None:
+    """Give as JSON how much a tool found, where it lists nothing of it; None where it says 0."""
+    found = {
+        key: value
+        for key, value in around.items()
+        if normalise_key_spelling(key) in _COUNTS
+        and isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and value
+    }
+    return json.dumps(found, ensure_ascii=False) if found else None
 
 
 def _split(around: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:

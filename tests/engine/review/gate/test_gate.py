@@ -1349,6 +1349,16 @@ def test_ratings_of_answers_that_came_or_changed_once_the_judge_had_spoken_are_a
     assert passed.outcome is CheckOutcome.PASSED
 
 
+def test_ratings_that_came_before_anything_was_judged_are_not_asked_about(
+    empty: Store, calendar: Calendar
+) -> None:
+    """An order that was given and taken back before it judged anything shows nobody a verdict."""
+    empty.runs.create(JUDGED, import_conversations(empty, make_rated_answers(UNRATED, "ann")))
+    calendar.wait(1)
+    run = run_over_rated_answers(empty, JUDGED_ANSWERS, ["ann"])
+    assert check_kappa_of_answers(empty, run, calendar).outcome is CheckOutcome.PASSED
+
+
 def test_rated_answers_that_a_later_run_leaves_out_are_asked_about(
     empty: Store, calendar: Calendar
 ) -> None:
