@@ -172,20 +172,20 @@ def find_label_design(
     conversations = _count_conversations(claims, sample)
     if sample is None:
         return LabelDesign(kind, len(claims), conversations=conversations, rated=rated)
+    by_hand = LabelDesign(
+        DesignKind.CONVENIENCE,
+        len(claims),
+        name=sample.name,
+        conversations=conversations,
+        rated=rated,
+        drawn_in=sample.drawn_in,
+        claim_set=sample.claim_set,
+        unjudged=sample.unjudged,
+        beyond=sample.beyond,
+    )
     if sample.follows_draw and labelled:
-        return LabelDesign(
-            DesignKind.CONVENIENCE,
-            len(claims),
-            name=sample.name,
-            conversations=conversations,
-            rated=rated,
-            drawn_in=sample.drawn_in,
-            claim_set=sample.claim_set,
-            unjudged=sample.unjudged,
-            beyond=sample.beyond,
-            follows_draw=True,
-            as_drawn=_make_design_as_drawn(claims, sample) if sample.drawing else None,
-        )
+        as_drawn = _make_design_as_drawn(claims, sample) if sample.drawing else None
+        return replace(by_hand, follows_draw=True, as_drawn=as_drawn)
     if kind is DesignKind.CENSUS:
         return LabelDesign(
             kind,
@@ -207,18 +207,7 @@ def find_label_design(
         return found
     # Of a draw of everything all are in it that were labelled before, however they were chosen; of
     # another draw those that luck took.
-    return LabelDesign(
-        DesignKind.CONVENIENCE,
-        len(claims),
-        name=sample.name,
-        conversations=conversations,
-        rated=rated,
-        drawn_in=sample.drawn_in,
-        claim_set=sample.claim_set,
-        unjudged=sample.unjudged,
-        beyond=sample.beyond,
-        passed_over=found.passed_over,
-    )
+    return replace(by_hand, passed_over=found.passed_over)
 
 
 def _count_conversations(claims: Sequence[ClaimUnit], sample: LabelledSample | None) -> int:
