@@ -90,7 +90,7 @@ THOROUGH = (
     r"formats/test_arrow_batches\.py::test_rows_come_as.*-lz4",
     r"formats/test_parquet_pages\.py::test_copied_numbers_are_the_same\[.*(1\.0|lz4)",
     r"store/file/test_kill\.py::test_a_kill_just_before_any_commit_.*\[(3|9)\]",
-    r"tui/adjudication/test_claim_reader\.py::test_names_and_judges_.*\[size[123]\]",
+    r"tui/adjudication/test_claim_evidence\.py::test_names_and_judges_.*\[size[123]\]",
     r"tui/agreement/test_marked_lines\.py::test_marks_have_a_place_.*\[size[12]-",
     r"tui/integrity/test_integrity_screen\.py::test_kinds_are_listed_.*\[size[12]\]",
     r"tui/keymap/test_keymap\.py::test_every_key_that_types_.*\[vim\]",

@@ -34,7 +34,7 @@ from faithtui.judges.providers.parameters import RefusedParameters
 from faithtui.judges.registry import find_missing_key_variable, open_judge
 from faithtui.metrics.prompt_texts import load_prompts
 from faithtui.metrics.questions import STEPS, make_verdicts_question
-from faithtui.metrics.shapes import ParsedVerdict
+from faithtui.metrics.reply_shapes import ParsedVerdict
 
 DEADLINE_S = 30.0
 """Seconds one answer may take."""

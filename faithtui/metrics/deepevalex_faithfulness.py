@@ -60,7 +60,7 @@ from faithtui.metrics.missing_verdicts import ask_until_complete
 from faithtui.metrics.option_checks import check_threshold, check_truths_extraction_limit
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import list_texts, refuse_unsupported_images
-from faithtui.metrics.shapes import ParsedVerdict
+from faithtui.metrics.reply_shapes import ParsedVerdict
 from faithtui.metrics.strategies.common import ask_or_return_error
 
 SPEC = MetricSpec(

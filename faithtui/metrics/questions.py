@@ -28,7 +28,7 @@ from faithtui.metrics.prompt_texts import (
     fence_texts,
     format_numbered_lines,
 )
-from faithtui.metrics.shapes import (
+from faithtui.metrics.reply_shapes import (
     ParsedFact,
     ParsedVerdict,
     make_facts_reply_shape,

@@ -22,7 +22,7 @@ from faithtui.judges.reply_parser import parse_reply
 from faithtui.metrics.base import JudgeTraits, Question, ReplyMismatch
 from faithtui.metrics.prompt_texts import fence_text, format_numbered_lines
 from faithtui.metrics.registry import METRICS, build
-from faithtui.metrics.shapes import make_keyed_verdicts_reply_shape
+from faithtui.metrics.reply_shapes import make_keyed_verdicts_reply_shape
 
 T = TypeVar("T")
 

@@ -32,7 +32,10 @@ from faithtui.metrics.findings import (
     average_windows_without_reason,
 )
 from faithtui.metrics.prompt_texts import PromptSet
-from faithtui.metrics.shapes import make_keyed_lists_reply_shape, make_keyed_verdicts_reply_shape
+from faithtui.metrics.reply_shapes import (
+    make_keyed_lists_reply_shape,
+    make_keyed_verdicts_reply_shape,
+)
 from tests.metrics import without_loop
 from tests.metrics.scripted import DOWN
 

@@ -18,7 +18,7 @@ from faithtui.domain.conversation import single_turn
 from faithtui.domain.integrity.invented_quotes import is_quoted_from
 from faithtui.judges.plugin_judge import CustomQuestion
 from faithtui.metrics.registry import build
-from faithtui.metrics.shapes import make_facts_reply_shape, make_keyed_verdicts_reply_shape
+from faithtui.metrics.reply_shapes import make_facts_reply_shape, make_keyed_verdicts_reply_shape
 
 PROMPTS = Path(__file__).parents[2] / "faithtui" / "metrics" / "prompts"
 PAGE = Path(__file__).parents[2] / "docs" / "prompts.md"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from faithtui.domain.judging.tasks import FindEvidence
 from faithtui.errors import JudgeRefused, JudgeReplyInvalid
 from faithtui.metrics.base import Question
-from faithtui.metrics.shapes import ParsedVerdict
-from faithtui.metrics.strategies.derivation import ClaimFinding, decide_claim
+from faithtui.metrics.reply_shapes import ParsedVerdict
+from faithtui.metrics.strategies.window_verdicts import ClaimFinding, decide_claim
 from tests.metrics.scripted import (
     DOWN,
     Json,

@@ -21,7 +21,7 @@ from faithtui.engine.calls.send import CallCounts
 from faithtui.engine.library.judge_session import AnyJudge, AskingOptions
 from faithtui.engine.shards.journal import ShardJournal
 from faithtui.engine.shards.measure_settings import MeasureSettings
-from faithtui.engine.shards.written_folders import ANSWERS, QUESTIONS, write_wave_manifest
+from faithtui.engine.shards.own_output_folders import ANSWERS, QUESTIONS, write_wave_manifest
 from faithtui.errors import (
     ConfigError,
     InputError,

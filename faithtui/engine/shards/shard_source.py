@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+from faithtui.engine.shards.own_output_folders import OwnOutputFolders
 from faithtui.engine.shards.results_schema import require_pyarrow
-from faithtui.engine.shards.written_folders import WrittenFolders
 from faithtui.errors import ConfigError, FileUnreadable, InputError
 from faithtui.formats.files.parquet_copy import COPY_PIECE, Footer, copy_row_groups
 from faithtui.formats.files.record_files import PARQUET, FileRecord, RecordFile
@@ -169,20 +169,20 @@ def list_shards(
         raise ConfigError("the source has no name; expected a file, a folder or a pattern")
     check_address_has_no_key(text)
     found = _list_remote(text) if is_object_store_address(text) else _list_local(text)
-    written = WrittenFolders(_read_file_or_none, results, wave)
+    own_output = OwnOutputFolders(_read_file_or_none, results, wave)
     if not _is_named_file(text, found):
         found = [
-            each for each in found if not written.recognise_and_count_written_file(each.address)
+            each for each in found if not own_output.recognise_and_count_own_file(each.address)
         ]
-    if written.counts:
-        folders = ", ".join(sorted(written.counts))
+    if own_output.counts:
+        folders = ", ".join(sorted(own_output.counts))
         if not found:
             raise InputError(
                 f"holds only what faithtui wrote: tables, journals, questions and answers in "
                 f"{folders} are no source. Name a file, or another folder with -o",
                 path=Path(text),
             )
-        on_left_out(written.counts)
+        on_left_out(own_output.counts)
     if not found:
         raise InputError(
             "holds no JSON, CSV, Parquet or Arrow file; name a file, a folder or a pattern",

@@ -11,7 +11,11 @@ from typing import NoReturn, TypeVar
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.errors import JudgeError, JudgeReplyInvalid, MetricError, MissingParameters
 from faithtui.metrics.base import Question, Questions, ReplyMismatch, ReplyShape, ask
-from faithtui.metrics.shapes import ParsedVerdict, make_object_schema, make_one_list_reply_shape
+from faithtui.metrics.reply_shapes import (
+    ParsedVerdict,
+    make_object_schema,
+    make_one_list_reply_shape,
+)
 
 T = TypeVar("T")
 

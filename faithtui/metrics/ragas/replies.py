@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.label_sets import INFERENCE
 from faithtui.metrics.base import ReplyMismatch, ReplyShape
-from faithtui.metrics.shapes import (
+from faithtui.metrics.reply_shapes import (
     make_keyed_verdicts_reply_shape,
     make_object_schema,
     make_one_list_reply_shape,

@@ -41,7 +41,7 @@ from faithtui.metrics.relevance.common import (
 from faithtui.metrics.relevance.questions import make_statement_messages_question
 from faithtui.metrics.relevance.verdict_questions import ask_statements_until_all_have_verdicts
 from faithtui.metrics.relevance.words import read_relevance_label
-from faithtui.metrics.shapes import ParsedVerdict
+from faithtui.metrics.reply_shapes import ParsedVerdict
 from faithtui.metrics.strategies.common import ask_or_return_error, format_failure
 
 

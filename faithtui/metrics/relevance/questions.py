@@ -8,7 +8,7 @@ from faithtui.metrics.base import Question, ReplyShape
 from faithtui.metrics.prompt_texts import PromptSet, fence_text, fence_texts, format_numbered_lines
 from faithtui.metrics.questions import format_passages_with_image_marks, list_images, list_texts
 from faithtui.metrics.relevance.replies import JudgedStatement, make_statements_reply_shape
-from faithtui.metrics.shapes import make_one_text_reply_shape
+from faithtui.metrics.reply_shapes import make_one_text_reply_shape
 
 STEPS = {
     "system": (),

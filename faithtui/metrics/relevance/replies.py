@@ -14,7 +14,7 @@ from faithtui.domain.label_sets import RELEVANCE
 from faithtui.metrics.base import ReplyMismatch, ReplyShape
 from faithtui.metrics.deepeval_json import parse_first_to_last_brace
 from faithtui.metrics.relevance.words import has_relevance_label
-from faithtui.metrics.shapes import (
+from faithtui.metrics.reply_shapes import (
     ParsedVerdict,
     make_object_schema,
     read_reference_ids,

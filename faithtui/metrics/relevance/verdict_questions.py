@@ -11,7 +11,7 @@ from faithtui.metrics.missing_verdicts import AskRounds
 from faithtui.metrics.relevance.questions import describe_wanted_statements
 from faithtui.metrics.relevance.replies import JudgedStatement
 from faithtui.metrics.relevance.words import contradicts_itself, has_relevance_label
-from faithtui.metrics.shapes import ParsedVerdict
+from faithtui.metrics.reply_shapes import ParsedVerdict
 
 
 def ask_statements_until_all_have_verdicts(

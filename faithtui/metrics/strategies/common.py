@@ -14,7 +14,7 @@ from faithtui.metrics.deepeval_json import read_leading_letters
 from faithtui.metrics.findings import WindowFindings, list_score_lowering_reasons
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import make_reason_question
-from faithtui.metrics.shapes import ParsedVerdict
+from faithtui.metrics.reply_shapes import ParsedVerdict
 
 T = TypeVar("T")
 

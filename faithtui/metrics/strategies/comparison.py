@@ -22,7 +22,7 @@ from faithtui.errors import JudgeError, JudgeReplyInvalid
 from faithtui.metrics.base import AGAIN_SUFFIX, AnswerCount, Question, Questions, ask, ask_branches
 from faithtui.metrics.missing_verdicts import AskRounds
 from faithtui.metrics.prompt_texts import format_numbered_lines
-from faithtui.metrics.shapes import ParsedVerdict, make_keyed_verdicts_reply_shape
+from faithtui.metrics.reply_shapes import ParsedVerdict, make_keyed_verdicts_reply_shape
 from faithtui.metrics.strategies.common import (
     PEER_WORDS,
     FaithfulnessOptions,
@@ -31,7 +31,7 @@ from faithtui.metrics.strategies.common import (
     has_faithfulness_label,
     read_faithfulness_label,
 )
-from faithtui.metrics.strategies.derivation import (
+from faithtui.metrics.strategies.window_verdicts import (
     ClaimFinding,
     ConversationEvidence,
     TruthSet,

@@ -3,7 +3,7 @@
 Per interaction: the truths of its new documents and the claims of its answers. For every few
 interactions: one question that compares their claims with all truths in view and the earlier claims
 in view with the new truths. So every (claim, truth) pair that shares a window is compared once.
-`derivation` turns the evidence into each window's verdicts; a claim that it cannot decide in
+`window_verdicts` turns the evidence into each window's verdicts; a claim that it cannot decide in
 a window is asked about again, with all truths of that window.
 
 Differences from the peer (deepeval 4.3.1), stated in docs/metrics/turn-faithfulness.md: an answer
@@ -21,8 +21,8 @@ from faithtui.metrics.base import Questions, ask_branches
 from faithtui.metrics.findings import WindowFindings
 from faithtui.metrics.strategies.common import FaithfulnessOptions, add_deepeval_reasons
 from faithtui.metrics.strategies.comparison import Comparisons, ask_about_undecided_claims
-from faithtui.metrics.strategies.derivation import ConversationEvidence, derive_window_findings
 from faithtui.metrics.strategies.extraction import make_truth_and_claim_extractors
+from faithtui.metrics.strategies.window_verdicts import ConversationEvidence, derive_window_findings
 
 
 def gather_by_evidence(

@@ -21,13 +21,13 @@ from faithtui.metrics.questions import (
     make_truth_from_fact,
     make_truths_question,
 )
-from faithtui.metrics.shapes import ParsedFact
+from faithtui.metrics.reply_shapes import ParsedFact
 from faithtui.metrics.strategies.common import (
     FaithfulnessOptions,
     ask_or_return_error,
     format_failure,
 )
-from faithtui.metrics.strategies.derivation import ConversationEvidence, drop_repeated_truths
+from faithtui.metrics.strategies.window_verdicts import ConversationEvidence, drop_repeated_truths
 
 
 def make_truth_and_claim_extractors(

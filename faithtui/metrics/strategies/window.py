@@ -29,7 +29,7 @@ from faithtui.metrics.questions import (
     make_verdict_list_question,
     make_verdicts_question,
 )
-from faithtui.metrics.shapes import ParsedVerdict
+from faithtui.metrics.reply_shapes import ParsedVerdict
 from faithtui.metrics.strategies.common import (
     PEER_WORDS,
     FaithfulnessOptions,

@@ -16,7 +16,7 @@ from faithtui.agreement.report.rater_comparison import (
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.annotations.raters import ClaimRow, RaterRecords
 from faithtui.tui.adjudication import adjudication_lines as draw
-from faithtui.tui.adjudication.claim_reader import ClaimReader
+from faithtui.tui.adjudication.claim_evidence import ClaimEvidence
 from faithtui.tui.adjudication.comparison_reader import LoadedComparison, read_comparison
 from faithtui.tui.adjudication.final_labels import FinalLabels
 from faithtui.tui.adjudication.final_notes import FinalNotes
@@ -88,7 +88,7 @@ class AdjudicateScreen(FaithScreen):
             tooltip="Zoom the table of judges and annotators on the same claims, or close it",
             id="adjudicate.raters",
         ),
-        *ClaimReader.BINDINGS,
+        *ClaimEvidence.BINDINGS,
     ]
 
     claims = getters.query_one("#claims", VirtualList)
@@ -100,11 +100,11 @@ class AdjudicateScreen(FaithScreen):
         self.listed_entries: dict[ClaimId, ClaimOpinions] = {}
         self.labels = FinalLabels(self)
         self.notes = FinalNotes(self)
-        self.reader = ClaimReader(self)
+        self.evidence = ClaimEvidence(self)
         self.undo = LabelUndo(
             self, self.labels.report_undone_step_and_go_to_claim, self.labels.is_own_event
         )
-        self.add_controllers(self.labels, self.notes, self.reader, self.undo)
+        self.add_controllers(self.labels, self.notes, self.evidence, self.undo)
 
     def compose_input_lines(self) -> ComposeResult:
         """Give the line for notes, which takes the place of the status line while it is used."""
@@ -180,7 +180,7 @@ class AdjudicateScreen(FaithScreen):
     def explain_unread_content(self, why: Sequence[Piece]) -> None:
         """Say why nothing is compared; what was goes too: it may rest on what is damaged."""
         self.compared, self.raters, self.pager, self.listed_entries = None, None, None, {}
-        self.reader.clear_panes()
+        self.evidence.clear_panes()
         self.claims.show_sentence_instead_of_rows(why)
         self._draw_rater_figures()
         self.set_title()
@@ -218,7 +218,7 @@ class AdjudicateScreen(FaithScreen):
         self._update_title()
         self._show_or_read_claim_under_cursor()
         if is_first or wanted in self.listed_entries:
-            self.reader.hold_keys_while_reading()
+            self.evidence.hold_keys_while_reading()
 
     def show_claim_under_cursor(self) -> None:
         """Show the chosen claim."""
@@ -227,10 +227,10 @@ class AdjudicateScreen(FaithScreen):
     @on(VirtualList.Chosen)
     def review_chosen_claim(self) -> None:
         """Open the chosen claim in review."""
-        self.reader.action_review()
+        self.evidence.action_review()
 
     def _show_or_read_claim_under_cursor(self) -> None:
-        self.reader.show_or_read_claim(self.claim_at_cursor())
+        self.evidence.show_or_read_claim(self.claim_at_cursor())
 
     # Drawing
 
@@ -251,7 +251,7 @@ class AdjudicateScreen(FaithScreen):
         """Paint what is on its way to the store."""
         self.listed_entries[claim.claim] = claim
         self.claims.refresh()
-        self.reader.update_painted_claim_and_draw(claim)
+        self.evidence.update_painted_claim_and_draw(claim)
 
     def _count_opinion_columns_needed(self) -> int:
         most = max((len(each.opinions) for each in self.listed_entries.values()), default=2)
@@ -309,7 +309,7 @@ class AdjudicateScreen(FaithScreen):
     def action_next_filter(self) -> None:
         """List something else."""
         self.filter = FILTERS[(FILTERS.index(self.filter) + 1) % len(FILTERS)]
-        self.reader.forget_claim()
+        self.evidence.forget_claim()
         self.show_message(Piece(f"listing: {self.filter}", "quiet"))
         self.reload()
 

@@ -26,7 +26,7 @@ from faithtui.tui.theme.lines import Piece
 
 if TYPE_CHECKING:
     from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
-    from faithtui.tui.adjudication.claim_reader import SelectedClaim
+    from faithtui.tui.adjudication.claim_evidence import SelectedClaim
 
 TAKE = Binding.Group("take", compact=True)
 FINAL = Binding.Group("final", compact=True)
@@ -94,7 +94,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         if claim is None:
             self.refuse("there is nothing to settle in this list")
             return None
-        painted = self.screen.reader.selection
+        painted = self.screen.evidence.selection
         if painted is None or painted.claim.claim != claim.claim:
             self.refuse("that key came before its claim was drawn: it was not saved")
             return None
@@ -184,7 +184,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         found = next((each for each in fresh if not self.screen.listed_entries[each].flagged), None)
         if found is not None:
             self.screen.claims.cursor = ids.index(found)
-            self.screen.reader.hold_keys_while_reading()
+            self.screen.evidence.hold_keys_while_reading()
 
     def _save_event(
         self,
@@ -271,7 +271,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a claim while there is none."""
-        if self.screen.reader.selection is None:
+        if self.screen.evidence.selection is None:
             return False
         number = parameters[0] if action == "give_final_label" else -1
         labels = len(self.screen.spec.labels.names) if self.screen.spec is not None else 0

@@ -12,7 +12,7 @@ from faithtui.tui.widgets.plain_input import can_be_typed
 
 if TYPE_CHECKING:
     from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
-    from faithtui.tui.adjudication.claim_reader import SelectedClaim
+    from faithtui.tui.adjudication.claim_evidence import SelectedClaim
 
 
 class FinalNotes(Controller["AdjudicateScreen"]):
@@ -62,7 +62,7 @@ class FinalNotes(Controller["AdjudicateScreen"]):
 
     def submit_note(self, text: str) -> None:
         """Keep the note for the final word, or give that word again with it."""
-        chosen = self._noted or self.screen.reader.selection
+        chosen = self._noted or self.screen.evidence.selection
         self.drop_note_and_close_line()
         if chosen is not None:
             self._save_note(chosen, text)
@@ -93,4 +93,4 @@ class FinalNotes(Controller["AdjudicateScreen"]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the key without a claim."""
-        return self.screen.reader.selection is not None
+        return self.screen.evidence.selection is not None

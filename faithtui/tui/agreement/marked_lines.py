@@ -1,7 +1,7 @@
 """Lines of marked evidence and of claim extraction: what annotators added beside verdicts."""
 
 from faithtui.agreement.report.model import AgreementReport, EvidenceReport, ExtractionReport
-from faithtui.tui.agreement.part_lines import PAD, format_estimate_lines
+from faithtui.tui.agreement.figure_lines import PAD, format_estimate_lines
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, wrap
 

@@ -6,8 +6,8 @@ from textual import getters
 
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.settings import ReportLevel
+from faithtui.tui.agreement import figure_lines as figures
 from faithtui.tui.agreement import matrix_lines as draw
-from faithtui.tui.agreement import part_lines as parts
 from faithtui.tui.agreement.marked_lines import (
     format_evidence_and_recall_lines,
     has_evidence_or_complete_answers,
@@ -80,7 +80,7 @@ class AgreementPanes(Panes):
         self.matrix.show_matrix_of_report_level(level, spec)
         interval = f" · {report.confidence_level:.0%} interval"
         wide, narrow = width >= layouts.WIDE_FROM, width < layouts.NARROW_BELOW
-        # Only what is judged is broken down by people, parts and labels.
+        # Only what is judged is broken down by annotators, slices and labels.
         named = (
             ""
             if kind is ReportLevel.CLAIMS
@@ -95,7 +95,7 @@ class AgreementPanes(Panes):
             ),
             "rate": (
                 lambda w: [
-                    *parts.format_pass_rate_lines(level, w, blind=blind),
+                    *figures.format_pass_rate_lines(level, w, blind=blind),
                     *draw.add_heading_if_wanted(
                         "scores of answers",
                         draw.format_score_against_rating_lines(report, w),
@@ -139,13 +139,13 @@ class AgreementPanes(Panes):
                 f"Coverage · {units[1]}",
             ),
             "slices": (
-                lambda w: parts.format_agreement_by_slice_lines(report, w),
+                lambda w: figures.format_agreement_by_slice_lines(report, w),
                 f"Where the judge goes wrong{named}",
             ),
-            "people": (lambda w: parts.format_annotator_agreement_lines(report, w), "Annotators"),
+            "people": (lambda w: figures.format_annotator_agreement_lines(report, w), "Annotators"),
             "scores": (
                 lambda w: [
-                    *parts.format_window_and_conversation_score_lines(report, w),
+                    *figures.format_window_and_conversation_score_lines(report, w),
                     *draw.add_heading_if_wanted(
                         "answers as a whole",
                         draw.format_score_against_rating_lines(report, w),
@@ -154,13 +154,13 @@ class AgreementPanes(Panes):
                 ],
                 "Scores",
             ),
-            "calibration": (lambda w: parts.calibration_lines(report, w), "Calibration"),
+            "calibration": (lambda w: figures.calibration_lines(report, w), "Calibration"),
             "marked": (
                 lambda w: format_evidence_and_recall_lines(report, w),
                 f"Evidence and extraction{interval}",
             ),
             "progress": (
-                lambda w: parts.format_labels_needed_lines(
+                lambda w: figures.format_labels_needed_lines(
                     report, w, progress.scrollable_content_region.height
                 ),
                 f"Labels needed{named}",

@@ -44,7 +44,7 @@ from faithtui.errors import (
 )
 from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, LocalJudge, StopReason, Usage
 from faithtui.metrics.base import Question, QuestionPace, ReplyMismatch, ReplyShape
-from faithtui.metrics.shapes import make_one_text_reply_shape
+from faithtui.metrics.reply_shapes import make_one_text_reply_shape
 from faithtui.store.records import StoredReply
 
 ITEM = ItemId(7)

@@ -8,7 +8,7 @@ from faithtui.agreement.report.rater_comparison import ClaimOpinions, Comparison
 from faithtui.domain.annotations import Action, HumanVerdict
 from faithtui.domain.ids import RunId
 from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
-from faithtui.tui.adjudication.claim_reader import ClaimReader
+from faithtui.tui.adjudication.claim_evidence import ClaimEvidence
 from faithtui.tui.adjudication.final_labels import FinalLabels
 from faithtui.tui.adjudication.final_notes import FinalNotes
 from faithtui.tui.metric_words import get_metric_spec
@@ -29,13 +29,13 @@ class FakeAdjudicateScreen(FakeScreen):
         self.at = 0
         screen = cast(AdjudicateScreen, self)
         self.labels = FinalLabels(screen)
-        self.reader = ClaimReader(screen)
+        self.evidence = ClaimEvidence(screen)
         self.notes = FinalNotes(screen)
         self.note_subjects: list[str] = []
         """What the line for notes named, in this order."""
         self.note = SimpleNamespace(value="", display=False, name_subject=self.note_subjects.append)
         self.claims = SimpleNamespace(focus=lambda: None)
-        self.add(self.reader, self.notes)
+        self.add(self.evidence, self.notes)
 
     def show_claim_being_saved(self, claim: ClaimOpinions) -> None:
         self.listed[self.at] = claim

@@ -206,7 +206,7 @@ async def test_keys_typed_before_the_list_is_read_are_about_its_first_claim(
         type_ahead(app, "g", "d", "e", "a", "b", "enter")
         await calm(pilot)
         screen = await adjudicating(app)
-        assert screen.reader.selection is not None
+        assert screen.evidence.selection is not None
         assert "the note is kept" in screen_text(app)
         assert all(each.final is None for each in screen.listed_entries.values())
 

@@ -13,7 +13,7 @@ from faithtui.domain.ids import ClaimId, RunId
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
-from faithtui.tui.adjudication.claim_reader import read_selected_claim
+from faithtui.tui.adjudication.claim_evidence import read_selected_claim
 from faithtui.tui.adjudication.comparison_reader import LoadedComparison
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.label_undo import LabelUndo, UndoneStep

@@ -50,7 +50,7 @@ async def test_a_note_left_by_tab_is_kept_for_the_claim_it_was_opened_for(
         screen = await adjudicating(app)
         assert "the note is kept, and goes with the final label" in status(app)
         assert list(app.session.final_notes.values()) == ["rule 3"]
-        assert screen.reader.selection is not None
+        assert screen.evidence.selection is not None
 
 
 @pytest.mark.thorough
@@ -84,7 +84,7 @@ async def test_a_note_waits_for_the_final_label_and_then_goes_with_it(
 ) -> None:
     screen = FakeAdjudicateScreen(session)
     assert not screen.press("e"), "no claim is painted"
-    screen.reader.show_or_read_claim(screen.claim_at_cursor())
+    screen.evidence.show_or_read_claim(screen.claim_at_cursor())
     await screen.settle()
     assert screen.press("e")
     screen.notes.submit_note("rule 3")
@@ -92,8 +92,8 @@ async def test_a_note_waits_for_the_final_label_and_then_goes_with_it(
     assert not screen.labels.in_flight
     screen.press("e")
     assert screen.note.value == "rule 3", "it is there to be changed"
-    assert screen.reader.selection is not None
-    screen.labels.save_final_label_with_note(screen.reader.selection, "no")
+    assert screen.evidence.selection is not None
+    screen.labels.save_final_label_with_note(screen.evidence.selection, "no")
     await screen.settle()
     assert session.final_notes == {}
     final = screen.listed[0].final
@@ -103,7 +103,7 @@ async def test_a_note_waits_for_the_final_label_and_then_goes_with_it(
 
 async def test_a_note_on_a_settled_claim_keeps_its_label(differing: Path, session: Session) -> None:
     screen = FakeAdjudicateScreen(session)
-    screen.reader.show_or_read_claim(screen.settle_claim())
+    screen.evidence.show_or_read_claim(screen.settle_claim())
     await screen.settle()
     screen.notes.submit_note("so be it")
     await screen.settle()
@@ -114,7 +114,7 @@ async def test_a_note_on_a_settled_claim_keeps_its_label(differing: Path, sessio
 
 async def test_a_note_of_several_lines_is_left_to_review(differing: Path, session: Session) -> None:
     screen = FakeAdjudicateScreen(session)
-    screen.reader.show_or_read_claim(screen.claim_at_cursor())
+    screen.evidence.show_or_read_claim(screen.claim_at_cursor())
     await screen.settle()
     session.final_notes[screen.listed[0].claim] = "one\ntwo"
     assert screen.press("e")

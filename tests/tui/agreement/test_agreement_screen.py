@@ -26,8 +26,8 @@ from faithtui.engine.review.reports import agreement_report as agreement_report_
 from faithtui.engine.review.reports.agreement_report import RunAgreement
 from faithtui.metrics.base import MetricSpec
 from faithtui.store.store import Store
+from faithtui.tui.agreement import figure_lines as figures
 from faithtui.tui.agreement import matrix_lines as draw
-from faithtui.tui.agreement import part_lines as parts
 from faithtui.tui.agreement.agreement_screen import (
     PARTS,
     AgreementScreen,
@@ -233,7 +233,7 @@ def test_the_share_of_the_whole_run_that_the_judge_passes_is_hidden_while_blind(
     shown, hidden = (
         words(
             [
-                *parts.format_pass_rate_lines(report.claims, 200, blind=blind),
+                *figures.format_pass_rate_lines(report.claims, 200, blind=blind),
                 *draw.format_headline_and_warning_lines(
                     report, ReportLevel.CLAIMS, 400, blind=blind
                 ),
@@ -251,12 +251,12 @@ def test_the_share_of_the_whole_run_that_the_judge_passes_is_hidden_while_blind(
 def test_parts_fit_their_width_and_hold_no_control(width: int) -> None:
     report = made()
     drawn = [
-        *parts.format_pass_rate_lines(report.claims, width),
-        *parts.format_annotator_agreement_lines(report, width),
-        *parts.format_agreement_by_slice_lines(report, width),
-        *parts.format_window_and_conversation_score_lines(report, width),
-        *parts.calibration_lines(report, width),
-        *parts.format_labels_needed_lines(report, width, 12),
+        *figures.format_pass_rate_lines(report.claims, width),
+        *figures.format_annotator_agreement_lines(report, width),
+        *figures.format_agreement_by_slice_lines(report, width),
+        *figures.format_window_and_conversation_score_lines(report, width),
+        *figures.calibration_lines(report, width),
+        *figures.format_labels_needed_lines(report, width, 12),
         *draw.format_headline_and_warning_lines(report, ReportLevel.CLAIMS, width),
     ]
     assert drawn
@@ -314,7 +314,7 @@ def test_where_idk_counts_as_fail_names_are_whole_and_what_passes_is_said_by_ver
 
 
 def test_what_to_do_next_follows_from_the_figures() -> None:
-    found = words(parts.next_step_lines(made(), ReportLevel.CLAIMS, 200))
+    found = words(figures.next_step_lines(made(), ReportLevel.CLAIMS, 200))
     assert "For kappa ±0.10: " in found
     assert "name «truth» as what failed" in found
     assert "Keep queues blind" in found
@@ -322,19 +322,19 @@ def test_what_to_do_next_follows_from_the_figures() -> None:
     chosen = agreement_report(
         readings(rows, design=LabelDesign(DesignKind.CONVENIENCE, 2)), FAITHFULNESS, RULE
     )
-    assert "Draw a random sample" in words(parts.next_step_lines(chosen, ReportLevel.CLAIMS, 200))
+    assert "Draw a random sample" in words(figures.next_step_lines(chosen, ReportLevel.CLAIMS, 200))
 
 
 def test_the_rate_says_which_way_the_judge_errs_and_what_it_rests_on() -> None:
     found = agreement_report(stratified({"yes": 60, "no": 200, "idk": 10}), FAITHFULNESS, RULE)
-    text = words(parts.format_pass_rate_lines(found.claims, 60))
+    text = words(figures.format_pass_rate_lines(found.claims, 60))
     assert "a random sample by strata, weighted" in text
     assert "this run" in text
     assert "future" in text
     rows = [claim(i, "no", "yes") for i in range(60)]
     strict = agreement_report(readings(rows), FAITHFULNESS, RULE)
     assert "the judge is too strict by 100.0 points" in words(
-        parts.format_pass_rate_lines(strict.claims, 60)
+        figures.format_pass_rate_lines(strict.claims, 60)
     )
 
 
@@ -440,7 +440,7 @@ async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
 
 def test_shares_that_pass_are_percent_as_in_the_headline() -> None:
     found = agreement_report(stratified({"yes": 60, "no": 200, "idk": 10}), FAITHFULNESS, RULE)
-    text = words(parts.format_pass_rate_lines(found.claims, 60))
+    text = words(figures.format_pass_rate_lines(found.claims, 60))
     judge = found.claims.rate.judge_raw
     assert judge.value is not None
     assert f"{judge.value:.1%}" in text
@@ -607,9 +607,9 @@ def test_a_figure_keeps_its_n_on_its_line_in_a_narrow_pane() -> None:
         level=0.95,
         method=EstimateMethod.BOOTSTRAP,
     )
-    assert [each.text for each in parts.format_estimate_lines("precision", value, 60)] == [
+    assert [each.text for each in figures.format_estimate_lines("precision", value, 60)] == [
         " precision   0.514 [0.25, 0.77] n=37"
     ]
-    assert [each.text for each in parts.format_estimate_lines("precision", value, 36)] == [
+    assert [each.text for each in figures.format_estimate_lines("precision", value, 36)] == [
         " precision   0.514 [.25, .77] n=37"
     ]

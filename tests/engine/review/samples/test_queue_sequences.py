@@ -18,7 +18,7 @@ from faithtui.engine.review.samples.sample_queues import (
 )
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
-from faithtui.tui.agreement.part_lines import format_labels_needed_lines
+from faithtui.tui.agreement.figure_lines import format_labels_needed_lines
 from faithtui.tui.samples.sample_lines import (
     describe_confidence_sequences,
     queue_detail_lines,

@@ -1,4 +1,4 @@
-"""Lines of the agreement screen beside matrix and coefficients: rate, people, parts, progress."""
+"""Lines of the agreement screen beside matrix and coefficients: rates, annotators, slices."""
 
 import math
 import re

@@ -38,7 +38,7 @@ def write_wave_manifest(folder: Path) -> None:
         write_text(folder / WAVE_MANIFEST, [text, "\n"], force=True)
 
 
-class WrittenFolders:
+class OwnOutputFolders:
     """Says of files whether this program wrote them, and counts them by folder."""
 
     def __init__(
@@ -61,7 +61,7 @@ class WrittenFolders:
         self._wave = None if wave is None else str(expand_home(wave).resolve())
         self._inner: dict[str, frozenset[str]] = {}
 
-    def recognise_and_count_written_file(self, address: str) -> bool:
+    def recognise_and_count_own_file(self, address: str) -> bool:
         """Say whether the file of a path or an address is one of them."""
         for folder, name in _iter_parent_folders(address):
             if name in _OF_RESULTS | _OF_WAVE and name in self._list_written_names(folder):

@@ -1,4 +1,4 @@
-"""Reading the evidence of a claim that is adjudicated."""
+"""The evidence of a claim that is adjudicated: read, shown, and turned by keys."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -45,7 +45,7 @@ class SelectedClaim:
     passage: int = 0
 
 
-class ClaimReader(Controller["AdjudicateScreen"]):
+class ClaimEvidence(Controller["AdjudicateScreen"]):
     """The chosen claim with its passages, what can be said of it, and the claim in review."""
 
     screen: "AdjudicateScreen"

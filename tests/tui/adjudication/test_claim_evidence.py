@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.tui.adjudication.claim_reader import read_selected_claim
+from faithtui.tui.adjudication.claim_evidence import read_selected_claim
 from faithtui.tui.app import FaithApp
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.review.review_screen import ReviewScreen
@@ -23,7 +23,7 @@ async def test_names_and_judges_are_nowhere_until_it_is_settled(
         await opened(pilot)
         await press(pilot, "g", "d")
         screen = await adjudicating(app)
-        chosen = screen.reader.selection
+        chosen = screen.evidence.selection
         assert chosen is not None
         judge = screen.compared.runs[0].id if screen.compared else None
         assert judge is not None
@@ -64,16 +64,16 @@ async def test_only_the_claim_that_is_still_under_the_cursor_is_painted(
     screen = FakeAdjudicateScreen(session)
     early = read_selected_claim(session, screen.listed[0])
     screen.at = 1
-    screen.reader.show_claim_if_still_chosen(early)
-    painted = [screen.reader.selection]
-    screen.reader.show_or_read_claim(screen.claim_at_cursor())
-    assert [*painted, screen.reader.selection] == [None, None], "until it is read"
-    screen.reader.hold_keys_while_reading()
+    screen.evidence.show_claim_if_still_chosen(early)
+    painted = [screen.evidence.selection]
+    screen.evidence.show_or_read_claim(screen.claim_at_cursor())
+    assert [*painted, screen.evidence.selection] == [None, None], "until it is read"
+    screen.evidence.hold_keys_while_reading()
     assert set(screen.workers) == screen.input_queue.held
     await screen.settle()
-    assert screen.reader.selection is not None
-    assert screen.reader.selection.claim == screen.listed[1]
-    screen.reader.hold_keys_while_reading()
+    assert screen.evidence.selection is not None
+    assert screen.evidence.selection.claim == screen.listed[1]
+    screen.evidence.hold_keys_while_reading()
     assert not screen.input_queue.held, "there is nothing to wait for"
 
 
@@ -84,10 +84,10 @@ async def test_a_claim_that_is_open_again_is_read_without_the_judges(
     settled = read_selected_claim(session, screen.settle_claim())
     assert settled.view.hidden == frozenset()
     screen.listed[0] = replace(screen.listed[0], final=None)
-    screen.reader.show_claim_if_still_chosen(settled)
-    painted = [screen.reader.selection]
+    screen.evidence.show_claim_if_still_chosen(settled)
+    painted = [screen.evidence.selection]
     await screen.settle()
-    painted.append(screen.reader.selection)
+    painted.append(screen.evidence.selection)
     assert painted[0] is None, "it would show the judges"
     assert painted[1] is not None
     assert screen.listed[0].claim in painted[1].view.hidden
@@ -98,7 +98,7 @@ async def test_a_settled_claim_shows_the_judges_and_that_is_recorded(
     differing: Path, session: Session
 ) -> None:
     screen = FakeAdjudicateScreen(session)
-    screen.reader.show_or_read_claim(screen.settle_claim())
+    screen.evidence.show_or_read_claim(screen.settle_claim())
     await screen.settle()
     assert [kind for _, kind, _ in session.exposed] == ["item in all runs"]
 
@@ -119,14 +119,14 @@ async def test_review_opens_only_what_is_settled(differing: Path, session: Sessi
 async def test_passages_stop_at_both_ends(differing: Path, session: Session) -> None:
     screen = FakeAdjudicateScreen(session)
     assert not screen.press("right_square_bracket"), "no claim is painted"
-    screen.reader.show_or_read_claim(screen.claim_at_cursor())
+    screen.evidence.show_or_read_claim(screen.claim_at_cursor())
     await screen.settle()
-    chosen = screen.reader.selection
+    chosen = screen.evidence.selection
     assert chosen is not None
     last = len(chosen.passages) - 1
     places = []
     for key in ["left_square_bracket", *["right_square_bracket"] * (last + 2)]:
         screen.press(key)
-        assert screen.reader.selection is not None
-        places.append(screen.reader.selection.passage)
+        assert screen.evidence.selection is not None
+        places.append(screen.evidence.selection.passage)
     assert places == [0, *range(1, last + 1), last, last][: len(places)]

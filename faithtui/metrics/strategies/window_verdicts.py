@@ -24,7 +24,7 @@ from faithtui.domain.windows import Window
 from faithtui.errors import JudgeReplyInvalid
 from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.questions import list_documents
-from faithtui.metrics.shapes import ParsedVerdict
+from faithtui.metrics.reply_shapes import ParsedVerdict
 from faithtui.metrics.strategies.common import FaithfulnessOptions
 
 TruthSet = frozenset[str]

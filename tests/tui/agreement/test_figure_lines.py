@@ -15,7 +15,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import Score, ScoringRule
-from faithtui.tui.agreement.part_lines import (
+from faithtui.tui.agreement.figure_lines import (
     format_annotator_agreement_lines,
     format_pass_rate_lines,
 )

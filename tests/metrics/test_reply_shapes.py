@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from faithtui.metrics.base import ReplyMismatch, ReplyShape
 from faithtui.metrics.deepeval_json import parse_first_to_last_brace
-from faithtui.metrics.shapes import (
+from faithtui.metrics.reply_shapes import (
     ParsedVerdict,
     make_keyed_lists_reply_shape,
     make_keyed_verdicts_reply_shape,
