@@ -19,6 +19,7 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.review.run_overview import RunCounts, RunTrust
 from faithtui.metrics.registry import METRICS, find_metric
 from faithtui.store.records import LabelCount, RunRow, RunState
+from faithtui.store.runs.run_records import SavedView
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
@@ -335,6 +336,11 @@ async def test_a_blind_reviewer_cannot_list_what_the_judge_found(app: FaithApp) 
         await press(pilot, "f")
         assert isinstance(app.screen, RunsScreen)
         assert "blind" in status(app)
+        # Nor halve the range until the score is known, or see which of two runs has the lower one.
+        app.screen.apply_saved_view(SavedView("", "score:>1", "score"))
+        assert "would reveal the judge's verdict" in status(app)
+        assert len(app.screen.listed_ids) == 1
+        assert "score" not in app.screen.sort_orders
 
 
 @pytest.mark.thorough
