@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ItemId
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.label_undo import UndoneStep
@@ -110,6 +111,26 @@ async def test_taking_a_flag_away_and_undoing_that_is_said_in_words(session: Ses
     screen.press("u")
     await screen.settle()
     assert screen.message.startswith("undone: removal of the flag on claim 1")
+
+
+async def test_a_final_label_that_is_taken_back_is_called_so(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    claim = screen.claim
+    assert claim is not None
+    screen.give("no")
+    await screen.settle()
+    screen.session.store.reviews.append_label_event(
+        claim.id,
+        session.reviewer,
+        Action.ADJUDICATED,
+        "yes",
+        run=session.run,
+        judge_verdict=None,
+        saw_judge=True,
+    )
+    screen.press("u")
+    await screen.settle()
+    assert screen.message.startswith("undone: final label of claim 1 = YES")
 
 
 async def test_a_range_is_taken_back_as_one_step(session: Session) -> None:
