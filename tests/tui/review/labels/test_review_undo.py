@@ -14,6 +14,7 @@ from tests.tui.driving import (
     press,
     reviewing,
     status,
+    text_of,
 )
 from tests.tui.review.fake_review_screen import FakeReviewScreen
 from tests.tui.review.reviewing import SIZE, acts, said
@@ -30,6 +31,7 @@ async def test_undo_and_redo_have_no_limit_and_survive_a_restart(
         screen = await reviewing(pilot)
         await press(pilot, "u")
         assert "undone: claim 3 = IDK not addressed" in status(again)
+        assert "ctrl+r redoes" in " ".join(text_of(again, "verdict").split())
         assert screen.claim is not None
         assert screen.claim.number == 3
         await press(pilot, "u", "u")
