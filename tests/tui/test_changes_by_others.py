@@ -11,6 +11,7 @@ from textual import work
 
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
+from faithtui.store.deletion_records import DeletionKind
 from faithtui.store.runs.runs import Runs
 from faithtui.store.search.filters import Search
 from faithtui.store.store import Store
@@ -104,6 +105,21 @@ async def test_rows_follow_a_change_of_their_run_without_the_ids_being_read(
         assert before is not None
         assert after is not None
         assert after.overridden == before.overridden + 1
+
+
+async def test_a_list_loses_the_conversations_that_somebody_deletes(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await listing(pilot)
+        there = len(screen.listed_ids)
+        with Store.open(store_path) as other:
+            gone = other.conversations.list_ids()[-1]
+            other.deletions.delete_conversations(DeletionKind.DATASET, [gone], "bo")
+        app.store_watcher.reload_screens_if_store_changed()
+        await calm(pilot)
+        assert len(screen.listed_ids) == there - 1
+        assert screen.facts.conversations == there - 1, "how many answers are labelled, read anew"
 
 
 @pytest.mark.thorough

@@ -10,6 +10,7 @@ from textual.worker import Worker, WorkerState
 
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
+from faithtui.domain.label_sets import Polarity
 from faithtui.tui.agreement.export import (
     describe_report_paths,
     write_run_report,
@@ -261,7 +262,7 @@ class AgreementScreen(FaithScreen):
             [
                 Piece(
                     f"{UNSURE_WORDS[self.settings.idk]}  "
-                    if self.settings.idk in UNSURE_WORDS
+                    if self.settings.idk in UNSURE_WORDS and has_idk(spec)
                     else "",
                     "warn",
                 ),
@@ -353,9 +354,16 @@ class AgreementScreen(FaithScreen):
         if action == "switch_report_level":
             # Whole answers are something else only where parts of them are judged.
             return self.is_mounted and self.spec is not None and self.spec.judges == "claim"
+        if action == "next_idk_rule":
+            return self.is_mounted and (self.spec is None or has_idk(self.spec))
         if action in ("export", "review"):
             return self.is_mounted and self.agreement is not None
         return super().check_action(action, parameters)
+
+
+def has_idk(spec: "MetricSpec") -> bool:
+    """Say whether a metric has a label for what the passages leave open."""
+    return any(each.polarity is Polarity.UNSURE for each in spec.labels.labels)
 
 
 def choose_first_level(report: "AgreementReport") -> ReportLevel:

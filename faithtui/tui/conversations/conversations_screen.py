@@ -223,7 +223,7 @@ class ConversationsScreen(FilteredListScreen):
 
     def _refresh_after_store_change(self, run: RunRow, mark: ListMark) -> None:
         """Read the rows that are seen again, and the order only where it may be another one."""
-        if self.run_row is None or run.id != self.run_row.id or self.pager is None:
+        if not self.facts.are_about(run) or self.pager is None:
             self.show_matching_rows()
         elif self.list_order != "number" or self.state.filter:
             self.show_matching_rows_soon()
@@ -264,8 +264,8 @@ class ConversationsScreen(FilteredListScreen):
             return
         row, mark = await self.read_in_thread(read_run_and_change_stamp, self.session.store, run)
         facts = self.facts
-        if facts.run != run:
-            facts = await self.read_in_thread(read_list_facts, self.session.store, run)
+        if not facts.are_about(row):
+            facts = await self.read_in_thread(read_list_facts, self.session.store, row)
         spec = await self.read_in_thread(get_metric_spec, row.spec)
         self.run_row, began = row, self.session.seconds()
         try:

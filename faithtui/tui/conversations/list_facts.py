@@ -23,12 +23,18 @@ class ListFacts:
     """What is known of all conversations of a run together."""
 
     run: RunId | None = None
+    conversations: int = 0
+    """How many they were when it was read."""
     key_prefix: str = ""
     """What all their ids begin with, left out in the list."""
     answer_labels: int = 0
     """Answers that came with a label of an annotator."""
     known: Mapping[TermName, tuple[str, ...]] = field(default_factory=dict)
     """Annotators and data sets, to be offered where a filter is typed."""
+
+    def are_about(self, run: RunRow) -> bool:
+        """Whether they are of this run, with the conversations that it has now."""
+        return (self.run, self.conversations) == (run.id, run.conversations)
 
 
 NO_FACTS = ListFacts()
@@ -54,15 +60,16 @@ def read_run_and_change_stamp(store: "Store", run: RunId) -> tuple[RunRow, ListM
     return row, (_clear_call_counters(row), newest)
 
 
-def read_list_facts(store: "Store", run: RunId) -> ListFacts:
+def read_list_facts(store: "Store", row: RunRow) -> ListFacts:
     """Read what is known of all conversations of a run together."""
-    run_contents = store.run_contents
+    run, run_contents = row.id, store.run_contents
     known = {
         TermName.REVIEWER: run_contents.list_annotators(run),
         TermName.SOURCE: run_contents.list_sources(run),
     }
     return ListFacts(
         run,
+        row.conversations,
         run_contents.find_common_key_prefix(run),
         run_contents.count_imported_answer_labels(run),
         known,

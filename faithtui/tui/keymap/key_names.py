@@ -111,6 +111,7 @@ DEFAULT_KEYS_IN_TEXT: Final[Mapping[str, str]] = {
     "review.previous-unlabelled": "P",
     "review.previous-passage": "left_square_bracket",
     "review.range": "m",
+    "review.redo": "ctrl+r",
     "review.reveal": "v",
     "review.source": "t",
     "review.truths": "T",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.annotations import Action, Step
+from faithtui.domain.annotations import Action, LabelEvent, Step
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.input_queue import hold_keys_during_worker
@@ -233,9 +233,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         if position.queue.sample is not None:
             position.is_outdated = True  # The store knows what is answered.
             return
-        for act in step.acts:
-            if act.verdict is None and act.action is not Action.SKIPPED:
-                continue
+        for act in filter(_answers_claim, step.acts):
             if step.words == "undone":
                 position.mark_open(act.claim)
             elif act.verdict is None:
@@ -327,3 +325,9 @@ class QueueNavigator(Controller["ReviewScreen"]):
 
         window = QueueEndDialog(queue, outcome, is_blind=self.session.is_blind)
         self.input_queue.open_window(window, follow_answer)
+
+
+def _answers_claim(act: LabelEvent) -> bool:
+    """Say whether an act answers its claim in a queue: a final label is no label of a reviewer."""
+    is_answer = act.verdict is not None or act.action is Action.SKIPPED
+    return is_answer and act.action is not Action.ADJUDICATED

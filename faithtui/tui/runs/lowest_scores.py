@@ -74,7 +74,8 @@ class LowestScores(RowPane):
 
         items = self._items
         prefix = "" if found is None else found.key_prefix
-        options = RowOptions(spec, row.spec.rule, blind, Filter(), prefix)
+        # The order is by the judge's score, so that is the one shown.
+        options = RowOptions(spec, row.spec.rule, blind, Filter(), prefix, judge_scores=True)
 
         def draw_items(width: int) -> list[Line]:
             return [

@@ -224,16 +224,19 @@ class RunsScreen(FilteredListScreen):
     @property
     def filter_context(self) -> FilterContext:
         """Say which words a filter may hold."""
-        return FilterContext(Scope.RUNS, known=_list_filter_values_of_runs(self._all_runs))
+        known = _list_filter_values_of_runs(self._all_runs)
+        return FilterContext(Scope.RUNS, blind=self.session.is_blind, known=known)
 
     @property
     def sort_orders(self) -> Mapping[str, str]:
-        """Orders there are."""
-        return {name: words for name, (words, _) in ORDERS.items()}
+        """Orders there are; while the judge is hidden those that tell no score."""
+        hidden = ("score",) if self.session.is_blind else ()
+        return {name: words for name, (words, _) in ORDERS.items() if name not in hidden}
 
     def show_matching_rows(self) -> None:
         """Draw the runs that the filter finds, in the order."""
-        _, key = ORDERS.get(self.state.sort, ORDERS["number"])
+        sort = self.state.sort if self.state.sort in self.sort_orders else "number"
+        _, key = ORDERS[sort]
         rows = tuple(sorted(list_matching_runs(self._all_runs, self.active_filter), key=key))
         is_other_length = self.rows is None or len(rows) != len(self.rows)
         self.rows = rows

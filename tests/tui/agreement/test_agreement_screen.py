@@ -25,6 +25,7 @@ from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.engine.review.reports import agreement_report as agreement_report_module
 from faithtui.engine.review.reports.agreement_report import RunAgreement
 from faithtui.metrics.base import MetricSpec
+from faithtui.metrics.registry import find_metric
 from faithtui.store.store import Store
 from faithtui.tui.agreement import figure_lines as figures
 from faithtui.tui.agreement import matrix_lines as draw
@@ -196,6 +197,9 @@ async def test_only_blind_verdicts_count_when_asked(app: FaithApp, store_path: P
     async with app.run_test(size=(120, 40)) as pilot:
         screen = await agreeing(pilot)
         assert screen.agreement is not None
+        assert screen.check_action("next_idk_rule", ())
+        screen.spec = find_metric("ragas-faithfulness").spec
+        assert not screen.check_action("next_idk_rule", ()), "a metric without such a label"
         before = screen.agreement.report.claims.coverage
         await press(pilot, "b")
         assert screen.agreement is not None

@@ -232,6 +232,12 @@ async def test_an_answer_that_was_taken_back_is_open_again(session: Session) -> 
     cursor = screen.queue_navigator.cursor
     assert cursor is not None
     assert cursor.answered_claims == {first}
+    session.store.reviews.append_label_event(
+        first, "ann", Action.ADJUDICATED, "yes", run=session.run, judge_verdict=None, saw_judge=True
+    )
+    assert screen.press("u")
+    await screen.settle()
+    assert cursor.answered_claims == {first}, "a final label is no answer in a queue"
     assert screen.press("u")
     await screen.settle()
     assert cursor.answered_claims == set()

@@ -19,6 +19,7 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.review.run_overview import RunCounts, RunTrust
 from faithtui.metrics.registry import METRICS, find_metric
 from faithtui.store.records import LabelCount, RunRow, RunState
+from faithtui.store.runs.run_records import SavedView
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
@@ -270,11 +271,25 @@ async def test_a_step_is_taken_by_enter_and_by_a_click(app: FaithApp) -> None:
         assert isinstance(app.screen, ConfirmDialog)
 
 
-async def test_a_wide_screen_lists_the_lowest_scores_and_a_click_reviews_one(app: FaithApp) -> None:
+async def test_a_wide_screen_lists_the_lowest_scores_and_a_click_reviews_one(
+    app: FaithApp, store_path: Path
+) -> None:
+    with Store.open(store_path) as store:
+        run = store.runs.list_runs()[0].id
+        view = store.runs.read_conversation_for_review(
+            store.runs.list_item_ids(run, "score")[0], ""
+        )
+        for claim in view.claims:
+            store.reviews.append_label_event(
+                claim.id, "bo", Action.BLIND, "yes", run=run, judge_verdict=None, saw_judge=False
+            )
     async with app.run_test(size=(200, 60)) as pilot:
         await opened(pilot)
         pane = app.screen.query_one("#lowest", RowPane)
         await until(pilot, lambda: pane.row_count > 1)
+        assert "*" not in text_of(app, "lowest"), (
+            "the judge's score, which is what they are in order of"
+        )
         run = app.session.store.runs.list_runs()[0].id
         items = app.session.store.runs.list_item_ids(run, "score")
         scores = [each.scores for each in app.session.store.runs.read_item_rows(items)]
@@ -335,6 +350,11 @@ async def test_a_blind_reviewer_cannot_list_what_the_judge_found(app: FaithApp) 
         await press(pilot, "f")
         assert isinstance(app.screen, RunsScreen)
         assert "blind" in status(app)
+        # Nor halve the range until the score is known, or see which of two runs has the lower one.
+        app.screen.apply_saved_view(SavedView("", "score:>1", "score"))
+        assert "would reveal the judge's verdict" in status(app)
+        assert len(app.screen.listed_ids) == 1
+        assert "score" not in app.screen.sort_orders
 
 
 @pytest.mark.thorough

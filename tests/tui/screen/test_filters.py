@@ -89,7 +89,7 @@ async def test_blind_lists_show_nothing_of_the_judge(app: FaithApp) -> None:
         assert isinstance(screen, ConversationsScreen)
         assert set(screen.sort_orders) == {"number", "unlabelled", "recent"}
         await press(pilot, "slash", *"verdict:no")
-        await until(pilot, lambda: "this queue is blind" in status(app))
+        await until(pilot, lambda: "you work blind" in status(app))
         assert len(listed(app)) == 4
 
 

@@ -87,7 +87,8 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
             )
         if act.verdict is not None:
             word = position.translate_label(state.view, act.verdict) or act.verdict
-            return f"{what} = {fmt.describe_label(word, state.label_set)}"
+            final = "final label of " if act.action is Action.ADJUDICATED else ""
+            return f"{final}{what} = {fmt.describe_label(word, state.label_set)}"
         if act.action is Action.SKIPPED:
             return f"{what} skipped"
         return f"{describe_event_without_verdict(act.action, act.mark)} on {what}"

@@ -489,7 +489,9 @@ def _verdict_column_lines(shown_view: VerdictView, claim: ClaimView, width: int)
     if note:
         lines += wrap(note[1:], width - 1, first=[Piece(f" {'note':<{pad - 1}}", "quiet")], most=3)
     if shown_view.last_act_words:
-        undo = Piece(shown_view.keys.fill_in_keys(" · {review.undo} undoes"), "quiet")
-        lines += field_lines("last", [Piece(shown_view.last_act_words), undo], 3)
+        was_undone = shown_view.last_act_words.startswith("undone ")
+        back = " · {review.redo} redoes" if was_undone else " · {review.undo} undoes"
+        way_back = Piece(shown_view.keys.fill_in_keys(back), "quiet")
+        lines += field_lines("last", [Piece(shown_view.last_act_words), way_back], 3)
         lines += [BLANK, *_reason_code_lines(shown_view, width)]
     return lines

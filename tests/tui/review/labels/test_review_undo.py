@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ItemId
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.label_undo import UndoneStep
@@ -13,6 +14,7 @@ from tests.tui.driving import (
     press,
     reviewing,
     status,
+    text_of,
 )
 from tests.tui.review.fake_review_screen import FakeReviewScreen
 from tests.tui.review.reviewing import SIZE, acts, said
@@ -29,6 +31,7 @@ async def test_undo_and_redo_have_no_limit_and_survive_a_restart(
         screen = await reviewing(pilot)
         await press(pilot, "u")
         assert "undone: claim 3 = IDK not addressed" in status(again)
+        assert "ctrl+r redoes" in " ".join(text_of(again, "verdict").split())
         assert screen.claim is not None
         assert screen.claim.number == 3
         await press(pilot, "u", "u")
@@ -110,6 +113,26 @@ async def test_taking_a_flag_away_and_undoing_that_is_said_in_words(session: Ses
     screen.press("u")
     await screen.settle()
     assert screen.message.startswith("undone: removal of the flag on claim 1")
+
+
+async def test_a_final_label_that_is_taken_back_is_called_so(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    claim = screen.claim
+    assert claim is not None
+    screen.give("no")
+    await screen.settle()
+    screen.session.store.reviews.append_label_event(
+        claim.id,
+        session.reviewer,
+        Action.ADJUDICATED,
+        "yes",
+        run=session.run,
+        judge_verdict=None,
+        saw_judge=True,
+    )
+    screen.press("u")
+    await screen.settle()
+    assert screen.message.startswith("undone: final label of claim 1 = YES")
 
 
 async def test_a_range_is_taken_back_as_one_step(session: Session) -> None:
