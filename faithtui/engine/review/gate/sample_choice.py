@@ -53,9 +53,10 @@ _OTHERS = (
 )
 
 _UNKNOWN = (
-    "nothing says when the sample of «{name}» was drawn, nor how many labels other samples have: "
-    "whoever knows labels can choose a sample that suits. Export the claim set again where it was "
-    "drawn, and import it here."
+    "nothing says when the sample of «{name}» was drawn, or how many labels other samples have: "
+    "its file is of an earlier version, or labels were deleted where it was made. Whoever knows "
+    "labels can choose a sample, or labels, that suit. Export the claim set again where it was "
+    "drawn, unless labels were deleted there, and import it here."
 )
 _CHANGED = (
     "{changed:,} of the {many:,} labelled {units} in the figures agree with the judge only since "
