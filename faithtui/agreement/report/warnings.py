@@ -413,10 +413,10 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
         yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
     elif design.kind is DesignKind.CONVENIENCE and design.passed_over:
         message = (
-            f"The sample «{design.name}» is of all {many}, and more of it is still to do before "
-            f"labelled {many} in the drawn order than is labelled: nothing says how those were "
-            "chosen, so no corrected rate is given. Label on in the order of the sample to have "
-            "one, or name another sample."
+            f"More of the sample «{design.name}» is skipped or still to do before labelled {many} "
+            "in the drawn order than is labelled: nothing says how those were chosen, so no "
+            "corrected rate is given. Label on in the order of the sample to have one, or name "
+            "another sample."
         )
         yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
     elif design.kind is DesignKind.CONVENIENCE:

@@ -77,6 +77,9 @@ class LabelledSample:
     say what a labelled claim stands for, whoever judges it."""
     population: Population | None = None
     """What it was drawn from where only drawn conversations are in the store."""
+    drawn_elsewhere: frozenset[ClaimId] = frozenset()
+    """Claims that were labelled as another random sample served them, so that chance alone put them
+    where they are in this one."""
 
     def map_claims_to_strata_and_positions(self) -> dict[ClaimId, tuple[str, int]]:
         """Say of which stratum each claim is, and where it stands in the drawn order, from 0."""
@@ -197,17 +200,45 @@ def find_label_design(
             unjudged=sample.unjudged,
             beyond=sample.beyond,
         )
-    found = _make_design_of_sample(kind, claims, sample, rated=rated)
-    done = (
-        found.drawn_conversations
-        if kind is DesignKind.CLUSTER
-        else sum(each.labelled for each in found.strata)
-    )
-    if len(sample.claims) < sample.frame or found.passed_over <= done:
-        return found
-    # Of a draw of everything all are in it that were labelled before, however they were chosen; of
-    # another draw those that luck took.
-    return replace(by_hand, passed_over=found.passed_over)
+    passed_over = _count_passed_over_if_most(claims, sample)
+    if not passed_over:
+        return _make_design_of_sample(kind, claims, sample, rated=rated)
+    # Labels that were there before the draw were chosen, and luck only takes some of them.
+    return replace(by_hand, passed_over=passed_over)
+
+
+def _count_passed_over_if_most(claims: Sequence[ClaimUnit], sample: LabelledSample) -> int:
+    """Count what is skipped or still to do before labelled claims; 0 unless it is more than those.
+
+    With `CONVERSATIONS` those are counted; one of which a part is skipped is done.
+    """
+    drawn = [
+        (each, state)
+        for each, state in _list_drawn_claims_with_states(claims, sample)
+        if each.claim not in sample.drawn_elsewhere
+    ]
+    labelled = LabelState.LABELLED
+    if sample.design is SamplingDesign.CONVERSATIONS:
+        begun = {each.item for each, state in drawn if state is labelled}
+        drawn = [
+            (each, state if each.item in begun else LabelState.UNREVIEWED) for each, state in drawn
+        ]
+        states = _list_conversation_states(drawn)
+        passed_over = _count_unfinished_before_begun_conversations(drawn, states)
+        done = len(states) - states.count(LabelState.UNREVIEWED)
+    else:
+        passed_over = _count_unlabelled_before_served_claims(
+            [(each, state if state is labelled else LabelState.UNREVIEWED) for each, state in drawn]
+        )
+        done = sum(state is labelled for _, state in drawn)
+    return passed_over if passed_over > done else 0
+
+
+def _list_drawn_claims_with_states(
+    claims: Sequence[ClaimUnit], sample: LabelledSample
+) -> list[tuple[SampledClaim, LabelState]]:
+    known = {each.claim: each.state for each in claims}
+    return [(each, known.get(each.claim, LabelState.UNREVIEWED)) for each in sample.claims]
 
 
 def _count_conversations(claims: Sequence[ClaimUnit], sample: LabelledSample | None) -> int:
@@ -219,8 +250,7 @@ def _count_conversations(claims: Sequence[ClaimUnit], sample: LabelledSample | N
 def _make_design_of_sample(
     kind: DesignKind, claims: Sequence[ClaimUnit], sample: LabelledSample, *, rated: bool
 ) -> LabelDesign:
-    known = {each.claim: each.state for each in claims}
-    drawn = [(each, known.get(each.claim, LabelState.UNREVIEWED)) for each in sample.claims]
+    drawn = _list_drawn_claims_with_states(claims, sample)
     whole = (
         _list_conversation_states(drawn) if sample.design is SamplingDesign.CONVERSATIONS else None
     )

@@ -154,17 +154,19 @@ class Provenance:
             )
             .exists()
         )
-        found = self._list_claims_labelled_blind(claims, was_in_view)
+        is_blind = human_label.c.action == Action.BLIND.value
+        found = self._list_claims_with_label(claims, is_blind & was_in_view)
         with self._database.open_reader() as connection:
             return found | _list_claims_labelled_blind_after_reveal(connection, claims)
 
-    def list_claims_labelled_blind_after_deletion(
+    def list_claims_labelled_after_deletion(
         self,
         claims: Collection[ClaimId],
         at: datetime,
         *,
         imported_before: datetime | None,
         imported_since: datetime | None,
+        are_imported: bool = False,
     ) -> set[ClaimId]:
         """List the claims that somebody labelled blind when who had seen the judge was deleted.
 
@@ -175,17 +177,22 @@ class Provenance:
                 deleted, and they may be judged again.
             imported_since: Ask about conversations that were imported from then on, UTC: they may
                 be those that were deleted.
+            are_imported: List claims with labels that came with data, instead of blind ones.
         """
         is_asked = or_(
             false() if imported_before is None else conversation.c.imported_at < imported_before,
             false() if imported_since is None else conversation.c.imported_at >= imported_since,
         )
-        return self._list_claims_labelled_blind(claims, (human_label.c.created_at >= at) & is_asked)
+        is_blind = human_label.c.action == Action.BLIND.value
+        is_meant = IS_IMPORTED_LABEL if are_imported else is_blind
+        return self._list_claims_with_label(
+            claims, is_meant & (human_label.c.created_at >= at) & is_asked
+        )
 
-    def _list_claims_labelled_blind(
+    def _list_claims_with_label(
         self, claims: Collection[ClaimId], condition: ColumnElement[bool]
     ) -> set[ClaimId]:
-        """List the claims with a blind label that fulfils a condition on it or its conversation."""
+        """List the claims with a label that fulfils a condition on it or its conversation."""
         with self._database.open_reader() as connection:
             found = connection.execute(
                 select(human_label.c.claim_id)
@@ -194,7 +201,6 @@ class Provenance:
                 .join(conversation, conversation.c.id == claim.c.conversation_id)
                 .where(
                     make_in_condition(human_label.c.claim_id, claims),
-                    human_label.c.action == Action.BLIND.value,
                     condition,
                 )
             )

@@ -96,7 +96,7 @@ def complete_draw_columns(
     """Give `DRAWING_COLUMNS` of a claim set as they are now: what was counted once stays counted.
 
     Where samples were deleted, all labelled claims that were not drawn count: nothing says whose
-    they were.
+    they were. Where labels were, how many there are of others is not known.
 
     Args:
         connection: Of the store.
@@ -120,7 +120,14 @@ def complete_draw_columns(
         .join(claim, claim.c.conversation_id == conversation.c.id)
         .where(make_in_condition(claim.c.id, drawn))
     ) or (kept["drawn_at"] if found is None else found.judged_at)
-    deleted = connection.scalars(select(deletion.c.counts).where(deletion.c.created_at >= since))
+    deleted = connection.scalars(
+        select(deletion.c.counts).where(deletion.c.created_at >= since)
+    ).all()
+    if any(each.get("labels") for each in deleted):
+        return {
+            "drawn_at": kept["drawn_at"] if found is None else found.created_at,
+            "other_labels": None,
+        }
     if not any(each.get("samples") for each in deleted):
         labelled = list_claims_drawn_by_other_samples_or_sets(connection, labelled, uid)
     return {

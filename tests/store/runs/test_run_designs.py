@@ -71,10 +71,15 @@ def sampled(
 
 
 def label(
-    store: Store, run: RunId, claims: Iterable[ClaimId], word: str = "yes", who: str = "ann"
+    store: Store,
+    run: RunId,
+    claims: Iterable[ClaimId],
+    word: str = "yes",
+    who: str = "ann",
+    sample: SampleId | None = None,
 ) -> None:
     for claim in claims:
-        store.reviews.record_verdict(claim, who, word, run=run, saw_judge=False)
+        store.reviews.record_verdict(claim, who, word, run=run, saw_judge=False, sample=sample)
 
 
 def skip(store: Store, run: RunId, claim: ClaimId) -> None:
@@ -183,7 +188,7 @@ def test_a_random_sample_is_told_with_its_places(store: Store, run: RunId) -> No
         ([], [], True),
         ([0, 1, 2], [], True),
         ([0, 2], [1], True),
-        ([2], [0, 1], True),
+        ([2, 3], [0, 1], True),
         ([0, 2], [], False),
         ([1], [], False),
         ([0], [2], False),
@@ -200,18 +205,21 @@ def test_a_gap_in_the_drawn_order_is_found(
     assert design(store, run, row.id).random_prefix is prefix
 
 
-def test_labels_that_were_there_before_a_draw_of_everything_are_no_sample(
-    store: Store, run: RunId
+@pytest.mark.parametrize("size", [20, 19])
+def test_labels_that_were_there_before_a_draw_of_most_claims_are_no_sample(
+    store: Store, run: RunId, size: int
 ) -> None:
     """Whoever labels the worst conversation and then draws all claims has chosen those labels."""
     chosen = claims_of(store, run)[-3:]
     label(store, run, [each.claim for each in chosen])
-    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 20))
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, size))
     order = drawn(store, row)
-    places = sorted(order.index(each.claim) for each in chosen)
+    places = [place for place, each in enumerate(order) if each in {it.claim for it in chosen}]
     found = design(store, run)
     assert (found.kind, found.name) == (DesignKind.CONVENIENCE, row.name)
-    assert found.passed_over == places[-1] - 2 > 3
+    assert found.passed_over == places[-1] + 1 - len(places) > len(places)
+    skip(store, run, order[0])
+    assert design(store, run).kind is DesignKind.CONVENIENCE
     label(store, run, order[: places[-1] - 1])
     found = design(store, run)
     assert (found.kind, found.passed_over) == (DesignKind.SIMPLE, 1)
@@ -221,13 +229,22 @@ def test_labels_of_an_earlier_sample_do_not_make_a_second_one_chosen(
     store: Store, run: RunId
 ) -> None:
     pilot = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 3, 4))
-    label(store, run, drawn(store, pilot))
+    label(store, run, drawn(store, pilot), sample=pilot.id)
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 15))
     order = drawn(store, row)
     of_both = [place for place, each in enumerate(order) if each in drawn(store, pilot)]
     found = design(store, run, row.id)
     assert (found.kind, found.strata[0].labelled) == (DesignKind.SIMPLE, len(of_both))
     assert found.passed_over == of_both[-1] + 1 - len(of_both) > len(of_both)
+
+
+def test_labels_of_an_earlier_sample_whose_order_nobody_followed_were_chosen(
+    store: Store, run: RunId
+) -> None:
+    first = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 3, 20))
+    label(store, run, drawn(store, first)[-3:], sample=first.id)
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 19))
+    assert design(store, run, row.id).kind is DesignKind.CONVENIENCE
 
 
 def test_conversations_that_were_labelled_before_a_draw_of_all_are_no_sample(

@@ -28,7 +28,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
-from faithtui.store.deletion_records import EXPOSURES, DeletionKind
+from faithtui.store.deletion_records import EXPOSURES, DeletionKind, DeletionRow
 from faithtui.store.records import RunRow
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
@@ -53,9 +53,10 @@ _OTHERS = (
 )
 
 _UNKNOWN = (
-    "nothing says when the sample of «{name}» was drawn, nor how many labels other samples have: "
-    "whoever knows labels can choose a sample that suits. Export the claim set again where it was "
-    "drawn, and import it here."
+    "nothing says when the sample of «{name}» was drawn, or how many labels other samples have: "
+    "its file is of an earlier version, or labels were deleted where it was made. Whoever knows "
+    "labels can choose a sample, or labels, that suit. Export the claim set again where it was "
+    "drawn, unless labels were deleted there, and import it here."
 )
 _CHANGED = (
     "{changed:,} of the {many:,} labelled {units} in the figures agree with the judge only since "
@@ -67,10 +68,12 @@ _BESIDE = (
     "conversations that this run did not judge, and were labelled before it was made: whoever "
     "knows labels can choose conversations that suit."
 )
+_VERDICTS = "verdicts"
+"""What deletions call verdicts of a judge that went along."""
 _IMPORTED = (
     "the labels of {late:,} of the {many:,} labelled {units} in the figures came with data after a "
-    "run had judged them, or beside one whose judge was asked elsewhere: nothing says whether "
-    "those who gave them saw its verdicts."
+    "run had judged them, deleted or not, or beside one whose judge was asked elsewhere: nothing "
+    "says whether those who gave them saw its verdicts."
 )
 _DELETED = (
     "{gone:,} label events were deleted since conversations of the run were imported (lastly on "
@@ -298,26 +301,8 @@ def _add_labels_after_deleted_exposures(
     Who saw what of them went too. What they were is not known, so all that may be the same are
     asked about. A deleted annotator is not: another name hides as much.
     """
-    claims, found = counted.claims, set[ClaimId]()
-    deletions = store.deletions.list_deletions()
-    rows = [
-        each
-        for each in deletions
-        if each.counts.get(EXPOSURES) and each.kind is not DeletionKind.PERSON
-    ]
-    for row in rows:
-        # A run that is deleted first takes the notes along, and its conversations may follow.
-        conversations_gone_at = [
-            each.created_at
-            for each in deletions
-            if each.id >= row.id and each.kind in (DeletionKind.DATASET, DeletionKind.IMPORT)
-        ]
-        found |= store.provenance.list_claims_labelled_blind_after_deletion(
-            claims,
-            row.created_at,
-            imported_before=row.created_at if row.kind is DeletionKind.RUN else None,
-            imported_since=min(conversations_gone_at, default=None),
-        )
+    claims = counted.claims
+    rows, found = _find_labels_after_deletions(store, claims, EXPOSURES)
     if found:
         message = _EXPOSURES_DELETED.format(
             many=len(found),
@@ -327,6 +312,42 @@ def _add_labels_after_deleted_exposures(
             by=rows[-1].deleted_by,
         )
         selection.add_labels("exposures_deleted", found, counted, message)
+
+
+def _find_labels_after_deletions(
+    store: Store, claims: Collection[ClaimId], gone: str, *, are_imported: bool = False
+) -> tuple[list[DeletionRow], set[ClaimId]]:
+    """Find the labels that were given once something was deleted, perhaps of their conversations.
+
+    Args:
+        store: Where to read.
+        claims: Of which.
+        gone: What was deleted, as deletions count it.
+        are_imported: Find labels that came with data, instead of those that were given blind.
+
+    Returns:
+        The deletions, and the claims.
+    """
+    found = set[ClaimId]()
+    deletions = store.deletions.list_deletions()
+    rows = [
+        each for each in deletions if each.counts.get(gone) and each.kind is not DeletionKind.PERSON
+    ]
+    for row in rows:
+        # A run that is deleted first takes the notes along, and its conversations may follow.
+        conversations_gone_at = [
+            each.created_at
+            for each in deletions
+            if each.id >= row.id and each.kind in (DeletionKind.DATASET, DeletionKind.IMPORT)
+        ]
+        found |= store.provenance.list_claims_labelled_after_deletion(
+            claims,
+            row.created_at,
+            imported_before=row.created_at if row.kind is DeletionKind.RUN else None,
+            imported_since=min(conversations_gone_at, default=None),
+            are_imported=are_imported,
+        )
+    return rows, found
 
 
 def _add_labels_after_other_run(
@@ -349,6 +370,7 @@ def _add_imported_labels(selection: LabelSelection, store: Store, counted: _Coun
     late = store.provenance.list_claims_imported_after_judging(
         alone, are_answers=counted.are_answers
     )
+    late |= _find_labels_after_deletions(store, alone, _VERDICTS, are_imported=True)[1]
     message = _IMPORTED.format(late=len(late), many=len(counted.units), units=counted.level)
     selection.add_labels("imported_labels", late, counted, message)
 

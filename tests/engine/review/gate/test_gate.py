@@ -1349,6 +1349,19 @@ def test_ratings_of_answers_that_came_or_changed_once_the_judge_had_spoken_are_a
     assert passed.outcome is CheckOutcome.PASSED
 
 
+@pytest.mark.thorough
+def test_ratings_that_came_once_a_run_that_was_deleted_had_judged_are_asked_about(
+    empty: Store, calendar: Calendar
+) -> None:
+    """Its verdicts can have been copied before."""
+    empty.deletions.delete_run(run_over_rated_answers(empty, UNRATED, ["ann"]), "ann")
+    calendar.wait(1)
+    run = run_over_rated_answers(empty, JUDGED_ANSWERS, ["ann"])
+    asked = check_kappa_of_answers(empty, run, calendar)
+    assert asked.outcome is CheckOutcome.UNDECIDED
+    assert "--accept imported_labels" in asked.reason
+
+
 def test_ratings_that_came_before_anything_was_judged_are_not_asked_about(
     empty: Store, calendar: Calendar
 ) -> None:

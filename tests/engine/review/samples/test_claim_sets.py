@@ -52,6 +52,21 @@ def other(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
+def test_a_set_does_not_say_how_it_was_drawn_where_labels_were_deleted(
+    tmp_path: Path, other: Store
+) -> None:
+    """Else labels could be deleted, given anew and taken to a store that does not know of it."""
+    with Store.open(tmp_path / "one.db") as store:
+        run = judged_all(store, "a")
+        row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 3))
+        label(store, run, drawn(store, row), who="bo")
+        store.deletions.delete_person("bo", "ann")
+        label(store, run, drawn(store, row))
+        found, _ = store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        export_claim_set(store, found.id, tmp_path / "shop.jsonl", force=False)
+    assert import_claim_set(other, tmp_path / "shop.jsonl").row.other_labels is None
+
+
 def test_another_store_measures_a_judge_as_the_first_one_does(made: Path, other: Store) -> None:
     result = import_claim_set(other, made / "shop.jsonl")
     assert (result.is_new, result.new_conversations, result.merged.new) == (True, 4, 8)
