@@ -166,12 +166,15 @@ class Conversation:
 
     def __post_init__(self) -> None:
         """Refuse values of other types with an InputError that names the field."""
-        for name in ("source", "key", "group"):
-            require_type(getattr(self, name), str, name, _TEXT)
+        if not (type(self.source) is type(self.key) is type(self.group) is str):
+            for name in ("source", "key", "group"):
+                require_type(getattr(self, name), str, name, _TEXT)
         expected = "a tuple of Turn; Conversation.of(turn, turn, …) makes one of turns alone"
         require_items(self.turns, tuple, Turn, "turns", expected)
-        require_type(self.metadata, Mapping, "metadata", "a mapping")
-        require_items(self.ratings, tuple, Rating, "ratings", "a tuple of Rating")
+        if type(self.metadata) is not dict:
+            require_type(self.metadata, Mapping, "metadata", "a mapping")
+        if self.ratings != ():
+            require_items(self.ratings, tuple, Rating, "ratings", "a tuple of Rating")
 
     @classmethod
     def of(cls, *turns: Turn, key: str = "conversation", source: str = "library") -> "Conversation":
