@@ -191,9 +191,11 @@ class Conversation:
         """All images of its turns and their documents, in order, without repeats."""
         found: dict[Image, None] = {}
         for turn in self.turns:
-            found |= dict.fromkeys(turn.images)
+            if turn.images:
+                found |= dict.fromkeys(turn.images)
             for document in turn.retrieval_context or ():
-                found |= dict.fromkeys(document.images)
+                if document.images:
+                    found |= dict.fromkeys(document.images)
         return tuple(found)
 
 
@@ -250,7 +252,7 @@ def content_hash(turns: Sequence[Turn]) -> str:
             None
             if turn.retrieval_context is None
             else [
-                [document.text, document.source, *(image.sha256 for image in document.images)]
+                [document.text, document.source, *[image.sha256 for image in document.images]]
                 for document in turn.retrieval_context
             ],
             [image.sha256 for image in turn.images],
@@ -268,7 +270,7 @@ def content_hash(turns: Sequence[Turn]) -> str:
     return digest.hexdigest()
 
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"))
+_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 _PIECE = 1 << 16
 """Characters that are written at a time: a text may be as long as a file of data lets it be."""
 
