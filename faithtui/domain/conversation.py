@@ -166,12 +166,15 @@ class Conversation:
 
     def __post_init__(self) -> None:
         """Refuse values of other types with an InputError that names the field."""
-        for name in ("source", "key", "group"):
-            require_type(getattr(self, name), str, name, _TEXT)
+        if not (type(self.source) is type(self.key) is type(self.group) is str):
+            for name in ("source", "key", "group"):
+                require_type(getattr(self, name), str, name, _TEXT)
         expected = "a tuple of Turn; Conversation.of(turn, turn, …) makes one of turns alone"
         require_items(self.turns, tuple, Turn, "turns", expected)
-        require_type(self.metadata, Mapping, "metadata", "a mapping")
-        require_items(self.ratings, tuple, Rating, "ratings", "a tuple of Rating")
+        if type(self.metadata) is not dict:
+            require_type(self.metadata, Mapping, "metadata", "a mapping")
+        if self.ratings != ():
+            require_items(self.ratings, tuple, Rating, "ratings", "a tuple of Rating")
 
     @classmethod
     def of(cls, *turns: Turn, key: str = "conversation", source: str = "library") -> "Conversation":
@@ -188,9 +191,11 @@ class Conversation:
         """All images of its turns and their documents, in order, without repeats."""
         found: dict[Image, None] = {}
         for turn in self.turns:
-            found |= dict.fromkeys(turn.images)
+            if turn.images:
+                found |= dict.fromkeys(turn.images)
             for document in turn.retrieval_context or ():
-                found |= dict.fromkeys(document.images)
+                if document.images:
+                    found |= dict.fromkeys(document.images)
         return tuple(found)
 
 
@@ -247,7 +252,7 @@ def content_hash(turns: Sequence[Turn]) -> str:
             None
             if turn.retrieval_context is None
             else [
-                [document.text, document.source, *(image.sha256 for image in document.images)]
+                [document.text, document.source, *[image.sha256 for image in document.images]]
                 for document in turn.retrieval_context
             ],
             [image.sha256 for image in turn.images],
@@ -265,7 +270,7 @@ def content_hash(turns: Sequence[Turn]) -> str:
     return digest.hexdigest()
 
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"))
+_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 _PIECE = 1 << 16
 """Characters that are written at a time: a text may be as long as a file of data lets it be."""
 

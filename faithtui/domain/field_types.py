@@ -6,6 +6,7 @@ and a mistyped role would be judged as nobody's. Files are checked where they ar
 
 from collections.abc import Iterable
 from types import UnionType
+from typing import cast
 
 from faithtui.errors import InputError
 
@@ -44,8 +45,7 @@ def require_items(values: object, container: type, kinds: Kinds, field: str, exp
     """
     if isinstance(values, (str, bytes)) or not isinstance(values, container):
         raise InputError(f"is {_describe_value(values)}; expected {expected}", field=field)
-    assert isinstance(values, Iterable)
-    for place, each in enumerate(values):
+    for place, each in enumerate(cast("Iterable[object]", values)):
         if not isinstance(each, kinds):  # looked at before, as naming every place takes longest
             require_type(each, kinds, f"{field}[{place}]", expected)
 

@@ -1,6 +1,6 @@
 """Interactions of a conversation, and the overlapping windows in which they are judged."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from faithtui.domain.conversation import Turn
@@ -59,6 +59,17 @@ def split_into_interactions(
     if current and turns[-1].role == "assistant" and (asked or answers_alone):
         units.append(current)
     return tuple(Interaction(index, tuple(unit)) for index, unit in enumerate(units))
+
+
+def has_interaction(turns: Iterable[Turn]) -> bool:
+    """Say whether `split_into_interactions` gives any: an answer comes after a question."""
+    asked = False
+    for turn in turns:
+        if turn.role == "user":
+            asked = True
+        elif asked:
+            return True
+    return False
 
 
 def cut_sliding_windows(parts: Sequence[Interaction], size: int) -> tuple[Window, ...]:

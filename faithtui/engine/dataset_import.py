@@ -14,7 +14,7 @@ from typing import Final
 
 from faithtui.domain.conversation import Conversation, content_hash
 from faithtui.domain.imported_verdicts import ImportedJudgement
-from faithtui.domain.windows import split_into_interactions
+from faithtui.domain.windows import has_interaction
 from faithtui.engine.import_index import ImportIndexing
 from faithtui.engine.import_log import ImportLog
 from faithtui.engine.imported_labels import (
@@ -512,9 +512,7 @@ class _ImportPass:
                 self._record_refusals(sorted([*batch.errors, *conflicts], key=_make_error_sort_key))
                 kept = batch.conversations.keys() - set(settled.conflicting)
                 unanswered = [
-                    key
-                    for key in kept
-                    if not split_into_interactions(batch.conversations[key].turns)
+                    key for key in kept if not has_interaction(batch.conversations[key].turns)
                 ]
                 log.log_conversations_not_added(batch.places, settled, unanswered)
                 verdicts.add_batch(batch.conversations, batch.verdicts, kept, settled.merged)

@@ -4,7 +4,7 @@ A batch is looked up as a whole, one query per table, and written as a whole.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -14,7 +14,6 @@ from faithtui.domain.conversation import (
     Conversation,
     Document,
     Image,
-    Passage,
     Turn,
     content_hash,
 )
@@ -24,6 +23,7 @@ from faithtui.store.records import ImportCounts
 from faithtui.store.schema.json_columns import images_to_json
 from faithtui.store.schema.statements import (
     get_driver_connection,
+    get_driver_value_maker,
     insert_rows,
     split_into_chunks,
 )
@@ -215,15 +215,15 @@ def _make_conversation_storable(conversation: Conversation) -> Conversation:
     )
 
 
-def _list_texts(conversation: Conversation) -> Iterator[str]:
-    yield conversation.source
-    yield conversation.key
+def _list_texts(conversation: Conversation) -> list[str]:
+    texts = [conversation.source, conversation.key]
     for turn_ in conversation.turns:
-        yield turn_.content
+        texts.append(turn_.content)
         for document_ in turn_.retrieval_context or ():
-            yield document_.text
+            texts.append(document_.text)
             if document_.source is not None:
-                yield document_.source
+                texts.append(document_.source)
+    return texts
 
 
 def _make_document_storable(document: Document) -> Document:
@@ -292,6 +292,9 @@ def _insert_conversations(
     if not new:
         return {}
     first = _next_id(connection, "conversation")
+    make_details = get_driver_value_maker(conversation.c.details)
+    no_details = make_details({})
+    imported_at = get_driver_value_maker(conversation.c.imported_at)(now)
     insert_rows(
         connection,
         conversation,
@@ -304,22 +307,24 @@ def _insert_conversations(
             "opening",
             "turns",
             "details",
+            "imported_at",
         ),
         (
             (
                 number,
                 each.source,
                 each.key,
-                each.group,
+                replace_unstorable_characters(each.group),
                 hashed,
                 _take_first_user_words(each.turns),
                 len(each.turns),
-                replace_unstorable_in_json(dict(each.metadata)),
+                make_details(replace_unstorable_in_json(dict(each.metadata)))
+                if each.metadata
+                else no_details,
+                imported_at,
             )
             for number, (each, hashed) in enumerate(new, start=first)
         ),
-        storable=("source", "key", "content_hash", "opening"),
-        constants={"imported_at": now},
     )
     return {(each.source, each.key): number for number, (each, _) in enumerate(new, start=first)}
 
@@ -371,6 +376,8 @@ def _take_first_user_words(turns: Sequence[Turn]) -> str:
 def _insert_turns(
     connection: Connection, conversations: Sequence[tuple[int, Sequence[Turn]]]
 ) -> None:
+    make_images = get_driver_value_maker(turn.c.images)
+    no_images = make_images([])
     insert_rows(
         connection,
         turn,
@@ -382,26 +389,24 @@ def _insert_turns(
                 each.role,
                 each.content,
                 each.retrieval_context is not None,
-                images_to_json(each.images),
+                make_images(images_to_json(each.images)) if each.images else no_images,
             )
             for number, turns in conversations
             for position, each in enumerate(turns)
         ),
-        storable=("role", "content", "has_context"),
     )
     retrieved = [
-        (number, position, place, each, Passage(each.text, each.images))
+        (number, position, place, each)
         for number, turns in conversations
         for position, turn_ in enumerate(turns)
         for place, each in enumerate(turn_.retrieval_context or ())
     ]
     if not retrieved:
         return
-    hash_of = {
-        each: hash_passage_with_images(each) for each in {passage for *_, passage in retrieved}
-    }
+    different = {(each.text, each.images): each for *_, each in retrieved}
+    hash_of = {passage: hash_passage_with_images(each) for passage, each in different.items()}
     ids = _find_or_make_documents(
-        connection, {hashed: each.text for each, hashed in hash_of.items()}
+        connection, {hashed: text for (text, _), hashed in hash_of.items()}
     )
     insert_rows(
         connection,
@@ -412,13 +417,12 @@ def _insert_turns(
                 number,
                 position,
                 place,
-                ids[hash_of[passage]],
+                ids[hash_of[each.text, each.images]],
                 each.source,
-                images_to_json(each.images),
+                make_images(images_to_json(each.images)) if each.images else no_images,
             )
-            for number, position, place, each, passage in retrieved
+            for number, position, place, each in retrieved
         ),
-        storable=("source",),
     )
 
 
@@ -436,6 +440,6 @@ def _find_or_make_documents(connection: Connection, texts: dict[str, str]) -> di
         first = _next_id(connection, "document")
         rows = [(number, hashed, texts[hashed]) for number, hashed in enumerate(missing, first)]
         columns = ("id", "hash", "text")
-        insert_rows(connection, document, columns, rows, storable=columns)
+        insert_rows(connection, document, columns, rows)
         found |= {hashed: number for number, hashed, _ in rows}
     return found

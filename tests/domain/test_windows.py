@@ -6,6 +6,7 @@ from faithtui.domain.conversation import Role, Turn
 from faithtui.domain.windows import (
     Interaction,
     cut_sliding_windows,
+    has_interaction,
     list_turns_outside_interactions,
     split_into_interactions,
 )
@@ -67,6 +68,11 @@ def test_answers_alone_are_one_interaction_on_request(roles: str, expected: list
 def test_answers_alone_changes_only_conversations_without_a_user_turn(roles: str) -> None:
     if "u" in roles:
         assert cut(roles, answers_alone=True) == cut(roles)
+
+
+@given(conversations)
+def test_a_conversation_has_an_interaction_where_it_is_cut_into_any(roles: str) -> None:
+    assert has_interaction(turns_of(roles)) == bool(cut(roles))
 
 
 @given(conversations)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 from faithtui.domain import conversation as domain
 from faithtui.domain.conversation import Turn, content_hash
 from faithtui.errors import InputError
-from faithtui.formats.readers import neutral
+from faithtui.formats.files.record_files import FileKind, FileRecord, Sample
+from faithtui.formats.readers import neutral, neutral_lines
+from faithtui.formats.readers.protocol import ReadNotes, ReadOptions
 
 _TEXT = st.text(max_size=8)
 _DOCUMENT: st.SearchStrategy[Any] = st.one_of(
@@ -51,8 +54,39 @@ def read(line: dict[str, Any]) -> object:
 def test_both_ways_give_the_same_conversation_or_error(line: dict[str, Any]) -> None:
     short = read(line)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(neutral, "_build_without_pydantic", lambda found, source: None)
+        patch.setattr(neutral, "build_plain_conversation", lambda found, source: None)
         assert read(line) == short
+
+
+_FILE = Path("x.jsonl")
+
+
+def read_as_file(line: dict[str, Any]) -> tuple[object, ReadNotes]:
+    options = ReadOptions("s", Sample(_FILE, FileKind.LINES, ()))
+    [read] = neutral_lines.READER.read([FileRecord(_FILE, 1, None, 0, 0, line)], options)
+    found = str(read.found) if isinstance(read.found, InputError) else read.found
+    return found, options.notes
+
+
+@given(_LINE)
+def test_both_ways_give_the_same_of_a_record_of_a_file(line: dict[str, Any]) -> None:
+    short = read_as_file(line)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (neutral, neutral_lines):
+            patch.setattr(module, "build_plain_conversation", lambda found, source: None)
+        assert read_as_file(line) == short
+
+
+def test_a_plain_record_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    for name in ("_parse_cells", "_respell_known_keys", "_count_unknown_keys"):
+        monkeypatch.setattr(neutral_lines, name, lambda *_, name=name: calls.append(name))
+    turns = [
+        {"role": "user", "content": "When?"},
+        {"role": "assistant", "content": "Now.", "retrieval_context": ["Now.", {"text": "Then."}]},
+    ]
+    read_as_file({"turns": turns})
+    assert not calls
 
 
 @given(st.lists(st.tuples(st.sampled_from(["user", "assistant"]), st.text()), max_size=3))

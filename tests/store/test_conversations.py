@@ -199,6 +199,15 @@ def test_a_text_retrieved_often_is_stored_once(store: Store) -> None:
         assert connection.exec_driver_sql("SELECT count(*) FROM turn_document").scalar() == 10
 
 
+def test_documents_are_numbered_in_the_order_in_which_they_came(store: Store) -> None:
+    texts = [f"passage {number}" for number in range(20)]
+    turn = Turn("assistant", "Yes.", tuple(map(Document, [*texts, *texts])))
+    store.conversations.import_batch([Conversation.of(turn)])
+    with store._database.open_reader() as connection:
+        found = connection.exec_driver_sql("SELECT text FROM document ORDER BY id").scalars()
+        assert list(found) == texts
+
+
 def test_conversations_are_listed_by_source_in_the_order_of_import(store: Store) -> None:
     store.conversations.import_batch(
         [

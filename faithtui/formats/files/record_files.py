@@ -82,7 +82,7 @@ class FileKind(StrEnum):
     COLUMNS = "a Parquet or Arrow file"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, which takes four times as long to make
 class FileRecord:
     """One record of a file; a file of one document has one."""
 
@@ -229,11 +229,12 @@ class RecordFile:
             raise make_read_error(self.path, error) from error
 
     def _iterate_records_of_pages(self) -> Iterator[FileRecord]:
+        may_be_pages = self.kind in (FileKind.DOCUMENT, FileKind.LINES)
         for each in _iterate_rows_of_any_kind(self.path, self.kind, self._stream):
             found = each.found
             page = (
                 find_paged_list(found, is_later=self.pages.key is not None)
-                if isinstance(found, dict) and self.kind in (FileKind.DOCUMENT, FileKind.LINES)
+                if may_be_pages and isinstance(found, dict)
                 else None
             )
             if page is None:

@@ -248,7 +248,7 @@ def conversation_from_json(
     """
     try:
         found = _parse_metadata_text(found)
-        plain = _build_without_pydantic(found, source)
+        plain = build_plain_conversation(found, source)
         if plain is not None:
             return ParsedConversation(plain, {})
         collector = ImageCollector(find_image_folder(path))
@@ -289,11 +289,12 @@ _PLAIN_TURN = frozenset(("role", "content", "retrieval_context"))
 _PLAIN_DOCUMENT = frozenset(("text", "source"))
 
 
-def _build_without_pydantic(found: Mapping[str, object], source: str) -> Conversation | None:
+def build_plain_conversation(found: Mapping[str, object], source: str) -> Conversation | None:
     """Build a conversation of the commonest shape without its models.
 
-    None where anything is out of the ordinary: an error, an image, a label, another key. Then the
-    models decide, so that there is one place that says what is wrong. They take ten times as long.
+    None where anything is out of the ordinary: an error, an image, a label, another key. Then
+    `conversation_from_json` decides by its models, so that there is one place that says what is
+    wrong. They take ten times as long.
     """
     if not _PLAIN_LINE.issuperset(found):
         return None
@@ -322,9 +323,10 @@ def _build_without_pydantic(found: Mapping[str, object], source: str) -> Convers
 def _build_turn_without_pydantic(value: object) -> Turn | None:
     if type(value) is not dict or not _PLAIN_TURN.issuperset(value):
         return None
-    role, content, context = (value.get(name) for name in ("role", "content", "retrieval_context"))
+    role, content = value.get("role"), value.get("content")
     if role not in ("user", "assistant") or type(content) is not str:
         return None
+    context = value.get("retrieval_context")
     if context is None:
         return Turn(role, content)
     if type(context) is not list:

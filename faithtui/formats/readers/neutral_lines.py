@@ -6,7 +6,7 @@ from typing import Final
 
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
-from faithtui.formats.readers.neutral import conversation_from_json
+from faithtui.formats.readers.neutral import build_plain_conversation, conversation_from_json
 from faithtui.formats.readers.protocol import (
     UNREADABLE,
     ParsedRecord,
@@ -17,7 +17,6 @@ from faithtui.formats.readers.protocol import (
 )
 from faithtui.formats.readers.values.any_spelling import (
     AnySpelling,
-    ShapeError,
     normalise_key_spelling,
 )
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
@@ -26,8 +25,6 @@ from faithtui.formats.readers.values.suggestions import suggest_key_for_value
 _LINE_KEYS: Final = frozenset(("id", "turns", "metadata", "human_labels", "reference_judges"))
 _TURN_KEYS: Final = frozenset(("role", "content", "retrieval_context", "context", "images"))
 _CELLS_OF_LISTS: Final = frozenset(("turns", "humanlabels", "referencejudges"))
-_PLAIN_LINE_KEYS: Final = frozenset(("id", "turns", "metadata", "reference_judges"))
-_PLAIN_TURN_KEYS: Final = frozenset(("role", "content", "retrieval_context"))
 _DOCUMENT_KEYS: Final = frozenset(("text", "source", "images", "context", "content"))
 _LABEL_KEYS: Final = frozenset(
     ("turn", "annotator", "label", "scale", "span", "note", "origin", "annotator_kind")
@@ -79,24 +76,27 @@ class NeutralReader:
             if isinstance(found, InputError):
                 yield make_parsed_record(each, found)
                 continue
-            if any(type(value) is str for value in found.values()):
-                try:
-                    found = _parse_cells(found)
-                except ShapeError as error:
-                    yield make_refused_record(each, error)
-                    continue
-            if not _has_names_of_plain_texts_alone(found):
-                found = _respell_known_keys(found, _LINE_KEYS)
-                _count_unknown_keys(found, options.notes)
-            try:
-                read = conversation_from_json(
-                    found, source=options.source, path=each.path, line=each.line, record=each.record
-                )
-            except UNREADABLE as error:
-                yield make_refused_record(each, error)
-                continue
-            yield make_parsed_record(each, read.conversation, read.images)
-            del read, found
+            yield _parse_record(each, found, options)
+            del found
+
+
+def _parse_record(
+    record: FileRecord, found: dict[str, object], options: ReadOptions
+) -> ParsedRecord:
+    try:
+        # Most records have turns of texts and nothing else: no key to be found in another spelling,
+        # and none to be counted.
+        plain = build_plain_conversation(found, options.source)
+        if plain is not None:
+            return make_parsed_record(record, plain)
+        found = _respell_known_keys(_parse_cells(found), _LINE_KEYS)
+        _count_unknown_keys(found, options.notes)
+        read = conversation_from_json(
+            found, source=options.source, path=record.path, line=record.line, record=record.record
+        )
+    except UNREADABLE as error:
+        return make_refused_record(record, error)
+    return make_parsed_record(record, read.conversation, read.images)
 
 
 def _parse_cells(found: dict[str, object]) -> dict[str, object]:
@@ -107,25 +107,6 @@ def _parse_cells(found: dict[str, object]) -> dict[str, object]:
         else value
         for key, value in found.items()
     }
-
-
-def _has_names_of_plain_texts_alone(found: dict[str, object]) -> bool:
-    """Say whether a record has turns of texts and nothing else, as most have.
-
-    Looking for other keys in each object of every record takes four times as long.
-    """
-    turns = found.get("turns")
-    return (
-        found.keys() <= _PLAIN_LINE_KEYS
-        and type(turns) is list
-        and all(type(turn) is dict and turn.keys() <= _PLAIN_TURN_KEYS for turn in turns)
-        and not any(
-            type(document) is dict
-            for turn in turns
-            if type(turn.get("retrieval_context")) is list
-            for document in turn["retrieval_context"]
-        )
-    )
 
 
 def _respell_known_keys(found: dict[str, object], names: frozenset[str]) -> dict[str, object]:

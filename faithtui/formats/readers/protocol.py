@@ -18,7 +18,7 @@ from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError
 from faithtui.formats.readers.values.draft import ConversationDraft
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, which takes four times as long to make
 class ParsedRecord:
     """What one record of a file gave: a conversation, or why there is none."""
 

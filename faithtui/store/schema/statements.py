@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 from sqlalchemy import (
@@ -62,16 +61,21 @@ def make_in_condition(key: ColumnElement[Any], numbers: Collection[int]) -> Colu
 
 
 @lru_cache(maxsize=16)
-def _compile_insert(
-    table: TableClause, columns: tuple[str, ...]
-) -> tuple[str, tuple[Callable[[Any], Any] | None, ...]]:
-    """Write an INSERT for the driver, with what makes the driver's value of each column's."""
-    dialect = SQLiteDialect()
-    quote = dialect.identifier_preparer.quote
+def _compile_insert(table: TableClause, columns: tuple[str, ...]) -> str:
+    """Write an INSERT for the driver."""
+    quote = SQLiteDialect().identifier_preparer.quote
     names = ", ".join(quote(name) for name in columns)
     places = ", ".join("?" * len(columns))
-    writers = (table.c[name].type.dialect_impl(dialect).bind_processor(dialect) for name in columns)
-    return f"INSERT INTO {quote(table.name)} ({names}) VALUES ({places})", tuple(writers)
+    return f"INSERT INTO {quote(table.name)} ({names}) VALUES ({places})"
+
+
+@lru_cache(maxsize=16)
+def get_driver_value_maker(column: ColumnElement[Any]) -> Callable[[Any], Any]:
+    """Give what makes the driver's value of a column's, where that is another one."""
+    dialect = SQLiteDialect()
+    make = column.type.dialect_impl(dialect).bind_processor(dialect)
+    assert make is not None
+    return make
 
 
 def insert_rows(
@@ -79,9 +83,6 @@ def insert_rows(
     table: TableClause,
     columns: tuple[str, ...],
     rows: Iterable[tuple[Any, ...]],
-    *,
-    storable: Collection[str] = (),
-    constants: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Insert many rows, past the layers that take most of the time of an import.
 
@@ -89,40 +90,10 @@ def insert_rows(
         connection: In a write.
         table: Where to.
         columns: Names of all columns that have no default.
-        rows: Values in the order of the columns.
-        storable: Columns whose values the driver takes as they are: texts that were made storable
-            before, numbers.
-        constants: Columns that have one value in all rows.
+        rows: Values in the order of the columns, as the driver takes them: storable texts,
+            numbers, and of other columns what `get_driver_value_maker` makes.
     """
-    text, writers = _compile_insert(table, (*columns, *constants))
-    fixed = [
-        value if writer is None else writer(value)
-        for value, writer in zip(constants.values(), writers[len(columns) :], strict=True)
-    ]
-    writers = writers[: len(columns)]
-    changed = [
-        (place, writer)
-        for place, writer in enumerate(writers)
-        if writer is not None and columns[place] not in storable
-    ]
-
-    empties: dict[str, list[Any] | dict[str, Any]] = {"images": [], "details": {}}
-    empty = {
-        place: writer(empties[columns[place]])
-        for place, writer in changed
-        if columns[place] in empties
-    }
-
-    def convert(row: tuple[Any, ...]) -> list[Any]:
-        values = [*row, *fixed]
-        for place, writer in changed:
-            value = values[place]
-            # Almost nothing has an image, and encoding all the empty lists takes a tenth.
-            is_empty = not value and value is not None and place in empty
-            values[place] = empty[place] if is_empty else writer(value)
-        return values
-
-    get_driver_connection(connection).executemany(text, map(convert, rows))
+    get_driver_connection(connection).executemany(_compile_insert(table, columns), rows)
 
 
 def get_driver_connection(connection: Connection) -> Any:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from sqlalchemy import Dialect, Text
 from sqlalchemy.types import TypeDecorator
 
-from faithtui.domain.conversation import Passage, normalise_text
+from faithtui.domain.conversation import Document, Passage, normalise_text
 
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -46,7 +46,7 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(replace_unstorable_characters(text).encode("utf-8")).hexdigest()
 
 
-def hash_passage_with_images(passage: Passage) -> str:
+def hash_passage_with_images(passage: Passage | Document) -> str:
     """Give equal texts with equal images the same 64 hexadecimal digits; as `text_hash` without.
 
     A text that spells out the mark of an image is not the same as a text with that image.

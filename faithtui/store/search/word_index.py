@@ -97,9 +97,11 @@ _MESSAGES = """(
 _INDEXED_TABLES = (
     _IndexedTable(
         "conversation",
-        f"""
-        SELECT conversation.id, coalesce(length({_MESSAGES}), 0) FROM conversation
-        WHERE conversation.id > ? ORDER BY conversation.id LIMIT ?
+        """
+        SELECT conversation.id, (
+            SELECT coalesce(sum(length(content)), 0) FROM turn
+            WHERE turn.conversation_id = conversation.id
+        ) FROM conversation WHERE conversation.id > ? ORDER BY conversation.id LIMIT ?
         """,
         f"""
         INSERT INTO search_conversation (rowid, text)
