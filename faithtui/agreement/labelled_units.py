@@ -296,8 +296,8 @@ class LabelDesign:
     stopping early is harmless."""
     passed_over: int = 0
     """Claims of the sample, with `CLUSTER` conversations, that are still to do before labelled
-    ones, in the drawn order. Where they and the skipped ones are more than those, nothing says how
-    the labelled ones were chosen: `kind` is `CONVENIENCE`, and the skipped ones are counted."""
+    ones, in the drawn order. Where somebody chose what is labelled, and not the draw, `kind` is
+    `CONVENIENCE`, and what is skipped is counted too."""
     outside: int = 0
     """Labelled claims that are not of the sample: a convenience sample, left out of its
     figures."""

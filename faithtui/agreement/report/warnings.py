@@ -413,8 +413,8 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
         yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
     elif design.kind is DesignKind.CONVENIENCE and design.passed_over:
         message = (
-            f"More of the sample «{design.name}» is skipped or still to do before labelled {many} "
-            "in the drawn order than is labelled: nothing says how those were chosen, so no "
+            f"More of the sample «{design.name}» is skipped, or passed over before labelled {many} "
+            "in the drawn order, than is labelled: nothing says how those were chosen, so no "
             "corrected rate is given. Label on in the order of the sample to have one, or name "
             "another sample."
         )

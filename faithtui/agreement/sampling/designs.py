@@ -77,9 +77,6 @@ class LabelledSample:
     say what a labelled claim stands for, whoever judges it."""
     population: Population | None = None
     """What it was drawn from where only drawn conversations are in the store."""
-    drawn_elsewhere: frozenset[ClaimId] = frozenset()
-    """Claims that were labelled as another random sample served them, so that chance alone put them
-    where they are in this one."""
 
     def map_claims_to_strata_and_positions(self) -> dict[ClaimId, tuple[str, int]]:
         """Say of which stratum each claim is, and where it stands in the drawn order, from 0."""
@@ -161,7 +158,11 @@ def _was_judged_because_drawn(
 
 
 def find_label_design(
-    claims: Sequence[ClaimUnit], sample: LabelledSample | None, *, rated: bool = False
+    claims: Sequence[ClaimUnit],
+    sample: LabelledSample | None,
+    *,
+    rated: bool = False,
+    left_out: Collection[ClaimId] = (),
 ) -> LabelDesign:
     """Say how the labelled claims of a run were chosen.
 
@@ -169,6 +170,8 @@ def find_label_design(
         claims: All claims of the run.
         sample: The sample to rest on, unless every claim is labelled; None: none is to be had.
         rated: They are whole answers, and ratings came with the data, see `LabelDesign.rated`.
+        left_out: Claims whose labels were given with the judge's verdict in view, and are read as
+            if they were not there: they were served, and nobody passed them over.
     """
     labelled = [each for each in claims if each.state is LabelState.LABELLED]
     kind = _choose_design_kind(claims, labelled, sample, rated=rated)
@@ -200,38 +203,65 @@ def find_label_design(
             unjudged=sample.unjudged,
             beyond=sample.beyond,
         )
-    passed_over = _count_passed_over_if_most(claims, sample)
-    if not passed_over:
-        return _make_design_of_sample(kind, claims, sample, rated=rated)
-    # Labels that were there before the draw were chosen, and luck only takes some of them.
-    return replace(by_hand, passed_over=passed_over)
-
-
-def _count_passed_over_if_most(claims: Sequence[ClaimUnit], sample: LabelledSample) -> int:
-    """Count what is skipped or still to do before labelled claims; 0 unless it is more than those.
-
-    With `CONVERSATIONS` those are counted; one of which a part is skipped is done.
-    """
+    found = _make_design_of_sample(kind, claims, sample, rated=rated)
     drawn = [
         (each, state)
         for each, state in _list_drawn_claims_with_states(claims, sample)
-        if each.claim not in sample.drawn_elsewhere
+        if not (each.shown or each.claim in left_out)
     ]
-    labelled = LabelState.LABELLED
-    if sample.design is SamplingDesign.CONVERSATIONS:
-        begun = {each.item for each, state in drawn if state is labelled}
-        drawn = [
-            (each, state if each.item in begun else LabelState.UNREVIEWED) for each, state in drawn
-        ]
-        states = _list_conversation_states(drawn)
-        passed_over = _count_unfinished_before_begun_conversations(drawn, states)
-        done = len(states) - states.count(LabelState.UNREVIEWED)
+    if not labelled or not _were_claims_chosen(drawn, sample.design):
+        return found
+    skipped = sum(state is LabelState.SKIPPED for _, state in drawn)
+    return replace(by_hand, passed_over=found.passed_over + skipped)
+
+
+def _were_claims_chosen(
+    drawn: Sequence[tuple[SampledClaim, LabelState]], design: SamplingDesign
+) -> bool:
+    """Say whether those who labelled, and not the draw, chose most of what is labelled.
+
+    What is labelled before the first gap is a random sample, whatever was labelled before the draw.
+    Somebody chose the rest if it is more than half as much, and if more was passed over before it
+    than is labelled: one gap, or one label out of order, is no choice. Nor may more be skipped than
+    labelled.
+
+    Args:
+        drawn: In the drawn order, without what is shown with the judge's verdict.
+        design: With `CONVERSATIONS` those are counted.
+    """
+    counts = Counter(state for _, state in drawn)
+    if counts[LabelState.SKIPPED] > counts[LabelState.LABELLED]:
+        return True
+    if design is SamplingDesign.CONVERSATIONS:
+        whole = _list_conversation_states(drawn)
+        passed_over = _count_unfinished_before_begun_conversations(drawn, whole)
     else:
-        passed_over = _count_unlabelled_before_served_claims(
-            [(each, state if state is labelled else LabelState.UNREVIEWED) for each, state in drawn]
-        )
-        done = sum(state is labelled for _, state in drawn)
-    return passed_over if passed_over > done else 0
+        passed_over = _count_unlabelled_before_served_claims(drawn)
+    before, after = _count_labelled_around_gap(drawn, design)
+    return passed_over > before + after and 2 * after > before
+
+
+def _count_labelled_around_gap(
+    drawn: Sequence[tuple[SampledClaim, LabelState]], design: SamplingDesign
+) -> tuple[int, int]:
+    """Count what is labelled before the first gap of its stratum, and after it.
+
+    A gap is a claim, or a conversation, of which something is neither labelled nor skipped.
+    """
+    states: dict[tuple[str, ItemId | ClaimId], set[LabelState]] = {}
+    for each, state in drawn:
+        unit = each.item if design is SamplingDesign.CONVERSATIONS else each.claim
+        states.setdefault((each.stratum, unit), set()).add(state)
+    with_gap = set[str]()
+    before = after = 0
+    for (stratum, _), found in states.items():
+        if stratum in with_gap:
+            after += LabelState.LABELLED in found
+        elif found - {LabelState.LABELLED, LabelState.SKIPPED}:
+            with_gap.add(stratum)
+        else:
+            before += LabelState.LABELLED in found
+    return before, after
 
 
 def _list_drawn_claims_with_states(

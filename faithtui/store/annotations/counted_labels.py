@@ -129,6 +129,11 @@ def replay_log_into_counted_labels(
     return found
 
 
+def list_claims_labelled_in_view(log: Sequence[LabelEvent]) -> set[ClaimId]:
+    """List the claims that somebody labelled with a judge's verdict in view."""
+    return {act.claim for act in log if _was_judge_shown(act)}
+
+
 def _read_single_blind_label(
     act: LabelEvent, places: Mapping[LabelId, int], translate: Callable[[str], str | None]
 ) -> CountedLabels | None:

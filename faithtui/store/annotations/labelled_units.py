@@ -37,6 +37,7 @@ from faithtui.store.annotations.counted_labels import (
     UNREVIEWED,
     CountedLabels,
     came_with_data,
+    list_claims_labelled_in_view,
     read_claims_label_log,
     read_run_label_log,
     replay_log_into_counted_labels,
@@ -117,7 +118,12 @@ def read_report_units(
         claims=claims,
         answers=answers,
         scores=tuple(iter_human_and_judge_scores(known.judged, label_by_claim)),
-        design=find_label_design(claims, None if sample is None else sample.sample, rated=rated),
+        design=find_label_design(
+            claims,
+            None if sample is None else sample.sample,
+            rated=rated,
+            left_out=list_claims_labelled_in_view(known.log) if settings.blind_only else (),
+        ),
         unrated=unrated,
         evidence=read_evidence_units(connection, run_id, known.judged),
         extraction=read_extraction_units_of_complete_answers(

@@ -165,10 +165,10 @@ class Provenance:
         at: datetime,
         *,
         imported_before: datetime | None,
-        imported_since: datetime | None,
+        imported_since: datetime | None = None,
         are_imported: bool = False,
     ) -> set[ClaimId]:
-        """List the claims that somebody labelled blind when who had seen the judge was deleted.
+        """List the claims with a blind label of after a deletion that they may have to do with.
 
         Args:
             claims: Of which.

@@ -1,6 +1,6 @@
 """The sample that a report on a run rests on: one of its own, or of a run over the same claims."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
@@ -9,7 +9,6 @@ from sqlalchemy import Connection, select
 from faithtui.agreement.population import Population
 from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, restrict_sample_to_run
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
-from faithtui.domain.annotations import COUNTED_ACTIONS
 from faithtui.domain.ids import ClaimId, ClaimSetId, ItemId, RunId, SampleId
 from faithtui.errors import NoSharedClaims, StoreError
 from faithtui.store.samples.claim_set_rows import read_source_sample_and_frame_of_set
@@ -18,7 +17,6 @@ from faithtui.store.schema.json_columns import AnyRow
 from faithtui.store.schema.tables import (
     claim_set,
     claim_set_claim,
-    human_label,
     run,
     run_item,
     sample,
@@ -234,47 +232,6 @@ def _read_sample(connection: Connection, row: AnyRow) -> LabelledSample:
             for claim_id, item, stratum, shown in claims
         ),
         population=None if row.population is None else Population.from_json(row.population),
-        drawn_elsewhere=_read_claims_labelled_in_order_of_other_samples(connection, row),
-    )
-
-
-def _read_claims_labelled_in_order_of_other_samples(
-    connection: Connection, row: AnyRow
-) -> frozenset[ClaimId]:
-    """Read the claims that other random samples of a run served to whoever labelled them.
-
-    Left out are samples by strata, which take more of some claims, and those of which less than
-    half is labelled before the last label: their queue was not followed.
-
-    Args:
-        connection: Where to read.
-        row: The sample itself.
-    """
-    served = (
-        select(sample_claim.c.sample_id, sample_claim.c.position, sample_claim.c.claim_id)
-        .distinct()
-        .join(sample, sample.c.id == sample_claim.c.sample_id)
-        .join(
-            human_label,
-            (human_label.c.sample_id == sample_claim.c.sample_id)
-            & (human_label.c.claim_id == sample_claim.c.claim_id),
-        )
-        .where(
-            sample.c.run_id == row.run_id,
-            sample.c.id != row.id,
-            sample.c.kind.in_(_REPRESENTATIVE_KINDS),
-            sample.c.design != SamplingDesign.STRATIFIED.value,
-            sample.c.population.is_(None),
-            human_label.c.action.in_([each.value for each in COUNTED_ACTIONS]),
-        )
-    )
-    claims: dict[int, set[ClaimId]] = defaultdict(set)
-    ends: dict[int, int] = defaultdict(int)
-    for number, position, claim_id in connection.execute(served):
-        claims[number].add(ClaimId(claim_id))
-        ends[number] = max(ends[number], position + 1)
-    return frozenset().union(
-        *(found for number, found in claims.items() if ends[number] <= 2 * len(found))
     )
 
 

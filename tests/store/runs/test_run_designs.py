@@ -34,6 +34,11 @@ from tests.store.building import (
     windows_of,
 )
 
+_KIND_OF = {
+    SamplingDesign.SIMPLE: DesignKind.SIMPLE,
+    SamplingDesign.CONVERSATIONS: DesignKind.CLUSTER,
+}
+
 FIVE: Labels = {1: ("yes", "no"), 3: ("idk", "yes", "yes")}
 """Two windows; three times `yes`, once each of the others."""
 
@@ -76,10 +81,9 @@ def label(
     claims: Iterable[ClaimId],
     word: str = "yes",
     who: str = "ann",
-    sample: SampleId | None = None,
 ) -> None:
     for claim in claims:
-        store.reviews.record_verdict(claim, who, word, run=run, saw_judge=False, sample=sample)
+        store.reviews.record_verdict(claim, who, word, run=run, saw_judge=False)
 
 
 def skip(store: Store, run: RunId, claim: ClaimId) -> None:
@@ -225,26 +229,70 @@ def test_labels_that_were_there_before_a_draw_of_most_claims_are_no_sample(
     assert (found.kind, found.passed_over) == (DesignKind.SIMPLE, 1)
 
 
-def test_labels_of_an_earlier_sample_do_not_make_a_second_one_chosen(
+def test_a_pilot_is_taken_until_more_of_a_second_sample_is_labelled(
     store: Store, run: RunId
 ) -> None:
-    pilot = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 3, 4))
-    label(store, run, drawn(store, pilot), sample=pilot.id)
-    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 15))
+    pilot = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 3, 4), name="pilot")
+    label(store, run, drawn(store, pilot))
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 15), name="second")
     order = drawn(store, row)
-    of_both = [place for place, each in enumerate(order) if each in drawn(store, pilot)]
-    found = design(store, run, row.id)
-    assert (found.kind, found.strata[0].labelled) == (DesignKind.SIMPLE, len(of_both))
-    assert found.passed_over == of_both[-1] + 1 - len(of_both) > len(of_both)
+    assert sum(each in drawn(store, pilot) for each in order) == 3
+    assert (design(store, run).kind, design(store, run).name) == (DesignKind.SIMPLE, "pilot")
+    assert design(store, run, row.id).kind is DesignKind.CONVENIENCE
+    label(store, run, order[:5])
+    assert (design(store, run).kind, design(store, run).name) == (DesignKind.SIMPLE, "second")
 
 
-def test_labels_of_an_earlier_sample_whose_order_nobody_followed_were_chosen(
+def test_one_label_out_of_order_or_one_claim_left_out_chooses_nothing(
     store: Store, run: RunId
 ) -> None:
-    first = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 3, 20))
-    label(store, run, drawn(store, first)[-3:], sample=first.id)
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 20))
+    order = drawn(store, row)
+    label(store, run, [*order[:4], order[19]])
+    found = design(store, run)
+    assert (found.kind, found.passed_over, found.random_prefix) == (DesignKind.SIMPLE, 15, False)
+    label(store, run, order[5:19])
+    found = design(store, run)
+    assert (found.kind, found.passed_over) == (DesignKind.SIMPLE, 1)
+
+
+def test_where_more_is_skipped_than_labelled_what_is_labelled_was_chosen(
+    store: Store, run: RunId
+) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 19))
-    assert design(store, run, row.id).kind is DesignKind.CONVENIENCE
+    order = drawn(store, row)
+    label(store, run, order[:6])
+    for each in order[6:13]:
+        skip(store, run, each)
+    found = design(store, run)
+    assert (found.kind, found.passed_over) == (DesignKind.CONVENIENCE, 7)
+    label(store, run, order[13:14])
+    assert design(store, run).kind is DesignKind.SIMPLE
+
+
+@pytest.mark.parametrize("plan", [SamplingDesign.SIMPLE, SamplingDesign.CONVERSATIONS])
+def test_claims_that_were_served_with_the_judge_shown_are_not_passed_over(
+    store: Store, run: RunId, plan: SamplingDesign
+) -> None:
+    size = 4 if plan is SamplingDesign.CONVERSATIONS else 19
+    row = sampled(store, run, SamplePlan(plan, 7, size, {}, 0.4))
+    served = store.samples.list_claims_in_served_order(row.id, "ann")
+    shown = {each.claim for each in served if each.shown}
+    assert len(shown) > 4
+    for claim in drawn(store, row):
+        store.reviews.record_verdict(claim, "ann", "yes", run=run, saw_judge=claim in shown)
+    blind = store.labelled_units.read_report_units(run, UnitSettings(blind_only=True)).design
+    assert blind.kind is design(store, run).kind is _KIND_OF[plan]
+
+
+def test_claims_that_were_labelled_with_the_judge_in_view_are_not_passed_over(
+    store: Store, run: RunId
+) -> None:
+    order = drawn(store, sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 19)))
+    for place, claim in enumerate(order):
+        store.reviews.record_verdict(claim, "ann", "yes", run=run, saw_judge=place < 12)
+    blind = store.labelled_units.read_report_units(run, UnitSettings(blind_only=True)).design
+    assert (blind.kind, blind.strata[0].labelled) == (DesignKind.SIMPLE, 7)
 
 
 def test_conversations_that_were_labelled_before_a_draw_of_all_are_no_sample(

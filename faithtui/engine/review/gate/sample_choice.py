@@ -28,7 +28,7 @@ from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
-from faithtui.store.deletion_records import EXPOSURES, DeletionKind, DeletionRow
+from faithtui.store.deletion_records import EXPOSURES, DeletionKind
 from faithtui.store.records import RunRow
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
@@ -72,8 +72,8 @@ _VERDICTS = "verdicts"
 """What deletions call verdicts of a judge that went along."""
 _IMPORTED = (
     "the labels of {late:,} of the {many:,} labelled {units} in the figures came with data after a "
-    "run had judged them, deleted or not, or beside one whose judge was asked elsewhere: nothing "
-    "says whether those who gave them saw its verdicts."
+    "run had judged them, or may have and was deleted, or beside one whose judge was asked "
+    "elsewhere: nothing says whether those who gave them saw its verdicts."
 )
 _DELETED = (
     "{gone:,} label events were deleted since conversations of the run were imported (lastly on "
@@ -301,37 +301,12 @@ def _add_labels_after_deleted_exposures(
     Who saw what of them went too. What they were is not known, so all that may be the same are
     asked about. A deleted annotator is not: another name hides as much.
     """
-    claims = counted.claims
-    rows, found = _find_labels_after_deletions(store, claims, EXPOSURES)
-    if found:
-        message = _EXPOSURES_DELETED.format(
-            many=len(found),
-            of=len(claims),
-            units=counted.level,
-            at=rows[-1].created_at,
-            by=rows[-1].deleted_by,
-        )
-        selection.add_labels("exposures_deleted", found, counted, message)
-
-
-def _find_labels_after_deletions(
-    store: Store, claims: Collection[ClaimId], gone: str, *, are_imported: bool = False
-) -> tuple[list[DeletionRow], set[ClaimId]]:
-    """Find the labels that were given once something was deleted, perhaps of their conversations.
-
-    Args:
-        store: Where to read.
-        claims: Of which.
-        gone: What was deleted, as deletions count it.
-        are_imported: Find labels that came with data, instead of those that were given blind.
-
-    Returns:
-        The deletions, and the claims.
-    """
-    found = set[ClaimId]()
+    claims, found = counted.claims, set[ClaimId]()
     deletions = store.deletions.list_deletions()
     rows = [
-        each for each in deletions if each.counts.get(gone) and each.kind is not DeletionKind.PERSON
+        each
+        for each in deletions
+        if each.counts.get(EXPOSURES) and each.kind is not DeletionKind.PERSON
     ]
     for row in rows:
         # A run that is deleted first takes the notes along, and its conversations may follow.
@@ -345,9 +320,16 @@ def _find_labels_after_deletions(
             row.created_at,
             imported_before=row.created_at if row.kind is DeletionKind.RUN else None,
             imported_since=min(conversations_gone_at, default=None),
-            are_imported=are_imported,
         )
-    return rows, found
+    if found:
+        message = _EXPOSURES_DELETED.format(
+            many=len(found),
+            of=len(claims),
+            units=counted.level,
+            at=rows[-1].created_at,
+            by=rows[-1].deleted_by,
+        )
+        selection.add_labels("exposures_deleted", found, counted, message)
 
 
 def _add_labels_after_other_run(
@@ -370,7 +352,11 @@ def _add_imported_labels(selection: LabelSelection, store: Store, counted: _Coun
     late = store.provenance.list_claims_imported_after_judging(
         alone, are_answers=counted.are_answers
     )
-    late |= _find_labels_after_deletions(store, alone, _VERDICTS, are_imported=True)[1]
+    for row in store.deletions.list_deletions():
+        if row.kind is DeletionKind.RUN and row.counts.get(_VERDICTS):
+            late |= store.provenance.list_claims_labelled_after_deletion(
+                alone, row.created_at, imported_before=row.created_at, are_imported=True
+            )
     message = _IMPORTED.format(late=len(late), many=len(counted.units), units=counted.level)
     selection.add_labels("imported_labels", late, counted, message)
 
