@@ -204,21 +204,19 @@ def find_label_design(
             beyond=sample.beyond,
         )
     found = _make_design_of_sample(kind, claims, sample, rated=rated)
-    drawn = [
-        (each, state)
-        for each, state in _list_drawn_claims_with_states(claims, sample)
-        if not (each.shown or each.claim in left_out)
-    ]
-    if not labelled or not _were_claims_chosen(drawn, sample.design):
+    states = {each.claim: each.state for each in claims}
+    if not labelled or was_draw_followed(sample, states, left_out):
         return found
-    skipped = sum(state is LabelState.SKIPPED for _, state in drawn)
+    skipped = sum(each.skipped for each in found.strata)
     return replace(by_hand, passed_over=found.passed_over + skipped)
 
 
-def _were_claims_chosen(
-    drawn: Sequence[tuple[SampledClaim, LabelState]], design: SamplingDesign
+def was_draw_followed(
+    sample: LabelledSample,
+    states: Mapping[ClaimId, LabelState],
+    left_out: Collection[ClaimId] = (),
 ) -> bool:
-    """Say whether those who labelled, and not the draw, chose most of what is labelled.
+    """Say whether the draw, and not those who labelled, chose most of what is labelled.
 
     What is labelled before the first gap is a random sample, whatever was labelled before the draw.
     Somebody chose the rest if it is more than half as much, and if more was passed over before it
@@ -226,19 +224,25 @@ def _were_claims_chosen(
     labelled.
 
     Args:
-        drawn: In the drawn order, without what is shown with the judge's verdict.
-        design: With `CONVERSATIONS` those are counted.
+        sample: What was drawn. What is shown with the judge's verdict is left out.
+        states: How its claims stand; those that are not there are still to do.
+        left_out: See `find_label_design`.
     """
+    drawn = [
+        (each, states.get(each.claim, LabelState.UNREVIEWED))
+        for each in sample.claims
+        if not (each.shown or each.claim in left_out)
+    ]
     counts = Counter(state for _, state in drawn)
     if counts[LabelState.SKIPPED] > counts[LabelState.LABELLED]:
-        return True
-    if design is SamplingDesign.CONVERSATIONS:
+        return False
+    if sample.design is SamplingDesign.CONVERSATIONS:
         whole = _list_conversation_states(drawn)
         passed_over = _count_unfinished_before_begun_conversations(drawn, whole)
     else:
         passed_over = _count_unlabelled_before_served_claims(drawn)
-    before, after = _count_labelled_around_gap(drawn, design)
-    return passed_over > before + after and 2 * after > before
+    before, after = _count_labelled_around_gap(drawn, sample.design)
+    return passed_over <= before + after or 2 * after <= before
 
 
 def _count_labelled_around_gap(
@@ -285,10 +289,12 @@ def _make_design_of_sample(
         _list_conversation_states(drawn) if sample.design is SamplingDesign.CONVERSATIONS else None
     )
     inside = {each.claim for each in sample.claims}
+    # What is shown with the judge's verdict is in no figure: nobody has to have answered it.
+    blind = [(each, state) for each, state in drawn if not each.shown]
     passed_over = (
-        _count_unlabelled_before_served_claims(drawn)
+        _count_unlabelled_before_served_claims(blind)
         if whole is None
-        else _count_unfinished_before_begun_conversations(drawn, whole)
+        else _count_unfinished_before_begun_conversations(blind, _list_conversation_states(blind))
     )
     return LabelDesign(
         kind,
@@ -297,7 +303,7 @@ def _make_design_of_sample(
         sample=sample.id,
         name=sample.name,
         seed=sample.seed,
-        random_prefix=not (passed_over if whole is None else _has_served_after_unfinished(drawn)),
+        random_prefix=not (passed_over if whole is None else _has_served_after_unfinished(blind)),
         passed_over=passed_over,
         outside=sum(
             each.state is LabelState.LABELLED and each.claim not in inside for each in claims

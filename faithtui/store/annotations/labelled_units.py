@@ -5,7 +5,7 @@ moments. What people said comes in the words of the run's metric.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -106,7 +106,8 @@ def read_report_units(
     """
     known = _read_run_labels(connection, run_id, settings)
     rated = _has_imported_ratings(known)
-    sample = _find_report_sample(connection, run_id, settings, known, rated=rated)
+    left_out = list_claims_labelled_in_view(known.log) if settings.blind_only else set[ClaimId]()
+    sample = _find_report_sample(connection, run_id, settings, known, left_out, rated=rated)
     claims = tuple(_make_claim_units(connection, run_id, known, settings, severity, sample))
     label_by_claim = {
         each: found.run_label
@@ -122,7 +123,7 @@ def read_report_units(
             claims,
             None if sample is None else sample.sample,
             rated=rated,
-            left_out=list_claims_labelled_in_view(known.log) if settings.blind_only else (),
+            left_out=left_out,
         ),
         unrated=unrated,
         evidence=read_evidence_units(connection, run_id, known.judged),
@@ -292,23 +293,25 @@ def _find_report_sample(
     run_id: RunId,
     settings: UnitSettings,
     known: _RunLabels,
+    left_out: Collection[ClaimId],
     *,
     rated: bool,
 ) -> ReportSample | None:
     """Read the sample that the labels of a run rest on; None where they need none or have none."""
-    labelled = {
-        claim_id
+    states = {
+        claim_id: people.state
         for claim_id, people in known.labels_by_claim.items()
-        if people.state is LabelState.LABELLED and claim_id in known.words
+        if claim_id in known.words
     }
+    labelled = sum(state is LabelState.LABELLED for state in states.values())
     if settings.claim_set is not None:
         beyond = len(known.judged.homes) - len(known.matched.homes)
         return read_sample_behind_claim_set(
             connection, settings.claim_set, known.words.keys(), beyond
         )
-    is_census = labelled and len(labelled) == len(known.words) and not rated
+    is_census = labelled and labelled == len(known.words) and not rated
     found = choose_and_read_sample_of_run_labels(
-        connection, run_id, settings.sample, known.words.keys(), labelled
+        connection, run_id, settings.sample, known.words.keys(), states, left_out
     )
     if not is_census or found is None:
         return found

@@ -1,13 +1,19 @@
 """The sample that a report on a run rests on: one of its own, or of a run over the same claims."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, select
 
+from faithtui.agreement.labelled_units import LabelState
 from faithtui.agreement.population import Population
-from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, restrict_sample_to_run
+from faithtui.agreement.sampling.designs import (
+    LabelledSample,
+    SampledClaim,
+    restrict_sample_to_run,
+    was_draw_followed,
+)
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
 from faithtui.domain.ids import ClaimId, ClaimSetId, ItemId, RunId, SampleId
 from faithtui.errors import NoSharedClaims, StoreError
@@ -48,12 +54,15 @@ def choose_and_read_sample_of_run_labels(
     run_id: RunId,
     asked: SampleId | None,
     judged: Collection[ClaimId],
-    labelled: Collection[ClaimId],
+    states: Mapping[ClaimId, LabelState],
+    left_out: Collection[ClaimId],
 ) -> ReportSample | None:
     """Choose the sample that labels of a run rest on, and read what a report needs of it.
 
     Weights belong to claims: where no own sample is labelled, the claim set that the run judged is
-    taken, else the sample of another run over the same claims, else a set of them.
+    taken, else the sample of another run over the same claims, else a set of them. A sample whose
+    order was followed goes before one of which others chose what is labelled, as a pilot does
+    before the sample that was drawn after it, until that one has as many labels.
 
     Args:
         connection: Where to read.
@@ -61,7 +70,8 @@ def choose_and_read_sample_of_run_labels(
         asked: The sample to take; None: the one with the most labelled claims, of equals the
             newest.
         judged: All claims of the run.
-        labelled: Those that count as labelled.
+        states: How its claims stand that somebody acted on.
+        left_out: See `find_label_design`.
 
     Returns:
         None when no claim of any sample is labelled and none was asked for.
@@ -69,7 +79,15 @@ def choose_and_read_sample_of_run_labels(
     Raises:
         StoreError: The sample asked for is not there, shares no claim with the run, or is a repeat.
     """
-    chosen, chosen_set = _choose_sample_or_claim_set(connection, run_id, asked, judged, labelled)
+    labelled = {claim_id for claim_id, state in states.items() if state is LabelState.LABELLED}
+
+    def is_followed(number: SampleId) -> bool:
+        row = connection.execute(select(sample).where(sample.c.id == number)).one()
+        return was_draw_followed(_read_sample(connection, row), states, left_out)
+
+    chosen, chosen_set = _choose_sample_or_claim_set(
+        connection, run_id, asked, judged, labelled, is_followed
+    )
     if chosen_set is not None:
         return read_sample_behind_claim_set(connection, chosen_set, judged, 0)
     if chosen is None:
@@ -83,11 +101,16 @@ def _choose_sample_or_claim_set(
     asked: SampleId | None,
     judged: Collection[ClaimId],
     labelled: Collection[ClaimId],
+    is_followed: Callable[[SampleId], bool],
 ) -> tuple[SampleId | None, ClaimSetId | None]:
     """Choose what labels of a run rest on: a sample, a claim set, or neither."""
-    chosen = asked
-    if chosen is None:
-        chosen = _find_most_labelled_sample_of_run(connection, run_id, labelled)
+    if asked is not None:
+        return asked, None
+    own = _list_samples_most_labelled_first(connection, labelled, run_id, own=True)
+    chosen = next(filter(is_followed, own), None)
+    if chosen is None and own:
+        other = _find_sample_of_same_claims(connection, run_id, judged, labelled)
+        chosen = own[0] if other is None or not is_followed(other) else other
     if chosen is None:
         # The run is no whole: without its sample nothing could be said of what it stands for.
         chosen = _find_newest_population_sample(connection, run_id)
@@ -235,13 +258,6 @@ def _read_sample(connection: Connection, row: AnyRow) -> LabelledSample:
     )
 
 
-def _find_most_labelled_sample_of_run(
-    connection: Connection, run_id: RunId, labelled: Collection[ClaimId]
-) -> SampleId | None:
-    counts = _count_labelled_claims_by_sample(connection, labelled, run_id, own=True)
-    return max(counts, key=lambda each: (counts[each], each), default=None)
-
-
 def _find_newest_population_sample(connection: Connection, run_id: RunId) -> SampleId | None:
     """Find the newest sample of a run whose conversations were drawn with it."""
     found = connection.execute(
@@ -259,8 +275,7 @@ def _find_sample_of_same_claims(
     labelled: Collection[ClaimId],
 ) -> SampleId | None:
     """Find the sample of another run that stands for this one too."""
-    counts = _count_labelled_claims_by_sample(connection, labelled, run_id, own=False)
-    for each in sorted(counts, key=lambda each: (counts[each], each), reverse=True):
+    for each in _list_samples_most_labelled_first(connection, labelled, run_id, own=False):
         of = select(sample.c.run_id).where(sample.c.id == each).scalar_subquery()
         there = connection.execute(
             select(verdict.c.claim_id)
@@ -273,12 +288,12 @@ def _find_sample_of_same_claims(
     return None
 
 
-def _count_labelled_claims_by_sample(
+def _list_samples_most_labelled_first(
     connection: Connection, labelled: Collection[ClaimId], run_id: RunId, *, own: bool
-) -> Counter[SampleId]:
-    """Count the labelled claims of each sample of a run, or of all others."""
+) -> list[SampleId]:
+    """List the samples of a run, or of all others, with a labelled claim; of equals the newest."""
     if not labelled:
-        return Counter()
+        return []
     rows = connection.execute(
         select(sample_claim.c.sample_id, sample_claim.c.claim_id)
         .join(sample, sample.c.id == sample_claim.c.sample_id)
@@ -287,4 +302,5 @@ def _count_labelled_claims_by_sample(
             sample.c.kind.in_(_REPRESENTATIVE_KINDS),
         )
     )
-    return Counter(SampleId(number) for number, claim_id in rows if claim_id in labelled)
+    counts = Counter(SampleId(number) for number, claim_id in rows if claim_id in labelled)
+    return sorted(counts, key=lambda each: (counts[each], each), reverse=True)

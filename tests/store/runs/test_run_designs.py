@@ -243,6 +243,19 @@ def test_a_pilot_is_taken_until_more_of_a_second_sample_is_labelled(
     assert (design(store, run).kind, design(store, run).name) == (DesignKind.SIMPLE, "second")
 
 
+def test_a_pilot_of_another_run_is_taken_until_an_own_sample_was_followed(
+    store: Store, run: RunId
+) -> None:
+    pilot = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 3, 4), name="pilot")
+    label(store, run, drawn(store, pilot))
+    other = judged_all(store, "abcd", spec=replace(SPEC, judge="b", judge_fingerprint="b 1"))
+    own = sampled(store, other, SamplePlan(SamplingDesign.SIMPLE, 7, 16), name="own")
+    assert (design(store, other).kind, design(store, other).name) == (DesignKind.SIMPLE, "pilot")
+    assert design(store, other, own.id).kind is DesignKind.CONVENIENCE
+    label(store, other, drawn(store, own)[:12])
+    assert (design(store, other).kind, design(store, other).name) == (DesignKind.SIMPLE, "own")
+
+
 def test_one_label_out_of_order_or_one_claim_left_out_chooses_nothing(
     store: Store, run: RunId
 ) -> None:
@@ -283,6 +296,7 @@ def test_claims_that_were_served_with_the_judge_shown_are_not_passed_over(
         store.reviews.record_verdict(claim, "ann", "yes", run=run, saw_judge=claim in shown)
     blind = store.labelled_units.read_report_units(run, UnitSettings(blind_only=True)).design
     assert blind.kind is design(store, run).kind is _KIND_OF[plan]
+    assert blind.random_prefix
 
 
 def test_claims_that_were_labelled_with_the_judge_in_view_are_not_passed_over(
