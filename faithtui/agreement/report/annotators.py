@@ -55,7 +55,9 @@ class ReviewerLabels:
     def __init__(self, compared: ComparedClaims, *, with_audit: bool = False) -> None:
         claims, context = compared.all, compared.figure_context
         inside = (
-            compared.places_compared_shown_included if with_audit else compared.places_in_figures
+            compared.places_compared_in_sample_shown_included
+            if with_audit
+            else compared.places_in_figures
         )
         rows = select_by_position(claims.rows, inside)
         by_claim = [row.opinions for row in rows]

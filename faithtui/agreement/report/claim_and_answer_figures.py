@@ -89,7 +89,11 @@ def count_claim_review_coverage(compared: ComparedClaims) -> Coverage:
     is_excluded = claims.is_human_excluded | is_excluded_by_judge
     by_judge, tied = int(is_excluded_by_judge.sum()), int(claims.is_tied.sum())
     excluded = int(is_excluded.sum())
-    audit = int((is_compared & claims.is_drawn_with_judge_shown).sum())
+    audit = (
+        len(compared.places_compared_in_sample_shown_included) - len(compared.places_in_figures)
+        if compared.has_claims_drawn_with_judge_shown
+        else 0
+    )
     agreed = int((is_compared & (judge == human)).sum())
     states = dict.fromkeys(LabelState, 0)
     skipped = np.zeros(total, np.bool_)

@@ -347,7 +347,7 @@ class ComparedClaims:
         """Whether figures rest on each claim if it is labelled: of a sample, on what was drawn."""
         if self.design.kind in RANDOM_DESIGNS:
             return self.all.is_drawn_blind
-        return np.asarray(~self.all.is_drawn_with_judge_shown)
+        return np.ones(len(self.all), np.bool_)
 
     @property
     def rows_that_may_be_in_figures(self) -> Sequence[ClaimUnit]:
@@ -357,13 +357,12 @@ class ComparedClaims:
     @cached_property
     def has_claims_drawn_with_judge_shown(self) -> bool:
         """Whether some of the sample was drawn to be labelled with the judge's verdict in view."""
-        return bool(self.all.is_drawn_with_judge_shown.any())
+        return self.design.kind in RANDOM_DESIGNS and bool(self.all.is_drawn_with_judge_shown.any())
 
     @property
-    def places_compared_shown_included(self) -> Ints:
+    def places_compared_in_sample_shown_included(self) -> Ints:
         """The same with the claims that were served with the judge's verdict in view."""
-        inside = self.may_be_in_figures | self.all.is_drawn_with_judge_shown
-        return np.flatnonzero(self.is_compared & inside)
+        return np.flatnonzero(self.is_compared & self.all.is_of_sample)
 
     @cached_property
     def weighted_frame(self) -> WeightedFrame | None:

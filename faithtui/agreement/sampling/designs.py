@@ -231,18 +231,25 @@ def was_draw_followed(
     drawn = [
         (each, states.get(each.claim, LabelState.UNREVIEWED))
         for each in sample.claims
-        if not (each.shown or each.claim in left_out)
+        if not each.shown
+    ]
+    drawn = [
+        (each, state)
+        for each, state in drawn
+        if state is LabelState.LABELLED or each.claim not in left_out
     ]
     counts = Counter(state for _, state in drawn)
-    if counts[LabelState.SKIPPED] > counts[LabelState.LABELLED]:
+    labelled = counts[LabelState.LABELLED]
+    if counts[LabelState.SKIPPED] > labelled:
         return False
-    if sample.design is SamplingDesign.CONVERSATIONS:
-        whole = _list_conversation_states(drawn)
-        passed_over = _count_unfinished_before_begun_conversations(drawn, whole)
-    else:
-        passed_over = _count_unlabelled_before_served_claims(drawn)
     before, after = _count_labelled_around_gap(drawn, sample.design)
-    return passed_over <= before + after or 2 * after <= before
+    are_few_passed_over = _count_unlabelled_before_served_claims(drawn) <= labelled
+    if sample.design is SamplingDesign.CONVERSATIONS:
+        # One claim of each conversation is as much a choice as one conversation of many.
+        whole = _list_conversation_states(drawn)
+        unfinished = _count_unfinished_before_begun_conversations(drawn, whole)
+        are_few_passed_over = are_few_passed_over and unfinished <= before + after
+    return are_few_passed_over or 2 * after <= before
 
 
 def _count_labelled_around_gap(

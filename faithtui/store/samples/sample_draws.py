@@ -83,7 +83,9 @@ def choose_and_read_sample_of_run_labels(
 
     def is_followed(number: SampleId) -> bool:
         row = connection.execute(select(sample).where(sample.c.id == number)).one()
-        return was_draw_followed(_read_sample(connection, row), states, left_out)
+        found = _read_sample(connection, row)
+        inside = tuple(each for each in found.claims if each.claim in judged)
+        return was_draw_followed(replace(found, claims=inside), states, left_out)
 
     chosen, chosen_set = _choose_sample_or_claim_set(
         connection, run_id, asked, judged, labelled, is_followed
@@ -106,18 +108,21 @@ def _choose_sample_or_claim_set(
     """Choose what labels of a run rest on: a sample, a claim set, or neither."""
     if asked is not None:
         return asked, None
-    own = _list_samples_most_labelled_first(connection, labelled, run_id, own=True)
-    chosen = next(filter(is_followed, own), None)
-    if chosen is None and own:
-        other = _find_sample_of_same_claims(connection, run_id, judged, labelled)
-        chosen = own[0] if other is None or not is_followed(other) else other
+    own = _count_labelled_claims_by_sample(connection, labelled, run_id, own=True)
+    most = max(own.values(), default=0)
+    # A small sample says too little to take the place of a large one, whose order nobody followed.
+    large = [each for each, count in own.items() if 4 * count >= most]
+    chosen = next(filter(is_followed, large), None)
+    if chosen is None and large:
+        other = _find_sample_of_same_claims(connection, run_id, judged, labelled, is_followed)
+        chosen = large[0] if other is None or not is_followed(other) else other
     if chosen is None:
         # The run is no whole: without its sample nothing could be said of what it stands for.
         chosen = _find_newest_population_sample(connection, run_id)
     if chosen is None and labelled:
         number = connection.execute(select(run.c.claim_set).where(run.c.id == run_id)).scalar()
         if number is None:
-            chosen = _find_sample_of_same_claims(connection, run_id, judged, labelled)
+            chosen = _find_sample_of_same_claims(connection, run_id, judged, labelled, is_followed)
         if number is None and chosen is None:
             number = _find_set_of_same_claims(connection, judged, labelled)
         if number is not None:
@@ -273,9 +278,11 @@ def _find_sample_of_same_claims(
     run_id: RunId,
     judged: Collection[ClaimId],
     labelled: Collection[ClaimId],
+    is_followed: Callable[[SampleId], bool],
 ) -> SampleId | None:
-    """Find the sample of another run that stands for this one too."""
-    for each in _list_samples_most_labelled_first(connection, labelled, run_id, own=False):
+    """Find the sample of another run that stands for this one too, one that was followed first."""
+    found = []
+    for each in _count_labelled_claims_by_sample(connection, labelled, run_id, own=False):
         of = select(sample.c.run_id).where(sample.c.id == each).scalar_subquery()
         there = connection.execute(
             select(verdict.c.claim_id)
@@ -284,16 +291,20 @@ def _find_sample_of_same_claims(
         ).scalars()
         shared = sum(claim_id in judged for claim_id in there)
         if len(judged) - shared <= MOST_BEYOND * len(judged):
-            return each
-    return None
+            found.append(each)
+    return next(filter(is_followed, found), next(iter(found), None))
 
 
-def _list_samples_most_labelled_first(
+def _count_labelled_claims_by_sample(
     connection: Connection, labelled: Collection[ClaimId], run_id: RunId, *, own: bool
-) -> list[SampleId]:
-    """List the samples of a run, or of all others, with a labelled claim; of equals the newest."""
+) -> dict[SampleId, int]:
+    """Count the labelled claims of each sample of a run, or of all others, that has any.
+
+    Returns:
+        The one with the most first, of equals the newest.
+    """
     if not labelled:
-        return []
+        return {}
     rows = connection.execute(
         select(sample_claim.c.sample_id, sample_claim.c.claim_id)
         .join(sample, sample.c.id == sample_claim.c.sample_id)
@@ -303,4 +314,5 @@ def _list_samples_most_labelled_first(
         )
     )
     counts = Counter(SampleId(number) for number, claim_id in rows if claim_id in labelled)
-    return sorted(counts, key=lambda each: (counts[each], each), reverse=True)
+    order = sorted(counts, key=lambda each: (counts[each], each), reverse=True)
+    return {each: counts[each] for each in order}

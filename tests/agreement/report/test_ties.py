@@ -171,23 +171,6 @@ def test_no_figure_counts_labels_beside_the_sample_or_with_the_judge_shown() -> 
             assert warning.message.startswith(expected.message.partition(" that ")[0])
 
 
-def test_claims_drawn_to_be_shown_are_in_no_figure_where_the_sample_stands_for_nothing() -> None:
-    """The screen says of each that it counts in no figure."""
-    said = [("yes", ["yes"])] * 30 + [("no", ["no"])] * 10 + [("yes", ["no"])] * 10
-    claims = [claim(number, judge, words) for number, (judge, words) in enumerate(said)]
-    shown = [claim(50 + number, "no", ["no"])._replace(audit=True) for number in range(20)]
-    beside = [claim(70, "no", ["no"])._replace(position=None)]
-    design = LabelDesign(DesignKind.CONVENIENCE, 71, name="first", passed_over=60)
-
-    def report_with(others: Sequence[ClaimUnit]) -> AgreementReport:
-        found = readings([*claims, *others], design=design)
-        return agreement_report(found, FAITHFULNESS, RULE, ReportSettings())
-
-    alone, found = report_with(beside), report_with([*beside, *shown])
-    assert found.claims.agreement == alone.claims.agreement
-    assert (alone.claims.coverage.audit, found.claims.coverage.audit) == (0, 20)
-
-
 def test_a_tie_of_answers_sends_nobody_to_adjudication_which_lists_claims() -> None:
     found = report([("yes", ["yes", "no"])] * 3)
     tied = replace(found.answers.coverage, units=5, tied_in_figures=2, several_in_figures=5)

@@ -256,6 +256,44 @@ def test_a_pilot_of_another_run_is_taken_until_an_own_sample_was_followed(
     assert (design(store, other).kind, design(store, other).name) == (DesignKind.SIMPLE, "own")
 
 
+def test_a_small_sample_does_not_take_the_place_of_a_large_one(store: Store, run: RunId) -> None:
+    large = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 20), name="large")
+    order = drawn(store, large)
+    label(store, run, order[11:])
+    for seed in range(9):
+        row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, seed, 1), name=f"s{seed}")
+        assert row.size == 1
+    assert (design(store, run).kind, design(store, run).name) == (DesignKind.CONVENIENCE, "large")
+
+
+def test_a_second_run_takes_the_sample_that_was_followed_of_another(
+    store: Store, run: RunId
+) -> None:
+    pilot = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 3, 4), name="pilot")
+    label(store, run, drawn(store, pilot))
+    sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 19), name="second")
+    other = judged_all(store, "abcd", spec=replace(SPEC, judge="b", judge_fingerprint="b 1"))
+    assert (design(store, other).kind, design(store, other).name) == (DesignKind.SIMPLE, "pilot")
+
+
+def test_a_claim_of_each_conversation_is_a_choice_too(store: Store, run: RunId) -> None:
+    known = claims_of(store, run)
+    first_of = {each.conversation: each.claim for each in reversed(known)}
+    label(store, run, first_of.values())
+    sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 7, 4))
+    assert design(store, run).kind is DesignKind.CONVENIENCE
+
+
+def test_labels_in_view_beside_blind_ones_make_no_choice_a_sample(store: Store, run: RunId) -> None:
+    chosen = [each.claim for each in claims_of(store, run)[-3:]]
+    label(store, run, chosen)
+    sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 19))
+    for claim in chosen:
+        store.reviews.record_verdict(claim, "bob", "yes", run=run, saw_judge=True)
+    blind = store.labelled_units.read_report_units(run, UnitSettings(blind_only=True)).design
+    assert blind.kind is DesignKind.CONVENIENCE
+
+
 def test_one_label_out_of_order_or_one_claim_left_out_chooses_nothing(
     store: Store, run: RunId
 ) -> None:
