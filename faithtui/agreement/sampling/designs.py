@@ -245,10 +245,11 @@ def was_draw_followed(
     before, after = _count_labelled_around_gap(drawn, sample.design)
     are_few_passed_over = _count_unlabelled_before_served_claims(drawn) <= labelled
     if sample.design is SamplingDesign.CONVERSATIONS:
-        # One claim of each conversation is as much a choice as one conversation of many.
+        # Some claims of each conversation are as much a choice as one conversation of many.
         whole = _list_conversation_states(drawn)
+        finished = len(whole) - whole.count(LabelState.UNREVIEWED)
         unfinished = _count_unfinished_before_begun_conversations(drawn, whole)
-        are_few_passed_over = are_few_passed_over and unfinished <= before + after
+        are_few_passed_over = are_few_passed_over and unfinished <= finished
     return are_few_passed_over or 2 * after <= before
 
 

@@ -276,11 +276,13 @@ def test_a_second_run_takes_the_sample_that_was_followed_of_another(
     assert (design(store, other).kind, design(store, other).name) == (DesignKind.SIMPLE, "pilot")
 
 
-def test_a_claim_of_each_conversation_is_a_choice_too(store: Store, run: RunId) -> None:
-    known = claims_of(store, run)
-    first_of = {each.conversation: each.claim for each in reversed(known)}
-    label(store, run, first_of.values())
-    sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 7, 4))
+@pytest.mark.parametrize("count", [1, 3])
+def test_some_claims_of_each_conversation_are_a_choice_too(
+    store: Store, run: RunId, count: int
+) -> None:
+    row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 7, 4))
+    for claims in by_conversation(store, run, drawn(store, row)):
+        label(store, run, claims[:count])
     assert design(store, run).kind is DesignKind.CONVENIENCE
 
 
