@@ -243,8 +243,9 @@ async def test_a_note_that_a_line_cannot_hold_is_left_as_it_is(tmp_path: Path, n
     app = FaithApp(path, reviewer="ann", now=lambda: NOON)
     async with app.run_test(size=(160, 50)) as pilot:
         await opened(pilot)
-        await press(pilot, "enter", "enter", "home", "e", "Z", "enter")
+        await press(pilot, "enter", "enter", "home", "e")
         assert "opens your editor" in screen_text(app)
+        await press(pilot, "Z", "enter")
     with Store.open(path) as store:
         mine = store.runs.read_conversation_for_review(item, "ann").claims[0].mine
         assert mine is not None

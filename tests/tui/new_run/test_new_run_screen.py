@@ -172,6 +172,7 @@ async def cheap(requests: Sequence[RunRequest]) -> OrderPreview:
 
 
 async def test_a_run_by_batches_is_ordered_as_such(app: FaithApp) -> None:
+    app.session.environ = {"OPENAI_API_KEY": "sk-1"}
     ordered_runs: list[RunRequest] = []
 
     async def note(requests: Sequence[RunRequest]) -> None:

@@ -89,7 +89,7 @@ async def test_the_form_says_what_will_be_drawn_before_it_is(
         await press(pilot, "n")
         assert isinstance(app.screen, DrawSampleScreen)
         frame = len(app.session.store.samples.read_frame(app.session.run or RunId(1)))
-        assert f"{frame} of {frame} claims" in text_of(app, "preview")
+        assert f"all {frame} claims" in text_of(app, "preview")
         app.screen.query_one("#size", Input).value = "3"
         await calm(pilot)
         told = text_of(app, "preview")
