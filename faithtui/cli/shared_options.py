@@ -55,7 +55,8 @@ SampleOption = Annotated[
     int | None,
     typer.Option(
         metavar="ID",
-        help="The sample that the figures are based on. [the one with the most labels]",
+        help="The sample that the figures are based on. [of those labelled in their order, the "
+        "one with the most labels]",
     ),
 ]
 ClaimSetOption = Annotated[

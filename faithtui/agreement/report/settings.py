@@ -58,7 +58,7 @@ class ReportSettings:
     blind_only: bool = False
     """Verdicts given with the judge in view do not count."""
     sample: SampleId | None = None
-    """The sample to rest on; None: the one with the most labels."""
+    """The sample to rest on; None: the one with the most labels of those labelled in order."""
     claim_set: ClaimSetId | None = None
     """The version of a claim set to rest on; None: as `sample` says."""
     target: float = 0.1

@@ -67,8 +67,8 @@ def choose_and_read_sample_of_run_labels(
     Args:
         connection: Where to read.
         run_id: The run.
-        asked: The sample to take; None: the one with the most labelled claims, of equals the
-            newest.
+        asked: The sample to take; None: of those labelled in their order, the one with the
+            most labelled claims, of equals the newest.
         judged: All claims of the run.
         states: How its claims stand that somebody acted on.
         left_out: See `find_label_design`.

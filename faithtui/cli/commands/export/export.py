@@ -17,7 +17,6 @@ from faithtui.cli.shared_options import (
     CommonOptions,
     ForceOption,
     JsonOption,
-    SampleOption,
     SplitOption,
     StoreOption,
     merge_common_options,
@@ -112,7 +111,12 @@ def export(
         bool, typer.Option("--all", help="Add examples in which annotators agree with the judge.")
     ] = False,
     split: SplitOption = None,
-    sample: SampleOption = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            metavar="ID", help="The sample that weights are of. [the one with the most labels]"
+        ),
+    ] = None,
     licence: Annotated[
         str | None,
         typer.Option(

@@ -145,7 +145,7 @@ class GateRequest:
     blind_only: bool | None = None
     """Count blind verdicts only; None: as certified, else all."""
     sample: SampleId | None = None
-    """The sample to rest on; None: the one with the most labels."""
+    """The sample to rest on; None: the one with the most labels of those labelled in order."""
     claim_set: str | None = None
     """Name of the claim set to rest on, to whose claims the run's own are matched."""
     certificate: Path | None = None
