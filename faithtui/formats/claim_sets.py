@@ -27,7 +27,7 @@ from faithtui.errors import ExportError, InputError
 from faithtui.formats.fields import FieldReader
 from faithtui.formats.json_lines import format_json_line, read_json_lines
 from faithtui.formats.label_bundles import BundleReader, format_bundle_lines
-from faithtui.formats.readers.neutral import ParsedConversation, conversation_from_json
+from faithtui.formats.readers.conversation_json import ParsedConversation, conversation_from_json
 from faithtui.formats.writers.conversations import conversation_to_json
 
 FORMAT = "faithtui-claim-set"

@@ -61,7 +61,7 @@ from faithtui.metrics.option_checks import check_threshold, check_truths_extract
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import list_texts, refuse_unsupported_images
 from faithtui.metrics.reply_shapes import ParsedVerdict
-from faithtui.metrics.strategies.common import ask_or_return_error
+from faithtui.metrics.strategies.faithfulness_labels import ask_or_return_error
 
 SPEC = MetricSpec(
     key="deepevalex-faithfulness",

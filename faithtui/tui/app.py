@@ -43,7 +43,7 @@ from faithtui.tui.store_watcher import StoreWatcher
 from faithtui.tui.terminal import HangupDriver, choose_driver
 from faithtui.tui.theme import theme
 from faithtui.tui.theme.appearance import Appearance
-from faithtui.tui.widgets.look_styles import COMPONENTS
+from faithtui.tui.widgets.component_styles import COMPONENTS
 
 if TYPE_CHECKING:
     from faithtui.config import SettingsWithOrigins

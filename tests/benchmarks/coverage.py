@@ -24,9 +24,9 @@ from faithtui.agreement.gate.accuracy_transfer import (
 )
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState
 from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
+from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, find_label_design
 from faithtui.agreement.sampling.draw import (
     FrameUnit,

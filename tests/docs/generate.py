@@ -54,7 +54,7 @@ from faithtui.metrics import registry
 from faithtui.store.schema import judge_tables, tables
 from faithtui.store.schema.metadata import METADATA
 from faithtui.store.store import Store
-from faithtui.tui.keymap.bindings import format_keys_markdown, format_presets_markdown
+from faithtui.tui.keymap.declared_bindings import format_keys_markdown, format_presets_markdown
 from faithtui.tui.keymap.keymap import add_keys_of_dependent_bindings, preset_keymap
 from faithtui.tui.keymap.presets import CHANGES
 from faithtui.tui.settings import setting_lines

@@ -21,7 +21,7 @@ from faithtui.domain.scores import (
     score_conversation,
 )
 from faithtui.formats.json_lines import read_json_lines
-from faithtui.formats.readers.neutral import conversation_from_json
+from faithtui.formats.readers.conversation_json import conversation_from_json
 from faithtui.metrics.registry import METRICS
 from faithtui.store.records import ItemState, RunState
 from tests.docs.generate import DOCS, weights_of

@@ -25,7 +25,7 @@ from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Assessment
 from faithtui.engine import imported_runs
 from faithtui.engine.dataset_import import ImportResult, import_files
-from faithtui.engine.review.judge_facts import describe_judge
+from faithtui.engine.review.judge_description import describe_judge
 from faithtui.engine.review.run_prompts import list_prompt_sets, read_run_prompts_with_examples
 from faithtui.engine.runs.run_execution import rebuild_and_check_metric
 from faithtui.errors import ConfigError, StoreError

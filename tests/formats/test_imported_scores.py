@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.agreement.imported_scores.units import ScoredConversation
+from faithtui.agreement.imported_scores.rated_units import ScoredConversation
 from faithtui.errors import InputError
 from faithtui.formats.readers.imported_scores import read_scored_conversations
 

@@ -4,7 +4,7 @@ import pytest
 
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import InputError
-from faithtui.formats.readers.neutral import conversation_from_json
+from faithtui.formats.readers.conversation_json import conversation_from_json
 
 TURNS = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "An answer."}]
 

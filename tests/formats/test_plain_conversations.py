@@ -13,7 +13,7 @@ from faithtui.domain import conversation as domain
 from faithtui.domain.conversation import Turn, content_hash
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileKind, FileRecord, Sample
-from faithtui.formats.readers import neutral, neutral_lines
+from faithtui.formats.readers import conversation_json, faithtui_conversations
 from faithtui.formats.readers.protocol import ReadNotes, ReadOptions
 
 _TEXT = st.text(max_size=8)
@@ -45,7 +45,7 @@ _LINE = st.fixed_dictionaries(
 
 def read(line: dict[str, Any]) -> object:
     try:
-        return neutral.conversation_from_json(line, source="s").conversation
+        return conversation_json.conversation_from_json(line, source="s").conversation
     except InputError as error:
         return str(error)
 
@@ -54,7 +54,7 @@ def read(line: dict[str, Any]) -> object:
 def test_both_ways_give_the_same_conversation_or_error(line: dict[str, Any]) -> None:
     short = read(line)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(neutral, "build_plain_conversation", lambda found, source: None)
+        patch.setattr(conversation_json, "build_plain_conversation", lambda found, source: None)
         assert read(line) == short
 
 
@@ -63,7 +63,7 @@ _FILE = Path("x.jsonl")
 
 def read_as_file(line: dict[str, Any]) -> tuple[object, ReadNotes]:
     options = ReadOptions("s", Sample(_FILE, FileKind.LINES, ()))
-    [read] = neutral_lines.READER.read([FileRecord(_FILE, 1, None, 0, 0, line)], options)
+    [read] = faithtui_conversations.READER.read([FileRecord(_FILE, 1, None, 0, 0, line)], options)
     found = str(read.found) if isinstance(read.found, InputError) else read.found
     return found, options.notes
 
@@ -72,7 +72,7 @@ def read_as_file(line: dict[str, Any]) -> tuple[object, ReadNotes]:
 def test_both_ways_give_the_same_of_a_record_of_a_file(line: dict[str, Any]) -> None:
     short = read_as_file(line)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (neutral, neutral_lines):
+        for module in (conversation_json, faithtui_conversations):
             patch.setattr(module, "build_plain_conversation", lambda found, source: None)
         assert read_as_file(line) == short
 
@@ -80,7 +80,7 @@ def test_both_ways_give_the_same_of_a_record_of_a_file(line: dict[str, Any]) -> 
 def test_a_plain_record_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
     for name in ("_parse_cells", "_respell_known_keys", "_count_unknown_keys"):
-        monkeypatch.setattr(neutral_lines, name, lambda *_, name=name: calls.append(name))
+        monkeypatch.setattr(faithtui_conversations, name, lambda *_, name=name: calls.append(name))
     turns = [
         {"role": "user", "content": "When?"},
         {"role": "assistant", "content": "Now.", "retrieval_context": ["Now.", {"text": "Then."}]},
@@ -112,9 +112,11 @@ def test_metadata_written_as_text_are_an_object() -> None:
     """Columns of Parquet have them so, those of `faithtui measure` too; other text is refused."""
     turns = [{"role": "user", "content": "When?"}]
     text = '{"team": "north", "conversation_id": 3}'
-    found = neutral.conversation_from_json({"turns": turns, "metadata": text}, source="s")
+    found = conversation_json.conversation_from_json({"turns": turns, "metadata": text}, source="s")
     assert found.conversation.metadata == {"team": "north", "conversation_id": 3}
     assert found.conversation.group == "conversation_id:3"
     for wrong in ("north", "[1]", "{north}"):
         with pytest.raises(InputError, match="metadata"):
-            neutral.conversation_from_json({"turns": turns, "metadata": wrong}, source="s")
+            conversation_json.conversation_from_json(
+                {"turns": turns, "metadata": wrong}, source="s"
+            )

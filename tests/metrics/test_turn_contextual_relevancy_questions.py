@@ -17,7 +17,7 @@ from faithtui.domain.scores import ScoreState
 from faithtui.domain.verdicts import Truth
 from faithtui.metrics.base import Question
 from faithtui.metrics.questions import list_documents
-from faithtui.metrics.relevance.common import make_window_views
+from faithtui.metrics.relevance.window_passages import make_window_views
 from tests.metrics.relevancy import conversations, oracles, relevancy, served, statement
 from tests.metrics.scripted import (
     Json,

@@ -20,7 +20,7 @@ from faithtui.store.store import Store
 from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
 from faithtui.tui.input_queue import ModalWindow
-from faithtui.tui.keymap.bindings import map_binding_ids_to_default_keys
+from faithtui.tui.keymap.declared_bindings import map_binding_ids_to_default_keys
 from faithtui.tui.review.labels.label_writer import LabelWriter
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.main_screen import FaithScreen

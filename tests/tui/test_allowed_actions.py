@@ -10,7 +10,7 @@ from faithtui.tui.allowed_actions import (
     WRITING_KEYS,
     refuse_disallowed_act_in_browser,
 )
-from faithtui.tui.keymap.bindings import map_binding_ids_to_default_keys
+from faithtui.tui.keymap.declared_bindings import map_binding_ids_to_default_keys
 
 PAGE = {"TEXTUAL_DRIVER": "textual.drivers.web_driver:WebDriver"}
 

@@ -22,7 +22,7 @@ from faithtui.store.annotations.guidelines import Guidelines
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.input_queue import CommandWindow, InputQueue, ModalWindow
-from faithtui.tui.keymap import bindings
+from faithtui.tui.keymap import declared_bindings
 from faithtui.tui.progress.progress_screen import ProgressScreen
 from faithtui.tui.review.guideline.guideline_dialog import GuidelineDialog
 from faithtui.tui.review.review_screen import ReviewScreen
@@ -54,7 +54,9 @@ def test_one_module_alone_changes_screens() -> None:
 
 
 def test_every_window_is_closed_by_the_input_queue() -> None:
-    modal = [each for each in bindings.list_screen_classes() if issubclass(each, ModalScreen)]
+    modal = [
+        each for each in declared_bindings.list_screen_classes() if issubclass(each, ModalScreen)
+    ]
     assert len(modal) > 10
     assert all(issubclass(each, ModalWindow | CommandWindow) for each in modal)
 

@@ -6,7 +6,7 @@ from textual import events
 from textual.app import App, ComposeResult
 
 from faithtui.tui.theme.lines import Line, Piece, make_line
-from faithtui.tui.widgets.look_styles import COMPONENTS
+from faithtui.tui.widgets.component_styles import COMPONENTS
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 
 

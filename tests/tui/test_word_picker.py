@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 
 from faithtui.domain.text.word_spans import find_word_spans
 from faithtui.tui.theme.lines import Line
-from faithtui.tui.widgets.look_styles import COMPONENTS
+from faithtui.tui.widgets.component_styles import COMPONENTS
 from faithtui.tui.widgets.word_picker import WordPicker, lay_out_words_on_lines
 
 TEXT = "One two, three.\r\n\nFour (five) six seven."

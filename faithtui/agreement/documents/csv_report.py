@@ -10,7 +10,7 @@ from typing import Protocol
 
 from faithtui.agreement.documents.header import ReportHeader, format_time
 from faithtui.agreement.labelled_units import ClaimUnit, MetadataValues, Opinion
-from faithtui.agreement.report.units import CountedLabel
+from faithtui.agreement.report.claim_columns import CountedLabel
 from faithtui.domain.annotations import MarkedText
 from faithtui.domain.csv_cells import escape_formula
 

@@ -13,9 +13,9 @@ from faithtui.agreement.report.claim_and_answer_figures import (
     compute_answer_level_report,
     compute_claim_level_report,
 )
+from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS, ComparedClaims
 from faithtui.agreement.report.model import FAIL, LevelReport
 from faithtui.agreement.report.report import PreparedUnits
-from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.domain.scores import ScoringRule

@@ -8,7 +8,7 @@ from faithtui.agreement.imported_scores.annotators import (
     compute_inter_annotator_agreement,
 )
 from faithtui.agreement.imported_scores.judges import JudgeFigures, compute_judge_figures
-from faithtui.agreement.imported_scores.units import (
+from faithtui.agreement.imported_scores.rated_units import (
     RatedScale,
     ScoredConversation,
     group_ratings_by_scale,

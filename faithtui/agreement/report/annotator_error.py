@@ -13,7 +13,7 @@ import numpy as np
 
 from faithtui.agreement.idk_recoding import EXCLUDED
 from faithtui.agreement.labelled_units import Opinion
-from faithtui.agreement.report.units import ComparedClaims
+from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.statistics.matrices import Flags, Ints
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate

@@ -9,6 +9,13 @@ from itertools import chain, combinations
 import numpy as np
 
 from faithtui.agreement.labelled_units import AnswerUnit, ClaimUnit, Opinion
+from faithtui.agreement.report.claim_columns import (
+    ComparedClaims,
+    encode_labels,
+    encode_optional_flag,
+    make_coded_columns,
+    select_by_position,
+)
 from faithtui.agreement.report.compute import FigureContext
 from faithtui.agreement.report.model import (
     FAIL,
@@ -19,13 +26,6 @@ from faithtui.agreement.report.model import (
     RaterReport,
 )
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.units import (
-    ComparedClaims,
-    encode_labels,
-    encode_optional_flag,
-    make_coded_columns,
-    select_by_position,
-)
 from faithtui.agreement.statistics import ratings
 from faithtui.agreement.statistics.coefficients import MeasurementLevel
 from faithtui.agreement.statistics.intervals import IntervalScale

@@ -13,6 +13,7 @@ from faithtui.agreement.labelled_units import (
     decide_answer_by_majority,
     is_answer_passed_by_judge,
 )
+from faithtui.agreement.report.claim_columns import ComparedClaims, select_by_position
 from faithtui.agreement.report.compute import FigureContext, UnitColumns
 from faithtui.agreement.report.corrected_rates import (
     PassColumns,
@@ -31,7 +32,6 @@ from faithtui.agreement.report.model import (
     VerdictCount,
 )
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
-from faithtui.agreement.report.units import ComparedClaims, select_by_position
 from faithtui.agreement.statistics.matrices import (
     Flags,
     Ints,

@@ -7,6 +7,7 @@ from statistics import median
 
 import numpy as np
 
+from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS, ComparedClaims
 from faithtui.agreement.report.compute import FigureContext
 from faithtui.agreement.report.model import ComparisonReport
 from faithtui.agreement.report.rater_comparison import (
@@ -19,7 +20,6 @@ from faithtui.agreement.report.rater_comparison import (
     ReviewerRow,
     SelfAgreement,
 )
-from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
 from faithtui.agreement.statistics.coefficients import AC1, KAPPA, PERCENT
 from faithtui.agreement.statistics.detection import RECALL
 from faithtui.agreement.statistics.figures import Statistic, estimate_figure

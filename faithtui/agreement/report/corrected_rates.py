@@ -18,12 +18,12 @@ from faithtui.agreement.report.annotator_error import (
     decide_passes_and_annotator_error,
     merge_rates_of_failing_and_passing_ties,
 )
+from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS, ComparedClaims
 from faithtui.agreement.report.model import (
     Bounds,
     PassRate,
     RateEstimator,
 )
-from faithtui.agreement.report.units import RANDOM_DESIGNS, ComparedClaims
 from faithtui.agreement.statistics.figures import estimate_share_of_counts
 from faithtui.agreement.statistics.matrices import (
     Flags,

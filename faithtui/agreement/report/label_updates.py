@@ -13,6 +13,7 @@ from faithtui.agreement.report.claim_and_answer_figures import (
     count_claim_review_coverage,
     count_unjudged_by_human_label,
 )
+from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.report.model import (
     Agreement,
     ClassReport,
@@ -22,7 +23,6 @@ from faithtui.agreement.report.model import (
     LevelReport,
     VerdictCount,
 )
-from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.statistics.matrices import (
     GroupedMatrix,
 )

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from faithtui.agreement.population import Population
+from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.report.corrected_rates import count_labelled_units_by_stratum
 from faithtui.agreement.report.model import Bounds, PopulationReport, RateSlice
 from faithtui.agreement.report.slices import FEWEST_UNITS
-from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.statistics.pass_rates import estimate_run_rate
 from faithtui.agreement.statistics.posterior import widen_run_rate
 from faithtui.domain.estimates import Estimate

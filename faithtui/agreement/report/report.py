@@ -27,6 +27,7 @@ from faithtui.agreement.report.claim_and_answer_figures import (
     compute_answer_level_report,
     compute_claim_level_report,
 )
+from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.report.compare import PairedUnit, compare_judges, recode_pairs_as_in_report
 from faithtui.agreement.report.headline import format_headline
 from faithtui.agreement.report.label_updates import update_claim_report_without_intervals
@@ -51,7 +52,6 @@ from faithtui.agreement.report.scores import (
 )
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.slices import compute_interval_progress, make_breakdowns
-from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.report.warnings import list_warnings
 from faithtui.domain.field_types import require_type
 from faithtui.domain.ids import ClaimId

@@ -14,6 +14,7 @@ from faithtui.agreement.labelled_units import (
     UnitScores,
     decide_answer_by_majority,
 )
+from faithtui.agreement.report.claim_columns import ClaimColumns, ComparedClaims
 from faithtui.agreement.report.compute import FigureContext
 from faithtui.agreement.report.model import (
     Bounds,
@@ -27,7 +28,6 @@ from faithtui.agreement.report.model import (
     UnitScoreReport,
 )
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.units import ClaimColumns, ComparedClaims
 from faithtui.agreement.statistics.calibration import FEWEST_FOR_ECE, compute_calibration
 from faithtui.agreement.statistics.figures import estimate_share_of_counts
 from faithtui.agreement.statistics.matrices import count_confusion_by_group

@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from faithtui.agreement.labelled_units import ClaimUnit, DesignKind, LabelState
+from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.report.model import ConfidenceSequences
-from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.sampling.confidence_sequences import (
     CellKey,
     SequenceCell,

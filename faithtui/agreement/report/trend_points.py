@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.report.model import ComparisonReport
-from faithtui.agreement.report.units import ComparedClaims
 from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
 from faithtui.agreement.statistics.detection import RECALL
 from faithtui.domain.estimates import Estimate

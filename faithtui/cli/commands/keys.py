@@ -27,7 +27,7 @@ def keys(
     from faithtui.config import PRESETS, load_settings_with_origins
     from faithtui.domain.text.suggestions import format_known_names
     from faithtui.paths import keymap_file
-    from faithtui.tui.keymap.bindings import format_binding_keys, list_bindings_by_class
+    from faithtui.tui.keymap.declared_bindings import format_binding_keys, list_bindings_by_class
     from faithtui.tui.keymap.keymap import (
         add_keys_of_dependent_bindings,
         load_keymap,

@@ -54,7 +54,7 @@ from faithtui.engine.population.sample_sizes import (
 )
 from faithtui.engine.shards.judgement_json import Judgement, judgement_from_json_text
 from faithtui.errors import ConfigError, InputError
-from faithtui.formats.readers.neutral import ParsedConversation, conversation_from_json
+from faithtui.formats.readers.conversation_json import ParsedConversation, conversation_from_json
 from faithtui.store.samples.population_draws import (
     DrawnClaim,
     DrawnConversation,

@@ -34,7 +34,7 @@ from faithtui.engine.preview.estimates import (
     extrapolate_preview_from_sample,
 )
 from faithtui.engine.review.examples import read_examples_file_for_run
-from faithtui.engine.review.judge_facts import describe_parameters
+from faithtui.engine.review.judge_description import describe_parameters
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
 from faithtui.engine.runs.run_execution import find_claims_to_judge, rebuild_and_check_metric

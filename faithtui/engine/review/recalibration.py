@@ -339,12 +339,12 @@ def _list_labelled_or_left_out_claims(
     them are labelled, a label counts as drawn if it was given blind.
     """
     # Loads numpy, which a run that reads its calibration has no use for.
-    from faithtui.agreement.report.settings import ReportSettings
-    from faithtui.agreement.report.units import (
+    from faithtui.agreement.report.claim_columns import (
         RANDOM_DESIGNS,
         ComparedClaims,
         compute_inverse_probability_weights,
     )
+    from faithtui.agreement.report.settings import ReportSettings
 
     labels = find_metric(row.spec.metric).spec.labels
     moved = read_run_calibration(row.spec.calibration)

@@ -1,6 +1,6 @@
 """Files of conversations in, values out, one at a time.
 
-One shape is known, the neutral one: one JSON object a line, or all of them in one JSON array.
+They are in faithtui's own shape: one JSON object a line, or all of them in one JSON array.
 Anything else is refused with a sentence that says what was found.
 """
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import InputError
 from faithtui.formats.json_lines import JsonRecord, read_json_lines, read_json_lines_or_array
-from faithtui.formats.readers.neutral import conversation_from_json
+from faithtui.formats.readers.conversation_json import conversation_from_json
 from faithtui.formats.readers.protocol import ParsedRecord
 
 

@@ -1,6 +1,6 @@
 """deepeval: conversational test cases and goldens, and goldens of single exchanges.
 
-A conversational case is nearly the neutral shape, so it is brought into that and read by its
+A conversational case is nearly faithtui's own shape, so it is brought into that and read by its
 reader. Both spellings of every key are read, and mixed ones; `turns` may be JSON in a string.
 
 Source: deepeval 4.3.1, `test_case/conversational_test_case.py`, `dataset/golden.py`,
@@ -14,7 +14,7 @@ from typing import Final
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.neutral import conversation_from_json
+from faithtui.formats.readers.conversation_json import conversation_from_json
 from faithtui.formats.readers.protocol import (
     UNREADABLE,
     ParsedRecord,
@@ -45,7 +45,7 @@ CASE_KEYS: Final = (
     "expectations",
     "mcp_servers",
 )
-"""Keys that a conversational case has and the neutral shape does not."""
+"""Keys that a conversational case has and faithtui's own shape does not."""
 
 METRICS: Final = "metrics_data"
 """What metrics said of a case, in a finished run."""
@@ -113,7 +113,7 @@ def _explain_conversations_match(sample: Sample) -> str | None:
 def convert_conversational_case(
     value: dict[str, object], options: ReadOptions
 ) -> dict[str, object]:
-    """Bring a conversational case into the neutral shape.
+    """Bring a conversational case into faithtui's own shape.
 
     Raises:
         ShapeError: `turns` is no list, or a turn no object.

@@ -28,7 +28,7 @@ from faithtui.formats.files.record_files import FileKind, Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.deepeval import KNOWN_CASE, METRICS, is_finished_case
-from faithtui.formats.readers.own_results import (
+from faithtui.formats.readers.faithtui_results import (
     add_exported_result_to_draft,
     list_objects_or_empty,
     make_exported_conversation_name,

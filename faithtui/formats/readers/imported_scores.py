@@ -7,12 +7,12 @@ the first line that cannot be used ends the reading.
 from collections.abc import Iterator
 from pathlib import Path
 
-from faithtui.agreement.imported_scores.scale_readings import has_shared_units
-from faithtui.agreement.imported_scores.units import (
+from faithtui.agreement.imported_scores.rated_units import (
     ScoredConversation,
     get_rated_unit_kind,
     make_unit_key,
 )
+from faithtui.agreement.imported_scores.scale_readings import has_shared_units
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import InputError
 from faithtui.formats.json_lines import describe_json
@@ -29,7 +29,7 @@ def read_scored_conversations(path: Path) -> Iterator[ScoredConversation]:
     numbers by position of the answer. `metadata.annotators_assigned` names whose labels count.
 
     Args:
-        path: A file of one JSON object a line, in the neutral shape.
+        path: A file of one JSON object a line, in faithtui's own shape.
 
     Yields:
         One value for each line that is not blank, in order.
@@ -98,7 +98,7 @@ def _refuse_duplicate_labels(conversation: Conversation) -> None:
 
 def _read_scores(conversation: Conversation) -> dict[str, dict[int, float]]:
     given = conversation.metadata.get(SCORES, {})
-    assert isinstance(given, dict)  # the neutral shape takes nothing else
+    assert isinstance(given, dict)  # faithtui's own shape takes nothing else
     return {
         judge: _read_scores_by_turn(judge, value, conversation) for judge, value in given.items()
     }

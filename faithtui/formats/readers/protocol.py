@@ -1,7 +1,7 @@
 """What every format reader is: it recognises a sample of records, and reads all of them.
 
 A reader is a module of functions behind one small class. It never opens a file, and it gives
-neutral conversations, so that nothing behind it knows which tool a file came from.
+conversations, so that nothing behind it knows which tool a file came from.
 """
 
 from collections import Counter

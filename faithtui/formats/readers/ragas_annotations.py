@@ -17,7 +17,7 @@ from faithtui.agreement.rating_scales import BINARY_SCALE
 from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
-from faithtui.formats.readers.own_results import (
+from faithtui.formats.readers.faithtui_results import (
     add_exported_result_to_draft,
     make_exported_answer_name,
 )

@@ -18,11 +18,11 @@ from faithtui.formats.readers import (
     deepeval,
     deepeval_runs,
     faithbench,
+    faithtui_conversations,
+    faithtui_rows,
     llamaindex,
     mtrag,
-    neutral_lines,
     openai_chat,
-    own_rows,
     question_rows,
     ragas,
     ragas_annotations,
@@ -34,9 +34,9 @@ from faithtui.formats.readers.values.messages import looks_like_messages_without
 from faithtui.formats.readers.values.suggestions import suggest_key, suggest_key_for_value
 
 READERS: Final[tuple[FormatReader, ...]] = (
-    neutral_lines.READER,
-    own_rows.CLAIMS,
-    own_rows.LABELS,
+    faithtui_conversations.READER,
+    faithtui_rows.CLAIMS,
+    faithtui_rows.LABELS,
     deepeval.CONVERSATIONS,
     deepeval.GOLDENS,
     deepeval_runs.READER,
@@ -106,7 +106,7 @@ def detect_format(sample: Sample) -> DetectedFormat:
         case [only]:
             return only
         case [] if _is_whole_and_without_values(sample):
-            return DetectedFormat(neutral_lines.READER, "it holds no records")
+            return DetectedFormat(faithtui_conversations.READER, "it holds no records")
         case []:
             chat = _find_chat_without_roles(sample)
             if chat is not None:

@@ -1,4 +1,4 @@
-"""Conversations in the neutral shape that `faithtui import` reads, without human labels."""
+"""Conversations in faithtui's own shape that `faithtui import` reads, without human labels."""
 
 import base64
 from collections.abc import Mapping

@@ -22,7 +22,7 @@ from faithtui.metrics.questions import (
     make_truth_from_fact,
     make_truths_question,
 )
-from faithtui.metrics.strategies.common import ask_or_return_error
+from faithtui.metrics.strategies.faithfulness_labels import ask_or_return_error
 
 T = TypeVar("T")
 

@@ -17,7 +17,9 @@ from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import Questions, ask_branches
 from faithtui.metrics.findings import WindowFindings
-from faithtui.metrics.relevance.common import (
+from faithtui.metrics.relevance.questions import make_statement_relevance_question
+from faithtui.metrics.relevance.verdict_questions import ask_statements_until_all_have_verdicts
+from faithtui.metrics.relevance.window_passages import (
     RelevanceOptions,
     WindowView,
     add_deepeval_relevance_reasons,
@@ -25,10 +27,8 @@ from faithtui.metrics.relevance.common import (
     make_window_views,
     map_documents_to_first_turns,
 )
-from faithtui.metrics.relevance.questions import make_statement_relevance_question
-from faithtui.metrics.relevance.verdict_questions import ask_statements_until_all_have_verdicts
 from faithtui.metrics.relevance.words import read_relevance_label
-from faithtui.metrics.strategies.common import ask_or_return_error, format_failure
+from faithtui.metrics.strategies.faithfulness_labels import ask_or_return_error, format_failure
 
 
 def gather_relevance_by_window(

@@ -23,7 +23,7 @@ from faithtui.metrics.base import AGAIN_SUFFIX, AnswerCount, Question, Questions
 from faithtui.metrics.missing_verdicts import AskRounds
 from faithtui.metrics.prompt_texts import format_numbered_lines
 from faithtui.metrics.reply_shapes import ParsedVerdict, make_keyed_verdicts_reply_shape
-from faithtui.metrics.strategies.common import (
+from faithtui.metrics.strategies.faithfulness_labels import (
     PEER_WORDS,
     FaithfulnessOptions,
     ask_or_return_error,

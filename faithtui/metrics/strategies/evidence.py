@@ -19,9 +19,12 @@ from faithtui.domain.verdicts import Claim
 from faithtui.domain.windows import Window
 from faithtui.metrics.base import Questions, ask_branches
 from faithtui.metrics.findings import WindowFindings
-from faithtui.metrics.strategies.common import FaithfulnessOptions, add_deepeval_reasons
 from faithtui.metrics.strategies.comparison import Comparisons, ask_about_undecided_claims
 from faithtui.metrics.strategies.extraction import make_truth_and_claim_extractors
+from faithtui.metrics.strategies.faithfulness_labels import (
+    FaithfulnessOptions,
+    add_deepeval_reasons,
+)
 from faithtui.metrics.strategies.window_verdicts import ConversationEvidence, derive_window_findings
 
 

@@ -22,7 +22,7 @@ from faithtui.metrics.questions import (
     make_truths_question,
 )
 from faithtui.metrics.reply_shapes import ParsedFact
-from faithtui.metrics.strategies.common import (
+from faithtui.metrics.strategies.faithfulness_labels import (
     FaithfulnessOptions,
     ask_or_return_error,
     format_failure,

@@ -30,7 +30,7 @@ from faithtui.metrics.questions import (
     make_verdicts_question,
 )
 from faithtui.metrics.reply_shapes import ParsedVerdict
-from faithtui.metrics.strategies.common import (
+from faithtui.metrics.strategies.faithfulness_labels import (
     PEER_WORDS,
     FaithfulnessOptions,
     add_deepeval_reasons,

@@ -25,7 +25,7 @@ from faithtui.errors import JudgeReplyInvalid
 from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.questions import list_documents
 from faithtui.metrics.reply_shapes import ParsedVerdict
-from faithtui.metrics.strategies.common import FaithfulnessOptions
+from faithtui.metrics.strategies.faithfulness_labels import FaithfulnessOptions
 
 TruthSet = frozenset[str]
 """Texts of truths."""

@@ -16,7 +16,7 @@ from faithtui.domain.scores import (
     passes_threshold,
 )
 from faithtui.store.records import ItemRow, ItemState, RunRow, RunTotals, TurnView
-from faithtui.tui.conversations.list_facts import ListFacts
+from faithtui.tui.conversations.list_data import ConversationListData
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_words import format_unit_count
 from faithtui.tui.replies.reply_lines import format_call_cost
@@ -104,7 +104,7 @@ class RowOptions:
 
 
 def list_title_pieces(
-    run: RunRow, facts: ListFacts, spec: "MetricSpec", *, blind: bool
+    run: RunRow, facts: ConversationListData, spec: "MetricSpec", *, blind: bool
 ) -> tuple[Sequence[Piece], Sequence[Piece]]:
     """Say at the left which run is listed, at the right what annotators said of it.
 

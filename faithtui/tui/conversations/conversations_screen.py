@@ -26,11 +26,11 @@ from faithtui.tui.conversations.conversation_lines import (
 from faithtui.tui.conversations.conversation_preview import ConversationPreview
 from faithtui.tui.conversations.equal_verdicts import note_drawn_row
 from faithtui.tui.conversations.list_actions import ConversationActions
-from faithtui.tui.conversations.list_facts import (
+from faithtui.tui.conversations.list_data import (
     NO_FACTS,
     ListMark,
     LoadedList,
-    read_list_facts,
+    read_conversation_list_data,
     read_run_and_change_stamp,
 )
 from faithtui.tui.conversations.quick_filters import QuickFilters
@@ -265,7 +265,7 @@ class ConversationsScreen(FilteredListScreen):
         row, mark = await self.read_in_thread(read_run_and_change_stamp, self.session.store, run)
         facts = self.facts
         if not facts.are_about(row):
-            facts = await self.read_in_thread(read_list_facts, self.session.store, row)
+            facts = await self.read_in_thread(read_conversation_list_data, self.session.store, row)
         spec = await self.read_in_thread(get_metric_spec, row.spec)
         self.run_row, began = row, self.session.seconds()
         try:

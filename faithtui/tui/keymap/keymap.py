@@ -20,7 +20,7 @@ from faithtui.toml_text import quote_word, read_toml
 from faithtui.tui.keymap.presets import CHANGES, MOVED_PREFIX
 
 if TYPE_CHECKING:
-    from faithtui.tui.keymap.bindings import KeyChain
+    from faithtui.tui.keymap.declared_bindings import KeyChain
 
 _SAME_IN_TERMINALS: Final = {
     "ctrl+i": "tab",
@@ -118,7 +118,7 @@ def preset_keymap(preset: Preset) -> dict[str, str]:
     changes = CHANGES[preset]
     keymap = dict(changes.ids)
     if changes.moves:
-        from faithtui.tui.keymap.bindings import map_binding_ids_to_default_keys
+        from faithtui.tui.keymap.declared_bindings import map_binding_ids_to_default_keys
 
         for name, keys in map_binding_ids_to_default_keys().items():
             if name.startswith(MOVED_PREFIX) and any(key in changes.moves for key in keys):
@@ -134,7 +134,7 @@ def add_keys_of_dependent_bindings(
     for follower, leaders in FOLLOWERS.items():
         if follower in own or not any(name.startswith(leaders) for name in keymap):
             continue
-        from faithtui.tui.keymap.bindings import map_binding_ids_to_default_keys
+        from faithtui.tui.keymap.declared_bindings import map_binding_ids_to_default_keys
 
         defaults = map_binding_ids_to_default_keys()
         lists = [
@@ -149,7 +149,7 @@ def add_keys_of_dependent_bindings(
 
 def restore_old_keys_on_clash(keymap: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
     """Give bindings that moved their earlier key where the user's file has the new one taken."""
-    from faithtui.tui.keymap.bindings import list_bindings_active_together
+    from faithtui.tui.keymap.declared_bindings import list_bindings_active_together
 
     found = dict(keymap)
     for clash in find_clashes(list_bindings_active_together(), keymap):
@@ -169,7 +169,10 @@ def read_keymap(file: Path) -> dict[str, str]:
     found = read.table
     if not found:
         return {}
-    from faithtui.tui.keymap.bindings import list_bindings_by_class, map_binding_ids_to_default_keys
+    from faithtui.tui.keymap.declared_bindings import (
+        list_bindings_by_class,
+        map_binding_ids_to_default_keys,
+    )
 
     known = map_binding_ids_to_default_keys()
     while_typing = {each.id for _, each in list_bindings_by_class() if each.priority}
@@ -204,7 +207,7 @@ def refuse_clashing_keys(keymap: Mapping[str, str], own: Mapping[str, str], file
     Raises:
         ConfigError: It does; both ids and the key are named.
     """
-    from faithtui.tui.keymap.bindings import list_bindings_active_together
+    from faithtui.tui.keymap.declared_bindings import list_bindings_active_together
 
     found = list(find_clashes(list_bindings_active_together(), keymap))
     # What follows others clashes because these do, which says more.
@@ -253,7 +256,7 @@ def find_clashes(all_chains: Sequence["KeyChain"], keymap: Mapping[str, str]) ->
 
 def _parse_key(key: str, name: str, where: str) -> str:
     """Check a key and write it as Textual names it."""
-    from faithtui.tui.keymap.bindings import normalise_key
+    from faithtui.tui.keymap.declared_bindings import normalise_key
 
     *modifiers, last = ("", "+") if key == "+" else key.split("+")
     modifiers = [each for each in modifiers if each]

@@ -121,7 +121,7 @@ def _prompt_lines(prompts: Mapping[str, str] | str, width: int) -> list[Line]:
     return lines
 
 
-def read_judge_facts_and_prompts(
+def read_judge_description_and_prompts(
     session: "Session", run: RunId
 ) -> tuple[str, Mapping[str, str] | str]:
     """Read what is known of the judge of a run, and the texts it is asked with.
@@ -134,7 +134,7 @@ def read_judge_facts_and_prompts(
     Raises:
         FaithtuiError: The run is not there, or the prices of the settings cannot be used.
     """
-    from faithtui.engine.review.judge_facts import describe_judge
+    from faithtui.engine.review.judge_description import describe_judge
     from faithtui.engine.review.run_prompts import read_run_prompts_with_examples
 
     row = session.store.runs.read_run(run)

@@ -324,12 +324,14 @@ class FaithScreen(Screen[None]):
     @work(exclusive=True, group="judge", exit_on_error=False)
     async def action_about_judge(self) -> None:
         """Say what is known of the judge of the run."""
-        from faithtui.tui.screen.judge_dialog import JudgeDialog, read_judge_facts_and_prompts
+        from faithtui.tui.screen.judge_dialog import JudgeDialog, read_judge_description_and_prompts
 
         run = self.session.run
         if run is None:
             return
-        facts, prompts = await self.read_in_thread(read_judge_facts_and_prompts, self.session, run)
+        facts, prompts = await self.read_in_thread(
+            read_judge_description_and_prompts, self.session, run
+        )
         if self.is_current and self.session.run == run:
             title = f"The judge of run #{run}"
             self.input_queue.open_window(JudgeDialog(title, facts, self.keys, prompts))

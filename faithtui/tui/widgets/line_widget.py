@@ -12,18 +12,18 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from faithtui.tui.theme.lines import Line, Piece
+from faithtui.tui.widgets.component_styles import ComponentStyles
 from faithtui.tui.widgets.framed_line_renderer import FramedLineRenderer
 from faithtui.tui.widgets.key_clicks import list_keys_at, list_keys_in_clicked_line, locate_mouse
-from faithtui.tui.widgets.look_styles import LookStyles
 
 
 class LineWidget(Widget):
     """A widget that draws `Line` values. Mix in before the Textual base class."""
 
     @cached_property
-    def looks(self) -> LookStyles:
+    def looks(self) -> ComponentStyles:
         """Its styles."""
-        return LookStyles(self)
+        return ComponentStyles(self)
 
     @abstractmethod
     def get_line_and_style_at(self, y: int) -> tuple[Line, Style]:

@@ -27,10 +27,13 @@ from faithtui.agreement.labelled_units import (
     StratumCounts,
     UnratedAnswer,
 )
+from faithtui.agreement.report.claim_columns import (
+    ComparedClaims,
+    compute_inverse_probability_weights,
+)
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import JudgingDescription, agreement_report
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.units import ComparedClaims, compute_inverse_probability_weights
 from faithtui.domain.annotations import Action
 from faithtui.domain.csv_cells import escape_formula
 from faithtui.domain.ids import ClaimId, ConversationId

@@ -21,13 +21,13 @@ from faithtui.agreement.labelled_units import (
     is_tied,
 )
 from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
-from faithtui.agreement.report.report import PreparedUnits
-from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.units import (
+from faithtui.agreement.report.claim_columns import (
     ComparedClaims,
     compute_inverse_probability_weights,
     list_counted_labels,
 )
+from faithtui.agreement.report.report import PreparedUnits
+from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.csv_cells import escape_formula
 from faithtui.domain.label_sets import FAITHFULNESS, NOT_A_CLAIM
 from tests.agreement.documents.building import (

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from faithtui.agreement.imported_scores.units import RatedUnit, ScoredConversation
+from faithtui.agreement.imported_scores.rated_units import RatedUnit, ScoredConversation
 from faithtui.domain.conversation import Conversation, Rating, Turn
 
 MTRAG = "mtrag-faithfulness-1-4"

@@ -5,8 +5,8 @@ from faithtui.agreement.imported_scores.judges import (
     ScoreDetection,
     compute_judge_figures,
 )
+from faithtui.agreement.imported_scores.rated_units import RatedUnit
 from faithtui.agreement.imported_scores.scale_readings import Pooling, make_scale_convention
-from faithtui.agreement.imported_scores.units import RatedUnit
 from faithtui.domain.estimates import Reason
 from tests.agreement.imported_scores.building import MTRAG, unit
 

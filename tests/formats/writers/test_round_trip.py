@@ -27,7 +27,7 @@ from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileKind
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
-from faithtui.formats.readers.own_results import (
+from faithtui.formats.readers.faithtui_results import (
     add_faithtui_label,
     make_exported_conversation_name,
 )

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 import faithtui.tui
 from faithtui.tui.app import FaithApp
-from faithtui.tui.keymap.bindings import (
+from faithtui.tui.keymap.declared_bindings import (
     list_bindings_by_class,
     map_binding_ids_to_default_keys,
     normalise_key,

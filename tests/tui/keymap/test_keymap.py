@@ -17,7 +17,7 @@ from faithtui.domain.annotations import REASON_CODES
 from faithtui.errors import ConfigError
 from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
-from faithtui.tui.keymap.bindings import (
+from faithtui.tui.keymap.declared_bindings import (
     format_keys_markdown,
     format_presets_markdown,
     list_bindings_active_together,

@@ -5,7 +5,7 @@ from rich.cells import cell_len
 
 from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
-from faithtui.tui.keymap.bindings import list_bindings_by_class
+from faithtui.tui.keymap.declared_bindings import list_bindings_by_class
 from faithtui.tui.keymap.key_names import PINNED, KeyHint, pack_hints
 from faithtui.tui.widgets.bars import KeyBar
 from tests.tui.driving import calm, opened

@@ -13,7 +13,7 @@ from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
-from faithtui.tui.conversations.list_facts import LoadedList
+from faithtui.tui.conversations.list_data import LoadedList
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.conversation_loader import LoadedConversation
 from faithtui.tui.review.review_screen import ReviewScreen

@@ -22,8 +22,8 @@ from faithtui.agreement.report.claim_and_answer_figures import (
     find_judge_answer_verdict,
     pass_or_fail,
 )
+from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS
 from faithtui.agreement.report.settings import ReportLevel, ReportWarning, Severity
-from faithtui.agreement.report.units import RANDOM_DESIGNS
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
 from faithtui.domain.label_sets import NOT_A_CLAIM

@@ -35,6 +35,11 @@ from faithtui.agreement.labelled_units import (
     UnitSettings,
     is_tied,
 )
+from faithtui.agreement.report.claim_columns import (
+    RANDOM_DESIGNS,
+    compute_inverse_probability_weights,
+    list_counted_labels,
+)
 from faithtui.agreement.report.compare import PairedUnit, compute_self_agreement
 from faithtui.agreement.report.digest import hash_units
 from faithtui.agreement.report.model import AgreementReport, ComparisonReport, ProbeTrial
@@ -48,18 +53,13 @@ from faithtui.agreement.report.report import (
 )
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.split_units import select_split_units
-from faithtui.agreement.report.units import (
-    RANDOM_DESIGNS,
-    compute_inverse_probability_weights,
-    list_counted_labels,
-)
 from faithtui.clock import utc_now
 from faithtui.domain.ids import ConversationId, LabelId, RunId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split
 from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.engine.review.examples import read_stored_examples
-from faithtui.engine.review.judge_facts import describe_parameters
+from faithtui.engine.review.judge_description import describe_parameters
 from faithtui.engine.review.reports.label_dates import LabelDates, read_label_dates
 from faithtui.engine.review.samples.splits import read_split_conversations, read_split_rule
 from faithtui.engine.runs.gc_pause import pause_gc

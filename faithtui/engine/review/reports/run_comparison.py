@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from faithtui.agreement.labelled_units import LabelDesign, PairedClaim
+from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS
 from faithtui.agreement.report.model import ComparisonReport
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.units import RANDOM_DESIGNS
 from faithtui.domain.ids import ClaimId, ClaimSetId, RunId, SampleId
 from faithtui.domain.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split

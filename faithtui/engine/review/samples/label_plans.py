@@ -164,8 +164,8 @@ def _count_labels_by_stratum(
     if units.design.kind not in _TELLING_DESIGNS:
         return {}, None
     # Loads numpy, which a run without labels has no use for.
+    from faithtui.agreement.report.claim_columns import ComparedClaims
     from faithtui.agreement.report.settings import ReportSettings
-    from faithtui.agreement.report.units import ComparedClaims
     from faithtui.agreement.statistics.detection import recall
 
     compared = ComparedClaims(units.claims, labels, units.design, ReportSettings())

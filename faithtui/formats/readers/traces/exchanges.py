@@ -18,7 +18,10 @@ from faithtui.domain.conversation import Document
 from faithtui.domain.imported_verdicts import ImportedVerdict
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
-from faithtui.formats.readers.own_results import add_exported_result_to_draft, find_faithtui_details
+from faithtui.formats.readers.faithtui_results import (
+    add_exported_result_to_draft,
+    find_faithtui_details,
+)
 from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.question_rows import ANSWER, CONTEXTS, HISTORY, QUESTION
 from faithtui.formats.readers.traces.unknown_fields import UnknownFields

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.json_lines import parse_inner_json
-from faithtui.formats.readers.own_results import find_faithtui_details
+from faithtui.formats.readers.faithtui_results import find_faithtui_details
 from faithtui.formats.readers.protocol import UNREADABLE, ReadOptions, translate_to_shape_error
 from faithtui.formats.readers.traces.exchanges import (
     HIDDEN,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.judging.judge_names import OFFLINE_TITLE
-from faithtui.engine.review.judge_facts import describe_judge
+from faithtui.engine.review.judge_description import describe_judge
 from faithtui.judges.base import OutputFormat
 from faithtui.judges.providers.prices import read_price_table
 from faithtui.store.records import RunRow

@@ -38,7 +38,7 @@ COMPONENTS = {*(f"look--{name}" for name in LOOKS), "drawn--cursor", "drawn--cur
 rules of every component class of every widget whenever one is mounted, resized or focused."""
 
 
-class LookStyles:
+class ComponentStyles:
     """Styles of the looks that a widget draws with, kept until its theme or state changes.
 
     Args:

@@ -6,7 +6,10 @@ from typing import Final
 
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
-from faithtui.formats.readers.neutral import build_plain_conversation, conversation_from_json
+from faithtui.formats.readers.conversation_json import (
+    build_plain_conversation,
+    conversation_from_json,
+)
 from faithtui.formats.readers.protocol import (
     UNREADABLE,
     ParsedRecord,
@@ -47,8 +50,8 @@ _NO_RECORD: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class NeutralReader:
-    """Conversations in the neutral shape."""
+class FaithtuiReader:
+    """Conversations in faithtui's own shape."""
 
     name: str = "faithtui"
     title: str = "conversations in faithtui's own shape"
@@ -175,4 +178,4 @@ def _list_unknown_keys(
     return [f"{level}{key}" for key in unknown]
 
 
-READER = NeutralReader()
+READER = FaithtuiReader()

@@ -19,7 +19,7 @@ from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
-from faithtui.formats.readers.own_results import (
+from faithtui.formats.readers.faithtui_results import (
     add_faithtui_label,
     add_faithtui_verdicts,
     list_objects_or_empty,

@@ -19,7 +19,7 @@ so is everything that a list of its conversations shows."""
 
 
 @dataclass(frozen=True, slots=True)
-class ListFacts:
+class ConversationListData:
     """What is known of all conversations of a run together."""
 
     run: RunId | None = None
@@ -37,7 +37,7 @@ class ListFacts:
         return (self.run, self.conversations) == (run.id, run.conversations)
 
 
-NO_FACTS = ListFacts()
+NO_FACTS = ConversationListData()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class LoadedList:
     ids: Sequence[ItemId]
     mark: ListMark | None = None
     """What the run was known by when they were read."""
-    facts: ListFacts = NO_FACTS
+    facts: ConversationListData = NO_FACTS
 
 
 def read_run_and_change_stamp(store: "Store", run: RunId) -> tuple[RunRow, ListMark]:
@@ -60,14 +60,14 @@ def read_run_and_change_stamp(store: "Store", run: RunId) -> tuple[RunRow, ListM
     return row, (_clear_call_counters(row), newest)
 
 
-def read_list_facts(store: "Store", row: RunRow) -> ListFacts:
+def read_conversation_list_data(store: "Store", row: RunRow) -> ConversationListData:
     """Read what is known of all conversations of a run together."""
     run, run_contents = row.id, store.run_contents
     known = {
         TermName.REVIEWER: run_contents.list_annotators(run),
         TermName.SOURCE: run_contents.list_sources(run),
     }
-    return ListFacts(
+    return ConversationListData(
         run,
         row.conversations,
         run_contents.find_common_key_prefix(run),

@@ -1,4 +1,4 @@
-from faithtui.agreement.imported_scores.units import UnitKind, group_ratings_by_scale
+from faithtui.agreement.imported_scores.rated_units import UnitKind, group_ratings_by_scale
 from faithtui.domain.conversation import Rating, Span
 from tests.agreement.imported_scores.building import FAITHBENCH, MTRAG, rated
 

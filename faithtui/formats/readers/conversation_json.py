@@ -1,4 +1,4 @@
-"""The neutral shape of a conversation with human labels: one JSON object becomes values.
+"""faithtui's own shape of a conversation with human labels: one JSON object becomes values.
 
 The shape is described in docs/data-model.md. Strict where a wrong value would change a figure,
 lenient where it would not: keys nobody reads are kept in the metadata or passed over.
@@ -229,7 +229,7 @@ def conversation_from_json(
     line: int | None = None,
     record: int | None = None,
 ) -> ParsedConversation:
-    """Build a conversation from a JSON object in the neutral shape.
+    """Build a conversation from a JSON object in faithtui's own shape.
 
     Without an `id`, the key is the hash of the turns. `context` is read as `retrieval_context`,
     numbers among labels, annotators and ids become text. Unknown keys of the object are kept in
