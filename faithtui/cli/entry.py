@@ -42,7 +42,7 @@ def only_opens_app(words: Sequence[str]) -> bool:
 def _open_app(words: Sequence[str]) -> None:
     from pathlib import Path
 
-    from faithtui.cli.errors import run_or_exit_with_error
+    from faithtui.cli.exit_codes import run_or_exit_with_error
     from faithtui.cli.stores import open_app
 
     gc.freeze()

@@ -14,7 +14,7 @@ import typer
 from faithtui.cli import stores
 from faithtui.cli.commands.registry import add_commands
 from faithtui.cli.entry import COMPLETION
-from faithtui.cli.errors import run_or_exit_with_error
+from faithtui.cli.exit_codes import run_or_exit_with_error
 from faithtui.cli.output import OutputStyle, set_output_style
 from faithtui.cli.output_options import (
     ColorOption,

@@ -21,7 +21,10 @@ from faithtui.metrics import (
     turn_faithfulness,
 )
 from faithtui.metrics.base import Metric, MetricSpec
-from faithtui.metrics.examples import check_and_drop_examples_without_verdict, format_examples
+from faithtui.metrics.prompt_examples import (
+    check_and_drop_examples_without_verdict,
+    format_examples,
+)
 from faithtui.metrics.prompt_texts import PromptSet, load_prompts
 
 

@@ -13,7 +13,7 @@ from faithtui.domain.ids import ClaimId, ConversationId, ItemId, LabelId, RunId
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import StoreError
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.review.evidence.image_viewer import ImageFiles, try_to_open_outside_app
+from faithtui.tui.review.evidence.external_image_viewer import ImageFiles, try_to_open_outside_app
 from faithtui.tui.runs.shared_state import RunEnvironmentCache
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.screen.row_marks import RowMarks

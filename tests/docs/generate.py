@@ -29,7 +29,7 @@ from sqlalchemy import Column, PrimaryKeyConstraint, Table, UniqueConstraint
 from faithtui import config, errors
 from faithtui.agreement.rating_scales import RATING_SCALES
 from faithtui.agreement.report.model import LevelReport
-from faithtui.cli.errors import INTERRUPTED
+from faithtui.cli.exit_codes import INTERRUPTED
 from faithtui.cli.main import app
 from faithtui.cli.run_outcome import INCOMPLETE, WAITS
 from faithtui.cli.streams import READER_GONE

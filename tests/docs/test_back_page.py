@@ -12,10 +12,10 @@ from faithtui.formats.writers.ragas_annotations import (
     METRIC,
     STATEMENTS,
 )
-from faithtui.metrics.examples import MOST_LETTERS, MOST_REFERENCES, format_examples
+from faithtui.metrics.prompt_examples import MOST_LETTERS, MOST_REFERENCES, format_examples
 from faithtui.metrics.registry import find_metric
 from tests.docs.generate import DOCS
-from tests.metrics.test_examples import EXAMPLE
+from tests.metrics.test_prompt_examples import EXAMPLE
 
 PAGE = (DOCS / "back-to-the-judge.md").read_text(encoding="utf-8")
 

@@ -42,7 +42,7 @@ from faithtui.agreement.report.model import (
     ProbeTrial,
     choose_primary_level_report,
 )
-from faithtui.agreement.report.population import compute_population_report
+from faithtui.agreement.report.population_pass_rates import compute_population_report
 from faithtui.agreement.report.rater_comparison import SelfAgreement
 from faithtui.agreement.report.scores import (
     compare_answer_scores_with_ratings,

@@ -344,7 +344,7 @@ class Calls:
     def remember_refused_parameter(self, fingerprint: str, name: str) -> None:
         """Keep that a judge does not take a parameter."""
 
-        def add_name(connection: Connection) -> None:
+        def add_refused_parameter(connection: Connection) -> None:
             known = select(judge_memory.c.refused).where(judge_memory.c.fingerprint == fingerprint)
             names = [*(connection.execute(known).scalar_one_or_none() or ()), name]
             refused = {"refused": list(dict.fromkeys(names)), "updated_at": self._clock()}
@@ -353,7 +353,7 @@ class Calls:
                 statement.on_conflict_do_update(index_elements=["fingerprint"], set_=refused)
             )
 
-        self._database.run_in_write_transaction(add_name)
+        self._database.run_in_write_transaction(add_refused_parameter)
 
     def remember_output_format(self, fingerprint: str, output_format: str | None) -> None:
         """Keep the way of asking for JSON that works with a judge; None forgets it."""

@@ -36,7 +36,7 @@ from faithtui.tui.conversations.list_data import (
 from faithtui.tui.conversations.quick_filters import QuickFilters
 from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.replies.show_replies import RawReplies
-from faithtui.tui.review.evidence.images import OPEN_IMAGE, ImageOpener
+from faithtui.tui.review.evidence.image_opener import OPEN_IMAGE, ImageOpener
 from faithtui.tui.runs.run_lines import nothing_found_lines
 from faithtui.tui.screen.blind_mode import BlindMode
 from faithtui.tui.screen.filter_matches import make_filter_context

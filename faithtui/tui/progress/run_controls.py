@@ -10,7 +10,7 @@ from faithtui.engine.runs.events import Draining
 from faithtui.store.records import RunRow, RunState
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ResumeRequested
-from faithtui.tui.runs.budget import BudgetScreen
+from faithtui.tui.runs.budget_dialog import BudgetScreen
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session

@@ -23,7 +23,7 @@ from faithtui.tui.review.claim_moves import ClaimMoves
 from faithtui.tui.review.conversation_loader import ConversationLoader
 from faithtui.tui.review.evidence.evidence import EvidenceReader
 from faithtui.tui.review.evidence.evidence_marking import EvidenceMarking
-from faithtui.tui.review.evidence.images import ImageOpener
+from faithtui.tui.review.evidence.image_opener import ImageOpener
 from faithtui.tui.review.guideline.guideline_dialog import GuidelineOpener
 from faithtui.tui.review.judge_reveal import JudgeReveal
 from faithtui.tui.review.labels.claim_range import ClaimRange

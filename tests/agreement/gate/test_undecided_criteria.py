@@ -23,7 +23,7 @@ from faithtui.domain.ids import ClaimId, ConversationId, SampleId
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
 from tests.agreement.report.building import readings
-from tests.agreement.report.test_population import POPULATION
+from tests.agreement.report.test_population_pass_rates import POPULATION
 
 RULE = ScoringRule(passing=("yes", "idk"), when_empty=1.0)
 FIGURES = (Criterion.KAPPA, Criterion.RECALL, Criterion.SCORE)

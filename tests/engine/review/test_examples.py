@@ -22,7 +22,7 @@ from faithtui.engine.review.examples import (
 from faithtui.errors import ConfigError, StoreError
 from faithtui.formats.examples import example_lines, read_examples
 from faithtui.formats.writers.ragas_annotations import format_annotations_json
-from faithtui.metrics.examples import MOST_LETTERS, format_examples
+from faithtui.metrics.prompt_examples import MOST_LETTERS, format_examples
 from faithtui.metrics.registry import METRICS, MetricEntry, build
 from faithtui.output_files import write_text
 from faithtui.store.schema.storable_text import replace_unstorable_characters

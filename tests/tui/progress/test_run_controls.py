@@ -19,7 +19,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.messages import ResumeRequested
 from faithtui.tui.progress.progress_screen import ProgressScreen
 from faithtui.tui.progress.run_controls import RunControls
-from faithtui.tui.runs.budget import BudgetScreen
+from faithtui.tui.runs.budget_dialog import BudgetScreen
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session
 from tests.tui.driving import press, screen_text, status, text_of, title, until

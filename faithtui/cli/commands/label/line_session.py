@@ -7,7 +7,7 @@ from faithtui.cli.commands.label.line_context import LineContext
 from faithtui.cli.commands.label.line_mode import LineMode
 from faithtui.cli.commands.label.line_output import LineOutput
 from faithtui.cli.commands.label.line_text import wrap_with_name_before
-from faithtui.cli.errors import INTERRUPTED
+from faithtui.cli.exit_codes import INTERRUPTED
 from faithtui.domain.ids import SampleId
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.review.samples.sample_queues import read_outcome_and_close_finished_spot_check

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from faithtui.domain.text.visible_text import make_visible
 from faithtui.tui.metric_words import capitalise
 from faithtui.tui.review import position
-from faithtui.tui.review.evidence.images import OPEN_IMAGE
+from faithtui.tui.review.evidence.image_opener import OPEN_IMAGE
 from faithtui.tui.review.lines import claims as draw_claims
 from faithtui.tui.review.lines import evidence as draw_evidence
 from faithtui.tui.review.lines.images import NumberedImage, map_images_to_numbers, number_images

@@ -9,7 +9,7 @@ import pytest
 
 from faithtui.domain.conversation import Document, Image
 from faithtui.tui.app import FaithApp
-from faithtui.tui.review.evidence.image_viewer import (
+from faithtui.tui.review.evidence.external_image_viewer import (
     ImageFiles,
     explain_blocked_url,
     try_to_open_outside_app,

@@ -9,7 +9,7 @@ import pytest
 
 from faithtui.domain.judging.examples import Example, Reference
 from faithtui.errors import ConfigError
-from faithtui.metrics.examples import (
+from faithtui.metrics.prompt_examples import (
     MOST_LETTERS,
     MOST_REFERENCES,
     check_and_drop_examples_without_verdict,
