@@ -1,10 +1,10 @@
 """The sample that a report on a run rests on: one of its own, or of a run over the same claims."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, select
 
 from faithtui.agreement.labelled_units import LabelState
 from faithtui.agreement.population import Population
@@ -36,6 +36,20 @@ _REPRESENTATIVE_KINDS = (SampleKind.SAMPLE.value, SampleKind.SPOT_CHECK.value)
 MOST_BEYOND = 0.05
 """Share of a run's claims outside of what another run's sample was drawn from up to which that
 sample is taken unasked: it then still stands for the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A sample, or a claim set, that labels of a run can rest on."""
+
+    sample: SampleId | None
+    claim_set: ClaimSetId | None = None
+    labelled: int = 0
+    """How many of its drawn claims have a label."""
+
+    def get_sample_id(self) -> SampleId:
+        assert self.sample is not None  # else it is a claim set
+        return self.sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,53 +95,63 @@ def choose_and_read_sample_of_run_labels(
     """
     labelled = {claim_id for claim_id, state in states.items() if state is LabelState.LABELLED}
 
-    def is_followed(number: SampleId) -> bool:
-        row = connection.execute(select(sample).where(sample.c.id == number)).one()
-        found = _read_sample(connection, row)
-        inside = tuple(each for each in found.claims if each.claim in judged)
-        return was_draw_followed(replace(found, claims=inside), states, left_out)
+    def is_followed(found: _Candidate) -> bool:
+        try:
+            read = _read_labelled_sample(connection, found, judged)
+        except NoSharedClaims:
+            return False
+        return was_draw_followed(read, states, left_out)
 
-    chosen, chosen_set = _choose_sample_or_claim_set(
-        connection, run_id, asked, judged, labelled, is_followed
+    chosen = (
+        _Candidate(asked)
+        if asked is not None
+        else _choose_candidate(connection, run_id, judged, labelled, is_followed)
     )
-    if chosen_set is not None:
-        return read_sample_behind_claim_set(connection, chosen_set, judged, 0)
     if chosen is None:
         return None
-    return _read_report_sample_of_run(connection, run_id, chosen, judged)
+    if chosen.claim_set is not None:
+        return read_sample_behind_claim_set(connection, chosen.claim_set, judged, 0)
+    return _read_report_sample_of_run(connection, run_id, chosen.get_sample_id(), judged)
 
 
-def _choose_sample_or_claim_set(
+def _choose_candidate(
     connection: Connection,
     run_id: RunId,
-    asked: SampleId | None,
     judged: Collection[ClaimId],
     labelled: Collection[ClaimId],
-    is_followed: Callable[[SampleId], bool],
-) -> tuple[SampleId | None, ClaimSetId | None]:
-    """Choose what labels of a run rest on: a sample, a claim set, or neither."""
-    if asked is not None:
-        return asked, None
-    own = _count_labelled_claims_by_sample(connection, labelled, run_id, own=True)
-    most = max(own.values(), default=0)
+    is_followed: Callable[[_Candidate], bool],
+) -> _Candidate | None:
+    """Choose what labels of a run rest on; None: nothing that was drawn is labelled."""
+    own = list(_list_samples_with_labels(connection, labelled, sample.c.run_id == run_id))
+    most = max((each.labelled for each in own), default=0)
     # A small sample says too little to take the place of a large one, whose order nobody followed.
-    large = [each for each, count in own.items() if 4 * count >= most]
-    chosen = next(filter(is_followed, large), None)
-    if chosen is None and large:
-        other = _find_sample_of_same_claims(connection, run_id, judged, labelled, is_followed)
-        chosen = large[0] if other is None or not is_followed(other) else other
-    if chosen is None:
+    large = [each for each in own if 4 * each.labelled >= most]
+    followed = next(filter(is_followed, large), None)
+    if followed is not None:
+        return followed
+    if not large:
         # The run is no whole: without its sample nothing could be said of what it stands for.
-        chosen = _find_newest_population_sample(connection, run_id)
-    if chosen is None and labelled:
-        number = connection.execute(select(run.c.claim_set).where(run.c.id == run_id)).scalar()
-        if number is None:
-            chosen = _find_sample_of_same_claims(connection, run_id, judged, labelled, is_followed)
-        if number is None and chosen is None:
-            number = _find_set_of_same_claims(connection, judged, labelled)
+        number = _find_newest_population_sample(connection, run_id)
         if number is not None:
-            return None, ClaimSetId(number)
-    return chosen, None
+            return _Candidate(number)
+    not_followed = large
+    for each in _list_candidates_of_other_runs(connection, run_id, judged, labelled):
+        most = max(most, each.labelled)
+        if 4 * each.labelled >= most and is_followed(each):
+            return each
+        not_followed.append(each)
+    return next(iter(not_followed), None)
+
+
+def _read_labelled_sample(
+    connection: Connection, found: _Candidate, judged: Collection[ClaimId]
+) -> LabelledSample:
+    """Read what was drawn, as far as a run judged it."""
+    if found.claim_set is not None:
+        return read_sample_behind_claim_set(connection, found.claim_set, judged, 0).sample
+    row = connection.execute(select(sample).where(sample.c.id == found.sample)).one()
+    read = _read_sample(connection, row)
+    return replace(read, claims=tuple(each for each in read.claims if each.claim in judged))
 
 
 def _read_report_sample_of_run(
@@ -215,23 +239,57 @@ def read_sample_behind_claim_set(
     return ReportSample(part, places if by_strata else {}, places.keys())
 
 
-def _find_set_of_same_claims(
-    connection: Connection, judged: Collection[ClaimId], labelled: Collection[ClaimId]
-) -> ClaimSetId | None:
-    """Find the newest claim set that stands for a run, with labels of its drawn claims."""
-    numbers = connection.execute(select(claim_set.c.id).order_by(claim_set.c.id.desc())).scalars()
-    for each in numbers.all():
+def _list_candidates_of_other_runs(
+    connection: Connection,
+    run_id: RunId,
+    judged: Collection[ClaimId],
+    labelled: Collection[ClaimId],
+) -> Iterator[_Candidate]:
+    """List the claim set that a run judged, then samples and sets that stand for its claims too.
+
+    Yields:
+        Samples with the most labels first, sets with the newest.
+    """
+    if not labelled:
+        return
+    wanted = connection.execute(select(run.c.claim_set).where(run.c.id == run_id)).scalar()
+    if wanted is not None:
+        yield _Candidate(
+            None, ClaimSetId(wanted), _count_labels_of_set(connection, wanted, labelled)
+        )
+    for each in _list_samples_with_labels(connection, labelled, sample.c.run_id != run_id):
+        of = select(sample.c.run_id).where(sample.c.id == each.sample).scalar_subquery()
         there = connection.execute(
-            select(claim_set_claim.c.claim_id, claim_set_claim.c.place).where(
-                claim_set_claim.c.claim_set_id == each
-            )
-        ).all()
-        if not any(row.place is not None and row.claim_id in labelled for row in there):
-            continue
-        shared = sum(row.claim_id in judged for row in there)
-        if len(judged) - shared <= MOST_BEYOND * len(judged):
-            return ClaimSetId(each)
-    return None
+            select(verdict.c.claim_id)
+            .join(run_item, run_item.c.id == verdict.c.run_item_id)
+            .where(run_item.c.run_id == of, verdict.c.is_home)
+        ).scalars()
+        if _are_same_claims(there, judged):
+            yield each
+    others = select(claim_set.c.id).order_by(claim_set.c.id.desc())
+    for number in connection.execute(others).scalars().all():
+        count = 0 if number == wanted else _count_labels_of_set(connection, number, labelled)
+        there = connection.execute(
+            select(claim_set_claim.c.claim_id).where(claim_set_claim.c.claim_set_id == number)
+        ).scalars()
+        if count and _are_same_claims(there, judged):
+            yield _Candidate(None, ClaimSetId(number), count)
+
+
+def _count_labels_of_set(connection: Connection, number: int, labelled: Collection[ClaimId]) -> int:
+    """Count the drawn claims of a set that have a label."""
+    drawn = connection.execute(
+        select(claim_set_claim.c.claim_id).where(
+            claim_set_claim.c.claim_set_id == number, claim_set_claim.c.place.is_not(None)
+        )
+    ).scalars()
+    return sum(claim_id in labelled for claim_id in drawn)
+
+
+def _are_same_claims(there: Iterable[int], judged: Collection[ClaimId]) -> bool:
+    """Say whether claims are nearly all that a run judged, see `MOST_BEYOND`."""
+    shared = sum(claim_id in judged for claim_id in there)
+    return len(judged) - shared <= MOST_BEYOND * len(judged)
 
 
 def _read_sample(connection: Connection, row: AnyRow) -> LabelledSample:
@@ -273,46 +331,21 @@ def _find_newest_population_sample(connection: Connection, run_id: RunId) -> Sam
     return None if found is None else SampleId(found)
 
 
-def _find_sample_of_same_claims(
-    connection: Connection,
-    run_id: RunId,
-    judged: Collection[ClaimId],
-    labelled: Collection[ClaimId],
-    is_followed: Callable[[SampleId], bool],
-) -> SampleId | None:
-    """Find the sample of another run that stands for this one too, one that was followed first."""
-    found = []
-    for each in _count_labelled_claims_by_sample(connection, labelled, run_id, own=False):
-        of = select(sample.c.run_id).where(sample.c.id == each).scalar_subquery()
-        there = connection.execute(
-            select(verdict.c.claim_id)
-            .join(run_item, run_item.c.id == verdict.c.run_item_id)
-            .where(run_item.c.run_id == of, verdict.c.is_home)
-        ).scalars()
-        shared = sum(claim_id in judged for claim_id in there)
-        if len(judged) - shared <= MOST_BEYOND * len(judged):
-            found.append(each)
-    return next(filter(is_followed, found), next(iter(found), None))
+def _list_samples_with_labels(
+    connection: Connection, labelled: Collection[ClaimId], condition: ColumnElement[bool]
+) -> Iterator[_Candidate]:
+    """List the samples that meet a condition and have a labelled claim.
 
-
-def _count_labelled_claims_by_sample(
-    connection: Connection, labelled: Collection[ClaimId], run_id: RunId, *, own: bool
-) -> dict[SampleId, int]:
-    """Count the labelled claims of each sample of a run, or of all others, that has any.
-
-    Returns:
+    Yields:
         The one with the most first, of equals the newest.
     """
     if not labelled:
-        return {}
+        return
     rows = connection.execute(
         select(sample_claim.c.sample_id, sample_claim.c.claim_id)
         .join(sample, sample.c.id == sample_claim.c.sample_id)
-        .where(
-            (sample.c.run_id == run_id) if own else (sample.c.run_id != run_id),
-            sample.c.kind.in_(_REPRESENTATIVE_KINDS),
-        )
+        .where(condition, sample.c.kind.in_(_REPRESENTATIVE_KINDS))
     )
     counts = Counter(SampleId(number) for number, claim_id in rows if claim_id in labelled)
-    order = sorted(counts, key=lambda each: (counts[each], each), reverse=True)
-    return {each: counts[each] for each in order}
+    for each in sorted(counts, key=lambda each: (counts[each], each), reverse=True):
+        yield _Candidate(each, None, counts[each])

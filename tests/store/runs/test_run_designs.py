@@ -276,6 +276,20 @@ def test_a_second_run_takes_the_sample_that_was_followed_of_another(
     assert (design(store, other).kind, design(store, other).name) == (DesignKind.SIMPLE, "pilot")
 
 
+def test_a_small_sample_of_another_run_does_not_take_the_place_of_a_large_one(
+    store: Store, run: RunId
+) -> None:
+    large = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 20), name="large")
+    label(store, run, drawn(store, large)[11:])
+    for seed in range(9):
+        sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, seed, 1), name=f"s{seed}")
+    other = judged_all(store, "abcd", spec=replace(SPEC, judge="b", judge_fingerprint="b 1"))
+    assert (design(store, other).kind, design(store, other).name) == (
+        DesignKind.CONVENIENCE,
+        "large",
+    )
+
+
 @pytest.mark.parametrize("count", [1, 3])
 def test_some_claims_of_each_conversation_are_a_choice_too(
     store: Store, run: RunId, count: int

@@ -192,3 +192,21 @@ def test_a_run_over_a_set_rests_on_it_and_not_on_the_sample_it_was_made_of(
     beside = store.labelled_units.read_report_units(judged_all(store, "abcd")).design
     assert (beside.claim_set, beside.drawn_in) == (None, run)
     assert beside.strata == found.strata
+
+
+@pytest.mark.parametrize("names_the_set", [True, False])
+def test_a_set_is_taken_until_an_own_sample_was_followed(
+    store: Store, run: RunId, *, names_the_set: bool
+) -> None:
+    pilot = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 3, 4), name="pilot")
+    label(store, run, drawn(store, pilot))
+    made, _ = store.claim_sets.make_version_if_changed("shop", pilot.id, "ann")
+    spec = replace(SPEC, claims_from="set", claim_set=made.id) if names_the_set else SPEC
+    own_run = judged_all(store, "abcd", spec=spec)
+    store.deletions.delete_run(run, "ann")  # as in a store that the set was imported into
+    own = sampled(store, own_run, SamplePlan(SamplingDesign.SIMPLE, 7, 16), name="own")
+    taken = store.labelled_units.read_report_units(own_run).design
+    assert (taken.kind, taken.claim_set) == (DesignKind.SIMPLE, made.id)
+    label(store, own_run, drawn(store, own)[:12])
+    taken = store.labelled_units.read_report_units(own_run).design
+    assert (taken.kind, taken.name) == (DesignKind.SIMPLE, "own")
