@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Final
 
 from faithtui.agreement.labelled_units import (
@@ -220,8 +221,9 @@ def was_draw_followed(
 
     What is labelled before the first gap is a random sample, whatever was labelled before the draw.
     Somebody chose the rest if it is more than half as much, and if more was passed over before it
-    than is labelled: one gap, or one label out of order, is no choice. Nor may more be skipped than
-    labelled.
+    than is labelled: one gap, or one label out of order, is no choice. In a sample by strata each
+    claim counts as often as it stands for others: all of a stratum that weighs most may have been
+    chosen. Nor may more be skipped than labelled.
 
     Args:
         sample: What was drawn. What is shown with the judge's verdict is left out.
@@ -238,12 +240,15 @@ def was_draw_followed(
         for each, state in drawn
         if state is LabelState.LABELLED or each.claim not in left_out
     ]
-    counts = Counter(state for _, state in drawn)
-    labelled = counts[LabelState.LABELLED]
-    if counts[LabelState.SKIPPED] > labelled:
+    labelled = Counter(each.stratum for each, state in drawn if state is LabelState.LABELLED)
+    if sum(state is LabelState.SKIPPED for _, state in drawn) > labelled.total():
         return False
-    before, after = _count_labelled_around_gap(drawn, sample.design)
-    are_few_passed_over = _count_unlabelled_before_served_claims(drawn) <= labelled
+    weights = _compute_stratum_weights(sample)
+    before, after = (
+        _sum_weighted(each, weights) for each in _count_labelled_around_gap(drawn, sample.design)
+    )
+    passed_over = _sum_weighted(_count_unlabelled_before_served_claims(drawn), weights)
+    are_few_passed_over = passed_over <= _sum_weighted(labelled, weights)
     if sample.design is SamplingDesign.CONVERSATIONS:
         # Some claims of each conversation are as much a choice as one conversation of many.
         whole = _list_conversation_states(drawn)
@@ -253,10 +258,24 @@ def was_draw_followed(
     return are_few_passed_over or 2 * after <= before
 
 
+def _compute_stratum_weights(sample: LabelledSample) -> Mapping[str, Fraction]:
+    """Compute how many claims a drawn one stands for; {} where each stands for as many."""
+    if sample.design is not SamplingDesign.STRATIFIED:
+        return {}
+    return {
+        each.name: Fraction(each.population, each.drawn) for each in sample.strata if each.drawn
+    }
+
+
+def _sum_weighted(counts: Mapping[str, int], weights: Mapping[str, Fraction]) -> Fraction:
+    """Sum counts by stratum, each as often as a drawn claim of it stands for others."""
+    return Fraction(sum(count * weights.get(name, 1) for name, count in counts.items()))
+
+
 def _count_labelled_around_gap(
     drawn: Sequence[tuple[SampledClaim, LabelState]], design: SamplingDesign
-) -> tuple[int, int]:
-    """Count what is labelled before the first gap of its stratum, and after it.
+) -> tuple[Counter[str], Counter[str]]:
+    """Count by stratum what is labelled before its first gap, and after it.
 
     A gap is a claim, or a conversation, of which something is neither labelled nor skipped.
     """
@@ -265,14 +284,14 @@ def _count_labelled_around_gap(
         unit = each.item if design is SamplingDesign.CONVERSATIONS else each.claim
         states.setdefault((each.stratum, unit), set()).add(state)
     with_gap = set[str]()
-    before = after = 0
+    before, after = Counter[str](), Counter[str]()
     for (stratum, _), found in states.items():
         if stratum in with_gap:
-            after += LabelState.LABELLED in found
+            after[stratum] += LabelState.LABELLED in found
         elif found - {LabelState.LABELLED, LabelState.SKIPPED}:
             with_gap.add(stratum)
         else:
-            before += LabelState.LABELLED in found
+            before[stratum] += LabelState.LABELLED in found
     return before, after
 
 
@@ -300,7 +319,7 @@ def _make_design_of_sample(
     # What is shown with the judge's verdict is in no figure: nobody has to have answered it.
     blind = [(each, state) for each, state in drawn if not each.shown]
     passed_over = (
-        _count_unlabelled_before_served_claims(blind)
+        _count_unlabelled_before_served_claims(blind).total()
         if whole is None
         else _count_unfinished_before_begun_conversations(blind, _list_conversation_states(blind))
     )
@@ -424,8 +443,8 @@ def _has_served_after_unfinished(drawn: Sequence[tuple[SampledClaim, LabelState]
 
 def _count_unlabelled_before_served_claims(
     drawn: Sequence[tuple[SampledClaim, LabelState]],
-) -> int:
-    """Count what is still to do before something that is labelled or skipped in its stratum."""
+) -> Counter[str]:
+    """Count by stratum what is still to do before something that is labelled or skipped."""
     waiting: Counter[str] = Counter()
     passed_over: Counter[str] = Counter()
     for each, state in drawn:
@@ -433,7 +452,7 @@ def _count_unlabelled_before_served_claims(
             passed_over[each.stratum] = waiting[each.stratum]
         else:
             waiting[each.stratum] += 1
-    return passed_over.total()
+    return passed_over
 
 
 def _count_unfinished_before_begun_conversations(

@@ -417,6 +417,21 @@ def test_strata_are_counted_and_followed_each_by_itself(store: Store, run: RunId
     assert not design(store, run).random_prefix
 
 
+def test_what_is_labelled_of_a_stratum_counts_as_often_as_it_stands_for_others(
+    store: Store,
+) -> None:
+    run = judged_all(store, "abcdefgh")
+    plan = SamplePlan(SamplingDesign.STRATIFIED, 7, sizes={"judge yes": 4, "judge no": 8})
+    row = sampled(store, run, plan, "verdict")
+    label(store, run, drawn(store, row, "judge no"))
+    assert design(store, run).kind is DesignKind.STRATIFIED
+    last = drawn(store, row, "judge yes")[3:]
+    label(store, run, last)  # all that is known of 24 claims of 32
+    assert design(store, run).kind is DesignKind.CONVENIENCE
+    label(store, run, drawn(store, row, "judge yes")[:2])
+    assert design(store, run).kind is DesignKind.STRATIFIED
+
+
 def test_whoever_labels_counts(store: Store, run: RunId) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 8))
     first, second, *_ = drawn(store, row)
