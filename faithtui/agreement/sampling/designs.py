@@ -222,8 +222,8 @@ def was_draw_followed(
     What is labelled before the first gap is a random sample, whatever was labelled before the draw.
     Somebody chose the rest if it is more than half as much, and if more was passed over before it
     than is labelled: one gap, or one label out of order, is no choice. In a sample by strata each
-    claim counts as often as it stands for others: all of a stratum that weighs most may have been
-    chosen. Nor may more be skipped than labelled.
+    claim counts as often as a labelled one of its stratum stands for others, as it does in the
+    figures. Nor may more be skipped than labelled.
 
     Args:
         sample: What was drawn. What is shown with the judge's verdict is left out.
@@ -243,7 +243,7 @@ def was_draw_followed(
     labelled = Counter(each.stratum for each, state in drawn if state is LabelState.LABELLED)
     if sum(state is LabelState.SKIPPED for _, state in drawn) > labelled.total():
         return False
-    weights = _compute_stratum_weights(sample)
+    weights = _compute_stratum_weights(sample, labelled)
     before, after = (
         _sum_weighted(each, weights) for each in _count_labelled_around_gap(drawn, sample.design)
     )
@@ -258,17 +258,21 @@ def was_draw_followed(
     return are_few_passed_over or 2 * after <= before
 
 
-def _compute_stratum_weights(sample: LabelledSample) -> Mapping[str, Fraction]:
-    """Compute how many claims a drawn one stands for; {} where each stands for as many."""
+def _compute_stratum_weights(
+    sample: LabelledSample, labelled: Mapping[str, int]
+) -> Mapping[str, Fraction]:
+    """Compute how many claims a labelled one stands for; {} where each stands for as many."""
     if sample.design is not SamplingDesign.STRATIFIED:
         return {}
     return {
-        each.name: Fraction(each.population, each.drawn) for each in sample.strata if each.drawn
+        each.name: Fraction(each.population, labelled[each.name])
+        for each in sample.strata
+        if labelled.get(each.name)
     }
 
 
 def _sum_weighted(counts: Mapping[str, int], weights: Mapping[str, Fraction]) -> Fraction:
-    """Sum counts by stratum, each as often as a drawn claim of it stands for others."""
+    """Sum counts by stratum, each as often as a labelled claim of it stands for others."""
     return Fraction(sum(count * weights.get(name, 1) for name, count in counts.items()))
 
 
