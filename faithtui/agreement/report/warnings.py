@@ -438,7 +438,7 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
     if coverage.outside:
         message = (
             f"{_count(coverage.outside, f'labelled {one}', f'labelled {many}')} not of the sample "
-            f"«{design.name}» are left out of its figures: nobody drew them."
+            f"«{design.name}» are left out of its figures."
         )
         yield ReportWarning(
             "outside_sample", Severity.INFO, message, level, (WarningSubject.COVERAGE,)

@@ -36,7 +36,7 @@ class ExclusionCounts:
     unfair: int
     """People say nobody should be judged on it."""
     outside: int
-    """Labelled, and not of the sample that the figures rest on: nobody drew them."""
+    """Labelled, and not of the sample that the figures rest on."""
     audit: int
     """Drawn to be labelled with a judge's verdict in view, to measure what that does."""
 
