@@ -710,7 +710,9 @@ class ConfidenceSequences:
     rate: tuple[float, float]
     """Share that passes."""
     recall: tuple[float, float]
-    """Of unfaithful claims, strict."""
+    """Of the claims whose label is one of `positive`."""
+    positive: tuple[str, ...]
+    """Labels that count as unfaithful in the strict sense: no `idk`, unless it is read as one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ def make_confidence_sequences(
         later,
         bound_faithful_share(_count_labels_by_stratum_and_flag(compared, served, failing), level),
         bound_recall(_count_labels_by_stratum_and_flag(compared, served, compared.bad), level),
+        tuple(compared.bad),
     )
 
 

@@ -167,7 +167,11 @@ def no_queues_lines(width: int, run: bool, keys: KeyNames) -> list[Line]:
 def describe_confidence_sequences(found: "ConfidenceSequences", level: float = LEVEL) -> str:
     """Say what is known of this run however often one looks."""
     rate, recall = (f"{low:.0%} to {high:.0%}" for low, high in (found.rate, found.recall))
-    return f"passing {rate}, recall {recall} in this run: {level:.0%} sure however often you look"
+    positive = " or ".join(found.positive)
+    return (
+        f"passing {rate}, recall of {positive} {recall} in this run: {level:.0%} sure however "
+        "often you look"
+    )
 
 
 def queue_detail_lines(

@@ -473,8 +473,10 @@ def test_a_plan_for_a_half_width_takes_as_many_as_it_needs() -> None:
 
 
 def test_a_queue_says_what_holds_however_often_one_looks() -> None:
-    found = ConfidenceSequences(40, 0, (0.72, 0.961), (0.1, 0.9))
-    words = "passing 72% to 96%, recall 10% to 90% in this run: 95% sure however often you look"
+    found = ConfidenceSequences(40, 0, (0.72, 0.961), (0.1, 0.9), ("no",))
+    words = (
+        "passing 72% to 96%, recall of no 10% to 90% in this run: 95% sure however often you look"
+    )
     assert sample_lines.describe_confidence_sequences(found) == words
 
 

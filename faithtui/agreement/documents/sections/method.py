@@ -168,9 +168,10 @@ _ESTIMATORS = {
 
 def _describe_confidence_sequences(found: ConfidenceSequences, level: float) -> str:
     rate, recall = (f"{low:.1%} to {high:.1%}" for low, high in (found.rate, found.recall))
+    positive = " or ".join(found.positive)
     words = (
         f"However often one looked since the first label ({level:.0%}, this run): the share that "
-        f"passes is {rate}, and of unfaithful claims the judge flags {recall}. This rests on "
+        f"passes is {rate}, and the recall of {positive} is {recall}. This rests on "
         f"{format_number_with_noun(found.labels, 'label', 'labels')} in the drawn order."
     )
     if found.later:

@@ -94,4 +94,5 @@ def compute_confidence_sequences(
         sum(each.answered for each in entries) - labels,
         bound_faithful_share(make_cells(failing)),
         bound_recall(make_cells(strict)),
+        tuple(strict),
     )

@@ -101,6 +101,8 @@ def test_they_are_those_of_the_report_while_one_person_labels(
     page, values = ("".join(iter_report_text(store, agreement, form)) for form in ("md", "json"))
     low, high = found.rate
     assert f"(95%, this run): the share that passes is {low:.1%} to {high:.1%}" in page
+    # Not of all that fail in the run, where `idk` may: of the label that says so.
+    assert f", and the recall of no is {found.recall[0]:.1%} to {found.recall[1]:.1%}." in page
     assert f"This rests on {labels} labels in the drawn order." in page
     assert "sequences" not in values
     outcome = read_outcome_and_close_finished_spot_check(store, row.id, ANN)
