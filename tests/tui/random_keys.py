@@ -184,6 +184,8 @@ class Typist:
         sizes = itertools.cycle((*SIZES[self.seed % 3 :], *SIZES[: self.seed % 3]))
         while self.typed < count:
             await self.session(next(sizes), min(count, self.typed + SESSION))
+        if not self.told:  # the last keys may have left the app before a verdict was given
+            await self.session(next(sizes), self.typed)
 
     async def session(self, size: tuple[int, int], end: int) -> None:
         """Start the app beside a run, type until that many keys are typed in all, and leave."""
