@@ -117,9 +117,10 @@ def format_row_counts_line(counts: Mapping[str, int]) -> str:
 
 
 _COMMAND: Final = (
-    r"\bfaithtui (?=backup\b|doctor\b|run --resume|show \S|batch \w+ \d|(?:check|report) \d)"
+    r"(?<=`)faithtui(?=`)|\bfaithtui(?= (?:archive|backup|batch|check|claim-set|delete|doctor|"
+    r"export|gate|guideline|import|label|merge|report|restore|runs?|sample|show|split|trend)\b)"
 )
-"""A command that a sentence advises for the store at hand."""
+"""The program, where a sentence advises to open it or to call a command on the store at hand."""
 
 
 def insert_store_option(text: str, arguments: Sequence[str] | None = None) -> str:
@@ -138,7 +139,7 @@ def insert_store_option(text: str, arguments: Sequence[str] | None = None) -> st
         return text
     import shlex
 
-    option = f"--store {shlex.quote(named[-1])} "
+    option = f" --store {shlex.quote(named[-1])}"
     return re.sub(_COMMAND, lambda found: f"{found[0]}{option}", text)
 
 

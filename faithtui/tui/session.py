@@ -156,6 +156,13 @@ class Session:
         """Whether the store is there and can only be read."""
         return self._store is not None and self._store.is_read_only
 
+    def find_named_store(self) -> Path | None:
+        """Find the path that commands need with `--store`; None: they find this store alone."""
+        if self.configured is None:
+            return None
+        usual = self.configured.settings.store.absolute()
+        return None if self.store_path.absolute() == usual else self.store_path
+
     def set_store(self, store: "Store") -> None:
         """Take the store into use."""
         self._store = store

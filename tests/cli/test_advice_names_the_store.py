@@ -29,6 +29,28 @@ def test_commands_in_a_sentence_name_the_store_of_the_command_line(
     assert insert_store_option(text, words) == expected
 
 
+@pytest.mark.parametrize(
+    ("words", "advised"),
+    [
+        (["claim-set", "list"], "claim-set make NAME --sample ID"),
+        (["trend", "harvest"], "claim-set list"),
+        (["report", "7"], "runs"),
+        (["prompts", "export", "1", "-o", "texts"], "run --prompts texts"),
+    ],
+)
+def test_what_a_command_advises_can_be_copied_for_a_store_that_was_named(
+    cli: Cli,
+    judged: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    advised: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = cli(*words, "--store", judged).err
+    assert f"faithtui --store {shlex.quote(str(judged))} {advised}" in printed
+
+
 def test_the_way_out_of_a_damaged_store_does_not_lead_to_the_usual_one(
     cli: Cli, judged: Path
 ) -> None:

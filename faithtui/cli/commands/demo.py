@@ -112,8 +112,10 @@ def _format_agreement_summary(
     from faithtui.domain.text.visible_text import make_visible_line
     from faithtui.engine.demo import UNSEEN, WHY
     from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
+    from faithtui.paths import get_demo_store_path
 
     row, report = agreement.row, agreement.report
+    option = f"--store {shlex.quote(make_visible_line(str(path)))}"
     levels = [each for each in (report.answers, report.claims) if each.coverage.compared]
     score = " · ".join(format_mean_score_phrases(row))
     return "\n".join(
@@ -130,8 +132,8 @@ def _format_agreement_summary(
             UNSEEN,
             report.headline,
             *(_format_level_agreement(each) for each in levels),
-            "open it with: faithtui demo",
-            f"for other commands: --store {shlex.quote(make_visible_line(str(path)))}",
+            f"open it with: faithtui demo{'' if path == get_demo_store_path() else f' {option}'}",
+            f"for other commands: {option}",
         )
     )
 

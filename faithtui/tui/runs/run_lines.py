@@ -1,5 +1,6 @@
 """Lines of the run list: a run in it, and what an empty list says."""
 
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from faithtui.tui.theme.lines import (
 if TYPE_CHECKING:
     from faithtui.engine.review.run_overview import RunTrust
     from faithtui.metrics.base import MetricSpec
+    from faithtui.tui.session import Session
 
 MOST_CLAIMS = 50_000
 """Claims beyond which agreement is not computed unasked: it takes seconds, and memory."""
@@ -235,15 +237,15 @@ def run_title_pieces(row: RunRow) -> list[Piece]:
     ]
 
 
-def draw_no_runs_lines(width: int, keys: KeyNames, *, can_start: bool) -> list[Line]:
+def draw_no_runs_lines(width: int, keys: KeyNames, session: "Session") -> list[Line]:
     """Say what to do in an empty store: few lines, so that the smallest screen has them all.
 
     Args:
         width: Cells of a line.
         keys: What keys are called.
-        can_start: Whether a run can be started here.
+        session: Tells whether a run can be started, and whether commands find this store alone.
     """
-    if not can_start:
+    if session.is_read_only:
         return [
             make_line(Piece("  No runs here, and the store can only be read.", "strong")),
             *wrap(
@@ -259,6 +261,20 @@ def draw_no_runs_lines(width: int, keys: KeyNames, *, can_start: bool) -> list[L
         ("faithtui import FILE.jsonl", "brings conversations in"),
         ("faithtui demo", "shows ones already judged"),
     )
+    named_store = session.find_named_store()
+    option = (
+        []
+        if named_store is None
+        else wrap(
+            [
+                Piece("each with ", "quiet"),
+                Piece("--store ", "human"),
+                escape_line(shlex.quote(str(named_store)), "human"),
+            ],
+            width,
+            first=pad,
+        )
+    )
     return [
         make_line(Piece("  No runs yet. On the command line", "strong")),
         *(
@@ -267,6 +283,7 @@ def draw_no_runs_lines(width: int, keys: KeyNames, *, can_start: bool) -> list[L
             )
             for command, words in commands
         ),
+        *option,
         make_line(Piece("  then here", "strong")),
         *wrap(
             keys.fill_in_keys_as_pieces(

@@ -320,7 +320,7 @@ class RunsScreen(FilteredListScreen):
 
     def _draw_empty_list(self, width: int) -> list[Line]:
         if not self._all_runs:
-            return draw_no_runs_lines(width, self.keys, can_start=not self.session.is_read_only)
+            return draw_no_runs_lines(width, self.keys, self.session)
         if not self.state.filter:
             return all_archived_lines(width, len(self._all_runs), self.keys)
         return nothing_found_lines(width, self.state.filter, self.keys, self.list_suggestions())

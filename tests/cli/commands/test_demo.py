@@ -25,6 +25,11 @@ def test_the_demo_prints_a_kappa_with_an_interval_and_is_used_again(
     assert "penalize_ambiguous_claims" in first.out
     assert (tmp_path / "home" / "demo.db").exists()
     assert f"--store {tmp_path / 'home' / 'demo.db'}" in first.out
+    assert "open it with: faithtui demo\n" in first.out
+    own = tmp_path / "own store.db"
+    (tmp_path / "home" / "demo.db").rename(own)
+    assert f"open it with: faithtui demo --store '{own}'" in cli("demo", "--store", own).out
+    own.rename(tmp_path / "home" / "demo.db")
     again = cli("demo", "--json")
     assert again.json["run"] == 1
     assert again.json["kappa_low"] < again.json["kappa"] < again.json["kappa_high"]

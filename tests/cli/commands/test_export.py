@@ -313,7 +313,7 @@ def test_options_of_another_export_are_refused(cli: Cli, project: Path) -> None:
         (("dataset", "-f", "csv", "-o", "x"), 2, "jsonl or parquet"),
         (("claims", "9"), 4, "no run 9"),
         (("claims", "--sample", "9"), 4, "no sample 9"),
-        (("claims", "--split", "dev"), 2, "faithtui split make"),
+        (("claims", "--split", "dev"), 2, " split make"),
     ],
 )
 def test_what_cannot_be_is_refused(

@@ -126,7 +126,8 @@ def test_last_passes_over_a_run_without_verdicts_and_the_gate_refuses_it(
         store.runs.archive([RunId(1), RunId(2)])
         refused = cli("report", "last", "--store", project)
         assert f"`last` is none of run {empty} (planned), which has no verdict; " in refused.err
-        assert "run 2 has some and is archived: name it, or faithtui restore 2" in refused.err
+        restore = f"faithtui --store {project} restore 2"
+        assert f"run 2 has some and is archived: name it, or {restore}" in refused.err
         store.runs.archive([empty])
         assert cli("plan", "--store", project).err.startswith(note)
 
@@ -242,6 +243,7 @@ def test_a_few_ratings_are_neither_all_answers_nor_a_rate(cli: Cli, tmp_path: Pa
     assert (labels["value"], labels["result"]) == (12, "passed")
     assert {(each["value"], each["result"]) for each in figures} == {(None, "not enough labels")}
     assert "--among-labelled" in result.err
+    assert f"(faithtui --store {path} label 1 --sample simple)" in result.err
     told = cli("gate", "1", *asked, "--store", path).out
     assert told.endswith("result: no random sample\n")
     assert "not enough labels" not in told

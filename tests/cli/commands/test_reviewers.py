@@ -112,7 +112,7 @@ def test_what_is_not_here_is_counted_with_the_way_out(
     assert found.code == 3
     assert f"{bundle}: line {len(lines) + 1}: " in found.err
     assert "missing.jsonl: cannot be read" in found.err
-    assert "import it with `faithtui import`, then merge again" in found.err
+    assert f"import it with `faithtui --store {empty} import`, then merge again" in found.err
     assert found.out.startswith("0 new acts, 0 known, ")
     told = cli("merge", bundle, "--store", empty, "--json").json
     assert {each["why"] for each in told["not_merged"]} == {"absent"}
@@ -141,7 +141,8 @@ def test_an_act_that_takes_back_what_nobody_has_names_its_line(
 
 def test_a_guideline_is_set_shown_and_listed(cli: Cli, judged: Path, tmp_path: Path) -> None:
     file = tmp_path / "guideline.md"
-    assert "faithtui guideline set FILE" in cli("guideline", "--store", judged).err
+    advised = f"faithtui --store {judged} guideline set FILE"
+    assert advised in cli("guideline", "--store", judged).err
     file.write_text("Fees count.\n", encoding="utf-8")
     assert cli("guideline", "set", file, "--store", judged).out.startswith("version 1 is in force")
     assert "stays in force" in cli("guideline", "set", file, "--store", judged).out

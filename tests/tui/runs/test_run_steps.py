@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.config import load_settings_with_origins
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import (
     Estimate,
@@ -410,3 +411,18 @@ async def test_every_next_step_and_writing_action_is_an_action_of_the_screen(app
         named = set(re.findall(r'NextStep\(\s*"[^"]+",\s*f?"(\w+)', source)) | WRITING_ACTIONS
         assert {"offer_spot_check", "screen", "resume"} <= named
         assert {each for each in named if not hasattr(app.screen, f"action_{each}")} == set()
+
+
+@pytest.mark.parametrize(("usual", "named"), [("elsewhere.db", True), ("a store.db", False)])
+async def test_commands_for_an_empty_store_name_it_where_they_would_find_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, usual: str, named: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "config.toml"
+    file.write_text(f"store = {str(tmp_path / usual)!r}\n", "utf-8")
+    configured = load_settings_with_origins(file, {"LANG": "C.UTF-8"})
+    app = FaithApp(Path("a store.db"), reviewer="ann", now=lambda: NOON, configured=configured)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        assert "faithtui import FILE.jsonl" in screen_text(app)
+        assert ("each with --store 'a store.db'" in screen_text(app)) is named

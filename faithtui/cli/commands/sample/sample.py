@@ -7,7 +7,6 @@ import typer
 
 from faithtui.cli.output import (
     Column,
-    insert_store_option,
     plural,
     print_hint,
     print_json,
@@ -195,4 +194,4 @@ def _print_sample(found: "PopulationSample") -> None:
         print_text(
             f"once labelled, the share that passes is known to about ± {found.precision:.3f}"
         )
-    print_hint(insert_store_option(f"next: faithtui label {row.run} --sample {row.id}"))
+    print_hint(f"next: faithtui label {row.run} --sample {row.id}")
