@@ -1,6 +1,7 @@
 """Driving the app in tests: wait for what it does, and read what it shows."""
 
 import contextlib
+import threading
 import unicodedata
 from collections.abc import Callable
 from itertools import takewhile
@@ -38,6 +39,24 @@ async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
                 return
         await pilot.pause(0.02)
     raise AssertionError("it never came to hold")
+
+
+async def hold_writer(pilot: Pilot[None]) -> threading.Event:
+    """Keep the store's one writer busy until the event that this gives is set.
+
+    What is urgent goes before what only waits for its turn, so that the writer must have begun.
+    """
+    app = pilot.app
+    assert isinstance(app, FaithApp)
+    began, release = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        began.set()
+        release.wait()
+
+    app.session.store.submit(wait)
+    await until(pilot, began.is_set)
+    return release
 
 
 async def opened(pilot: Pilot[None]) -> None:

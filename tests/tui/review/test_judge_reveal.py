@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from threading import Event
 
 import pytest
 
@@ -15,6 +14,7 @@ from faithtui.tui.screen.blind_mode import describe_keys_ending_blind_work
 from faithtui.tui.session import Session
 from tests.tui.driving import (
     calm,
+    hold_writer,
     opened,
     press,
     reviewing,
@@ -245,10 +245,9 @@ async def test_what_was_seen_before_is_not_blind_later(app: FaithApp, store_path
 async def test_a_verdict_does_not_overtake_what_was_seen_before_it(
     app: FaithApp, store_path: Path
 ) -> None:
-    hold = Event()
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)
-        app.session.store.submit(hold.wait)
+        hold = await hold_writer(pilot)
         await pilot.press("enter", "enter")
         await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
         screen = app.screen

@@ -21,7 +21,17 @@ from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.samples.queue import ClaimQueue, QueuePosition
 from faithtui.tui.samples.queue_end import QueueEndDialog
 from tests.tui.building import SPEC
-from tests.tui.driving import calm, opened, press, reviewing, status, title, type_ahead, until
+from tests.tui.driving import (
+    calm,
+    hold_writer,
+    opened,
+    press,
+    reviewing,
+    status,
+    title,
+    type_ahead,
+    until,
+)
 from tests.tui.review.reviewing import acts, blinded, stored
 
 SIZE = (120, 40)
@@ -270,10 +280,9 @@ async def test_a_verdict_over_one_of_another_window_says_what_it_replaced(
 async def test_a_flag_typed_again_before_it_is_saved_is_taken_off(
     app: FaithApp, store_path: Path, keys: str, marks: int
 ) -> None:
-    hold = threading.Event()
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
-        app.session.store.submit(hold.wait)
+        hold = await hold_writer(pilot)
         type_ahead(app, *keys)
         await until(pilot, lambda: app.message_queue_size == 0 and app.input_queue.is_settled)
         hold.set()
@@ -306,12 +315,11 @@ async def test_a_key_after_the_one_that_shows_the_judge_is_about_what_is_shown(
 async def test_a_key_after_hiding_waits_for_what_is_being_saved(
     app: FaithApp, store_path: Path, keys: str, actions: list[str]
 ) -> None:
-    hold = threading.Event()
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
         await press(pilot, "B")
         assert "BLIND" in title(app)
-        app.session.store.submit(hold.wait)
+        hold = await hold_writer(pilot)
         type_ahead(app, *keys)
         for _ in range(10):
             await pilot.pause()
@@ -427,17 +435,15 @@ async def test_why_keys_were_refused_stays_when_a_verdict_before_them_is_saved(
 ) -> None:
     async with app.run_test(size=(160, 40)) as pilot:
         await reviewing(pilot)
-        may_write = threading.Event()
-        app.session.store.submit(may_write.wait)
+        may_write = await hold_writer(pilot)
         answers = iter((True, False, True, True, True))
         with monkeypatch.context() as patch:
             patch.setattr(ClaimList, "is_drawn", property(lambda _claims: next(answers)))
             type_ahead(app, *"ynyy", "j")
             await until(pilot, lambda: "not saved: y" in status(app))
             may_write.set()
-            await calm(pilot)
+        await until(pilot, lambda: "saved 12:" in status(app))
         assert "not saved: y" in status(app)
-        assert "saved 12:" in status(app)
         await press(pilot, "y")
         assert "not saved: y" not in status(app)
 
