@@ -299,8 +299,7 @@ class LabelDesign:
     ones, in the drawn order. Where somebody chose what is labelled, and not the draw, `kind` is
     `CONVENIENCE`, and what is skipped is counted too."""
     outside: int = 0
-    """Labelled claims that are not of the sample: a convenience sample, left out of its
-    figures."""
+    """Labelled claims that are not of the sample: left out of its figures."""
     conversations: int = 0
     """Conversations in the frame; with `CLUSTER`, what was drawn from."""
     drawn_conversations: int = 0
@@ -331,6 +330,11 @@ class LabelDesign:
     def is_biased_by_ignored_strata(self) -> bool:
         """Whether labels drawn by strata are counted alike, so that rare kinds weigh too much."""
         return self.as_drawn is not None and self.as_drawn.kind is DesignKind.STRATIFIED
+
+    @property
+    def is_order_broken(self) -> bool:
+        """Whether there is a sample, and those who labelled chose what of it has labels."""
+        return self.kind is DesignKind.CONVENIENCE and self.passed_over > 0
 
     @property
     def run_or_population_words(self) -> str:

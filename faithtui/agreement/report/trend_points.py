@@ -50,6 +50,9 @@ class TrendPoint:
     no labelled claim or the set says nothing of those that they share."""
     unverified: int = 0
     """Of the compared claims, those that rest on labels of a bundle without a digest."""
+    is_order_broken: bool = False
+    """Labels of the set do not follow the order in which its claims were drawn. Nobody knows what
+    they stand for: no figure of the set can be had from them."""
     judged_some_drawn: bool = False
     """The run judged claims because they were drawn, or passed them over, and not all of these: no
     figure of the set can be had from it."""

@@ -392,7 +392,10 @@ def _describe_uninformative_judge(report: LevelReport, unfaithful: Detection, ma
         return f"The judge flags unfaithful {many} no more often than faithful ones."
     names = " or ".join(report.strict.positive)
     if not report.strict.tp + report.strict.fp:
-        return f"The judge says {names} of none of these {many}, so it finds no unfaithful one."
+        return (
+            f"The judge says {names} of none of these {many}, so it finds none that annotators "
+            f"label {names}."
+        )
     return (
         f"The judge says {names} of {many} that annotators label otherwise as often as of those "
         f"that they label {names}, or more often."
@@ -411,12 +414,11 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
             "corrected rate is given. A run over all of them has one (faithtui run --claims)."
         )
         yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
-    elif design.kind is DesignKind.CONVENIENCE and design.passed_over:
+    elif design.is_order_broken:
         message = (
-            f"More of the sample «{design.name}» is skipped, or passed over before labelled {many} "
-            "in the drawn order, than is labelled: nothing says how those were chosen, so no "
-            "corrected rate is given. Label on in the order of the sample to have one, or name "
-            "another sample."
+            f"Too much of the sample «{design.name}» is skipped, or passed over before labelled "
+            f"{many} in the drawn order: nothing says how those were chosen, so no corrected rate "
+            "is given. Label on in the order of the sample to have one, or name another sample."
         )
         yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
     elif design.kind is DesignKind.CONVENIENCE:
@@ -452,6 +454,13 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
         )
         yield ReportWarning("order_broken", Severity.CAUTION, message, level, rate)
     for stratum in design.strata:
+        if design.kind is DesignKind.STRATIFIED and stratum.population and not stratum.labelled:
+            message = (
+                f"No label counts of the stratum «{stratum.name}», which has "
+                f"{stratum.population:,} of {_count(design.frame_units, one, many)}: nothing is "
+                "known of these, so no figure of all of them is given. Draw and label some of it."
+            )
+            yield ReportWarning("stratum_unlabelled", Severity.CAUTION, message, level, rate)
         served = stratum.labelled + stratum.skipped
         if served and stratum.skipped / served > MANY_SKIPPED:
             of = f"«{stratum.name}»" if stratum.name else "the sample"

@@ -1,7 +1,6 @@
 """How the labelled claims of a run were chosen, and so what they allow to be said of the rest.
 
-Pure. What is labelled counts, whoever labelled it and in whichever order: a sample is judged by
-its claims alone.
+Pure. What is labelled counts, whoever labelled it: a sample is judged by its claims alone.
 """
 
 import math
@@ -31,6 +30,13 @@ _KINDS = {
 _FOLLOWS_DRAW: Final = 3.5
 """Standard deviations between how many drawn claims a run judged and how many it would have, had it
 not looked at the draw, from which on it did. By luck alone: one run in 2,000."""
+
+_LABELLED_TO_PASSED_OVER: Final = 4
+"""Labelled claims to one that was passed over, from which on nobody is taken to have chosen. Two
+are enough for the first one, as somebody who forgot a claim has chosen none."""
+
+_CHOSEN_OF_STRATUM: Final = 2
+"""Labels of a stratum that may be out of its order whatever is passed over before them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +196,16 @@ def find_label_design(
         unjudged=sample.unjudged,
         beyond=sample.beyond,
     )
+    states = {each.claim: each.state for each in claims}
     if sample.follows_draw and labelled:
-        as_drawn = _make_design_as_drawn(claims, sample) if sample.drawing else None
-        return replace(by_hand, follows_draw=True, as_drawn=as_drawn)
+        by_hand = replace(by_hand, follows_draw=True)
+        if not sample.drawing:
+            return by_hand
+        whole = replace(sample, frame=sample.frame + sample.unjudged, strata=sample.drawing)
+        found = _make_design_of_sample(_KINDS[sample.design], claims, whole, rated=False)
+        if was_draw_followed(whole, states, left_out):
+            return replace(by_hand, as_drawn=replace(found, follows_draw=True))
+        return replace(by_hand, passed_over=_count_passed_over_or_skipped(found))
     if kind is DesignKind.CENSUS:
         return LabelDesign(
             kind,
@@ -205,11 +218,13 @@ def find_label_design(
             beyond=sample.beyond,
         )
     found = _make_design_of_sample(kind, claims, sample, rated=rated)
-    states = {each.claim: each.state for each in claims}
     if not labelled or was_draw_followed(sample, states, left_out):
         return found
-    skipped = sum(each.skipped for each in found.strata)
-    return replace(by_hand, passed_over=found.passed_over + skipped)
+    return replace(by_hand, passed_over=_count_passed_over_or_skipped(found))
+
+
+def _count_passed_over_or_skipped(design: LabelDesign) -> int:
+    return design.passed_over + sum(each.skipped for each in design.strata)
 
 
 def was_draw_followed(
@@ -220,10 +235,11 @@ def was_draw_followed(
     """Say whether the draw, and not those who labelled, chose most of what is labelled.
 
     What is labelled before the first gap is a random sample, whatever was labelled before the draw.
-    Somebody chose the rest if it is more than half as much, and if more was passed over before it
-    than is labelled: one gap, or one label out of order, is no choice. In a sample by strata each
-    claim counts as often as a labelled one of its stratum stands for others, as it does in the
-    figures. Nor may more be skipped than labelled.
+    Somebody chose the rest if it is more than half as much, and if more than a quarter of what is
+    labelled was passed over before it: a few gaps, or one label out of order, are no choice. In a
+    sample by strata each claim counts as often as a labelled one of its stratum stands for others,
+    as it does in the figures, and each stratum is asked by itself too, where more than two labels
+    are out of its order. Nor may more be skipped than labelled.
 
     Args:
         sample: What was drawn. What is shown with the judge's verdict is left out.
@@ -241,21 +257,35 @@ def was_draw_followed(
         if state is LabelState.LABELLED or each.claim not in left_out
     ]
     labelled = Counter(each.stratum for each, state in drawn if state is LabelState.LABELLED)
-    if sum(state is LabelState.SKIPPED for _, state in drawn) > labelled.total():
-        return False
+    skipped = Counter(each.stratum for each, state in drawn if state is LabelState.SKIPPED)
     weights = _compute_stratum_weights(sample, labelled)
-    before, after = (
-        _sum_weighted(each, weights) for each in _count_labelled_around_gap(drawn, sample.design)
+    if _sum_weighted(skipped, weights) > _sum_weighted(labelled, weights):
+        return False
+    before, after = _count_labelled_around_gap(drawn, sample.design)
+    passed_over = _count_unlabelled_before_served_claims(drawn)
+    if sample.design is SamplingDesign.STRATIFIED and any(
+        after[name] > _CHOSEN_OF_STRATUM
+        and not _are_few(passed_over[name], labelled[name])
+        and 2 * after[name] > before[name]
+        for name in labelled
+    ):
+        return False
+    are_few_passed_over = _are_few(
+        _sum_weighted(passed_over, weights), _sum_weighted(labelled, weights)
     )
-    passed_over = _sum_weighted(_count_unlabelled_before_served_claims(drawn), weights)
-    are_few_passed_over = passed_over <= _sum_weighted(labelled, weights)
     if sample.design is SamplingDesign.CONVERSATIONS:
         # Some claims of each conversation are as much a choice as one conversation of many.
         whole = _list_conversation_states(drawn)
         finished = len(whole) - whole.count(LabelState.UNREVIEWED)
         unfinished = _count_unfinished_before_begun_conversations(drawn, whole)
-        are_few_passed_over = are_few_passed_over and unfinished <= finished
-    return are_few_passed_over or 2 * after <= before
+        are_few_passed_over = are_few_passed_over and _are_few(unfinished, finished)
+    return are_few_passed_over or 2 * _sum_weighted(after, weights) <= _sum_weighted(
+        before, weights
+    )
+
+
+def _are_few(passed_over: Fraction | int, labelled: Fraction | int) -> bool:
+    return passed_over * _LABELLED_TO_PASSED_OVER <= labelled + 2
 
 
 def _compute_stratum_weights(
@@ -350,13 +380,6 @@ def _make_design_of_sample(
         beyond=sample.beyond,
         population=sample.population,
     )
-
-
-def _make_design_as_drawn(claims: Sequence[ClaimUnit], sample: LabelledSample) -> LabelDesign:
-    """Say how the labelled claims were drawn of which a run judged all, and not the rest."""
-    whole = replace(sample, frame=sample.frame + sample.unjudged, strata=sample.drawing)
-    found = _make_design_of_sample(_KINDS[sample.design], claims, whole, rated=False)
-    return replace(found, follows_draw=True)
 
 
 def _choose_design_kind(

@@ -23,7 +23,11 @@ from faithtui.cli.shared_options import (
 from faithtui.cli.stores import open_store, read_id_of_run_with_verdicts
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from faithtui.agreement.report.trend_points import Trend, TrendPoint
+    from faithtui.domain.ids import RunId
+    from faithtui.store.runs.run_records import RunSpec
     from faithtui.store.samples.claim_sets import ClaimSetRow
 
 
@@ -75,6 +79,7 @@ def trend(
             for note in _list_notes_on_run(row, each)
         ),
         *describe_differing_options(specs),
+        *_describe_other_passing_labels(specs),
     ]
     if svg is not None:
         write_text(svg, [trend_svg(found, f"Claim set {row.title}", notes)], force=force)
@@ -90,6 +95,20 @@ def trend(
         )
     if svg is not None:
         print_text(str(svg))
+
+
+def _describe_other_passing_labels(specs: "Mapping[RunId, RunSpec]") -> list[str]:
+    """Say of which runs the corrected score counts other labels as passing than the first's."""
+    first = next(iter(specs), None)
+    if first is None:
+        return []
+    passing = {run: spec.rule.passing for run, spec in specs.items()}
+    return [
+        f"corrected scores of run {run} are not comparable with those of run {first}: they count "
+        f"{' and '.join(found)} as passing, and not {' and '.join(passing[first])}"
+        for run, found in passing.items()
+        if set(found) != set(passing[first])
+    ]
 
 
 def _print_trend(row: "ClaimSetRow", found: "Trend") -> None:
@@ -118,6 +137,7 @@ def _format_run_row(point: "TrendPoint") -> tuple[str, ...]:
     change = point.change
     model = f" ({', '.join(point.served_models)})" if point.served_models else ""
     figures = (point.accuracy, point.kappa, point.recall_no, point.score)
+    withheld = point.judged_some_drawn or point.is_order_broken
     return (
         str(point.run),
         f"{point.made_at:%Y-%m-%d}",
@@ -125,7 +145,7 @@ def _format_run_row(point: "TrendPoint") -> tuple[str, ...]:
         point.prompts[:8],
         str(point.compared),
         # A note below the table says why.
-        *(EMPTY_CELL if point.judged_some_drawn else estimate_text(each) for each in figures),
+        *(EMPTY_CELL if withheld else estimate_text(each) for each in figures),
         EMPTY_CELL if change is None else estimate_text(change.difference),
         EMPTY_CELL if change is None else p_value_text(change.holm_p),
     )
@@ -147,6 +167,11 @@ def _list_notes_on_run(row: "ClaimSetRow", point: "TrendPoint") -> list[str]:
         notes.append(
             f"{plural(point.unjudged, 'claim')} of the set without a verdict of it, "
             f"{plural(point.beyond, 'claim')} of its own that match none of the set"
+        )
+    if point.is_order_broken:
+        notes.append(
+            "too many drawn claims are skipped, or passed over before labelled ones in the drawn "
+            "order, so nothing says what the labels stand for: label on in the order of the sample"
         )
     if point.judged_some_drawn:
         notes.append(
@@ -193,6 +218,7 @@ def _run_point_to_json(point: "TrendPoint") -> dict[str, object]:
         "labelled": point.compared,
         "unverified": point.unverified,
         "judged_some_drawn": point.judged_some_drawn,
+        "order_broken": point.is_order_broken,
         "accuracy": value_json(point.accuracy),
         "kappa": value_json(point.kappa),
         "recall_no": value_json(point.recall_no),

@@ -73,8 +73,9 @@ def choose_and_read_sample_of_run_labels(
 ) -> ReportSample | None:
     """Choose the sample that labels of a run rest on, and read what a report needs of it.
 
-    Weights belong to claims: where no own sample is labelled, the claim set that the run judged is
-    taken, else the sample of another run over the same claims, else a set of them. A sample whose
+    Weights belong to claims: where no own sample was labelled in its order, the claim set that the
+    run judged is taken, else the sample of another run over the same claims, else a set of them. A
+    sample whose
     order was followed goes before one of which others chose what is labelled, as a pilot does
     before the sample that was drawn after it, until that one has as many labels.
 
@@ -134,13 +135,12 @@ def _choose_candidate(
         number = _find_newest_population_sample(connection, run_id)
         if number is not None:
             return _Candidate(number)
-    not_followed = large
-    for each in _list_candidates_of_other_runs(connection, run_id, judged, labelled):
-        most = max(most, each.labelled)
-        if 4 * each.labelled >= most and is_followed(each):
-            return each
-        not_followed.append(each)
-    return next(iter(not_followed), None)
+    others = list(_list_candidates_of_other_runs(connection, run_id, judged, labelled))
+    most = max([most, *(each.labelled for each in others)])
+    followed = next(
+        (each for each in others if 4 * each.labelled >= most and is_followed(each)), None
+    )
+    return followed or next(iter([*large, *others]), None)
 
 
 def _read_labelled_sample(

@@ -405,7 +405,7 @@ def test_what_weakens_the_figures_is_said(claims: list[ClaimUnit], code: str) ->
         (
             ("yes",),
             0,
-            "The judge says no of none of these claims, so it finds no unfaithful one.",
+            "The judge says no of none of these claims, so it finds none that annotators label no.",
         ),
         (
             ("yes",),

@@ -1,4 +1,4 @@
-"""Whether the draw, or those who labelled, chose what is labelled of a sample by strata."""
+"""Whether the draw, or those who labelled, chose what is labelled of a sample."""
 
 import pytest
 
@@ -70,3 +70,69 @@ def test_labels_in_the_order_of_each_stratum_follow_the_draw(count: int) -> None
 def test_one_label_out_of_order_chooses_nothing() -> None:
     labelled = {"yes": (FIRST, 10), "no": (FIRST, 30), "idk": (LAST, 1)}
     assert was_followed({"yes": 20, "no": 60, "idk": 60}, labelled)
+
+
+STATES = {"L": LabelState.LABELLED, "s": LabelState.SKIPPED, "-": LabelState.UNREVIEWED}
+
+
+def was_order_followed(strata: dict[str, tuple[int, str]]) -> bool:
+    """Ask about strata given by population and by the states of their claims in the drawn order."""
+    claims = [
+        (SampledClaim(ClaimId(1_000 * number + place), ItemId(1), name), STATES[state])
+        for number, (name, (_, order)) in enumerate(strata.items())
+        for place, state in enumerate(order)
+    ]
+    by_strata = len(strata) > 1
+    sample = LabelledSample(
+        id=SampleId(1),
+        name="main",
+        seed=0,
+        design=SamplingDesign.STRATIFIED if by_strata else SamplingDesign.SIMPLE,
+        frame=sum(population for population, _ in strata.values()),
+        stratified_by=("verdict",) if by_strata else (),
+        strata=tuple(
+            Stratum(name, population, len(order)) for name, (population, order) in strata.items()
+        ),
+        claims=tuple(each for each, _ in claims),
+    )
+    return was_draw_followed(sample, {each.claim: state for each, state in claims})
+
+
+@pytest.mark.parametrize(
+    "strata",
+    [
+        # Labelled before the draw, and not one for it: the share was 1.000 [.867, 1], the truth .6.
+        {"": (300, "-L" * 45 + "L" * 10)},
+        # Unfaithful claims are skipped or left: 1.000 [.847, 1] for .6.
+        {"": (300, ("L-s" * 30)[:-3] + "Ls-")},
+        # A heavy stratum is chosen: .642 [.567, .703] for .45.
+        {"yes": (150, "-" * 39 + "L" * 20 + "-"), "no": (150, "L" * 60)},
+        # So it is where the others are skipped: .720 [.560, .720] for .54.
+        {
+            "yes": (180, "sssssssL" * 10),
+            "no": (60, "L" * 60),
+            "idk": (60, "L" * 60),
+        },
+        # A light stratum decides precision and recall: 1.000 [.554, 1] for .333.
+        {"yes": (270, "L" * 60), "no": (30, "--L" * 5 + "-" * 15)},
+    ],
+)
+def test_labels_that_were_chosen_are_no_sample(strata: dict[str, tuple[int, str]]) -> None:
+    assert not was_order_followed(strata)
+
+
+@pytest.mark.parametrize(
+    "strata",
+    [
+        {"": (300, "-LL")},
+        {"": (300, "LLLL-LLLL-" * 5 + "-" * 50)},
+        {"": (300, "L" * 40 + "-L" * 20 + "-" * 20)},
+        {"": (300, "LLsLLLLs" * 10)},
+        {"yes": (270, "L" * 60), "no": (30, "LLL-L-L" + "-" * 23)},
+        {"yes": (270, "L" * 20 + "-" * 40), "no": (30, "-----LL" + "-" * 23)},
+    ],
+)
+def test_who_forgets_a_few_or_has_labelled_some_before_follows_the_draw(
+    strata: dict[str, tuple[int, str]],
+) -> None:
+    assert was_order_followed(strata)

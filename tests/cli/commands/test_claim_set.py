@@ -1,6 +1,7 @@
 """`faithtui claim-set`: from a labelled sample to another judge in another store, by commands."""
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ from tests.engine.review.reports.test_trend import (
     doubted_set,
     set_of_conversations,
 )
-from tests.store.runs.test_run_designs import FIVE, drawn, label, sampled
+from tests.store.building import FACTS, SPEC
+from tests.store.runs.test_run_designs import FIVE, drawn, judged_all, label, sampled
 
 
 @pytest.fixture
@@ -158,3 +160,17 @@ def test_a_trend_has_no_figures_of_a_run_that_passed_drawn_claims_over(
     assert [each["judged_some_drawn"] for each in runs] == [False, False, True, False]
     # Of the claims that it judged the run before has weights.
     assert [each["change"] is None for each in runs] == [True, False, False, False]
+
+
+def test_a_trend_says_of_which_runs_other_labels_pass(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with Store.open(path) as store:
+        set_of_conversations(store)
+        keys = [f"{each}{number}" for number in (1, 2) for each in KEYS]
+        done(store, keys)
+        strict = replace(FACTS, passing=("yes",))
+        run = judged_all(store, keys, spec=replace(SPEC, judge_fingerprint="k", rule=strict))
+        store.runs.set_state(run, RunState.DONE)
+    told = cli("trend", "shop", "--store", path).err
+    assert "corrected scores of run 3 are not comparable with those of run 1" in told
+    assert "of run 2 are" not in told

@@ -239,7 +239,7 @@ def test_a_pilot_is_taken_until_more_of_a_second_sample_is_labelled(
     assert sum(each in drawn(store, pilot) for each in order) == 3
     assert (design(store, run).kind, design(store, run).name) == (DesignKind.SIMPLE, "pilot")
     assert design(store, run, row.id).kind is DesignKind.CONVENIENCE
-    label(store, run, order[:5])
+    label(store, run, order[:7])
     assert (design(store, run).kind, design(store, run).name) == (DesignKind.SIMPLE, "second")
 
 
@@ -254,6 +254,19 @@ def test_a_pilot_of_another_run_is_taken_until_an_own_sample_was_followed(
     assert design(store, other, own.id).kind is DesignKind.CONVENIENCE
     label(store, other, drawn(store, own)[:12])
     assert (design(store, other).kind, design(store, other).name) == (DesignKind.SIMPLE, "own")
+
+
+def test_of_claim_sets_a_tiny_one_does_not_hide_a_large_one(store: Store, run: RunId) -> None:
+    large = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 16), name="large")
+    label(store, run, drawn(store, large))
+    tiny = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 8, 3), name="tiny")
+    for each in (large, tiny):
+        store.claim_sets.make_version_if_changed(each.name, each.id, "ann")
+    other = judged_all(store, "abcd", spec=replace(SPEC, judge="b", judge_fingerprint="b 1"))
+    # As in a store that brought in the sets alone.
+    store.deletions.delete_run(run, "ann")
+    found = design(store, other)
+    assert (found.kind, found.claim_set) == (DesignKind.SIMPLE, 1)
 
 
 def test_a_small_sample_does_not_take_the_place_of_a_large_one(store: Store, run: RunId) -> None:

@@ -80,6 +80,11 @@ class RunComparison:
             if self.design.claim_set is not None
             else f"by the sample «{self.design.name}» of run {run}"
         )
+        if self.design.is_order_broken:
+            return (
+                f"{whose}: all claims count alike, as labels do not follow the order in which "
+                "claims were drawn; nothing is said of the rest"
+            )
         if self.design.kind not in RANDOM_DESIGNS and self.design.follows_draw:
             return (
                 f"{whose}: all claims count alike, as both runs judged claims because they were "

@@ -107,7 +107,12 @@ def _make_point(
         units.readings.design,
         units.compared.claims_weighted_for_comparison_with_other_judge,
     )
-    if not design.follows_draw:
+    if design.is_order_broken or (design.follows_draw and design.as_drawn is None):
+        n, groups = report.agreement.n, report.agreement.clusters
+        accuracy = kappa = recall = score = make_withheld_estimate(
+            Reason.DESIGN_NOT_RANDOM, n, groups
+        )
+    elif not design.follows_draw:
         known = estimate_fair_claim_count(
             count_labelled_units_by_stratum(units.compared, units.recoded_rule)[0]
         )
@@ -116,14 +121,9 @@ def _make_point(
             report.rate.corrected_this_run, known, design.unjudged
         )
         accuracy, kappa, recall = report.percent_agreement, report.cohen_kappa, report.strict.recall
-    elif design.as_drawn is not None:
+    else:
         accuracy, kappa, recall = estimate_accuracy_kappa_and_recall(comparable)
         score = estimate_drawable_pass_rate(comparable, units.recoded_rule)
-    else:
-        n, groups = report.agreement.n, report.agreement.clusters
-        accuracy = kappa = recall = score = make_withheld_estimate(
-            Reason.DESIGN_NOT_RANDOM, n, groups
-        )
     return TrendPoint(
         run=row.id,
         made_at=row.created_at,
@@ -147,7 +147,10 @@ def _make_point(
         ),
         change=None if before is None else _compare_with_run_before(store, before, row),
         unverified=count_unverified_claims(comparable),
-        judged_some_drawn=design.follows_draw and design.as_drawn is None,
+        is_order_broken=design.is_order_broken,
+        judged_some_drawn=design.follows_draw
+        and design.as_drawn is None
+        and not design.is_order_broken,
     )
 
 
@@ -156,7 +159,8 @@ def _compare_with_run_before(
 ) -> ComparisonReport | None:
     """Compare a run with the one before; None where the set says nothing of their claims."""
     found = compare_run_judges(store, before[0], row, before[1])
-    if not found.report.n_common or not found.has_weights:
+    is_order_broken = found.weighed.readings.design.is_order_broken
+    if not found.report.n_common or not found.has_weights or is_order_broken:
         return None
     return found.report
 

@@ -191,6 +191,35 @@ def test_a_run_of_some_of_what_was_drawn_has_no_figures_of_the_set(tmp_path: Pat
     )
 
 
+@pytest.mark.parametrize("chosen", [True, False])
+def test_labels_that_were_chosen_of_what_was_drawn_give_no_figure(
+    tmp_path: Path, chosen: bool
+) -> None:
+    """The last 30 of 90 drawn claims gave runs over these a score of 1, where .6 is true."""
+    with Store.open(tmp_path / "s.db") as store:
+        keys = [f"{each}{number}" for number in (1, 2) for each in KEYS]
+        run = done(store, keys)
+        row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 7, size=6))
+        order = drawn(store, row)
+        label(store, run, order[-10:] if chosen else order[:10])
+        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        wanted = {each.item for each in store.samples.list_claims_in_served_order(row.id, "ann")}
+        items = zip(keys, store.runs.list_item_ids(run), strict=True)
+        only = [key for key, item in items if item in wanted]
+        for judge in ("b", "c"):
+            done(store, only, BETTER, judge)
+        claim_set = store.claim_sets.find_version_by_name("shop")
+        points = compute_trend(store, claim_set).points
+        report = compare_runs(store, RunId(2), RunId(3), "ann")
+    assert [each.is_order_broken for each in points] == [chosen] * 3
+    assert {each.judged_some_drawn for each in points} == {False}
+    for each in points:
+        for figure in (each.accuracy, each.kappa, each.recall_no, each.score):
+            assert (figure.reason is Reason.DESIGN_NOT_RANDOM) is chosen
+    assert [each.change is None for each in points] == [True, chosen, chosen]
+    assert ("do not follow the order" in report.weighting_sentence) is chosen
+
+
 def test_a_change_is_the_same_whichever_run_comes_first(tmp_path: Path) -> None:
     """A run of drawn claims has no weights of its own: those of the other run are taken."""
     with Store.open(tmp_path / "s.db") as store:
