@@ -130,12 +130,10 @@ def read_run_id(store: "Store", text: str) -> "RunId":
         StoreError: There is no run with this number.
     """
     from faithtui.domain.ids import RunId
+    from faithtui.engine.runs.last_run import LAST, find_last_run
 
-    if text == "last":
-        last = store.runs.find_newest_run_id()
-        if last is None:
-            raise ConfigError("there is no run yet: faithtui run")
-        return last
+    if text == LAST:
+        return find_last_run(store)
     if not re.fullmatch(r"#?[0-9]{1,15}", text):
         raise ConfigError(f"`{text}` is no run; expected a number from `faithtui runs`, or `last`")
     return store.runs.read_run(RunId(int(text.lstrip("#")))).id

@@ -5,6 +5,7 @@ passages, so a claim that the passages do not address is no pass here: the run p
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import faithtui
@@ -48,9 +49,21 @@ def ensure_demo_in_store(store: Store, report: Callable[[ImportProgress], None])
 
     Returns:
         The run; it may still have to be executed. An earlier one is used again when it was made
-        with the same judge, metric and prompts.
+        with the same judge, metric and prompts, of these conversations alone.
+
+    Raises:
+        ConfigError: The store is that of another project.
     """
-    import_files(store, find_demo_files(), report=report)
+    files = find_demo_files()
+    own = {each.stem for each in files}
+    others = [each.source for each in store.conversations.list_sources() if each.source not in own]
+    if others and store.conversations.count(list(own)) == 0:
+        raise ConfigError(
+            f"the store has conversations of its own ({', '.join(others)}), among which those of "
+            "the demo would count: faithtui demo without --store has a store for them, or name a "
+            "new file"
+        )
+    import_files(store, files, report=report)
     metric = run_planner.build_request_metric(REQUEST)
     fingerprint = make_judge_fingerprint(REQUEST.judge, None)
     for row in store.runs.list_runs():
@@ -59,10 +72,13 @@ def ensure_demo_in_store(store: Store, report: Callable[[ImportProgress], None])
             and row.spec.metric_version == metric.spec.version
             and row.spec.prompt_digest == metric.prompt_digest
             and row.spec.rule == metric.rule
+            and set(store.run_contents.list_sources(row.id)) <= own
         )
         if same:
             return row.id
-    return run_planner.save_planned_run(store, REQUEST)
+    return run_planner.save_planned_run(
+        store, replace(REQUEST, sources=tuple(sorted(own))) if others else REQUEST
+    )
 
 
 def is_demo_complete(row: RunRow) -> bool:

@@ -38,8 +38,9 @@ def demo(
     """Open a demo project: real conversations with human labels.
 
     The embedded judge has judged them. The project has a store of its own, which later calls
-    reuse; the summary names its file, for --store of other commands. Where stdout is no
-    terminal, print the summary instead of opening the app.
+    reuse; the summary names its file, for --store of other commands. It is not brought into a
+    store with other conversations. Where stdout is no terminal, print the summary instead of
+    opening the app.
 
     Example: faithtui demo --no-app
     """

@@ -8,6 +8,7 @@ from faithtui.cli.output import (
     Column,
     format_score_cell,
     format_score_with_overrides,
+    plural,
     print_json,
     print_table,
     print_to_stderr,
@@ -44,11 +45,8 @@ def runs(
 
     options = merge_common_options(context, store, json)
     with open_store(options.store) as opened:
-        rows = [
-            row
-            for row in read_runs_marking_interrupted(opened)
-            if (row.archived_at is not None) is archived
-        ]
+        everything = read_runs_marking_interrupted(opened)
+        rows = [row for row in everything if (row.archived_at is not None) is archived]
         out = opened.batches.sum_outstanding_by_run()
         failures = {
             row.id: opened.run_contents.count_conversations_by_state_reason(
@@ -111,6 +109,10 @@ def runs(
             for row in rows
         ],
     )
+    if everything and not rows and not archived:
+        print_to_stderr(
+            f"{plural(len(everything), 'run')} archived: faithtui runs --archived lists them"
+        )
     for note in describe_differing_options({row.id: row.spec for row in reversed(rows)}):
         print_to_stderr(note)
     for row in rows:

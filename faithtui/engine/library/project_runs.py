@@ -15,7 +15,7 @@ from faithtui.engine.review.conversation_json import run_settings_and_state_to_j
 from faithtui.engine.runs.background import BackgroundRun
 from faithtui.engine.runs.environment import RunEnvironment, make_run_environment
 from faithtui.engine.runs.judge_profiles import choose_profile
-from faithtui.engine.runs.last_run import LAST, find_last_run_with_verdicts
+from faithtui.engine.runs.last_run import LAST, find_last_run, find_last_run_with_verdicts
 from faithtui.engine.runs.request import RunRequest
 from faithtui.engine.runs.run_liveness import read_run_marking_interrupted
 from faithtui.errors import ConfigError
@@ -109,10 +109,9 @@ def find_run_id(store: "Store", run: int | str) -> RunId:
         StoreError: There is no run with this number.
     """
     if run == LAST:
-        last = store.runs.find_newest_run_id()
-        if last is None:
+        if store.runs.find_newest_run_id() is None:
             raise ConfigError("there is no run yet; run() makes one")
-        return last
+        return find_last_run(store)
     if isinstance(run, bool) or not isinstance(run, int):
         raise ConfigError(f"run is {run!r}; expected a number, or 'last'")
     return store.runs.read_run(RunId(run)).id

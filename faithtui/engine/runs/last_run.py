@@ -12,6 +12,27 @@ LAST: Final = "last"
 _MOST_NAMED: Final = 3
 
 
+def find_last_run(store: "Store") -> RunId:
+    """Find the newest run; one that is archived is put away, and must be named.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    newest = store.runs.find_newest_run_id()
+    if newest is None:
+        raise ConfigError("there is no run yet: faithtui run")
+    if store.runs.read_run(newest).archived_at is not None:
+        raise ConfigError(_explain_that_all_runs_are_archived(newest))
+    return newest
+
+
+def _explain_that_all_runs_are_archived(newest: RunId) -> str:
+    return (
+        f"`last` is none of the runs: all are archived; name one, or faithtui restore {newest} "
+        "lists it again"
+    )
+
+
 def find_last_run_with_verdicts(store: "Store") -> RunId:
     """Find the newest run in which a judge gave a verdict.
 
@@ -30,10 +51,10 @@ def _explain_why_no_run_has_verdicts(store: "Store") -> str:
     rows = store.runs.list_runs()
     if not rows:
         return "there is no run yet: faithtui run"
-    listed = [row for row in rows if row.archived_at is None]
-    shown = listed or rows
-    kind = "" if listed else "archived "
-    named = ", ".join(f"{kind}run {row.id} ({row.state.value})" for row in shown[:_MOST_NAMED])
+    shown = [row for row in rows if row.archived_at is None]
+    if not shown:
+        return _explain_that_all_runs_are_archived(rows[0].id)
+    named = ", ".join(f"run {row.id} ({row.state.value})" for row in shown[:_MOST_NAMED])
     more = f" and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
     have = "has" if len(shown) == 1 else "have"
     words = f"`last` is none of {named}{more}, which {have} no verdict"

@@ -137,6 +137,8 @@ class RecordFile:
     def __init__(self, path: Path, renames: Mapping[str, str] | None = None) -> None:
         self.path = path
         self._renames = renames or {}
+        self.unused_renames = set(self._renames)
+        """Keys that are to be renamed, and that no record read so far has."""
         self._is_sample_whole = False
         self.pages = PagesOfFile()
         """What is known of the lists that records were taken from, where an API answered so."""
@@ -216,6 +218,9 @@ class RecordFile:
             for each in self._iterate_records_of_pages():
                 found = each.found
                 if self._renames and isinstance(found, dict):
+                    self.unused_renames -= {
+                        key for key in self.unused_renames if _has_key(found, key)
+                    }
                     each = replace(
                         each, found=rename_and_lift_keys(found, self._renames)
                     )  # the same record
@@ -316,6 +321,19 @@ def _rename_keys_recursively(value: object, renames: Mapping[str, str]) -> objec
             return [_rename_keys_recursively(each, renames) for each in value]
         case _:
             return value
+
+
+def _has_key(value: object, key: str) -> bool:
+    """Say whether an object, or one in it, has a key; one with dots may be a path."""
+    match value:
+        case dict():
+            if key in value or ("." in key and _get_by_path(value, key.split(".")) is not None):
+                return True
+            return any(_has_key(each, key) for each in value.values())
+        case list():
+            return any(_has_key(each, key) for each in value)
+        case _:
+            return False
 
 
 def _get_by_path(value: object, path: list[str]) -> object:

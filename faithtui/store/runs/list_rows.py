@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Select, desc, exists, func, or_, select
+from sqlalchemy import Connection, Select, desc, exists, func, select
 
 from faithtui.domain.annotations import COUNTED_ACTIONS, TIE, list_top_verdicts
 from faithtui.domain.ids import ConversationId, ItemId, RunId
@@ -50,7 +50,9 @@ def read_run_rows(
 
 
 def find_newest_run_id(connection: Connection, *, with_verdicts: bool) -> RunId | None:
-    """Name the newest run, an archived one only where all are; None when there is none.
+    """Name the newest run; None when there is none.
+
+    One that is archived is named where all are, and none is wanted that has verdicts.
 
     Args:
         connection: The store.
@@ -64,8 +66,7 @@ def find_newest_run_id(connection: Connection, *, with_verdicts: bool) -> RunId 
             .join(run_item, run_item.c.id == verdict.c.run_item_id)
             .where(run_item.c.run_id == run.c.id)
         )
-        archived_alone = ~exists().where(unarchived)
-        statement = statement.where(verdicts.exists(), or_(unarchived, archived_alone))
+        statement = statement.where(verdicts.exists(), unarchived)
     found = connection.execute(statement).scalar()
     return None if found is None else RunId(found)
 

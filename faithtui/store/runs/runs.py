@@ -98,7 +98,7 @@ class Runs:
         )
 
     def find_newest_run_id(self, *, with_verdicts: bool = False) -> RunId | None:
-        """Name the newest run (that has verdicts), an archived one only where all are archived."""
+        """Name the newest run, an archived one where all are; with verdicts never such a one."""
         with self._database.open_reader() as connection:
             return find_newest_run_id(connection, with_verdicts=with_verdicts)
 

@@ -37,6 +37,28 @@ def test_the_demo_prints_a_kappa_with_an_interval_and_is_used_again(
     assert cli("runs", "--store", tmp_path / "home" / "demo.db", "--json").json[0]["run"] == 1
 
 
+def test_the_demo_is_not_mixed_into_another_project(
+    cli: Cli, judged: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It counted conversations that nobody had rated, and called all of them MTRAG's."""
+    before = cli("runs", "--store", judged).out
+    refused = cli("demo", "--no-app", "--store", judged)
+    assert (refused.code, refused.out) == (2, "")
+    assert "the store has conversations of its own (" in refused.err
+    assert cli("runs", "--store", judged).out == before
+    # In a store that began as the demo's, what came later is none of it.
+    file = tmp_path / "mtrag_conversations.jsonl"
+    lines = (DEMO / file.name).read_text(encoding="utf-8").splitlines()
+    file.write_text("\n".join(lines[:3]), encoding="utf-8")
+    monkeypatch.setattr(demo, "find_demo_files", lambda: (file,))
+    own, other = tmp_path / "own.db", tmp_path / "other.jsonl"
+    other.write_text(lines[5].replace("mtrag", "later"), encoding="utf-8")
+    assert cli("import", file, other, "--store", own).code == 0
+    shown = cli("demo", "--no-app", "--store", own)
+    assert "\n3 conversations · " in shown.out
+    assert cli("demo", "--no-app", "--store", own).out == shown.out, "nothing is judged twice"
+
+
 def test_without_its_conversations_the_demo_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(faithtui, "__file__", "/nonexistent/faithtui/__init__.py")
     with pytest.raises(ConfigError, match="install faithtui again"):

@@ -25,6 +25,7 @@ from faithtui.tui.review.lines.evidence import (
     RankedPassageView,
     describe_truncated_comparison,
     excerpt_passage,
+    is_match_hidden,
 )
 from faithtui.tui.review.lines.verdict import list_verdict_choices
 from faithtui.tui.theme import format as fmt
@@ -203,7 +204,7 @@ def _format_passages_of_claim(served: ServedClaim) -> list[str]:
         words = claim if passage.is_ranked else None
         text = "".join(piece.text for piece in excerpt_passage(passage, _PASSAGE, words))
         name = _format_passage_name(passage)
-        if passage.is_ranked:
+        if passage.is_ranked and not is_match_hidden(served.claim, served.view):
             name += f", similarity {passage.ranked.match:.2f}"
         lines += wrap_with_name_before(name, text)
     left = len(passages) - _PASSAGES

@@ -176,6 +176,20 @@ def test_a_mapped_parent_is_understood(cli: Cli, tmp_path: Path) -> None:
     assert "not understood" not in done.out
 
 
+def test_a_mapped_column_that_no_record_has_is_named(cli: Cli, tmp_path: Path) -> None:
+    csv = FOLDER / "ragas_single_turn.csv"
+    words = ("--map", "question=nonexistent", "--map", "answer=response", "--dry-run")
+    done = cli("import", csv, *words)
+    assert done.code == 0
+    assert "--map question=nonexistent, but no record has `nonexistent`" in done.out + done.err
+    assert "answer=response" not in done.out + done.err
+    path = tmp_path / "x.jsonl"
+    nested = {"inputs": [{"frage": "q"}], "meta": {"text": "a"}, "contexts": ["p"]}
+    path.write_text(json.dumps(nested) + "\n", encoding="utf-8")
+    words = ("--map", "question=frage", "--map", "answer=meta.text", "--dry-run")
+    assert "but no record has" not in cli("import", path, *words).out
+
+
 def test_a_file_may_come_through_standard_input(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     data = (FOLDER / "ragas_single_turn.csv").read_bytes()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))

@@ -4,6 +4,7 @@ import io
 import json
 import re
 import shutil
+import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -150,6 +151,17 @@ def test_nothing_of_the_judge_is_printed_before_an_answer(label: Label, typed: s
         result = label(typed, *NEW, *more)
         assert "CANARY" not in result.out + result.err
         assert "0.98" not in result.out
+
+
+def test_how_like_a_passage_is_to_a_blind_claim_is_not_said_of_the_embedded_judge(
+    label: Label, path: Path
+) -> None:
+    """It decides by little else; a similarity of 1.00 told its verdict of claims called blind."""
+    assert "similarity" not in label("t\n", *NEW).out
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE run SET judge = 'openai:gpt'")
+    connection.close()
+    assert "similarity" in label("", "--sample", "1").out
 
 
 @pytest.mark.thorough
