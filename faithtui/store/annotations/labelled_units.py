@@ -206,10 +206,12 @@ def read_paired_units(
 ) -> PairedClaims:
     """Read what two runs say of the same claims; see `UnitReader.read_paired_units`."""
     judged = read_judged_run(connection, first)
-    if set(judged.rule.labels) != set(read_scoring_rule(connection, second).labels):
+    others = read_scoring_rule(connection, second).labels
+    if set(judged.rule.labels) != set(others):
+        sets = " and ".join("/".join(each) or "any word" for each in (judged.rule.labels, others))
         raise StoreError(
-            f"runs {first} and {second} do not use the same labels, so that their verdicts cannot "
-            "be compared claim by claim; choose two runs of one metric"
+            f"judges of runs {first} and {second} choose from different labels ({sets}), so that "
+            "their verdicts cannot be compared claim by claim; choose two runs of one metric"
         )
     two: Mapping[ClaimId, str | None]
     if settings.duplicates == "first_window":

@@ -585,7 +585,7 @@ def test_runs_with_other_labels_are_no_pair(store: Store) -> None:
         store, make_conversation(), {1: ["yes"]}, spec=spec_of("turn-faithfulness", FACTS)
     )
     second, _ = judged(store, make_conversation(), {1: ["1"]}, spec=spec_of("ragas", INFERRED))
-    with pytest.raises(StoreError, match="runs 1 and 2 do not use the same labels"):
+    with pytest.raises(StoreError, match=r"different labels \(yes/no/idk and 1/0\), so that"):
         store.labelled_units.read_paired_units(first, second)
     with pytest.raises(StoreError, match="there is no run 9"):
         store.labelled_units.read_paired_units(first, RunId(9))
