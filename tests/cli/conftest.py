@@ -13,6 +13,7 @@ import pytest
 import typer.main
 
 from faithtui.cli.main import main
+from faithtui.cli.output import OutputStyle, set_output_style
 from faithtui.engine.runs import runner
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
@@ -49,6 +50,12 @@ def commands_are_made_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.main, "get_command", made)
         yield
+
+
+@pytest.fixture(autouse=True)
+def output_style_is_the_usual() -> None:
+    """Begin as a process does: `-q` of a test before would keep lines back."""
+    set_output_style(OutputStyle())
 
 
 @pytest.fixture

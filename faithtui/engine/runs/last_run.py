@@ -26,9 +26,9 @@ def find_last_run(store: "Store") -> RunId:
     return newest
 
 
-def _explain_that_all_runs_are_archived(newest: RunId) -> str:
+def _explain_that_all_runs_are_archived(example: RunId) -> str:
     return (
-        f"`last` is none of the runs: all are archived; name one, or faithtui restore {newest} "
+        f"`last` is none of the runs: all are archived; name one, or faithtui restore {example} "
         "lists it again"
     )
 
@@ -52,13 +52,13 @@ def _explain_why_no_run_has_verdicts(store: "Store") -> str:
     if not rows:
         return "there is no run yet: faithtui run"
     shown = [row for row in rows if row.archived_at is None]
+    judged = next((row.id for row in rows if row.claims > row.missing_verdicts), None)
     if not shown:
-        return _explain_that_all_runs_are_archived(rows[0].id)
+        return _explain_that_all_runs_are_archived(judged or rows[0].id)
     named = ", ".join(f"run {row.id} ({row.state.value})" for row in shown[:_MOST_NAMED])
     more = f" and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
     have = "has" if len(shown) == 1 else "have"
     words = f"`last` is none of {named}{more}, which {have} no verdict"
-    judged = next((row.id for row in rows if row.claims > row.missing_verdicts), None)
     if judged is None:
         return f"{words}; `faithtui show {shown[0].id}` says why"
     return f"{words}; run {judged} has some and is archived: name it, or faithtui restore {judged}"

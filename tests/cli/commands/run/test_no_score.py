@@ -123,7 +123,7 @@ def test_a_run_that_skips_all_is_no_failure_and_says_that_nothing_was_judged(
     assert "run 1 was done before: nothing was left to ask\n" in done.err
     cli("archive", "--store", path, "1", "2")
     refused = cli("report", "--store", path)
-    assert "`last` is none of archived run 2 (done), archived run 1 (done)" in refused.err
+    assert "`last` is none of the runs: all are archived; name one, or faithtui" in refused.err
 
 
 def test_stdout_of_a_run_is_one_line_and_the_rule_for_idk_stands_on_stderr(
