@@ -325,16 +325,26 @@ class LabelDesign:
     says of the rest is not known."""
     population: Population | None = None
     """What was drawn from where that is not in the store: all shares are of it."""
+    drawn_by_strata: bool = False
+    """Where labels do not follow the drawn order: they are of a sample by strata."""
 
     @property
     def is_biased_by_ignored_strata(self) -> bool:
         """Whether labels drawn by strata are counted alike, so that rare kinds weigh too much."""
-        return self.as_drawn is not None and self.as_drawn.kind is DesignKind.STRATIFIED
+        is_drawn = self.as_drawn is not None and self.as_drawn.kind is DesignKind.STRATIFIED
+        return is_drawn or (self.is_order_broken and self.drawn_by_strata)
 
     @property
     def is_order_broken(self) -> bool:
         """Whether there is a sample, and those who labelled chose what of it has labels."""
         return self.kind is DesignKind.CONVENIENCE and self.passed_over > 0
+
+    @property
+    def unlabelled_strata(self) -> tuple[str, ...]:
+        """Names of the strata that have claims, and no label that counts; () without strata."""
+        if self.kind is not DesignKind.STRATIFIED:
+            return ()
+        return tuple(each.name for each in self.strata if each.population and not each.labelled)
 
     @property
     def run_or_population_words(self) -> str:

@@ -117,8 +117,9 @@ def format_row_counts_line(counts: Mapping[str, int]) -> str:
 
 
 _COMMAND: Final = (
-    r"(?<=`)faithtui(?=`)|\bfaithtui(?= (?:archive|backup|batch|check|claim-set|delete|doctor|"
-    r"export|gate|guideline|import|label|merge|report|restore|runs?|sample|show|split|trend)\b)"
+    r"(?<=`)faithtui(?=`)|(?<![\w./\\-])(?<!as `)faithtui(?= (?:archive|backup|batch|check|"
+    r"claim-set|compare|delete|doctor|export|gate|guideline|import|judge|label|merge|report|restore|"
+    r"runs?|sample|show|split|trend)(?:[ `),;:]|\.?$))"
 )
 """The program, where a sentence advises to open it or to call a command on the store at hand."""
 

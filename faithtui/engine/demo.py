@@ -59,9 +59,10 @@ def ensure_demo_in_store(store: Store, report: Callable[[ImportProgress], None])
     others = [each.source for each in store.conversations.list_sources() if each.source not in own]
     if others and store.conversations.count(list(own)) == 0:
         raise ConfigError(
-            f"the store has conversations of its own ({', '.join(others)}), among which those of "
-            "the demo would count: faithtui demo without --store has a store for them, or name a "
-            "new file"
+            f"the store has conversations of its own (`{others[0]}`"
+            f"{f' and {len(others) - 1} more data sets' if len(others) > 1 else ''}), among which "
+            "those of the demo would count: leave out --store, as the demo has a store of its own, "
+            "or name a new file"
         )
     import_files(store, files, report=report)
     metric = run_planner.build_request_metric(REQUEST)

@@ -51,6 +51,19 @@ def test_what_a_command_advises_can_be_copied_for_a_store_that_was_named(
     assert f"faithtui --store {shlex.quote(str(judged))} {advised}" in printed
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my faithtui export.jsonl: is JSON lines in no format",
+        "there is no run 99 in /tmp/faithtui run 3/x.db",
+        "faithtui exported it, and this faithtui knows version 3",
+        "expected `faithtui-labels`, as `faithtui export labels` writes",
+    ],
+)
+def test_file_names_and_prose_stay_as_they_are(text: str) -> None:
+    assert insert_store_option(text, ["runs", "--store", "a.db"]) == text
+
+
 def test_the_way_out_of_a_damaged_store_does_not_lead_to_the_usual_one(
     cli: Cli, judged: Path
 ) -> None:

@@ -53,6 +53,8 @@ class TrendPoint:
     is_order_broken: bool = False
     """Labels of the set do not follow the order in which its claims were drawn. Nobody knows what
     they stand for: no figure of the set can be had from them."""
+    unlabelled_strata: tuple[str, ...] = ()
+    """Strata of the sample of which no label counts, so that nothing is known of their claims."""
     judged_some_drawn: bool = False
     """The run judged claims because they were drawn, or passed them over, and not all of these: no
     figure of the set can be had from it."""

@@ -407,18 +407,19 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
     coverage, design, level = report.coverage, report.design, report.level
     one, many = report.unit
     rate = (WarningSubject.RATE, WarningSubject.DESIGN)
-    if design.follows_draw:
+    if design.is_order_broken:
+        message = (
+            f"Too many {many} of the sample «{design.name}» that come before labelled ones in the "
+            "drawn order have no label that counts: they are skipped, passed over, or accepted as "
+            "the judge said. Nothing says how the labelled ones were chosen, so no corrected rate "
+            "is given. Label the others too to have one, or name another sample."
+        )
+        yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
+    elif design.follows_draw:
         message = (
             f"Of the {many} that could be drawn this run judged those that were drawn rather than "
             "the others, or the other way round: what it judged says nothing of the rest, so no "
             "corrected rate is given. A run over all of them has one (faithtui run --claims)."
-        )
-        yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
-    elif design.is_order_broken:
-        message = (
-            f"Too much of the sample «{design.name}» is skipped, or passed over before labelled "
-            f"{many} in the drawn order: nothing says how those were chosen, so no corrected rate "
-            "is given. Label on in the order of the sample to have one, or name another sample."
         )
         yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
     elif design.kind is DesignKind.CONVENIENCE:
@@ -454,7 +455,7 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
         )
         yield ReportWarning("order_broken", Severity.CAUTION, message, level, rate)
     for stratum in design.strata:
-        if design.kind is DesignKind.STRATIFIED and stratum.population and not stratum.labelled:
+        if stratum.name in design.unlabelled_strata:
             message = (
                 f"No label counts of the stratum «{stratum.name}», which has "
                 f"{stratum.population:,} of {_count(design.frame_units, one, many)}: nothing is "
@@ -550,7 +551,7 @@ def _make_labels_drawn_elsewhere_warning(report: LevelReport) -> ReportWarning:
     message += (
         f"labelled {many} that this run judged, all counted alike"
         f"{_describe_ignored_strata_bias(report)}."
-        if design.follows_draw
+        if design.follows_draw or design.is_order_broken
         else f"{_count(design.frame_units, one, many)} that could be drawn there and that this run "
         "judged, with the weights of the drawing."
     )
@@ -579,7 +580,7 @@ def _describe_ignored_strata_bias(report: LevelReport) -> str:
         f", though they were drawn by strata: {many} of thinly drawn strata weigh too little, and "
         "misses lie there, so that recall and agreement look better than they are"
     )
-    if design.claim_set is None:
+    if design.claim_set is None or design.is_order_broken:
         return bend
     name = design.name.partition(" ")[0]  # without its version
     return f"{bend}; faithtui trend {name} has them with the weights of the drawing"

@@ -195,6 +195,7 @@ def find_label_design(
         claim_set=sample.claim_set,
         unjudged=sample.unjudged,
         beyond=sample.beyond,
+        drawn_by_strata=sample.design is SamplingDesign.STRATIFIED,
     )
     states = {each.claim: each.state for each in claims}
     if sample.follows_draw and labelled:
@@ -239,7 +240,7 @@ def was_draw_followed(
     labelled was passed over before it: a few gaps, or one label out of order, are no choice. In a
     sample by strata each claim counts as often as a labelled one of its stratum stands for others,
     as it does in the figures, and each stratum is asked by itself too, where more than two labels
-    are out of its order. Nor may more be skipped than labelled.
+    are out of its order. Nor may more be skipped than labelled, of all or of a stratum.
 
     Args:
         sample: What was drawn. What is shown with the judge's verdict is left out.
@@ -264,10 +265,13 @@ def was_draw_followed(
     before, after = _count_labelled_around_gap(drawn, sample.design)
     passed_over = _count_unlabelled_before_served_claims(drawn)
     if sample.design is SamplingDesign.STRATIFIED and any(
-        after[name] > _CHOSEN_OF_STRATUM
-        and not _are_few(passed_over[name], labelled[name])
-        and 2 * after[name] > before[name]
-        for name in labelled
+        skipped[name] > max(count, _CHOSEN_OF_STRATUM)
+        or (
+            after[name] > _CHOSEN_OF_STRATUM
+            and not _are_few(passed_over[name], count)
+            and 2 * after[name] > before[name]
+        )
+        for name, count in labelled.items()
     ):
         return False
     are_few_passed_over = _are_few(

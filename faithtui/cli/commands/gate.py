@@ -13,6 +13,7 @@ from typer.core import TyperCommand
 
 from faithtui.cli.output import (
     Column,
+    insert_store_option,
     print_error,
     print_json,
     print_table,
@@ -320,7 +321,7 @@ def _format_check_row(check: "CriterionCheck", basis: "ThresholdBasis") -> tuple
         _format_interval(check),
         f"{sign} {_format_number(check.threshold)}{of}",
         check.outcome_words,
-        check.reason,
+        insert_store_option(check.reason),
     )
 
 

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.output import Column, plural, print_json, print_table, print_text
+from faithtui.cli.output import (
+    Column,
+    insert_store_option,
+    plural,
+    print_json,
+    print_table,
+    print_text,
+)
 from faithtui.cli.shared_options import (
     JsonOption,
     JudgedRunArgument,
@@ -139,9 +146,11 @@ def plan(
         return
     if is_labelled:
         print_text(
-            f"run {number}: {plural(row.claims, 'claim')}, all labelled, so there is none to draw. "
-            f"What the labels give: faithtui report {number}. For a second look: faithtui label "
-            f"{number} --sample repeats"
+            insert_store_option(
+                f"run {number}: {plural(row.claims, 'claim')}, all labelled, so there is none to "
+                f"draw. What the labels give: faithtui report {number}. For a second look: "
+                f"faithtui label {number} --sample repeats"
+            )
         )
         return
     _print_plan(number, stratify, basis, found, forecast, target)

@@ -170,9 +170,13 @@ def _list_notes_on_run(row: "ClaimSetRow", point: "TrendPoint") -> list[str]:
         )
     if point.is_order_broken:
         notes.append(
-            "too many drawn claims are skipped, or passed over before labelled ones in the drawn "
-            "order, so nothing says what the labels stand for: label on in the order of the sample"
+            "too many drawn claims that come before labelled ones in the drawn order are skipped, "
+            "passed over, or accepted as the judge said, so nothing says what the labels stand "
+            "for: label these too"
         )
+    if point.unlabelled_strata:
+        names = ", ".join(f"«{each}»" for each in point.unlabelled_strata)
+        notes.append(f"no label counts of {names}: draw and label some of it")
     if point.judged_some_drawn:
         notes.append(
             "it judged claims because they were drawn, or passed them over, and not all that were "
@@ -219,6 +223,7 @@ def _run_point_to_json(point: "TrendPoint") -> dict[str, object]:
         "unverified": point.unverified,
         "judged_some_drawn": point.judged_some_drawn,
         "order_broken": point.is_order_broken,
+        "unlabelled_strata": list(point.unlabelled_strata),
         "accuracy": value_json(point.accuracy),
         "kappa": value_json(point.kappa),
         "recall_no": value_json(point.recall_no),

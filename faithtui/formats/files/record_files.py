@@ -139,6 +139,8 @@ class RecordFile:
         self._renames = renames or {}
         self.unused_renames = set(self._renames)
         """Keys that are to be renamed, and that no record read so far has."""
+        self.record_count = 0
+        """Objects read so far, where keys are to be renamed."""
         self._is_sample_whole = False
         self.pages = PagesOfFile()
         """What is known of the lists that records were taken from, where an API answered so."""
@@ -218,6 +220,7 @@ class RecordFile:
             for each in self._iterate_records_of_pages():
                 found = each.found
                 if self._renames and isinstance(found, dict):
+                    self.record_count += 1
                     self.unused_renames -= {
                         key for key in self.unused_renames if _has_key(found, key)
                     }
@@ -323,15 +326,24 @@ def _rename_keys_recursively(value: object, renames: Mapping[str, str]) -> objec
             return value
 
 
-def _has_key(value: object, key: str) -> bool:
-    """Say whether an object, or one in it, has a key; one with dots may be a path."""
+def _has_key(value: dict[str, object], key: str) -> bool:
+    """Say whether `rename_and_lift_keys` finds a key, whatever it holds."""
+    if "." in key and key not in value:
+        *parents, last = key.split(".")
+        parent = parse_list_or_object_or_keep_text(_get_by_path(value, parents))
+        if isinstance(parent, dict) and last in parent:
+            return True
+    return key in value or any(
+        _has_key_below(each, key) for name, each in value.items() if name != "metadata"
+    )
+
+
+def _has_key_below(value: object, key: str) -> bool:
     match value:
         case dict():
-            if key in value or ("." in key and _get_by_path(value, key.split(".")) is not None):
-                return True
-            return any(_has_key(each, key) for each in value.values())
+            return key in value or any(_has_key_below(each, key) for each in value.values())
         case list():
-            return any(_has_key(each, key) for each in value)
+            return any(_has_key_below(each, key) for each in value)
         case _:
             return False
 

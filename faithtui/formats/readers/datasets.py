@@ -108,23 +108,25 @@ class DatasetFile:
     ) -> Iterator[FileRecord]:
         """Read them one behind the other; one that cannot be read on does not end the others."""
         last = self.paths[-1]
-        unused = set(self.choice.renames)
+        unused, records = set(self.choice.renames), 0
         for path in self.paths:
             try:
                 if path == self.path:
                     yield from self._iterate_and_note_missing_pages(first)
                     unused &= first.unused_renames
+                    records += first.record_count
                 else:
                     with others.get(path) or RecordFile(path, self.choice.renames) as file:
                         yield from self._iterate_and_note_missing_pages(file)
                         unused &= file.unused_renames
+                        records += file.record_count
             except InputError as error:
                 if path == last:
                     raise
                 yield FileRecord(path, error.line or 0, error.record, 0, 0, error)
-        for key in sorted(unused):
+        for key in sorted(unused) if records else ():
             mapped = f"{self.choice.renames[key]}={key}"
-            self.notes.remarks[f"--map {mapped}, but no record has `{key}`"] += 1
+            self.notes.remarks[f"record without `{key}`, which --map {mapped} names"] += records
 
     def _iterate_and_note_missing_pages(self, file: RecordFile) -> Iterator[FileRecord]:
         yield from file

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shlex
 from collections.abc import Coroutine, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -42,8 +43,10 @@ class FormOpener:
         session = self.app.session
         sources = await asyncio.to_thread(session.store.conversations.list_sources)
         if not sources:
+            named = session.find_named_store()
+            option = "" if named is None else f" --store {shlex.quote(str(named))}"
             self.app.notify(
-                "There are no conversations yet: faithtui import FILE.jsonl",
+                f"There are no conversations yet: faithtui{option} import FILE.jsonl",
                 severity="warning",
                 markup=False,
             )

@@ -113,6 +113,8 @@ def was_order_followed(strata: dict[str, tuple[int, str]]) -> bool:
             "no": (60, "L" * 60),
             "idk": (60, "L" * 60),
         },
+        # Who skips what does not confirm the judge: precision 1.000 [.722, 1] for .333.
+        {"yes": (270, "L" * 60), "no": (30, "ssL" * 10)},
         # A light stratum decides precision and recall: 1.000 [.554, 1] for .333.
         {"yes": (270, "L" * 60), "no": (30, "--L" * 5 + "-" * 15)},
     ],

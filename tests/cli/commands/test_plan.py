@@ -122,7 +122,7 @@ def test_a_run_that_is_labelled_throughout_needs_no_plan(cli: Cli, tmp_path: Pat
         store.reviews.record_verdict(last.id, "ann", "no", run=run, saw_judge=False)
     out = cli("plan", "--store", path).out
     assert out.startswith("run 1: 2 claims, all labelled, so there is none to draw. ")
-    assert "faithtui label 1 --sample repeats" in out
+    assert f"faithtui --store {path} label 1 --sample repeats" in out
 
 
 def test_a_plan_of_few_conversations_says_what_no_label_gives(cli: Cli, tmp_path: Path) -> None:

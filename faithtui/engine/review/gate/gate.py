@@ -94,6 +94,11 @@ _UNDRAWN = (
     "the labelled ones alone; for the whole run draw a sample (faithtui label {run} --sample "
     "simple) and gate with --level claims"
 )
+_ORDER_BROKEN = (
+    "too many {many} of the sample that come before labelled ones in the drawn order have no label "
+    "that counts, so that the labelled ones are no random sample: label the others too, or accept "
+    "kappa and recall of the labelled ones alone with --among-labelled"
+)
 _PARTLY_JUDGED = (
     "run {run} judged the drawn claims rather than the others, or the other way round, so that its "
     "figures are counted without the weights of the drawing, and none decides: judge all that "
@@ -317,6 +322,8 @@ def check_gate_and_write_certificate_if_passed(
         notes += _list_recall_notes(seen.run_row, settings, level.level)
     if any(each.estimate and each.estimate.reason is Reason.DESIGN_NOT_RANDOM for each in results):
         note = _PARTLY_JUDGED if level.design.follows_draw else _UNDRAWN
+        if level.design.is_order_broken:
+            note = _ORDER_BROKEN
         notes.append(note.format(many=level.unit[1], run=run))
     written = None
     if order.write is not None and not own:

@@ -96,7 +96,9 @@ class RunComparison:
             if self.report.weighted
             else "all claims count alike"
         )
-        return f"{whose}: {counts}"
+        names = ", ".join(f"«{each}»" for each in self.design.unlabelled_strata)
+        unknown = f"; no label counts of {names}, of which nothing is known" if names else ""
+        return f"{whose}: {counts}{unknown}"
 
 
 def compare_runs(

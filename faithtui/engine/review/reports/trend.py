@@ -142,12 +142,13 @@ def _make_point(
         compared=report.agreement.n,
         unjudged=design.unjudged,
         beyond=design.beyond,
-        accuracy_bounds=_compute_accuracy_bounds_for_unjudged(
-            store, claim_set, row, units, accuracy.value
-        ),
+        accuracy_bounds=None
+        if design.is_order_broken
+        else _compute_accuracy_bounds_for_unjudged(store, claim_set, row, units, accuracy.value),
         change=None if before is None else _compare_with_run_before(store, before, row),
         unverified=count_unverified_claims(comparable),
         is_order_broken=design.is_order_broken,
+        unlabelled_strata=(design.as_drawn or design).unlabelled_strata,
         judged_some_drawn=design.follows_draw
         and design.as_drawn is None
         and not design.is_order_broken,

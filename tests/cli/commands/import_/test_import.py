@@ -181,13 +181,19 @@ def test_a_mapped_column_that_no_record_has_is_named(cli: Cli, tmp_path: Path) -
     words = ("--map", "question=nonexistent", "--map", "answer=response", "--dry-run")
     done = cli("import", csv, *words)
     assert done.code == 0
-    assert "--map question=nonexistent, but no record has `nonexistent`" in done.out + done.err
-    assert "answer=response" not in done.out + done.err
+    assert "5 times: record without `nonexistent`, which --map question=nonexistent" in done.out
+    assert "answer=response" not in done.out
     path = tmp_path / "x.jsonl"
-    nested = {"inputs": [{"frage": "q"}], "meta": {"text": "a"}, "contexts": ["p"]}
+    nested = {"inputs": [{"frage": "q"}], "meta": {"text": None}, "contexts": ["p"]}
     path.write_text(json.dumps(nested) + "\n", encoding="utf-8")
     words = ("--map", "question=frage", "--map", "answer=meta.text", "--dry-run")
-    assert "but no record has" not in cli("import", path, *words).out
+    assert "record without" not in cli("import", path, *words).out
+    path.write_text("{\n", encoding="utf-8")
+    assert "record without" not in cli("import", path, *words).out
+    row = {"question": "q", "answer": "a", "contexts": ["p"], "metadata": {"ref": "x"}}
+    path.write_text(json.dumps({**row, "meta": {"b": {"c": "r"}}}), encoding="utf-8")
+    out = cli("import", path, "--map", "reference=ref", "--map", "note=b.c").out
+    assert out.count("record without") == 2
 
 
 def test_a_file_may_come_through_standard_input(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

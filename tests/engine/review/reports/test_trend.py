@@ -218,6 +218,37 @@ def test_labels_that_were_chosen_of_what_was_drawn_give_no_figure(
             assert (figure.reason is Reason.DESIGN_NOT_RANDOM) is chosen
     assert [each.change is None for each in points] == [True, chosen, chosen]
     assert ("do not follow the order" in report.weighting_sentence) is chosen
+    assert {each.accuracy_bounds is None for each in points} == {True}
+    # No sentence of a report speaks of weights, or promises a rate of another run.
+    with Store.open(tmp_path / "s.db") as store:
+        found = compute_run_agreement(store, RunId(2)).report.warnings
+    said = {each.code: each.message for each in found}
+    assert said["design_not_random"].startswith("Too many claims of the sample") is chosen
+    assert "A run over all of them has one" not in said["design_not_random"] or not chosen
+    assert "with the weights of the drawing" not in said["sample_of_other_run"]
+
+
+def test_a_stratum_of_which_no_label_counts_is_named(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        run = done(store)
+        row = sampled(
+            store, run, SamplePlan(SamplingDesign.STRATIFIED, 7, sizes={"judge no": 6}), "verdict"
+        )
+        label(store, run, drawn(store, row), "no")
+        done(store, labels=BETTER, judge="b")
+        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        found = compute_run_agreement(store, run).report
+        points = compute_trend(store, store.claim_sets.find_version_by_name("shop")).points
+        sentence = compare_runs(store, RunId(1), RunId(2), "ann").weighting_sentence
+    said = [each.message for each in found.warnings if each.code == "stratum_unlabelled"]
+    assert said == [
+        f"No label counts of the stratum «{name}», which has {size} of 60 claims: nothing is known "
+        "of these, so no figure of all of them is given. Draw and label some of it."
+        for name, size in (("judge idk", 12), ("judge yes", 36))
+    ]
+    assert {each.unlabelled_strata for each in points} == {("judge idk", "judge yes")}
+    assert points[0].score.value is None
+    assert "no label counts of «judge idk», «judge yes», of which nothing is known" in sentence
 
 
 def test_a_change_is_the_same_whichever_run_comes_first(tmp_path: Path) -> None:
