@@ -325,14 +325,11 @@ class LabelDesign:
     says of the rest is not known."""
     population: Population | None = None
     """What was drawn from where that is not in the store: all shares are of it."""
-    drawn_by_strata: bool = False
-    """Where labels do not follow the drawn order: they are of a sample by strata."""
 
     @property
     def is_biased_by_ignored_strata(self) -> bool:
         """Whether labels drawn by strata are counted alike, so that rare kinds weigh too much."""
-        is_drawn = self.as_drawn is not None and self.as_drawn.kind is DesignKind.STRATIFIED
-        return is_drawn or (self.is_order_broken and self.drawn_by_strata)
+        return self.as_drawn is not None and self.as_drawn.kind is DesignKind.STRATIFIED
 
     @property
     def is_order_broken(self) -> bool:

@@ -60,7 +60,7 @@ def test_what_a_command_advises_can_be_copied_for_a_store_that_was_named(
         "expected `faithtui-labels`, as `faithtui export labels` writes",
     ],
 )
-def test_file_names_and_prose_stay_as_they_are(text: str) -> None:
+def test_paths_and_what_is_no_advice_stay_as_they_are(text: str) -> None:
     assert insert_store_option(text, ["runs", "--store", "a.db"]) == text
 
 

@@ -457,7 +457,6 @@ FORMS: Mapping[type, JsonForm] = {
         | {
             "population": "counts; `population` of the report says what they come to",
             "as_drawn": "for comparisons with other judges",
-            "drawn_by_strata": "for the words of warnings",
         },
         more=lambda design: {"reason": _DESIGN_REASONS.get(design.kind)},
         order=("kind", "frame_units", "seed", "random_prefix", "valid_for_rate", "reason"),

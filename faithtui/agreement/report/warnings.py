@@ -409,10 +409,10 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
     rate = (WarningSubject.RATE, WarningSubject.DESIGN)
     if design.is_order_broken:
         message = (
-            f"Too many {many} of the sample «{design.name}» that come before labelled ones in the "
-            "drawn order have no label that counts: they are skipped, passed over, or accepted as "
+            f"Too many {many} of the sample «{design.name}», or of a stratum of it, are skipped, "
+            "or come before labelled ones in the drawn order and are passed over or accepted as "
             "the judge said. Nothing says how the labelled ones were chosen, so no corrected rate "
-            "is given. Label the others too to have one, or name another sample."
+            "is given. Label these too to have one, or name another sample."
         )
         yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
     elif design.follows_draw:
@@ -580,7 +580,7 @@ def _describe_ignored_strata_bias(report: LevelReport) -> str:
         f", though they were drawn by strata: {many} of thinly drawn strata weigh too little, and "
         "misses lie there, so that recall and agreement look better than they are"
     )
-    if design.claim_set is None or design.is_order_broken:
+    if design.claim_set is None:
         return bend
     name = design.name.partition(" ")[0]  # without its version
     return f"{bend}; faithtui trend {name} has them with the weights of the drawing"

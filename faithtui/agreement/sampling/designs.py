@@ -195,7 +195,6 @@ def find_label_design(
         claim_set=sample.claim_set,
         unjudged=sample.unjudged,
         beyond=sample.beyond,
-        drawn_by_strata=sample.design is SamplingDesign.STRATIFIED,
     )
     states = {each.claim: each.state for each in claims}
     if sample.follows_draw and labelled:
@@ -252,6 +251,11 @@ def was_draw_followed(
         for each in sample.claims
         if not each.shown
     ]
+    answered = Counter(
+        each.stratum
+        for each, state in drawn
+        if state is LabelState.LABELLED or each.claim in left_out
+    )
     drawn = [
         (each, state)
         for each, state in drawn
@@ -259,13 +263,14 @@ def was_draw_followed(
     ]
     labelled = Counter(each.stratum for each, state in drawn if state is LabelState.LABELLED)
     skipped = Counter(each.stratum for each, state in drawn if state is LabelState.SKIPPED)
-    weights = _compute_stratum_weights(sample, labelled)
-    if _sum_weighted(skipped, weights) > _sum_weighted(labelled, weights):
+    served = _compute_stratum_weights(sample, answered)
+    if _sum_weighted(skipped, served) > _sum_weighted(answered, served):
         return False
+    weights = _compute_stratum_weights(sample, labelled)
     before, after = _count_labelled_around_gap(drawn, sample.design)
     passed_over = _count_unlabelled_before_served_claims(drawn)
     if sample.design is SamplingDesign.STRATIFIED and any(
-        skipped[name] > max(count, _CHOSEN_OF_STRATUM)
+        skipped[name] > max(answered[name], _CHOSEN_OF_STRATUM)
         or (
             after[name] > _CHOSEN_OF_STRATUM
             and not _are_few(passed_over[name], count)

@@ -170,9 +170,9 @@ def _list_notes_on_run(row: "ClaimSetRow", point: "TrendPoint") -> list[str]:
         )
     if point.is_order_broken:
         notes.append(
-            "too many drawn claims that come before labelled ones in the drawn order are skipped, "
-            "passed over, or accepted as the judge said, so nothing says what the labels stand "
-            "for: label these too"
+            "too many drawn claims are skipped, or come before labelled ones in the drawn order "
+            "and are passed over or accepted as the judge said, so nothing says what the labels "
+            "stand for: label these too"
         )
     if point.unlabelled_strata:
         names = ", ".join(f"«{each}»" for each in point.unlabelled_strata)

@@ -201,8 +201,8 @@ def _find_conversation(store: "Store", items: "tuple[ItemId, ...]", name: str) -
     if name.isascii() and name.isdigit() and 1 <= int(name) <= len(items):
         return store.runs.read_item_rows([items[int(name) - 1]])[0]
     raise ConfigError(
-        f"the run has no conversation `{name}`; expected an id or a number from 1 to {len(items)}, "
-        "as `faithtui show RUN` lists them"
+        f"the run has no conversation `{name}`; expected an id or a number from 1 to {len(items)}; "
+        "`faithtui show RUN` lists them"
     )
 
 

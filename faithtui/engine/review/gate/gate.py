@@ -95,9 +95,10 @@ _UNDRAWN = (
     "simple) and gate with --level claims"
 )
 _ORDER_BROKEN = (
-    "too many {many} of the sample that come before labelled ones in the drawn order have no label "
-    "that counts, so that the labelled ones are no random sample: label the others too, or accept "
-    "kappa and recall of the labelled ones alone with --among-labelled"
+    "too many {many} of the sample are skipped, or come before labelled ones in the drawn order "
+    "and are passed over or accepted as the judge said, so that the labelled ones are no random "
+    "sample: label these too, or accept kappa and recall of the labelled ones alone with "
+    "--among-labelled"
 )
 _PARTLY_JUDGED = (
     "run {run} judged the drawn claims rather than the others, or the other way round, so that its "

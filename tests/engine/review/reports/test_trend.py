@@ -211,6 +211,23 @@ def test_labels_that_were_chosen_of_what_was_drawn_give_no_figure(
         claim_set = store.claim_sets.find_version_by_name("shop")
         points = compute_trend(store, claim_set).points
         report = compare_runs(store, RunId(2), RunId(3), "ann")
+        everything = done(store, keys, BETTER, "d")
+        # Half of what was drawn and half of the rest, with one of the two that have labels.
+        entries = store.samples.list_claims_in_served_order(row.id, "ann")
+        key_of = dict(zip(store.runs.list_item_ids(run), keys, strict=True))
+        drawn_keys = list(dict.fromkeys(key_of[each.item] for each in entries))
+        rest = [key for key in keys if key not in drawn_keys]
+        half = done(store, [*drawn_keys[1:3], drawn_keys[-1], *rest[:9]], BETTER, "e")
+        (of_half,) = compute_trend(store, claim_set, [half]).points
+        found = compute_run_agreement(store, everything).report.warnings
+        request = GateRequest(labels=1, kappa=0.0)
+        notes = check_gate_and_write_certificate_if_passed(store, run, request).notes
+    (elsewhere,) = [each.message for each in found if each.code == "sample_of_other_run"]
+    assert ("with the weights of the drawing" in elsewhere) is not chosen
+    assert (of_half.accuracy_bounds is None) is chosen
+    assert (
+        any("or come before labelled ones in the drawn order" in each for each in notes) is chosen
+    )
     assert [each.is_order_broken for each in points] == [chosen] * 3
     assert {each.judged_some_drawn for each in points} == {False}
     for each in points:
