@@ -58,11 +58,13 @@ def test_json_has_every_stratum_with_its_chance(cli: Cli, results: Path, tmp_pat
     assert found["population"]["states"] == {"failed": 2, "scored": 40}
     plan = cli("plan", "last", "--rate", "0.1", "--store", tmp_path / "review.db")
     assert plan.code == 2
-    assert f"faithtui sample {results} --precision 0.1 plans how many more to draw" in plan.err
+    store = tmp_path / "review.db"
+    command = f"faithtui --store {store} sample {results} --precision 0.1"
+    assert f"{command} plans how many more to draw" in plan.err
     for asked in (("--labels", "20"), ("--recall", "0.1")):
         plan = cli("plan", "last", *asked, "--store", tmp_path / "review.db")
         assert plan.code == 2
-        assert f"faithtui sample {results} draws more of them" in plan.err
+        assert f"faithtui --store {store} sample {results} draws more of them" in plan.err
 
 
 @pytest.mark.parametrize(
