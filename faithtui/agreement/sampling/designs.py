@@ -36,7 +36,8 @@ _LABELLED_TO_PASSED_OVER: Final = 4
 are enough for the first one, as somebody who forgot a claim has chosen none."""
 
 _CHOSEN_OF_STRATUM: Final = 2
-"""Labels of a stratum that may be out of its order whatever is passed over before them."""
+"""Labels of a stratum that may be out of its order, or claims of it that may be skipped, whatever
+else was done with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +240,9 @@ def was_draw_followed(
     labelled was passed over before it: a few gaps, or one label out of order, are no choice. In a
     sample by strata each claim counts as often as a labelled one of its stratum stands for others,
     as it does in the figures, and each stratum is asked by itself too, where more than two labels
-    are out of its order. Nor may more be skipped than labelled, of all or of a stratum.
+    are out of its order. Nor may more be skipped than labelled, of all or of a stratum; what is
+    left out excuses skips of a quarter of everything that has a label. Of a stratum without a label
+    nothing is asked: `LabelDesign.unlabelled_strata` withholds the figures there.
 
     Args:
         sample: What was drawn. What is shown with the judge's verdict is left out.
@@ -256,6 +259,7 @@ def was_draw_followed(
         for each, state in drawn
         if state is LabelState.LABELLED or each.claim in left_out
     )
+    """What has a label, also one that is left out."""
     drawn = [
         (each, state)
         for each, state in drawn
@@ -263,14 +267,21 @@ def was_draw_followed(
     ]
     labelled = Counter(each.stratum for each, state in drawn if state is LabelState.LABELLED)
     skipped = Counter(each.stratum for each, state in drawn if state is LabelState.SKIPPED)
-    served = _compute_stratum_weights(sample, answered)
-    if _sum_weighted(skipped, served) > _sum_weighted(answered, served):
+    shares = _compute_stratum_weights(sample, answered)
+    if _are_many_skipped(
+        _sum_weighted(skipped, shares),
+        _sum_weighted(labelled, shares),
+        _sum_weighted(answered, shares),
+    ):
         return False
     weights = _compute_stratum_weights(sample, labelled)
     before, after = _count_labelled_around_gap(drawn, sample.design)
     passed_over = _count_unlabelled_before_served_claims(drawn)
     if sample.design is SamplingDesign.STRATIFIED and any(
-        skipped[name] > max(answered[name], _CHOSEN_OF_STRATUM)
+        (
+            skipped[name] > _CHOSEN_OF_STRATUM
+            and _are_many_skipped(skipped[name], count, answered[name])
+        )
         or (
             after[name] > _CHOSEN_OF_STRATUM
             and not _are_few(passed_over[name], count)
@@ -295,6 +306,12 @@ def was_draw_followed(
 
 def _are_few(passed_over: Fraction | int, labelled: Fraction | int) -> bool:
     return passed_over * _LABELLED_TO_PASSED_OVER <= labelled + 2
+
+
+def _are_many_skipped(
+    skipped: Fraction | int, labelled: Fraction | int, answered: Fraction | int
+) -> bool:
+    return skipped > labelled and not _are_few(skipped, answered)
 
 
 def _compute_stratum_weights(

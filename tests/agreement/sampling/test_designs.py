@@ -121,6 +121,10 @@ def was_order_followed(strata: dict[str, tuple[int, str]]) -> bool:
         {"yes": (270, "L" * 60), "no": (30, "ssL" * 10)},
         # A light stratum decides precision and recall: 1.000 [.554, 1] for .333.
         {"yes": (270, "L" * 60), "no": (30, "--L" * 5 + "-" * 15)},
+        # Labels in view do not count, and do not excuse who skips what is blind.
+        {"": (300, "v" * 30 + "s" * 20 + "LLL")},
+        {"yes": (150, "v" * 60 + "Lsssss" * 10), "no": (150, "L" * 60)},
+        {"yes": (150, "v" * 20 + "Lssssssss" + "-" * 30), "no": (150, "L" * 60)},
     ],
 )
 def test_labels_that_were_chosen_are_no_sample(strata: dict[str, tuple[int, str]]) -> None:
@@ -137,7 +141,9 @@ def test_labels_that_were_chosen_are_no_sample(strata: dict[str, tuple[int, str]
         {"yes": (270, "L" * 60), "no": (30, "LLL-L-L" + "-" * 23)},
         {"yes": (270, "L" * 20 + "-" * 40), "no": (30, "-----LL" + "-" * 23)},
         {"": (300, "v" * 10 + "LLsss" + "-" * 80)},
-        {"yes": (240, "v" * 19 + "Lsss" + "L" * 20), "no": (60, "vvvLvvsss" + "v" * 20)},
+        {"yes": (150, "v" * 20 + "LLsss"), "no": (150, "L" * 60)},
+        {"yes": (150, "s" * 2 + "L" + "-" * 30), "no": (150, "L" * 60)},
+        {"yes": (240, "v" * 19 + "Lsss" + "L" * 20), "no": (60, "vvvLvvss" + "v" * 20)},
     ],
 )
 def test_who_forgets_a_few_or_has_labelled_some_before_follows_the_draw(
