@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from faithtui.agreement.report.figures.probes import PROBED_KINDS, estimate_changed_verdict_share
 from faithtui.agreement.report.model import ProbeFigures
-from faithtui.agreement.report.probes import PROBED_KINDS, estimate_changed_verdict_share
 from faithtui.agreement.statistics.calibration import calibration_error, equal_width_bins
 from faithtui.agreement.statistics.ranks import auroc
 from faithtui.domain.estimates import Reason

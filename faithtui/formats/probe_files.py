@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from faithtui.agreement.report.figures.probes import PROBED_KINDS, estimate_changed_verdict_share
 from faithtui.agreement.report.model import ProbeTrial
-from faithtui.agreement.report.probes import PROBED_KINDS, estimate_changed_verdict_share
 from faithtui.domain.probes.perturbations import ProbeKind
 from faithtui.errors import InputError
 from faithtui.formats.json_lines import JsonRecord, read_json_lines

@@ -78,7 +78,10 @@ def test_what_reads_labels_and_runs_judges_loads_no_numpy() -> None:
         *("faithtui.store.store", "faithtui.engine.runs.runner", "faithtui.engine.dataset_import"),
         *("faithtui.engine.review.samples.sample_queues", "faithtui.engine.review.recalibration"),
         *("faithtui.agreement.report.model", "faithtui.agreement.report.settings"),
-        *("faithtui.agreement.report.rater_comparison", "faithtui.agreement.report.headline"),
+        *(
+            "faithtui.agreement.report.figures.rater_comparison",
+            "faithtui.agreement.report.headline",
+        ),
         "faithtui.agreement.sampling.draw",
         *(
             "faithtui.tui.agreement.agreement_screen",

@@ -12,8 +12,8 @@ from math import sqrt
 import numpy as np
 
 from faithtui.agreement.labelled_units import ClaimUnit, Opinion
-from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
 from faithtui.agreement.report.claim_columns import ComparedClaims
+from faithtui.agreement.report.figures.claims_and_answers import compute_claim_level_report
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.label_sets import FAITHFULNESS

@@ -23,8 +23,8 @@ from faithtui.agreement.gate.accuracy_transfer import (
     find_judge_sensitivity_and_specificity,
 )
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState
-from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
 from faithtui.agreement.report.claim_columns import ComparedClaims
+from faithtui.agreement.report.figures.claims_and_answers import compute_claim_level_report
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, find_label_design

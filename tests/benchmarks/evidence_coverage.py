@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
-from faithtui.agreement.report.marked_evidence import (
+from faithtui.agreement.report.figures.marked_evidence import (
     compute_evidence_overlap,
     compute_extraction_recall,
 )

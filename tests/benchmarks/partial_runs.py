@@ -13,8 +13,8 @@ from itertools import product
 import numpy as np
 
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
 from faithtui.agreement.report.claim_columns import ComparedClaims
+from faithtui.agreement.report.figures.claims_and_answers import compute_claim_level_report
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.trend_points import estimate_accuracy_kappa_and_recall
 from faithtui.agreement.sampling.designs import (

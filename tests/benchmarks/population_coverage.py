@@ -22,8 +22,8 @@ import numpy as np
 
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState
 from faithtui.agreement.population import BUNDLES, Population, PopulationStratum
-from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
 from faithtui.agreement.report.claim_columns import ComparedClaims
+from faithtui.agreement.report.figures.claims_and_answers import compute_claim_level_report
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, find_label_design
 from faithtui.agreement.sampling.draw import CONVERSATIONS, SamplingDesign, Stratum

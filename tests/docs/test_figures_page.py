@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.agreement.imported_scores.scale_readings import (
+from faithtui.agreement.imported_scores.label_scales import (
     Pooling,
     ScaleReading,
     make_scale_convention,

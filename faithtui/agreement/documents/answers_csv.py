@@ -24,7 +24,7 @@ from faithtui.agreement.labelled_units import (
     decide_answer_by_majority,
     is_tied,
 )
-from faithtui.agreement.report.claim_and_answer_figures import (
+from faithtui.agreement.report.figures.claims_and_answers import (
     find_judge_answer_verdict,
     pass_or_fail,
 )

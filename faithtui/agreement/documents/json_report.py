@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from faithtui.agreement.documents.header import PlotFile, ReportHeader, format_time
 from faithtui.agreement.documents.wording import label_dates_and_guidelines_text
 from faithtui.agreement.labelled_units import DesignKind, LabelDesign, StratumCounts
+from faithtui.agreement.report.figures.rater_comparison import SelfAgreement
 from faithtui.agreement.report.model import (
     Agreement,
     AgreementReport,
@@ -32,7 +33,6 @@ from faithtui.agreement.report.model import (
     UnitScoreReport,
     VerdictCount,
 )
-from faithtui.agreement.report.rater_comparison import SelfAgreement
 from faithtui.agreement.report.settings import (
     IntervalMethod,
     ReportLevel,

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 from faithtui.agreement.idk_recoding import EXCLUDED
 from faithtui.agreement.labelled_units import AnswerUnit, ClaimUnit, DesignKind, LabelState
-from faithtui.agreement.report.claim_and_answer_figures import (
+from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS, ComparedClaims
+from faithtui.agreement.report.figures.claims_and_answers import (
     compute_answer_level_report,
     compute_claim_level_report,
 )
-from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS, ComparedClaims
 from faithtui.agreement.report.model import FAIL, LevelReport
 from faithtui.agreement.report.report import PreparedUnits
 from faithtui.domain.ids import ClaimId

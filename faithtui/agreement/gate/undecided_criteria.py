@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion, CriterionCheck
-from faithtui.agreement.report.missing_figures import (
+from faithtui.agreement.report.figures.missing_figures import (
     explain_missing_kappa,
     explain_nothing_compared,
     find_only_label,

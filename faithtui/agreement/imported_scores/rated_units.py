@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from faithtui.agreement.imported_scores.scale_readings import ScaleConvention, make_scale_convention
+from faithtui.agreement.imported_scores.label_scales import ScaleConvention, make_scale_convention
 from faithtui.domain.conversation import Conversation, Rating
 
 REFERENCE_PREFIX = "reference"

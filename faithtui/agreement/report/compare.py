@@ -9,8 +9,7 @@ import numpy as np
 
 from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS, ComparedClaims
 from faithtui.agreement.report.compute import FigureContext
-from faithtui.agreement.report.model import ComparisonReport
-from faithtui.agreement.report.rater_comparison import (
+from faithtui.agreement.report.figures.rater_comparison import (
     ClaimOpinions,
     JudgeRow,
     PairRow,
@@ -20,6 +19,7 @@ from faithtui.agreement.report.rater_comparison import (
     ReviewerRow,
     SelfAgreement,
 )
+from faithtui.agreement.report.model import ComparisonReport
 from faithtui.agreement.statistics.coefficients import AC1, KAPPA, PERCENT
 from faithtui.agreement.statistics.detection import RECALL
 from faithtui.agreement.statistics.figures import Statistic, estimate_figure

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.missing_figures import explain_missing_kappa
+from faithtui.agreement.report.figures.missing_figures import explain_missing_kappa
 from faithtui.agreement.report.model import (
     AgreementReport,
     Coverage,

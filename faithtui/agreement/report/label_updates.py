@@ -9,11 +9,11 @@ import numpy as np
 from faithtui.agreement.labelled_units import (
     ClaimUnit,
 )
-from faithtui.agreement.report.claim_and_answer_figures import (
+from faithtui.agreement.report.claim_columns import ComparedClaims
+from faithtui.agreement.report.figures.claims_and_answers import (
     count_claim_review_coverage,
     count_unjudged_by_human_label,
 )
-from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.report.model import (
     Agreement,
     ClassReport,

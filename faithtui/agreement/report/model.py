@@ -12,7 +12,7 @@ from typing import NamedTuple, overload
 
 from faithtui.agreement.confusion_matrix import ConfusionMatrix
 from faithtui.agreement.labelled_units import ClaimUnit, LabelDesign, ScoredUnit
-from faithtui.agreement.report.rater_comparison import SelfAgreement
+from faithtui.agreement.report.figures.rater_comparison import SelfAgreement
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings, ReportWarning
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ConversationId

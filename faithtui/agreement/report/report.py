@@ -16,39 +16,39 @@ from faithtui.agreement.labelled_units import (
     count_votes_or_final_verdict,
     list_most_voted_labels,
 )
-from faithtui.agreement.report.annotators import (
+from faithtui.agreement.report.claim_columns import ComparedClaims
+from faithtui.agreement.report.compare import PairedUnit, compare_judges, recode_pairs_as_in_report
+from faithtui.agreement.report.figures.annotators import (
     ReviewerLabels,
     compare_blind_with_shown_verdicts,
     compare_judge_with_each_rater,
     compute_human_agreement,
     compute_human_agreement_on_answers,
 )
-from faithtui.agreement.report.claim_and_answer_figures import (
+from faithtui.agreement.report.figures.claims_and_answers import (
     compute_answer_level_report,
     compute_claim_level_report,
 )
-from faithtui.agreement.report.claim_columns import ComparedClaims
-from faithtui.agreement.report.compare import PairedUnit, compare_judges, recode_pairs_as_in_report
-from faithtui.agreement.report.headline import format_headline
-from faithtui.agreement.report.label_updates import update_claim_report_without_intervals
-from faithtui.agreement.report.marked_evidence import (
+from faithtui.agreement.report.figures.marked_evidence import (
     compute_evidence_overlap,
     compute_extraction_recall,
 )
+from faithtui.agreement.report.figures.population_pass_rates import compute_population_report
+from faithtui.agreement.report.figures.rater_comparison import SelfAgreement
+from faithtui.agreement.report.figures.scores import (
+    compare_answer_scores_with_ratings,
+    compare_judge_scores_with_human_scores,
+    compute_calibration_report,
+    count_claims_consistent_across_windows,
+)
+from faithtui.agreement.report.headline import format_headline
+from faithtui.agreement.report.label_updates import update_claim_report_without_intervals
 from faithtui.agreement.report.model import (
     CLAIM_NOUNS,
     AgreementReport,
     ComparisonReport,
     ProbeTrial,
     choose_primary_level_report,
-)
-from faithtui.agreement.report.population_pass_rates import compute_population_report
-from faithtui.agreement.report.rater_comparison import SelfAgreement
-from faithtui.agreement.report.scores import (
-    compare_answer_scores_with_ratings,
-    compare_judge_scores_with_human_scores,
-    compute_calibration_report,
-    count_claims_consistent_across_windows,
 )
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.slices import compute_interval_progress, make_breakdowns

@@ -7,9 +7,10 @@ from heapq import nsmallest
 import numpy as np
 
 from faithtui.agreement.labelled_units import MetadataValues
-from faithtui.agreement.report.annotators import ReviewerLabels
 from faithtui.agreement.report.claim_columns import ComparedClaims, select_by_position
 from faithtui.agreement.report.compute import FigureContext, UnitColumns
+from faithtui.agreement.report.figures.annotators import ReviewerLabels
+from faithtui.agreement.report.figures.sequential_intervals import make_confidence_sequences
 from faithtui.agreement.report.model import (
     Breakdown,
     ProgressPoint,
@@ -17,7 +18,6 @@ from faithtui.agreement.report.model import (
     Slice,
     SliceRow,
 )
-from faithtui.agreement.report.sequences import make_confidence_sequences
 from faithtui.agreement.sampling.stopping_rules import estimate_labels_needed
 from faithtui.agreement.statistics import detection
 from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT

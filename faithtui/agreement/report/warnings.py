@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 
 from faithtui.agreement.confusion_matrix import FEW_ITEMS, ConfusionMatrix
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.annotator_error import FEWEST_SHARED
+from faithtui.agreement.report.figures.annotator_error import FEWEST_SHARED
+from faithtui.agreement.report.figures.missing_figures import explain_missing_kappa
 from faithtui.agreement.report.headline import (
     choose_unfaithful_detection,
     describe_unfaithful_labels,
     format_group_count,
 )
 from faithtui.agreement.report.headline import format_number_with_noun as _count
-from faithtui.agreement.report.missing_figures import explain_missing_kappa
 from faithtui.agreement.report.model import (
     AgreementReport,
     Detection,

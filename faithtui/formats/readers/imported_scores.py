@@ -7,12 +7,12 @@ the first line that cannot be used ends the reading.
 from collections.abc import Iterator
 from pathlib import Path
 
+from faithtui.agreement.imported_scores.label_scales import has_shared_units
 from faithtui.agreement.imported_scores.rated_units import (
     ScoredConversation,
     get_rated_unit_kind,
     make_unit_key,
 )
-from faithtui.agreement.imported_scores.scale_readings import has_shared_units
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import InputError
 from faithtui.formats.json_lines import describe_json

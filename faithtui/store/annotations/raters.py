@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, case, func, select
 
-from faithtui.agreement.report.rater_comparison import (
+from faithtui.agreement.report.figures.rater_comparison import (
     ClaimOpinions,
     RepeatedLabel,
     list_repeated_verdicts,

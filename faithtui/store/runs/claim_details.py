@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, select
 
-from faithtui.agreement.report.rater_comparison import RepeatedLabel
+from faithtui.agreement.report.figures.rater_comparison import RepeatedLabel
 from faithtui.domain.annotations import Action, HumanVerdict, MarkedText
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
 from faithtui.domain.scores import ScoringRule

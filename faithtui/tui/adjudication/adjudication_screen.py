@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from faithtui.agreement.report.rater_comparison import (
+from faithtui.agreement.report.figures.rater_comparison import (
     ClaimOpinions,
     ComparisonFilter,
     RaterComparison,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.worker import Worker
 
-from faithtui.agreement.report.rater_comparison import ClaimOpinions
+from faithtui.agreement.report.figures.rater_comparison import ClaimOpinions
 from faithtui.store.annotations.blind_view import hide_judge_verdicts
 from faithtui.store.records import ReviewView
 from faithtui.tui.adjudication import adjudication_lines as draw

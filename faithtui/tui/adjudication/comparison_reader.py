@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faithtui.agreement.report.rater_comparison import (
+from faithtui.agreement.report.figures.rater_comparison import (
     ClaimOpinions,
     ComparisonFilter,
     RaterComparison,

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.agreement.report.rater_comparison import ClaimOpinions, order_opinions_anonymously
+from faithtui.agreement.report.figures.rater_comparison import (
+    ClaimOpinions,
+    order_opinions_anonymously,
+)
 from faithtui.domain.annotations import (
     Action,
     HumanVerdict,

@@ -12,14 +12,14 @@ from faithtui.agreement.labelled_units import (
     decide_answer_by_majority,
     list_most_voted_labels,
 )
+from faithtui.agreement.report.figures.missing_figures import (
+    explain_missing_class_figure,
+    explain_missing_kappa,
+)
 from faithtui.agreement.report.headline import (
     choose_unfaithful_detection,
     describe_judge_as_annotator,
     format_headline,
-)
-from faithtui.agreement.report.missing_figures import (
-    explain_missing_class_figure,
-    explain_missing_kappa,
 )
 from faithtui.agreement.report.model import (
     PASS,

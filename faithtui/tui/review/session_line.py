@@ -8,7 +8,7 @@ from faithtui.tui.review.position import has_no_reviewer_verdict
 from faithtui.tui.screen.controller import Controller, run_in_worker
 
 if TYPE_CHECKING:
-    from faithtui.agreement.report.rater_comparison import RepeatedLabel
+    from faithtui.agreement.report.figures.rater_comparison import RepeatedLabel
     from faithtui.tui.review.lines.session import SessionFacts
     from faithtui.tui.review.review_screen import ReviewScreen
     from faithtui.tui.samples.queue import ClaimQueue

@@ -30,9 +30,9 @@ from faithtui.agreement.labelled_units import (
     UnitScores,
 )
 from faithtui.agreement.report.compare import PairedUnit, compute_self_agreement
+from faithtui.agreement.report.figures.probes import estimate_changed_verdict_share
+from faithtui.agreement.report.figures.rater_comparison import RepeatedLabel
 from faithtui.agreement.report.model import AgreementReport, ProbeTrial
-from faithtui.agreement.report.probes import estimate_changed_verdict_share
-from faithtui.agreement.report.rater_comparison import RepeatedLabel
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.domain.annotations import Action

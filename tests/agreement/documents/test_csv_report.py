@@ -20,12 +20,12 @@ from faithtui.agreement.labelled_units import (
     RunUnits,
     is_tied,
 )
-from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
 from faithtui.agreement.report.claim_columns import (
     ComparedClaims,
     compute_inverse_probability_weights,
     list_counted_labels,
 )
+from faithtui.agreement.report.figures.claims_and_answers import compute_claim_level_report
 from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.csv_cells import escape_formula

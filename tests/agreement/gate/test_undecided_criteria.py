@@ -15,7 +15,7 @@ from faithtui.agreement.gate.threshold_checks import (
 )
 from faithtui.agreement.gate.undecided_criteria import explain_missing_figures
 from faithtui.agreement.labelled_units import ClaimUnit, DesignKind, LabelDesign, StratumCounts
-from faithtui.agreement.report.missing_figures import explain_nothing_compared
+from faithtui.agreement.report.figures.missing_figures import explain_nothing_compared
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import agreement_report
 from faithtui.domain.estimates import Reason, make_withheld_estimate
@@ -23,7 +23,7 @@ from faithtui.domain.ids import ClaimId, ConversationId, SampleId
 from faithtui.domain.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
 from tests.agreement.report.building import readings
-from tests.agreement.report.test_population_pass_rates import POPULATION
+from tests.agreement.report.figures.test_population_pass_rates import POPULATION
 
 RULE = ScoringRule(passing=("yes", "idk"), when_empty=1.0)
 FIGURES = (Criterion.KAPPA, Criterion.RECALL, Criterion.SCORE)

@@ -15,8 +15,11 @@ from typing import Any
 
 import pytest
 
-from faithtui.agreement.imported_scores.figures import ScaleFigures, compute_figures_per_scale
-from faithtui.agreement.imported_scores.scale_readings import Pooling, ScaleReading
+from faithtui.agreement.imported_scores.imported_figures import (
+    ScaleFigures,
+    compute_figures_per_scale,
+)
+from faithtui.agreement.imported_scores.label_scales import Pooling, ScaleReading
 from faithtui.domain.estimates import Point, Reason
 from faithtui.formats.readers.imported_scores import read_scored_conversations
 

@@ -5,7 +5,7 @@ import pytest
 
 from faithtui.agreement.gate.threshold_checks import select_figures_gate_may_rely_on
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
+from faithtui.agreement.report.figures.claims_and_answers import compute_claim_level_report
 from faithtui.agreement.report.model import LevelReport
 from faithtui.domain.estimates import Reason
 from tests.benchmarks import coverage

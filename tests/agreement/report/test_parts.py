@@ -21,10 +21,10 @@ from faithtui.agreement.labelled_units import (
     UnitScores,
 )
 from faithtui.agreement.report.compare import PairedUnit
+from faithtui.agreement.report.figures.scores import compare_judge_scores_with_human_scores
 from faithtui.agreement.report.headline import format_headline
 from faithtui.agreement.report.model import AgreementReport, RateEstimator, Slice
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
-from faithtui.agreement.report.scores import compare_judge_scores_with_human_scores
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings, Severity
 from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus, Reason

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from faithtui.agreement.report.claim_and_answer_figures import compute_claim_level_report
+from faithtui.agreement.report.figures.claims_and_answers import compute_claim_level_report
 from faithtui.agreement.sampling.label_plan import (
     PlanStratum,
     PlanTarget,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from faithtui.agreement.report.rater_comparison import ClaimOpinions
+from faithtui.agreement.report.figures.rater_comparison import ClaimOpinions
 from faithtui.domain.annotations import Action, LabelMark
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.errors import StoreError

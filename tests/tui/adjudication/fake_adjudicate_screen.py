@@ -4,7 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
-from faithtui.agreement.report.rater_comparison import ClaimOpinions, ComparisonFilter
+from faithtui.agreement.report.figures.rater_comparison import ClaimOpinions, ComparisonFilter
 from faithtui.domain.annotations import Action, HumanVerdict
 from faithtui.domain.ids import RunId
 from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen

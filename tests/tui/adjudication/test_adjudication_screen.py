@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from faithtui.agreement.report.rater_comparison import (
+from faithtui.agreement.report.figures.rater_comparison import (
     ComparisonFilter,
     PairRow,
     RaterComparison,

@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from faithtui.agreement.report.rater_comparison import order_opinions_anonymously
+from faithtui.agreement.report.figures.rater_comparison import order_opinions_anonymously
 from faithtui.domain.annotations import Action, LabelMark
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.errors import StoreError

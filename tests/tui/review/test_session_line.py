@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from faithtui.agreement.report.rater_comparison import RepeatedLabel
+from faithtui.agreement.report.figures.rater_comparison import RepeatedLabel
 from faithtui.store.annotations.session_counts import SessionCounts
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.lines.session import SessionFacts, describe_session_progress

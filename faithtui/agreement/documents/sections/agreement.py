@@ -15,8 +15,8 @@ from faithtui.agreement.documents.wording import (
     p_value_text,
     share_text,
 )
+from faithtui.agreement.report.figures.missing_figures import explain_missing_class_figure
 from faithtui.agreement.report.headline import format_number_with_noun
-from faithtui.agreement.report.missing_figures import explain_missing_class_figure
 from faithtui.agreement.report.model import (
     Agreement,
     AgreementReport,

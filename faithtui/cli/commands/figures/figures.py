@@ -64,7 +64,7 @@ def _read_and_compute_figures(files: tuple[Path, ...]) -> "DataSetFigures":
     Raises:
         InputError: A file or a line of it cannot be used.
     """
-    from faithtui.agreement.imported_scores.figures import compute_figures_per_scale
+    from faithtui.agreement.imported_scores.imported_figures import compute_figures_per_scale
     from faithtui.cli.commands.figures.tables import DataSetFigures
     from faithtui.formats.readers.imported_scores import read_scored_conversations
 

@@ -1,8 +1,8 @@
 """The JSON of `faithtui figures`: every figure with its interval, its counts and its reason."""
 
-from faithtui.agreement.imported_scores.annotators import AnnotatorFigures
-from faithtui.agreement.imported_scores.figures import ScaleFigures
-from faithtui.agreement.imported_scores.judges import JudgeFigures, ScoreDetection
+from faithtui.agreement.imported_scores.annotator_figures import AnnotatorFigures
+from faithtui.agreement.imported_scores.imported_figures import ScaleFigures
+from faithtui.agreement.imported_scores.judge_figures import JudgeFigures, ScoreDetection
 from faithtui.domain.estimates import Point, Reason
 from faithtui.domain.value_json import value_json
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from faithtui.agreement.imported_scores.annotators import AnnotatorFigures
-from faithtui.agreement.imported_scores.figures import ScaleFigures
-from faithtui.agreement.imported_scores.judges import JudgeFigures, ScoreDetection
+from faithtui.agreement.imported_scores.annotator_figures import AnnotatorFigures
+from faithtui.agreement.imported_scores.imported_figures import ScaleFigures
+from faithtui.agreement.imported_scores.judge_figures import JudgeFigures, ScoreDetection
+from faithtui.agreement.imported_scores.label_scales import Pooling, ScaleConvention, ScaleReading
 from faithtui.agreement.imported_scores.rated_units import RatedScale, UnitKind
-from faithtui.agreement.imported_scores.scale_readings import Pooling, ScaleConvention, ScaleReading
 from faithtui.cli.output import Column, plural, print_table, print_text
 from faithtui.domain.estimates import Estimate, Point, Reason
 from faithtui.domain.text.visible_text import make_visible_line

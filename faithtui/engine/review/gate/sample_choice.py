@@ -18,11 +18,11 @@ from faithtui.agreement.labelled_units import (
     RunUnits,
     decide_answer_by_majority,
 )
-from faithtui.agreement.report.claim_and_answer_figures import (
+from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS
+from faithtui.agreement.report.figures.claims_and_answers import (
     find_judge_answer_verdict,
     pass_or_fail,
 )
-from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS
 from faithtui.agreement.report.settings import ReportLevel, ReportWarning, Severity
 from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId

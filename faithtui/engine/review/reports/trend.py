@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from faithtui.agreement.gate.certificate import split_window_size_from_options
-from faithtui.agreement.report.claim_and_answer_figures import (
+from faithtui.agreement.report.figures.claims_and_answers import (
     compute_claim_level_report,
     count_unverified_claims,
 )
-from faithtui.agreement.report.corrected_rates import (
+from faithtui.agreement.report.figures.corrected_rates import (
     count_labelled_units_by_stratum,
     estimate_drawable_pass_rate,
 )

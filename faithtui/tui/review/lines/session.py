@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from faithtui.agreement.report.rater_comparison import RepeatedLabel
+from faithtui.agreement.report.figures.rater_comparison import RepeatedLabel
 from faithtui.engine.review.samples.sample_queues import QueueProgress
 from faithtui.store.annotations.session_counts import SessionCounts
 from faithtui.tui.samples.sample_lines import (

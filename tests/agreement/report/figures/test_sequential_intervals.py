@@ -7,8 +7,8 @@ import pytest
 
 from faithtui.agreement.labelled_units import LabelState, Opinion
 from faithtui.agreement.report.claim_columns import ComparedClaims
+from faithtui.agreement.report.figures.sequential_intervals import make_confidence_sequences
 from faithtui.agreement.report.model import ConfidenceSequences
-from faithtui.agreement.report.sequences import make_confidence_sequences
 from faithtui.agreement.sampling.confidence_sequences import bound_faithful_share, bound_recall
 from faithtui.domain.annotations import Action
 from tests.benchmarks.coverage import RULE, Setting, draw_population, label_run

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from faithtui.agreement.imported_scores.annotators import (
+from faithtui.agreement.imported_scores.annotator_figures import (
     AnnotatorFigures,
     compute_inter_annotator_agreement,
 )
-from faithtui.agreement.imported_scores.judges import JudgeFigures, compute_judge_figures
+from faithtui.agreement.imported_scores.judge_figures import JudgeFigures, compute_judge_figures
 from faithtui.agreement.imported_scores.rated_units import (
     RatedScale,
     ScoredConversation,

@@ -15,7 +15,7 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.agreement.report.claim_columns import ComparedClaims, select_by_position
 from faithtui.agreement.report.compute import FigureContext, UnitColumns
-from faithtui.agreement.report.corrected_rates import (
+from faithtui.agreement.report.figures.corrected_rates import (
     PassColumns,
     estimate_pass_rate,
     make_claim_pass_columns,

@@ -13,12 +13,12 @@ from faithtui.agreement.labelled_units import (
     DesignKind,
     LabelDesign,
 )
-from faithtui.agreement.report.annotator_error import (
+from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS, ComparedClaims
+from faithtui.agreement.report.figures.annotator_error import (
     AnnotatorError,
     decide_passes_and_annotator_error,
     merge_rates_of_failing_and_passing_ties,
 )
-from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS, ComparedClaims
 from faithtui.agreement.report.model import (
     Bounds,
     PassRate,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
-from faithtui.agreement.report.marked_evidence import (
+from faithtui.agreement.report.figures.marked_evidence import (
     compute_evidence_overlap,
     compute_extraction_recall,
 )

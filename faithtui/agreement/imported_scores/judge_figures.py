@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from faithtui.agreement.confusion_matrix import ConfusionMatrix
-from faithtui.agreement.imported_scores.annotators import restore_withheld_value
+from faithtui.agreement.imported_scores.annotator_figures import restore_withheld_value
+from faithtui.agreement.imported_scores.label_scales import Pooling, ScaleConvention, ScaleView
 from faithtui.agreement.imported_scores.rated_units import RatedUnit
-from faithtui.agreement.imported_scores.scale_readings import Pooling, ScaleConvention, ScaleView
 from faithtui.agreement.statistics.detection import BALANCED_ACCURACY
 from faithtui.agreement.statistics.figures import estimate_figure
 from faithtui.agreement.statistics.matrices import count_confusion_by_group

@@ -1,10 +1,10 @@
 import pytest
 
-from faithtui.agreement.imported_scores.annotators import (
+from faithtui.agreement.imported_scores.annotator_figures import (
     AnnotatorFigures,
     compute_inter_annotator_agreement,
 )
-from faithtui.agreement.imported_scores.scale_readings import make_scale_convention
+from faithtui.agreement.imported_scores.label_scales import make_scale_convention
 from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
 from tests.agreement.imported_scores.building import MTRAG, unit, units_of
 

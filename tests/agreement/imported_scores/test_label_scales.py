@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.imported_scores.scale_readings import (
+from faithtui.agreement.imported_scores.label_scales import (
     Pooling,
     ScaleReading,
     has_shared_units,

@@ -1,12 +1,12 @@
 import pytest
 
-from faithtui.agreement.imported_scores.judges import (
+from faithtui.agreement.imported_scores.judge_figures import (
     JudgeFigures,
     ScoreDetection,
     compute_judge_figures,
 )
+from faithtui.agreement.imported_scores.label_scales import Pooling, make_scale_convention
 from faithtui.agreement.imported_scores.rated_units import RatedUnit
-from faithtui.agreement.imported_scores.scale_readings import Pooling, make_scale_convention
 from faithtui.domain.estimates import Reason
 from tests.agreement.imported_scores.building import MTRAG, unit
 

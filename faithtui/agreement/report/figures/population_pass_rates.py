@@ -7,7 +7,7 @@ import numpy as np
 
 from faithtui.agreement.population import Population
 from faithtui.agreement.report.claim_columns import ComparedClaims
-from faithtui.agreement.report.corrected_rates import count_labelled_units_by_stratum
+from faithtui.agreement.report.figures.corrected_rates import count_labelled_units_by_stratum
 from faithtui.agreement.report.model import Bounds, PopulationReport, RateSlice
 from faithtui.agreement.report.slices import FEWEST_UNITS
 from faithtui.agreement.statistics.pass_rates import estimate_run_rate

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from faithtui.agreement.report.compare import compare_raters, compute_self_agreement
-from faithtui.agreement.report.rater_comparison import (
+from faithtui.agreement.report.figures.rater_comparison import (
     ClaimOpinions,
     ComparisonFilter,
     RepeatedLabel,

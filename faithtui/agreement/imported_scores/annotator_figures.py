@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 
+from faithtui.agreement.imported_scores.label_scales import ScaleView
 from faithtui.agreement.imported_scores.rated_units import RatedUnit
-from faithtui.agreement.imported_scores.scale_readings import ScaleView
 from faithtui.agreement.statistics import ratings
 from faithtui.agreement.statistics.coefficients import KAPPA, MeasurementLevel
 from faithtui.agreement.statistics.figures import estimate_figure
