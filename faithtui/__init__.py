@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from faithtui.agreement.report.report import agreement_report
+    from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth, Verdict
     from faithtui.domain.conversation import Conversation, Document, Image, Turn, single_turn
     from faithtui.domain.judging.judge_profile import JudgeProfile
     from faithtui.domain.scores import Score, ScoreSet, ScoreState
-    from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
     from faithtui.engine.calls.reply_cache import MemoryReplyCache
     from faithtui.engine.library.evaluation import Evaluation, evaluate, evaluate_async
     from faithtui.engine.library.measurement import measure, measure_async
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from faithtui.metrics.registry import build
 
 _HOMES = {
-    "Assessment": "domain.verdicts",
+    "Assessment": "domain.claims.verdicts",
     "Call": "engine.library.measurement_result",
-    "Claim": "domain.verdicts",
+    "Claim": "domain.claims.verdicts",
     "Conversation": "domain.conversation",
     "Document": "domain.conversation",
     "Evaluation": "engine.library.evaluation",
-    "Evidence": "domain.verdicts",
+    "Evidence": "domain.claims.verdicts",
     "FaithtuiError": "errors",
     "Image": "domain.conversation",
     "Judge": "judges.base",
@@ -46,10 +46,10 @@ _HOMES = {
     "Score": "domain.scores",
     "ScoreSet": "domain.scores",
     "ScoreState": "domain.scores",
-    "Truth": "domain.verdicts",
+    "Truth": "domain.claims.verdicts",
     "Turn": "domain.conversation",
     "Usage": "judges.base",
-    "Verdict": "domain.verdicts",
+    "Verdict": "domain.claims.verdicts",
     "agreement_report": "agreement.report.report",
     "build": "metrics.registry",
     "draw_sample": "engine.library.sample_draw",

@@ -168,7 +168,7 @@ def _meets_score(found: "Measurement", min_score: float | None) -> bool:
 
 def _format_failure(found: "Measurement", min_score: float | None, judge: str) -> str:
     """Say why a test fails: the score, and each claim that is not supported."""
-    from faithtui.domain.label_sets import Polarity
+    from faithtui.domain.labels.label_sets import Polarity
     from faithtui.domain.text.visible_text import make_visible_line
 
     def show(text: str) -> str:

@@ -23,7 +23,7 @@ from faithtui import (
     single_turn,
 )
 from faithtui.agreement.labelled_units import DesignKind, LabelDesign, RunUnits
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
 from faithtui.errors import InputError
 from faithtui.judges.base import LocalJudge

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from faithtui.domain.label_sets import LabelSet, Polarity
+from faithtui.domain.labels.label_sets import LabelSet, Polarity
 
 FAITHFUL, UNFAITHFUL = "faithful", "unfaithful"
 EXCLUDED = "excluded"

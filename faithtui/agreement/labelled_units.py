@@ -7,9 +7,9 @@ from enum import StrEnum
 from typing import Literal, NamedTuple
 
 from faithtui.agreement.population import Population
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ClaimSetId, ConversationId, RunId, SampleId
-from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import Score
 
 Duplicates = Literal["first_window", "majority", "worst", "latest"]

@@ -9,7 +9,7 @@ Source: the data sets' own documentation; see fixtures/NOTICE.md for what each o
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from faithtui.domain.label_sets import FAITHFULNESS, NOT_A_CLAIM
+from faithtui.domain.labels.label_sets import FAITHFULNESS, NOT_A_CLAIM
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Final
 
 from faithtui.cli.output import plural
 from faithtui.domain.judging.error_sentences import is_failure_permanent
-from faithtui.domain.label_sets import Polarity, format_label_count
+from faithtui.domain.labels.label_sets import Polarity, format_label_count
 from faithtui.domain.scores import format_parts_left_out_of_mean
 from faithtui.errors import JudgeError
 from faithtui.metrics.registry import find_metric

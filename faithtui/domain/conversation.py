@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Literal
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.field_types import require_items, require_type
+from faithtui.domain.labels.annotations import Action
 from faithtui.errors import InputError
 
 Role = Literal["user", "assistant"]

@@ -7,7 +7,6 @@ reviewer could learn from.
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.filters import (
     ANSWERS,
     ARCHIVED,
@@ -23,6 +22,7 @@ from faithtui.domain.filters import (
     list_values_after_is,
     parse_filter,
 )
+from faithtui.domain.labels.annotations import REASON_CODES
 
 _MEANT = {
     "agreements": "is:agreement",

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 
 TOLERANCE = 1e-9
 """Three windows of 0.7 meet a threshold of 0.7, though their float mean is 0.6999999999999998."""

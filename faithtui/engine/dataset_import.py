@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from faithtui.domain.conversation import Conversation, content_hash
-from faithtui.domain.imported_verdicts import ImportedJudgement
+from faithtui.domain.labels.imported_verdicts import ImportedJudgement
 from faithtui.domain.windows import has_interaction
 from faithtui.engine.import_index import ImportIndexing
 from faithtui.engine.import_log import ImportLog

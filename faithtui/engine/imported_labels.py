@@ -16,8 +16,8 @@ from faithtui.agreement.rating_scales import (
     is_known_scale,
     translate_to_verdict,
 )
-from faithtui.domain.annotations import COUNTED_ACTIONS, VERDICT_ACTIONS
 from faithtui.domain.conversation import Conversation, Rating, normalise_text
+from faithtui.domain.labels.annotations import COUNTED_ACTIONS, VERDICT_ACTIONS
 from faithtui.errors import InputError
 from faithtui.formats.readers.datasets import DatasetFile
 from faithtui.formats.readers.protocol import ParsedRecord, ReadNotes

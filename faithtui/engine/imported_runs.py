@@ -14,9 +14,11 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
+from faithtui.domain.claims.verdicts import Assessment, Claim, Truth, Verdict
 from faithtui.domain.conversation import Conversation, content_hash
 from faithtui.domain.ids import ConversationId, ItemId, RunId
-from faithtui.domain.imported_verdicts import (
+from faithtui.domain.judging.judge_profile import NO_PARAMETERS
+from faithtui.domain.labels.imported_verdicts import (
     ImportedClaim,
     ImportedJudgement,
     ImportedMetric,
@@ -24,11 +26,9 @@ from faithtui.domain.imported_verdicts import (
     ImportedWindow,
     match_logs_to_windows,
 )
-from faithtui.domain.judging.judge_profile import NO_PARAMETERS
-from faithtui.domain.label_sets import LabelSet
+from faithtui.domain.labels.label_sets import LabelSet
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.text.location import find_closest_text_index, find_span
-from faithtui.domain.verdicts import Assessment, Claim, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import FaithtuiError
 from faithtui.formats.files.record_groups import RecordGroups

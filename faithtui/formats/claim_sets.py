@@ -12,7 +12,7 @@ from datetime import UTC
 from pathlib import Path
 
 from faithtui.agreement.sampling.draw import CONVERSATIONS, SamplingDesign
-from faithtui.domain.claim_set import (
+from faithtui.domain.claims.claim_set import (
     MOST_NAME,
     ClaimSetBundle,
     SetClaim,
@@ -21,7 +21,12 @@ from faithtui.domain.claim_set import (
     is_valid_set_name,
 )
 from faithtui.domain.conversation import Conversation, content_hash
-from faithtui.domain.label_bundle import LARGEST_CLOCK, ClaimName, ConversationName, LabelBundle
+from faithtui.domain.labels.label_bundle import (
+    LARGEST_CLOCK,
+    ClaimName,
+    ConversationName,
+    LabelBundle,
+)
 from faithtui.domain.limits import RECORD, REVIEWER
 from faithtui.errors import ExportError, InputError
 from faithtui.formats.fields import FieldReader

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import get_args
 
-from faithtui.domain.annotations import REASON_CODES
+from faithtui.domain.claims.verdicts import ClaimKind, Stance
 from faithtui.domain.judging.examples import Example, Reference
+from faithtui.domain.labels.annotations import REASON_CODES
 from faithtui.domain.splits import SPLITS
-from faithtui.domain.verdicts import ClaimKind, Stance
 from faithtui.errors import InputError
 from faithtui.formats.fields import FieldReader
 from faithtui.formats.json_lines import describe_json, read_json_lines

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from faithtui.domain.label_bundle import LARGEST_CLOCK
+from faithtui.domain.labels.label_bundle import LARGEST_CLOCK
 from faithtui.domain.limits import Limit
 from faithtui.errors import InputError
 from faithtui.formats.json_lines import describe_json

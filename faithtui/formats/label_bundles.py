@@ -17,7 +17,9 @@ from typing import get_args
 
 from faithtui.agreement.population import Population
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
-from faithtui.domain.annotations import (
+from faithtui.domain.claims.verdicts import ClaimKind
+from faithtui.domain.conversation import Span
+from faithtui.domain.labels.annotations import (
     REASON_CODES,
     Action,
     Event,
@@ -25,8 +27,7 @@ from faithtui.domain.annotations import (
     MarkedPassage,
     merge_overlapping_evidence_marks,
 )
-from faithtui.domain.conversation import Span
-from faithtui.domain.label_bundle import (
+from faithtui.domain.labels.label_bundle import (
     LARGEST_CLOCK,
     BundleClaim,
     BundleEvent,
@@ -38,9 +39,8 @@ from faithtui.domain.label_bundle import (
     LabelBundle,
     RunName,
 )
-from faithtui.domain.label_sets import KNOWN_WORDS
+from faithtui.domain.labels.label_sets import KNOWN_WORDS
 from faithtui.domain.limits import GUIDELINE, NOTE, REVIEWER
-from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import InputError
 from faithtui.formats.fields import FieldReader
 from faithtui.formats.json_lines import describe_json, format_json_line, read_json_lines

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from faithtui.domain.claims.verdicts import Claim, Truth
 from faithtui.domain.conversation import normalise_text
 from faithtui.domain.text.location import find_closest_text_index, find_span
-from faithtui.domain.verdicts import Claim, Truth
 
 
 def attribute_truths_to_documents(

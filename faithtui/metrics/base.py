@@ -10,12 +10,12 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
+from faithtui.domain.claims.verdicts import Assessment, Claim, ClaimKind, Conclusion
 from faithtui.domain.conversation import Conversation, Image
 from faithtui.domain.integrity.run_summary import IntegritySummary
 from faithtui.domain.judging.tasks import Task
-from faithtui.domain.label_sets import LabelSet
+from faithtui.domain.labels.label_sets import LabelSet
 from faithtui.domain.scores import ScoringRule
-from faithtui.domain.verdicts import Assessment, Claim, ClaimKind, Conclusion
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeUnusable
 from faithtui.metrics.prompt_texts import PromptSet

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Literal
 
+from faithtui.domain.claims.verdicts import Assessment, Claim, Conclusion, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Passage
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import Score, ScoringRule, passes_threshold
-from faithtui.domain.verdicts import Assessment, Claim, Conclusion, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, JudgeError, MissingParameters
 from faithtui.metrics import questions

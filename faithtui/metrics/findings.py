@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from faithtui.domain.claims.verdicts import Assessment, Conclusion, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.integrity.contradicting_reasons import (
     says_nothing_was_wrong,
     says_something_was_wrong,
 )
-from faithtui.domain.label_sets import LabelSet, Polarity
+from faithtui.domain.labels.label_sets import LabelSet, Polarity
 from faithtui.domain.scores import (
     TOLERANCE,
     Score,
@@ -21,7 +22,6 @@ from faithtui.domain.scores import (
     passes_threshold,
     score_window,
 )
-from faithtui.domain.verdicts import Assessment, Conclusion, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import STOPS_THE_RUN, MetricSpec, Questions, ask

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
+from faithtui.domain.claims.verdicts import Assessment, Claim, Conclusion, Verdict
 from faithtui.domain.conversation import Conversation
-from faithtui.domain.label_sets import SUPPORT
+from faithtui.domain.labels.label_sets import SUPPORT
 from faithtui.domain.scores import ScoringRule
-from faithtui.domain.verdicts import Assessment, Claim, Conclusion, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, MetricError, MissingParameters, NotFaithful
 from faithtui.metrics.answers import (

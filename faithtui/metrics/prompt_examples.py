@@ -6,10 +6,10 @@ and nowhere else. So they are part of the prompt digest as any other word is.
 
 from collections.abc import Sequence
 
+from faithtui.domain.claims.verdicts import ClaimKind
 from faithtui.domain.judging.examples import Example, Reference
-from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.domain.text.search_words import list_folded_words
-from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import ConfigError
 from faithtui.metrics.base import MetricSpec
 from faithtui.metrics.prompt_texts import fence_text

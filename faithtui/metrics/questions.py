@@ -5,6 +5,7 @@ A text goes into a prompt with the marks of its images; the images themselves go
 
 from collections.abc import Iterable, Sequence
 
+from faithtui.domain.claims.verdicts import Truth
 from faithtui.domain.conversation import Conversation, Image, Passage
 from faithtui.domain.judging.tasks import (
     ConcludeReasons,
@@ -16,9 +17,8 @@ from faithtui.domain.judging.tasks import (
     JudgeClaimList,
     JudgeClaims,
 )
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.text.location import find_span
-from faithtui.domain.verdicts import Truth
 from faithtui.errors import ImagesNotSupported
 from faithtui.metrics.base import JudgeTraits, Question
 from faithtui.metrics.prompt_texts import (

@@ -13,11 +13,11 @@ from functools import partial
 from itertools import zip_longest
 from typing import Literal
 
+from faithtui.domain.claims.verdicts import Assessment, Claim, Conclusion, Verdict
 from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.judging.tasks import InferStatementList, InferStatements, SplitAnswer
-from faithtui.domain.label_sets import INFERENCE
+from faithtui.domain.labels.label_sets import INFERENCE
 from faithtui.domain.scores import ScoringRule
-from faithtui.domain.verdicts import Assessment, Claim, Conclusion, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, MissingParameters
 from faithtui.metrics.answers import (

@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from faithtui.domain.claims.verdicts import Assessment, Claim, Conclusion
 from faithtui.domain.conversation import Conversation
-from faithtui.domain.label_sets import RELEVANCE
+from faithtui.domain.labels.label_sets import RELEVANCE
 from faithtui.domain.scores import ScoringRule
-from faithtui.domain.verdicts import Assessment, Claim, Conclusion
 from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
 from faithtui.errors import MetricError, PeerFails
 from faithtui.metrics.base import JudgeTraits, MetricSpec, QuestionPace, Questions

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from faithtui.domain.claims.verdicts import Assessment, Claim, Conclusion
 from faithtui.domain.conversation import Conversation
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
-from faithtui.domain.verdicts import Assessment, Claim, Conclusion
 from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
 from faithtui.errors import PeerFails
 from faithtui.metrics import questions

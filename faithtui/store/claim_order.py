@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select
 
-from faithtui.domain.verdicts import Claim
+from faithtui.domain.claims.verdicts import Claim
 from faithtui.store.schema.json_columns import span_from_row
 from faithtui.store.schema.tables import claim
 

@@ -15,10 +15,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.claims.verdicts import Claim
 from faithtui.domain.conversation import Conversation, Document, Passage, Rating, Turn
 from faithtui.domain.ids import ConversationId
-from faithtui.domain.verdicts import Claim
+from faithtui.domain.labels.annotations import Action
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import IS_IMPORTED_LABEL
 from faithtui.store.annotations.ratings import (

@@ -26,10 +26,10 @@ from faithtui.store.runs.run_records import SavedView as SavedView
 
 if TYPE_CHECKING:
     # Only named here, and slow to import.
-    from faithtui.domain.annotations import HumanVerdict
+    from faithtui.domain.claims.verdicts import ClaimKind, Stance
     from faithtui.domain.conversation import Image, Role, Span
     from faithtui.domain.integrity.findings import Finding, FindingKind
-    from faithtui.domain.verdicts import ClaimKind, Stance
+    from faithtui.domain.labels.annotations import HumanVerdict
 
 
 class ItemState(StrEnum):

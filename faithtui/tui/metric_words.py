@@ -7,7 +7,7 @@ of a metric that this version does not have is described by what was stored with
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from faithtui.domain.label_sets import FAITHFULNESS, Label, LabelSet, Polarity
+from faithtui.domain.labels.label_sets import FAITHFULNESS, Label, LabelSet, Polarity
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import ConfigError
 from faithtui.store.runs.run_records import RunSpec

@@ -6,7 +6,7 @@ from faithtui.agreement.rating_scales import (
     translate_to_rating,
     translate_to_verdict,
 )
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 
 
 @pytest.mark.parametrize("scale", RATING_SCALES, ids=lambda scale: scale.name)

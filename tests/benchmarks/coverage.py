@@ -38,7 +38,7 @@ from faithtui.agreement.statistics import coefficients, detection
 from faithtui.agreement.statistics.matrices import MatrixStack, collapse_counts_to_two
 from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, SampleId
-from faithtui.domain.label_sets import FAITHFULNESS, NOT_A_CLAIM
+from faithtui.domain.labels.label_sets import FAITHFULNESS, NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
 
 CLAIMS = 900

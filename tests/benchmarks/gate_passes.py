@@ -32,9 +32,9 @@ from faithtui.agreement.gate.warning_checks import make_doubtful_checks_undecide
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState, Opinion, RunUnits
 from faithtui.agreement.report.report import PreparedUnits, compute_report_of_prepared_units
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
-from faithtui.domain.annotations import Action, Event, NewEvent
 from faithtui.domain.ids import RunId
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.annotations import Action, Event, NewEvent
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate_if_passed
 from faithtui.store.records import ItemCheckResult, ItemState, RunState
 from faithtui.store.store import Store

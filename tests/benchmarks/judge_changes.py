@@ -22,7 +22,7 @@ from faithtui.agreement.gate.threshold_checks import (
 from faithtui.agreement.labelled_units import RunUnits
 from faithtui.agreement.report.compare import PairedUnit
 from faithtui.agreement.report.report import OtherJudge, PreparedUnits, compare_with_second_judge
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from tests.benchmarks import coverage
 from tests.benchmarks.coverage import LABELS, RULE, Population, Setting
 from tests.benchmarks.partial_runs import rest_on_drawn

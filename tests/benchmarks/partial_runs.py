@@ -25,7 +25,7 @@ from faithtui.agreement.sampling.designs import (
 )
 from faithtui.agreement.sampling.draw import FrameUnit, SamplingDesign, Stratum
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from tests.benchmarks import coverage
 from tests.benchmarks.coverage import RULE, Coverage, Population, Setting
 

@@ -28,7 +28,7 @@ from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, find_label_design
 from faithtui.agreement.sampling.draw import CONVERSATIONS, SamplingDesign, Stratum
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, SampleId
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.engine.population.sample_sizes import (
     PopulationDesign,
     SizeRequest,

@@ -25,9 +25,9 @@ from faithtui.agreement.statistics.coefficients import AC1, ALPHA, KAPPA, PERCEN
 from faithtui.agreement.statistics.figures import Statistic, estimate_figure
 from faithtui.agreement.statistics.intervals import wilson_interval
 from faithtui.agreement.statistics.matrices import GroupedMatrix, count_confusion_by_group
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
 from faithtui.engine.runs.gc_pause import pause_gc
 from tests.agreement.report.building import readings
@@ -291,7 +291,7 @@ sys.path.insert(0, {str(ROOT)!r})
 from tests.benchmarks.measuring import seconds
 from tests.benchmarks.test_agreement import BOOTSTRAP, RULE, claims
 from tests.agreement.report.building import readings
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.agreement.report.report import PreparedUnits, agreement_report
 from faithtui.agreement.report.report import compute_report_of_prepared_units
 from faithtui.agreement.report.digest import hash_units

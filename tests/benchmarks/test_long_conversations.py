@@ -9,8 +9,8 @@ import pytest
 from textual._compositor import Compositor
 from textual.pilot import Pilot
 
+from faithtui.domain.claims.verdicts import Truth
 from faithtui.domain.conversation import Conversation, Document, Turn
-from faithtui.domain.verdicts import Truth
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.claims.verdicts import Truth
 from faithtui.domain.conversation import Conversation, Document, Turn
-from faithtui.domain.verdicts import Truth
+from faithtui.domain.labels.annotations import Action
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.benchmarks.measuring import answer, app, environment, ms, ratio, table

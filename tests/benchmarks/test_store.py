@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.engine.dataset_import import import_files
 from faithtui.store.records import RunState
 from faithtui.store.store import Store

@@ -11,8 +11,8 @@ import typer.main
 
 from faithtui.cli.commands.run.execution import execute_run_with_progress_and_choose_exit_code
 from faithtui.cli.main import app
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.engine.dataset_import import import_files
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.control import RunControl

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
-from faithtui.domain.annotations import Action
+from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.integrity.findings import Finding, FindingKind
+from faithtui.domain.labels.annotations import Action
 from faithtui.domain.scores import ScoringRule, score_window
-from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 from faithtui.engine.review.label_bundles import merge_bundles_into_store
 from faithtui.errors import InputError

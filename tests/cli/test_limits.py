@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.domain.limits import FILTER_TERMS, GUIDELINE, NOTE, REVIEWER
 from faithtui.errors import InputError
 from faithtui.store.records import SavedView

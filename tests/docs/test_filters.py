@@ -12,7 +12,7 @@ from faithtui.domain.filters import (
     Scope,
     parse_filter,
 )
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from tests.docs.generate import DOCS
 
 PAGE = (DOCS / "filters.md").read_text(encoding="utf-8")

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.filters import (
     ANSWERS,
     ARCHIVED,
@@ -25,7 +24,8 @@ from faithtui.domain.filters import (
     parse_filter,
     parse_score_bounds,
 )
-from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE
+from faithtui.domain.labels.annotations import REASON_CODES
+from faithtui.domain.labels.label_sets import FAITHFULNESS, INFERENCE
 
 FACTS = FilterContext(Scope.CONVERSATIONS, FAITHFULNESS.names, dict(FAITHFULNESS.synonyms))
 INFERRED = FilterContext(Scope.CONVERSATIONS, INFERENCE.names, dict(INFERENCE.synonyms))

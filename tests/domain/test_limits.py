@@ -4,7 +4,7 @@ import pytest
 
 from faithtui.domain import limits
 from faithtui.domain.filters import Filter, FilterContext, Scope, parse_filter
-from faithtui.domain.label_sets import KNOWN_WORDS, NOT_A_CLAIM
+from faithtui.domain.labels.label_sets import KNOWN_WORDS, NOT_A_CLAIM
 from faithtui.domain.limits import FILTER, FILTER_TERMS, NOTE, Limit
 from faithtui.errors import InputError
 from faithtui.metrics.registry import METRICS

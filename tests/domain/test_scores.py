@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Turn
-from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
+from faithtui.domain.labels.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
 from faithtui.domain.scores import (
     ClaimOccurrence,
     Score,

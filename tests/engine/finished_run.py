@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from faithtui.domain.annotations import Action, Event, NewEvent
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.labels.annotations import Action, Event, NewEvent
 from faithtui.store.records import ItemCheckResult, ItemState, RunSpec, RunState
 from faithtui.store.store import Store
 from tests.store.building import (

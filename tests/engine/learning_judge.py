@@ -6,10 +6,10 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.tasks import FindEvidence
+from faithtui.domain.labels.annotations import Action
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import JudgeReply, JudgeRequest

@@ -10,7 +10,7 @@ import pytest
 
 from faithtui.domain.conversation import Conversation, Turn
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.imported_verdicts import ImportedWindow
+from faithtui.domain.labels.imported_verdicts import ImportedWindow
 from faithtui.domain.scores import ScoreState, make_empty_score
 from faithtui.engine.dataset_import import ImportResult, import_files
 from faithtui.engine.exports.run_exports import RunExporter, RunExportRequest

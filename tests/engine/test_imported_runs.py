@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faithtui.domain.claims.verdicts import Assessment
+from faithtui.domain.exported_conversation import ExportClaim, ExportConversation, ExportTurn
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.imported_verdicts import (
+from faithtui.domain.labels.imported_verdicts import (
     ImportedClaim,
     ImportedVerdict,
     ImportedWindow,
     match_logs_to_windows,
 )
-from faithtui.domain.run_export import ExportClaim, ExportConversation, ExportTurn
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.verdicts import Assessment
 from faithtui.engine import imported_runs
 from faithtui.engine.dataset_import import ImportResult, import_files
 from faithtui.engine.review.judge_description import describe_judge

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.judging.examples import Example, Reference
+from faithtui.domain.labels.annotations import REASON_CODES
 from faithtui.domain.splits import SPLITS
 from faithtui.errors import InputError
 from faithtui.formats.examples import (

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.annotations import Action, Event, LabelMark, MarkedPassage
 from faithtui.domain.conversation import Span
-from faithtui.domain.label_bundle import (
+from faithtui.domain.labels.annotations import Action, Event, LabelMark, MarkedPassage
+from faithtui.domain.labels.label_bundle import (
     BundleClaim,
     BundleEvent,
     BundleGuideline,

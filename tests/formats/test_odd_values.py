@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from faithtui.domain.imported_verdicts import ImportedVerdict
+from faithtui.domain.labels.imported_verdicts import ImportedVerdict
 from faithtui.errors import InputError
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 

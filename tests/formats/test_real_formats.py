@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.conversation import Conversation
-from faithtui.domain.imported_verdicts import ImportedJudgement, ImportedVerdict
+from faithtui.domain.labels.imported_verdicts import ImportedJudgement, ImportedVerdict
 from faithtui.errors import InputError
 from faithtui.formats.readers.datasets import (
     FormatChoice,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.conversation import Conversation
-from faithtui.domain.imported_verdicts import ImportedJudgement
+from faithtui.domain.labels.imported_verdicts import ImportedJudgement
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from tests.formats.test_real_formats import texts
 

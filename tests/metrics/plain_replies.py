@@ -4,9 +4,9 @@ import contextlib
 from collections.abc import Sequence
 from typing import TypeVar
 
+from faithtui.domain.claims.verdicts import Assessment, Conclusion
 from faithtui.domain.conversation import Conversation, Document, Image, Turn
 from faithtui.domain.judging.tasks import SupportAnswer
-from faithtui.domain.verdicts import Assessment, Conclusion
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.reply_cache import MemoryReplyCache

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import pytest
 
+from faithtui.domain.claims.verdicts import Assessment, Claim, Conclusion
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.judging.tasks import FindEvidence
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.verdicts import Assessment, Claim, Conclusion
 from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.errors import JudgeError, JudgeReplyInvalid, JudgeTimeout
 from faithtui.judges.base import JudgeRequest

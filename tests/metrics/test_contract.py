@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import faithtui.metrics
+from faithtui.domain.claims.verdicts import ClaimKind
 from faithtui.domain.conversation import Conversation, Document, Image, Turn
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import FaithtuiError, ImagesNotSupported, JudgeError
 from faithtui.metrics.base import STOPS_THE_RUN, MetricSpec, QuestionPace
 from faithtui.metrics.prompt_texts import PromptSet, load_prompts

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from faithtui.domain.claims.verdicts import Claim
 from faithtui.domain.conversation import Conversation, Document, Image, Turn
 from faithtui.domain.judging.tasks import (
     ExplainScore,
@@ -17,7 +18,6 @@ from faithtui.domain.judging.tasks import (
     JudgeClaims,
 )
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.verdicts import Claim
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.reply_cache import MemoryReplyCache

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from faithtui.domain.claims.verdicts import Claim
 from faithtui.domain.conversation import Document, Image, Turn
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.verdicts import Claim
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.reply_cache import MemoryReplyCache

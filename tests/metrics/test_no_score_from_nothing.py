@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from faithtui.domain.claims.verdicts import Assessment, Claim, Verdict
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.judging.tasks import ConcludeReasons, ExplainRelevance, ExplainScore
 from faithtui.domain.scores import Score, ScoreState, make_score
-from faithtui.domain.verdicts import Assessment, Claim, Verdict
 from faithtui.domain.windows import Window
 from faithtui.metrics import turn_faithfulness
 from faithtui.metrics.base import Question

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from faithtui import single_turn
+from faithtui.domain.claims.verdicts import Assessment, Claim, Conclusion, Verdict
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.judging.tasks import ExtractClaims, JudgeClaims
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoreState, ScoringRule
-from faithtui.domain.verdicts import Assessment, Claim, Conclusion, Verdict
 from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.metric_driver import assess_conversation

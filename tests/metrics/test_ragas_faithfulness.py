@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from faithtui.domain.claims.verdicts import Claim
 from faithtui.domain.conversation import Document, Image, Turn
 from faithtui.domain.judging.tasks import InferStatementList, InferStatements, SplitAnswer
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.verdicts import Claim
 from faithtui.engine.library.measurement import measure_async
 from faithtui.errors import ConfigError, JudgeReplyInvalid, JudgeTimeout, MissingParameters
 from faithtui.judges.base import JudgeReply, JudgeRequest

@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
+from faithtui.domain.claims.verdicts import Claim
 from faithtui.domain.conversation import Document, Image, Turn
 from faithtui.domain.judging.tasks import ConcludeReasons
 from faithtui.domain.scores import Score, ScoreState
-from faithtui.domain.verdicts import Claim
 from faithtui.errors import ConfigError, ImagesNotSupported, MetricError, PeerFails
 from faithtui.metrics.registry import build, options_to_json
 from tests.metrics.relevancy import KEY, relevancy, served, statement

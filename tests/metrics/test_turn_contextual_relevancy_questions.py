@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from faithtui.domain.claims.verdicts import Truth
 from faithtui.domain.conversation import Document, Image, Turn
 from faithtui.domain.judging.tasks import (
     ConcludeReasons,
@@ -14,7 +15,6 @@ from faithtui.domain.judging.tasks import (
     RelateDocument,
 )
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.verdicts import Truth
 from faithtui.metrics.base import Question
 from faithtui.metrics.questions import list_documents
 from faithtui.metrics.relevance.window_passages import make_window_views

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth
 from faithtui.domain.conversation import Conversation, Span, normalise_text
 from faithtui.domain.judging.tasks import JudgeDocument, RelateDocument
-from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import (
     ClaimOccurrence,
     ScoreState,
@@ -17,7 +18,6 @@ from faithtui.domain.scores import (
     score_conversation,
     score_window,
 )
-from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth
 from faithtui.domain.windows import split_into_interactions
 from faithtui.errors import (
     JudgeAuthFailed,

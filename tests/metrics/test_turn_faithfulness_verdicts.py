@@ -2,13 +2,13 @@ from typing import Any
 
 import pytest
 
+from faithtui.domain.claims.verdicts import Assessment, Claim
 from faithtui.domain.conversation import Span, Turn
 from faithtui.domain.judging.tasks import (
     FindEvidence,
     JudgeClaims,
 )
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.metrics.base import Question
 from tests.metrics.scripted import (
     Json,

@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
+from faithtui.domain.claims.verdicts import Assessment, Conclusion
 from faithtui.domain.conversation import Conversation
-from faithtui.domain.verdicts import Assessment, Conclusion
 from faithtui.errors import JudgeReplyInvalid
 from faithtui.judges.base import JudgeRequest
 from faithtui.metrics.base import AskOne, JudgeTraits, Metric, Question, Questions, ReplyMismatch

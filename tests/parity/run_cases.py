@@ -24,9 +24,9 @@ from typing import Any, Literal, get_args
 # Started as a script, Python looks for modules beside this file and not in the root above it.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from faithtui.domain.claims.verdicts import Assessment
 from faithtui.domain.conversation import Image
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.verdicts import Assessment
 from faithtui.domain.windows import split_into_interactions
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.metric_driver import assess_conversation

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.ids import ConversationId, ItemId, RunId
-from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, RELEVANCE, SUPPORT, LabelSet
+from faithtui.domain.labels.label_sets import FAITHFULNESS, INFERENCE, RELEVANCE, SUPPORT, LabelSet
 from faithtui.domain.scores import Score, ScoringRule, score_window
-from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
 from faithtui.store.records import ItemState, RunSpec
 from faithtui.store.store import Store

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from faithtui.domain.claims.verdicts import Claim
 from faithtui.domain.conversation import (
     Conversation,
     Document,
@@ -17,7 +18,6 @@ from faithtui.domain.conversation import (
     content_hash,
 )
 from faithtui.domain.ids import ConversationId
-from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
 from faithtui.store.records import ImportCounts, SourceRow
 from faithtui.store.search.word_index import rebuild_index

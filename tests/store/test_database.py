@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy import Connection, event
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from faithtui.domain.annotations import Action, LabelMark
+from faithtui.domain.labels.annotations import Action, LabelMark
 from faithtui.errors import StoreBusy, StoreError
 from faithtui.store.records import CallContext, StoredReply
 from faithtui.store.schema.identity import find_head_revision

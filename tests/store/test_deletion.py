@@ -18,10 +18,10 @@ from faithtui.agreement.sampling.draw import (
     SamplingDesign,
     make_sample_draw,
 )
-from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Image, Rating, Turn
 from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import RunId, SampleId
+from faithtui.domain.labels.annotations import Action
 from faithtui.domain.splits import SplitRule
 from faithtui.errors import StoreError
 from faithtui.formats.label_bundles import format_bundle_lines

@@ -5,10 +5,10 @@ from hashlib import sha256
 
 import pytest
 
+from faithtui.domain.claims.verdicts import Assessment, Claim, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Image, Passage, Span, Turn
 from faithtui.domain.ids import ConversationId
 from faithtui.domain.scores import make_score
-from faithtui.domain.verdicts import Assessment, Claim, Truth, Verdict
 from faithtui.errors import StoreError
 from faithtui.store.records import DocumentView, ImportCounts, StoredImage
 from faithtui.store.store import Store

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Stance, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Rating, Span, Turn
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreState, ScoringRule, make_empty_score, score_window
-from faithtui.domain.verdicts import Assessment, Claim, Evidence, Stance, Truth, Verdict
 from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 from faithtui.engine.integrity.judged_conversations import make_check_rules
 from faithtui.engine.integrity.run_checks import check_stored_conversation

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Image, Rating, Span, Turn
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoringRule, score_window
-from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
 from faithtui.metrics import registry
 from faithtui.store.records import ItemState, RunState

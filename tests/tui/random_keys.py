@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from faithtui.config import load_settings_with_origins
-from faithtui.domain.annotations import Action
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.engine.runs import run_execution
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.store.store import Store

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from textual import work
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.store.deletion_records import DeletionKind
 from faithtui.store.runs.runs import Runs
 from faithtui.store.search.filters import Search

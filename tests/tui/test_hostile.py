@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
-from faithtui.domain.annotations import Action
+from faithtui.domain.claims.verdicts import Truth
 from faithtui.domain.conversation import Conversation, Document, Image, Rating, Turn
 from faithtui.domain.integrity.findings import Finding, FindingKind
-from faithtui.domain.verdicts import Truth
+from faithtui.domain.labels.annotations import Action
 from faithtui.store.records import ItemCheckResult, ItemState, RunState, SavedView
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp

@@ -8,7 +8,7 @@ import pytest
 from textual.widgets import Input, Select
 
 from faithtui.agreement.report.settings import ReportLevel
-from faithtui.domain.annotations import Action
+from faithtui.domain.labels.annotations import Action
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.request import RunRequest
 from faithtui.engine.runs.run_planner import save_planned_run

@@ -9,9 +9,9 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.run_summary import TextCounts
+from faithtui.domain.labels.annotations import Action
 from faithtui.engine.runs.events import RunSnapshot
 from faithtui.judges.providers import prices
 from faithtui.store.records import ItemCheckResult

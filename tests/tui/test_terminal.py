@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.ids import RunId
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import score_window
-from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 from faithtui.store.records import ClaimView, ItemState, RunState
 from faithtui.store.store import Store

@@ -11,8 +11,8 @@ from typing import Protocol
 from faithtui.agreement.documents.header import ReportHeader, format_time
 from faithtui.agreement.labelled_units import ClaimUnit, MetadataValues, Opinion
 from faithtui.agreement.report.claim_columns import CountedLabel
-from faithtui.domain.annotations import MarkedText
 from faithtui.domain.csv_cells import escape_formula
+from faithtui.domain.labels.annotations import MarkedText
 
 COLUMNS = (
     "claim",

@@ -17,7 +17,7 @@ from faithtui.agreement.report.figures.claims_and_answers import (
 from faithtui.agreement.report.model import FAIL, LevelReport
 from faithtui.agreement.report.report import PreparedUnits
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.domain.scores import ScoringRule
 
 NO_CLAIM = "not_a_claim"

@@ -23,7 +23,7 @@ from faithtui.agreement.report.compute import FigureContext, UnitColumns, Weight
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.statistics.matrices import Flags, Floats, GroupedMatrix, Ints
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 
 ValueT = TypeVar("ValueT")
 

@@ -51,10 +51,10 @@ from faithtui.agreement.statistics.posterior import (
     draw_labelled_judge_pair_matrices,
     widen_interval_to_draws,
 )
-from faithtui.domain.annotations import list_top_verdicts
 from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, Reason
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.labels.annotations import list_top_verdicts
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ from faithtui.agreement.report.warnings import list_warnings
 from faithtui.domain.field_types import require_type
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.integrity.run_summary import Soundness
-from faithtui.domain.label_sets import NOT_A_CLAIM, Label, LabelSet, Polarity
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM, Label, LabelSet, Polarity
 from faithtui.domain.scores import ScoringRule
 
 

@@ -29,9 +29,9 @@ from faithtui.agreement.report.settings import (
     WarningSubject,
 )
 from faithtui.agreement.statistics.coefficients import list_table_warning_codes
-from faithtui.domain.annotations import HASTY_S
 from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, EstimateStatus, Reason
 from faithtui.domain.integrity.run_summary import Soundness
+from faithtui.domain.labels.annotations import HASTY_S
 
 FEW_GROUPS = 20
 MANY_SKIPPED = 0.05

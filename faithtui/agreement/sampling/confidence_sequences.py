@@ -27,7 +27,7 @@ import numpy as np
 
 from faithtui.agreement.statistics.matrices import Floats, Ints
 from faithtui.domain.estimates import LEVEL
-from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 
 _FLAGGED_PRIOR = (1.0, 1.0)
 _PASSED_PRIOR = (0.5, 9.5)

@@ -12,7 +12,7 @@ from faithtui.cli.stores import open_store
 from faithtui.errors import InputError
 
 if TYPE_CHECKING:
-    from faithtui.domain.label_bundle import ConversationName
+    from faithtui.domain.labels.label_bundle import ConversationName
     from faithtui.engine.review.label_bundles import MergeResult
 
 MOST_PRINTED = 1_000

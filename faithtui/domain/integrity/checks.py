@@ -30,7 +30,7 @@ from faithtui.domain.integrity.phantom_claims import (
 from faithtui.domain.integrity.prompt_echo import RUN_WORDS, ShownMaterial, split_lowercase_words
 from faithtui.domain.integrity.prompt_injection import Injection, find_injections
 from faithtui.domain.integrity.run_summary import TextCounts
-from faithtui.domain.label_sets import Polarity
+from faithtui.domain.labels.label_sets import Polarity
 from faithtui.domain.text.evidence import CLASH_MIN_SHARE, compute_weighted_word_overlap
 from faithtui.domain.text.texts import TokenisedText, tokenise_text
 from faithtui.domain.text.visible_text import make_visible_line

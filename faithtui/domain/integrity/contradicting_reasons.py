@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from faithtui.domain.label_sets import Polarity
+from faithtui.domain.labels.label_sets import Polarity
 
 Leaning = Literal["supported", "unsupported"]
 

@@ -7,12 +7,12 @@ a few words what it saw. docs/integrity.md explains every kind.
 from dataclasses import dataclass
 from enum import StrEnum
 
+from faithtui.domain.claims.verdicts import ClaimKind
 from faithtui.domain.conversation import Turn
 from faithtui.domain.ids import ClaimId, TruthId
 from faithtui.domain.integrity.prompt_echo import NO_PROMPTS, PromptWords
 from faithtui.domain.integrity.run_summary import TextCounts
-from faithtui.domain.label_sets import LabelSet
-from faithtui.domain.verdicts import ClaimKind
+from faithtui.domain.labels.label_sets import LabelSet
 
 
 class FindingKind(StrEnum):

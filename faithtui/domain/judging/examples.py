@@ -5,8 +5,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from faithtui.domain.claims.verdicts import ClaimKind, Stance
 from faithtui.domain.splits import Split
-from faithtui.domain.verdicts import ClaimKind, Stance
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from faithtui.domain.label_sets import LabelSet, Polarity
+from faithtui.domain.labels.label_sets import LabelSet, Polarity
 
 OFFLINE_TITLE: Final = "overlap baseline (offline heuristic)"
 """The embedded judge."""

@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
+from faithtui.domain.claims.verdicts import Stance
 from faithtui.domain.conversation import Span
 from faithtui.domain.text.alignment import (
     AGREEING_SHARE,
@@ -26,7 +27,6 @@ from faithtui.domain.text.contradictions import Clash, ClashKind
 from faithtui.domain.text.sentence_index import Lookup, SentenceIndex, score_sentences
 from faithtui.domain.text.texts import TokenisedText, collect_stem_weights, index_texts
 from faithtui.domain.text.tokens import DECISIVE, MarkKind, Word, tokenise_words
-from faithtui.domain.verdicts import Stance
 
 
 @dataclass(frozen=True, slots=True)

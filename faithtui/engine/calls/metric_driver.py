@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final, Protocol, TypeVar
 
+from faithtui.domain.claims.verdicts import Assessment, Claim, Conclusion
 from faithtui.domain.conversation import Conversation
-from faithtui.domain.verdicts import Assessment, Claim, Conclusion
 from faithtui.engine.calls.answer_gathering import await_all
 from faithtui.metrics.base import AskOne, JudgeTraits, Metric, Question, Questions, Request
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import Final
 
-from faithtui.domain.run_export import ExportConversation
+from faithtui.domain.exported_conversation import ExportConversation
 
 _log = logging.getLogger("faithtui.export")
 

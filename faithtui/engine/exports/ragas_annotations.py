@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from faithtui.agreement.labelled_units import ClaimUnit
-from faithtui.domain.annotations import REASON_CODES
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.labels.annotations import REASON_CODES
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.splits import Split
 from faithtui.engine.review.examples import (
     get_question_before_turn,

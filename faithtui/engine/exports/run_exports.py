@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
+from faithtui.domain.exported_conversation import ExportConversation, ExportRun
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.domain.run_export import ExportConversation, ExportRun
 from faithtui.domain.splits import Split
 from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.engine.exports.export_log import ExportLog, LeftOutReason

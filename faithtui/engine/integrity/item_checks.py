@@ -9,9 +9,9 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from faithtui.domain.claims.verdicts import Assessment
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.verdicts import Assessment
 from faithtui.engine.integrity.judged_conversations import CheckRules
 from faithtui.engine.integrity.run_checks import (
     check_stored_conversation,

@@ -5,6 +5,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypedDict
 
+from faithtui.domain.claims.verdicts import (
+    Assessment,
+    Stance,
+    Truth,
+    Verdict,
+    make_claim_identity_key,
+)
 from faithtui.domain.conversation import Conversation, Passage, Turn, normalise_text
 from faithtui.domain.ids import ClaimId, TruthId
 from faithtui.domain.integrity.findings import (
@@ -16,9 +23,8 @@ from faithtui.domain.integrity.findings import (
 )
 from faithtui.domain.integrity.prompt_echo import NO_PROMPTS, PromptWords
 from faithtui.domain.integrity.run_summary import IntegritySummary
-from faithtui.domain.label_sets import FAITHFULNESS, Label, LabelSet, Polarity
+from faithtui.domain.labels.label_sets import FAITHFULNESS, Label, LabelSet, Polarity
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.verdicts import Assessment, Stance, Truth, Verdict, make_claim_identity_key
 from faithtui.engine.review.examples import read_stored_examples
 from faithtui.errors import ConfigError
 from faithtui.metrics.base import Metric, MetricSpec

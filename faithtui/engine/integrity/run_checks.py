@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from faithtui.domain.claims.verdicts import Assessment
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.integrity.checks import check_conversation
 from faithtui.domain.integrity.findings import CheckResult
-from faithtui.domain.verdicts import Assessment
 from faithtui.engine.integrity.judged_conversations import (
     CheckRules,
     judged_conversation_from_assessments,

@@ -13,12 +13,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from faithtui.domain.claims.verdicts import Assessment, Claim, Conclusion
 from faithtui.domain.conversation import Conversation, Image
 from faithtui.domain.field_types import require_items, require_type
 from faithtui.domain.judging.image_addresses import find_host_problem, parse_host_name
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, NO_PARAMETERS, JudgeProfile
 from faithtui.domain.scores import ScoreState, make_empty_score
-from faithtui.domain.verdicts import Assessment, Claim, Conclusion
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.budget import NUSD, Budget, BudgetCaps, SpendingLimit
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker

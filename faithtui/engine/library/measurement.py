@@ -7,10 +7,10 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from faithtui.domain.claims.verdicts import Claim
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.field_types import require_items, require_type
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
-from faithtui.domain.verdicts import Claim
 from faithtui.engine.interrupts import run_until_done_or_interrupted
 from faithtui.engine.library.judge_session import (
     CONCURRENCY,

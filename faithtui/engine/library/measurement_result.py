@@ -4,10 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from faithtui.domain.claims.verdicts import (
+    Assessment,
+    Claim,
+    Conclusion,
+    Evidence,
+    Truth,
+    Verdict,
+    make_claim_identity_key,
+)
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.field_types import require_type
 from faithtui.domain.integrity.run_summary import EMPTY_SUMMARY, IntegritySummary
-from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import (
     ClaimOccurrence,
     Score,
@@ -18,15 +27,6 @@ from faithtui.domain.scores import (
     score_conversation,
 )
 from faithtui.domain.value_json import Json, JsonFields
-from faithtui.domain.verdicts import (
-    Assessment,
-    Claim,
-    Conclusion,
-    Evidence,
-    Truth,
-    Verdict,
-    make_claim_identity_key,
-)
 from faithtui.domain.windows import split_into_interactions
 from faithtui.engine.integrity.judged_conversations import CheckRules
 from faithtui.engine.integrity.run_checks import check_unsaved_assessments

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Final
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.limits import REVIEWER
 from faithtui.engine.library.project_rows import Row
 from faithtui.engine.library.project_runs import find_id_of_run_with_verdicts

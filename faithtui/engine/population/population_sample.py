@@ -19,7 +19,7 @@ from faithtui.agreement.sampling.draw import (
     Stratum,
     iterate_whether_judge_is_shown,
 )
-from faithtui.domain.verdicts import Claim, make_claim_identity_key
+from faithtui.domain.claims.verdicts import Claim, make_claim_identity_key
 from faithtui.engine.integrity.run_checks import check_and_save_remaining_conversations
 from faithtui.engine.population.population_strata import (
     PopulationStrata,

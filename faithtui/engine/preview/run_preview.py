@@ -15,10 +15,10 @@ from itertools import pairwise
 from random import Random
 from typing import Any, Final
 
+from faithtui.domain.claims.verdicts import Assessment, Claim
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.judging.tasks import ExtractPooledTruths, ExtractTruths, Task
-from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.costs import (
     TablePrices,

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState, is_tied
-from faithtui.domain.annotations import HumanVerdict
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
 from faithtui.domain.judging.examples import Example, Reference, draw_random_keys
-from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
+from faithtui.domain.labels.annotations import HumanVerdict
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.domain.splits import Split, SplitRule
 from faithtui.engine.review.samples.splits import read_split_conversations
 from faithtui.errors import ConfigError

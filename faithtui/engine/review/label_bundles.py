@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from faithtui.domain.ids import RunId
-from faithtui.domain.label_bundle import (
+from faithtui.domain.labels.label_bundle import (
     BundleClaim,
     BundleEvent,
     BundleGuideline,

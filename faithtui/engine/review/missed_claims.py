@@ -1,8 +1,8 @@
 """Claims that a judge missed, and complete answers: what annotators say of an answer."""
 
-from faithtui.domain.annotations import Action, LabelEvent, LabelMark
 from faithtui.domain.conversation import Span
 from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.labels.annotations import Action, LabelEvent, LabelMark
 from faithtui.store.store import Store
 
 

@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
+from faithtui.domain.claims.verdicts import Claim, Verdict
 from faithtui.domain.conversation import Conversation, Passage, normalise_text
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.domain.judging.tasks import (
@@ -21,7 +22,6 @@ from faithtui.domain.judging.tasks import (
     RelateDocument,
     SupportAnswer,
 )
-from faithtui.domain.verdicts import Claim, Verdict
 from faithtui.engine.calls.ask import Asker, BoundAsk
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_image_addresses, list_address_only_images

@@ -30,7 +30,7 @@ from faithtui.agreement.statistics.recalibration import (
 )
 from faithtui.agreement.statistics.verdict_threshold import ThresholdEffect, evaluate_threshold
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.errors import ConfigError
 from faithtui.judges.embedded.embedded_judge import make_offline_fingerprint
 from faithtui.judges.embedded.weights import Calibration

@@ -11,12 +11,12 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from faithtui.domain.claims.verdicts import Assessment, Claim
 from faithtui.domain.ids import ConversationId, ItemId
 from faithtui.domain.judging.error_sentences import MOST_SAID
 from faithtui.domain.judging.judge_profile import normalise_fingerprint
 from faithtui.domain.scores import ScoreState
 from faithtui.domain.text.visible_text import make_visible_line
-from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.image_hosts import check_image_addresses, list_address_only_images

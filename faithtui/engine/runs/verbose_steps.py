@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from faithtui.domain.claims.verdicts import Assessment, Conclusion
 from faithtui.domain.scores import Score
 from faithtui.domain.text.visible_text import make_visible_line
-from faithtui.domain.verdicts import Assessment, Conclusion
 from faithtui.metrics.base import MetricSpec
 
 

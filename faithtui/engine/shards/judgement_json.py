@@ -12,9 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic_core import to_json
 
-from faithtui.domain.conversation import Span
-from faithtui.domain.scores import Score, ScoreState
-from faithtui.domain.verdicts import (
+from faithtui.domain.claims.verdicts import (
     Assessment,
     Claim,
     Conclusion,
@@ -22,6 +20,8 @@ from faithtui.domain.verdicts import (
     Truth,
     Verdict,
 )
+from faithtui.domain.conversation import Span
+from faithtui.domain.scores import Score, ScoreState
 from faithtui.domain.windows import Window
 from faithtui.errors import InputError
 

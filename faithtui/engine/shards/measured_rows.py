@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
+from faithtui.domain.claims.verdicts import Conclusion, Verdict, make_claim_identity_key
 from faithtui.domain.conversation import Conversation, Passage, content_hash
-from faithtui.domain.label_sets import LabelSet, Polarity
+from faithtui.domain.labels.label_sets import LabelSet, Polarity
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.verdicts import Conclusion, Verdict, make_claim_identity_key
 from faithtui.engine.library.judge_session import CallLog
 from faithtui.engine.library.measurement_result import Measurement
 from faithtui.engine.shards.judgement_json import Judgement, judgement_to_json_text

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final
 
-from faithtui.domain.imported_verdicts import (
+from faithtui.domain.labels.imported_verdicts import (
     ImportedClaim,
     ImportedJudgement,
     ImportedVerdict,

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from faithtui.agreement.rating_scales import OWN_SCALE
-from faithtui.domain.annotations import REASON_CODES, VERDICT_ACTIONS, Action
 from faithtui.domain.conversation import LabelRecord
-from faithtui.domain.imported_verdicts import (
+from faithtui.domain.labels.annotations import REASON_CODES, VERDICT_ACTIONS, Action
+from faithtui.domain.labels.imported_verdicts import (
     ImportedClaim,
     ImportedMetric,
     ImportedVerdict,

@@ -11,9 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from faithtui.domain.annotations import COUNTED_ACTIONS, VERDICT_ACTIONS
 from faithtui.domain.conversation import Document
 from faithtui.domain.csv_cells import restore_formula
+from faithtui.domain.labels.annotations import COUNTED_ACTIONS, VERDICT_ACTIONS
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups

@@ -6,7 +6,7 @@ Source: llama-index-core 0.14, `llama_dataset/rag.py` and `evaluation/base.py`.
 from collections.abc import Iterator
 from typing import Final
 
-from faithtui.domain.imported_verdicts import ImportedVerdict
+from faithtui.domain.labels.imported_verdicts import ImportedVerdict
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.faithtui_results import list_objects_or_empty, restore_exported_answer

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from faithtui.domain.conversation import Conversation
-from faithtui.domain.imported_verdicts import ImportedJudgement
+from faithtui.domain.labels.imported_verdicts import ImportedJudgement
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.images import ImageCollector, find_image_folder

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from faithtui.domain.imported_verdicts import ImportedVerdict
+from faithtui.domain.labels.imported_verdicts import ImportedVerdict
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader

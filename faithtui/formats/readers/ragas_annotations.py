@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final
 
 from faithtui.agreement.rating_scales import BINARY_SCALE
-from faithtui.domain.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
+from faithtui.domain.labels.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.faithtui_results import (

@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from faithtui.agreement.rating_scales import translate_to_rating
-from faithtui.domain.label_sets import NOT_A_CLAIM
-from faithtui.domain.run_export import (
+from faithtui.domain.exported_conversation import (
     ExportClaim,
     ExportConversation,
     ExportLabel,
@@ -20,6 +19,7 @@ from faithtui.domain.run_export import (
     ExportWindow,
     make_stable_uuid,
 )
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import (
     NOTHING_JUDGED,
     Score,

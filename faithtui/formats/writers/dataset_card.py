@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from faithtui.domain.run_export import ExportConversation, ExportRun
+from faithtui.domain.exported_conversation import ExportConversation, ExportRun
 from faithtui.formats.writers.flat_rows import (
     CLAIM_COLUMNS,
     EVIDENCE_FIELDS,

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from faithtui.domain.run_export import ExportConversation, ExportRun, ExportWindow
+from faithtui.domain.exported_conversation import ExportConversation, ExportRun, ExportWindow
 from faithtui.domain.scores import make_score, passes_threshold
 from faithtui.formats.writers.answer_results import OWN_KEY, list_answer_results
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from faithtui.domain.run_export import (
+from faithtui.domain.exported_conversation import (
     ExportClaim,
     ExportConversation,
     ExportLabel,

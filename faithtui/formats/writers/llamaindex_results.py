@@ -9,7 +9,7 @@ Source: llama-index-core 0.14.25, evaluation/base.py (`EvaluationResult`).
 import json
 from collections.abc import Iterable, Iterator
 
-from faithtui.domain.run_export import ExportConversation, ExportRun
+from faithtui.domain.exported_conversation import ExportConversation, ExportRun
 from faithtui.formats.writers.answer_results import OWN_KEY, list_answer_results
 
 

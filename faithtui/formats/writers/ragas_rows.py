@@ -8,7 +8,7 @@ Source: ragas 0.4.3, dataset_schema.py (`SingleTurnSample`, `EvaluationDataset.f
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from faithtui.domain.run_export import ExportConversation, ExportRun
+from faithtui.domain.exported_conversation import ExportConversation, ExportRun
 from faithtui.formats.writers.answer_results import (
     OWN_KEY,
     AnswerResult,

@@ -7,7 +7,7 @@ that go back to a tracing tool find them here.
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from faithtui.domain.run_export import ExportConversation
+from faithtui.domain.exported_conversation import ExportConversation
 
 PER_TURN: Final = "per_turn"
 """Key of the metadata that holds what is known of single turns, by position as text."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from faithtui.domain.run_export import ExportClaim, ExportConversation, ExportWindow
+from faithtui.domain.exported_conversation import ExportClaim, ExportConversation, ExportWindow
 from faithtui.domain.scores import ScoreState
 
 

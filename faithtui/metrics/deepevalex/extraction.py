@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeVar
 
+from faithtui.domain.claims.verdicts import Claim, Truth
 from faithtui.domain.conversation import Passage
 from faithtui.domain.text.location import find_span
-from faithtui.domain.verdicts import Claim, Truth
 from faithtui.errors import JudgeError
 from faithtui.metrics.answers import AnsweredInteraction
 from faithtui.metrics.base import Questions, ask_branches

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import NoReturn, TypeVar
 
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.errors import JudgeError, JudgeReplyInvalid, MetricError, MissingParameters
 from faithtui.metrics.base import Question, Questions, ReplyMismatch, ReplyShape, ask
 from faithtui.metrics.reply_shapes import (

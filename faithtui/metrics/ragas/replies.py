@@ -13,7 +13,7 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from faithtui.domain.label_sets import INFERENCE
+from faithtui.domain.labels.label_sets import INFERENCE
 from faithtui.metrics.base import ReplyMismatch, ReplyShape
 from faithtui.metrics.reply_shapes import (
     make_keyed_verdicts_reply_shape,

@@ -23,8 +23,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from faithtui.domain.claims.verdicts import Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Passage
-from faithtui.domain.verdicts import Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import Questions, ask_branches

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from faithtui.domain.conversation import normalise_text
-from faithtui.domain.label_sets import RELEVANCE
+from faithtui.domain.labels.label_sets import RELEVANCE
 from faithtui.metrics.base import ReplyMismatch, ReplyShape
 from faithtui.metrics.deepeval_json import parse_first_to_last_brace
 from faithtui.metrics.relevance.words import has_relevance_label

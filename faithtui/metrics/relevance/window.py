@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from faithtui.domain.claims.verdicts import Claim, Verdict
 from faithtui.domain.conversation import Conversation, normalise_text
-from faithtui.domain.verdicts import Claim, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import Questions, ask_branches

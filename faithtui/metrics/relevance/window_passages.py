@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from faithtui.domain.claims.verdicts import Claim, Truth
 from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.text.location import find_span
-from faithtui.domain.verdicts import Claim, Truth
 from faithtui.domain.windows import Window
 from faithtui.metrics.base import Questions, ask, ask_branches
 from faithtui.metrics.findings import WindowFindings, has_context

@@ -2,7 +2,7 @@
 
 import re
 
-from faithtui.domain.label_sets import RELEVANCE
+from faithtui.domain.labels.label_sets import RELEVANCE
 from faithtui.metrics.reply_shapes import ParsedVerdict
 
 _LEADING_LETTERS = re.compile(r"[a-z]+")

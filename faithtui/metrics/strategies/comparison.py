@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.judging.tasks import EvidenceGroup, FindEvidence
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError, JudgeReplyInvalid
 from faithtui.metrics.base import AGAIN_SUFFIX, AnswerCount, Question, Questions, ask, ask_branches

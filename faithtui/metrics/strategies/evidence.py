@@ -14,8 +14,8 @@ whole, because there the limit is one of the window.
 
 from collections.abc import Sequence
 
+from faithtui.domain.claims.verdicts import Claim
 from faithtui.domain.conversation import Conversation
-from faithtui.domain.verdicts import Claim
 from faithtui.domain.windows import Window
 from faithtui.metrics.base import Questions, ask_branches
 from faithtui.metrics.findings import WindowFindings

@@ -7,9 +7,9 @@ interactions are read, and so that one more interaction leaves all earlier quest
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from faithtui.domain.claims.verdicts import Claim, Truth
 from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.text.location import find_span
-from faithtui.domain.verdicts import Claim, Truth
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import Questions, ask

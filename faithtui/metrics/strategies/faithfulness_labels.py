@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from faithtui.domain.conversation import Conversation
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError

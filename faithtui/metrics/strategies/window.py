@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from faithtui.domain.claims.verdicts import Claim, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Passage, normalise_text
-from faithtui.domain.verdicts import Claim, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.attribution import attribute_claims_to_answers, attribute_truths_to_documents

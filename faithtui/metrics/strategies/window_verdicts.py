@@ -18,8 +18,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from faithtui.domain.claims.verdicts import STANCES, Claim, Evidence, Stance, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Passage
-from faithtui.domain.verdicts import STANCES, Claim, Evidence, Stance, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeReplyInvalid
 from faithtui.metrics.findings import WindowFindings, has_context

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Select, select
 
 from faithtui.agreement.labelled_units import LabelState, Opinion
-from faithtui.domain.annotations import (
+from faithtui.domain.ids import ClaimId, LabelId, RunId
+from faithtui.domain.labels.annotations import (
     Action,
     HumanVerdict,
     LabelEvent,
     choose_majority_or_severest_verdict,
 )
-from faithtui.domain.ids import ClaimId, LabelId, RunId
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.annotations.label_replay import (
     EVENT_COLUMNS,

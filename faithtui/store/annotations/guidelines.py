@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import ColumnElement, Connection, func, insert, select
 
-from faithtui.domain.default_guidelines import DEFAULT_AUTHOR, DEFAULT_GUIDELINES
 from faithtui.domain.ids import RunId
+from faithtui.domain.labels.default_guidelines import DEFAULT_AUTHOR, DEFAULT_GUIDELINES
 from faithtui.domain.limits import GUIDELINE
 from faithtui.store.database import Database
 from faithtui.store.schema.json_columns import AnyRow

@@ -7,7 +7,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, or_, select
 
-from faithtui.domain.annotations import (
+from faithtui.domain.ids import ClaimId
+from faithtui.domain.labels.annotations import (
     TIE,
     Action,
     Event,
@@ -18,7 +19,6 @@ from faithtui.domain.annotations import (
     list_top_verdicts,
     replay_log_into_verdicts,
 )
-from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.tables import claim, human_label, label_evidence

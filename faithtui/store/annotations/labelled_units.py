@@ -28,9 +28,9 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.agreement.rating_scales import translate_to_rating
 from faithtui.agreement.sampling.designs import find_label_design, is_census_with_unblinded_claims
-from faithtui.domain.annotations import COUNTED_ACTIONS, Action, LabelEvent
 from faithtui.domain.ids import ClaimId, ConversationId, LabelId, RunId
-from faithtui.domain.label_sets import NOT_A_CLAIM, SEVERITY
+from faithtui.domain.labels.annotations import COUNTED_ACTIONS, Action, LabelEvent
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM, SEVERITY
 from faithtui.domain.scores import Score, ScoringRule, passes_threshold
 from faithtui.errors import StoreError
 from faithtui.store.annotations.counted_labels import (

@@ -8,12 +8,12 @@ from collections.abc import Collection, Mapping
 
 from sqlalchemy import Connection, insert, select
 
-from faithtui.domain.annotations import HumanVerdict
+from faithtui.domain.claims.verdicts import ClaimKind
 from faithtui.domain.conversation import Span, normalise_claim
 from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.labels.annotations import HumanVerdict
 from faithtui.domain.limits import CLAIM
 from faithtui.domain.text.word_spans import find_word_spans
-from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import InputError, StoreError
 from faithtui.store.database import Database
 from faithtui.store.records import CompleteAnswer, MissedClaim

@@ -13,8 +13,13 @@ from faithtui.agreement.report.figures.rater_comparison import (
     RepeatedLabel,
     list_repeated_verdicts,
 )
-from faithtui.domain.annotations import Action, HumanVerdict, LabelEvent, drop_withdrawn_events
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
+from faithtui.domain.labels.annotations import (
+    Action,
+    HumanVerdict,
+    LabelEvent,
+    drop_withdrawn_events,
+)
 from faithtui.domain.scores import ScoringRule
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import read_events, replay_verdicts

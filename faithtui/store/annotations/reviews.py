@@ -9,7 +9,8 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, insert, select
 
-from faithtui.domain.annotations import (
+from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId, SampleId
+from faithtui.domain.labels.annotations import (
     Action,
     Event,
     EventFilter,
@@ -25,7 +26,6 @@ from faithtui.domain.annotations import (
     list_events_to_undo,
     merge_overlapping_evidence_marks,
 )
-from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId, SampleId
 from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.errors import StoreError
 from faithtui.store.annotations.exposures import has_exposure

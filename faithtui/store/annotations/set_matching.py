@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sqlalchemy import Connection, select
 
-from faithtui.domain.claim_matching import ClaimWording, match_claims
+from faithtui.domain.claims.claim_matcher import ClaimWording, match_claims
 from faithtui.domain.ids import ClaimId, ClaimSetId, RunId
 from faithtui.store.runs.judge_verdicts import JudgedRun
 from faithtui.store.schema.json_columns import AnyRow

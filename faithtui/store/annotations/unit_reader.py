@@ -10,7 +10,7 @@ from faithtui.agreement.labelled_units import (
     UnitSettings,
 )
 from faithtui.domain.ids import ClaimId, LabelId, RunId
-from faithtui.domain.label_sets import SEVERITY
+from faithtui.domain.labels.label_sets import SEVERITY
 from faithtui.store.annotations.counted_labels import CountedLabels
 from faithtui.store.annotations.labelled_units import (
     DEFAULTS,

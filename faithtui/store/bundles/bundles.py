@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
-from faithtui.domain.annotations import Action, Event, HumanVerdict, LabelMark, MarkedPassage
 from faithtui.domain.ids import RunId
-from faithtui.domain.label_bundle import (
+from faithtui.domain.labels.annotations import Action, Event, HumanVerdict, LabelMark, MarkedPassage
+from faithtui.domain.labels.label_bundle import (
     BundleClaim,
     BundleEvent,
     BundleGuideline,

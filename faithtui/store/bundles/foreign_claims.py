@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 
 from faithtui.domain.conversation import Passage, Span
-from faithtui.domain.label_bundle import BundleClaim, ClaimName, ConversationName
+from faithtui.domain.labels.label_bundle import BundleClaim, ClaimName, ConversationName
 from faithtui.store.schema.json_columns import images_from_json, span_to_columns
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.storable_text import hash_normalised_claim, hash_normalised_statement

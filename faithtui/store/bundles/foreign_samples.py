@@ -17,7 +17,7 @@ from faithtui.agreement.sampling.draw import (
 from faithtui.agreement.sampling.redraw import is_draw_of_frame
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.judging.judge_profile import hide_fingerprint_secrets
-from faithtui.domain.label_bundle import BundleSample, ConversationName, RunName
+from faithtui.domain.labels.label_bundle import BundleSample, ConversationName, RunName
 from faithtui.store.bundles.foreign_claims import make_claim_key, read_stored_claims
 from faithtui.store.samples.sampling_frames import STRATA, read_frame
 from faithtui.store.schema.json_columns import AnyRow

@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, insert, select, update
 
-from faithtui.domain.annotations import Action
-from faithtui.domain.label_bundle import (
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_bundle import (
     BundleEvent,
     BundleGuideline,
     ClaimName,

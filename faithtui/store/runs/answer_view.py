@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import ColumnElement, Connection, select
 
+from faithtui.domain.claims.verdicts import ClaimKind
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.scores import (
     NOTHING_JUDGED,
@@ -17,7 +18,6 @@ from faithtui.domain.scores import (
     make_empty_score,
     score_window_with_human_labels,
 )
-from faithtui.domain.verdicts import ClaimKind
 from faithtui.store.schema.tables import claim, run_item, turn_document, verdict, window
 
 AnswerKey = tuple[int, int]

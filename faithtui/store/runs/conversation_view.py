@@ -5,10 +5,10 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, select
 
-from faithtui.domain.annotations import HumanVerdict, list_claim_reviewer_exposures_to_judge
+from faithtui.domain.claims.verdicts import STANCES
 from faithtui.domain.ids import ClaimId, ItemId, TruthId
+from faithtui.domain.labels.annotations import HumanVerdict, list_claim_reviewer_exposures_to_judge
 from faithtui.domain.scores import ScoreState, make_empty_score, score_conversation
-from faithtui.domain.verdicts import STANCES
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import compute_consensus, read_events, replay_verdicts
 from faithtui.store.annotations.missed_claims import read_missed_claims_and_complete_answers

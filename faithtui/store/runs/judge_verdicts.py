@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Select, and_, select
 
 from faithtui.agreement.labelled_units import Duplicates
+from faithtui.domain.claims.verdicts import ClaimKind
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
 from faithtui.domain.scores import ScoreState, ScoringRule
-from faithtui.domain.verdicts import ClaimKind
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemState
 from faithtui.store.schema.json_columns import scoring_rule_from_json

@@ -13,10 +13,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Update, bindparam, select, update
 
-from faithtui.domain.annotations import TIE, HumanVerdict
 from faithtui.domain.conversation import Turn
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.integrity.run_summary import CHECKS
+from faithtui.domain.labels.annotations import TIE, HumanVerdict
 from faithtui.domain.scores import (
     ClaimOccurrence,
     Score,

@@ -10,9 +10,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 
 from faithtui.agreement.sampling.draw import SampleKind
-from faithtui.domain.annotations import TIE
-from faithtui.domain.ids import ClaimId, RunId, SampleId
-from faithtui.domain.run_export import (
+from faithtui.domain.exported_conversation import (
     ExportClaim,
     ExportConversation,
     ExportEvidence,
@@ -25,6 +23,8 @@ from faithtui.domain.run_export import (
     ExportWindow,
     make_stable_uuid,
 )
+from faithtui.domain.ids import ClaimId, RunId, SampleId
+from faithtui.domain.labels.annotations import TIE
 from faithtui.domain.scores import ScoringRule
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import (

@@ -9,11 +9,11 @@ from typing import Final
 
 from sqlalchemy import Connection, Update, func, insert, select, update
 
+from faithtui.domain.claims.verdicts import Assessment
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.judging.failure_limit import FailureLimit
 from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.domain.scores import ScoreState, ScoringRule
-from faithtui.domain.verdicts import Assessment
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import read_conversation_events, replay_verdicts
 from faithtui.store.calls.batches import let_failed_questions_be_asked_again

@@ -12,10 +12,10 @@ from typing import NamedTuple, assert_never
 
 from sqlalchemy import Connection, Table, delete, insert, select, update
 
+from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth
 from faithtui.domain.conversation import Passage
 from faithtui.domain.ids import ItemId
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth
 from faithtui.errors import StoreError
 from faithtui.store.runs.rollups import compute_judge_label_columns, update_item_and_run_counters
 from faithtui.store.schema.json_columns import images_from_json, span_to_columns

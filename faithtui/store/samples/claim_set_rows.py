@@ -15,7 +15,7 @@ from faithtui.agreement.sampling.draw import (
     SamplingFrame,
     Stratum,
 )
-from faithtui.domain.claim_set import SetClaim, hash_set_version
+from faithtui.domain.claims.claim_set import SetClaim, hash_set_version
 from faithtui.domain.ids import ClaimId, ClaimSetId, ItemId, RunId, SampleId
 from faithtui.errors import StoreError
 from faithtui.store.bundles.bundles import read_claim_names

@@ -15,12 +15,12 @@ from sqlalchemy import Connection, select, update
 
 from faithtui.agreement.labelled_units import LabelState, is_tied
 from faithtui.agreement.sampling.draw import SamplingDesign, Stratum
-from faithtui.domain.claim_set import MOST_NAME, ClaimSetBundle, SetClaim, is_valid_set_name
+from faithtui.domain.claims.claim_set import MOST_NAME, ClaimSetBundle, SetClaim, is_valid_set_name
+from faithtui.domain.claims.verdicts import Claim
 from faithtui.domain.ids import ClaimId, ClaimSetId, ConversationId, SampleId
-from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.text.suggestions import format_suggestion
-from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
 from faithtui.store.annotations.counted_labels import read_label_log, replay_log_into_counted_labels
 from faithtui.store.bundles.bundles import collect_bundle, hash_current_labels, read_claim_names

@@ -14,9 +14,9 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from faithtui.agreement.population import Population
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
+from faithtui.domain.claims.verdicts import Assessment, Claim
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
-from faithtui.domain.verdicts import Assessment, Claim
 from faithtui.errors import StoreError
 from faithtui.store.conversation_import import import_batch
 from faithtui.store.records import ItemState, RunSpec, RunState

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from faithtui.agreement.population import Population
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
-from faithtui.domain.annotations import LabelEvent
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
+from faithtui.domain.labels.annotations import LabelEvent
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,14 +20,14 @@ from faithtui.agreement.sampling.draw import (
     make_sample_draw,
 )
 from faithtui.agreement.sampling.stopping_rules import measure_pace
-from faithtui.domain.annotations import (
+from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
+from faithtui.domain.labels.annotations import (
     VERDICT_ACTIONS,
     Action,
     LabelEvent,
     drop_withdrawn_events,
     replay_log_into_verdicts,
 )
-from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import read_events
 from faithtui.store.database import Database

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from faithtui.domain.conversation import Image, Span
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import Score, ScoreSet, ScoreState, ScoringRule
 
 if TYPE_CHECKING:

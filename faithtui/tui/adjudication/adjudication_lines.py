@@ -12,10 +12,10 @@ from faithtui.agreement.report.figures.rater_comparison import (
     SelfAgreement,
     order_opinions_anonymously,
 )
-from faithtui.domain.annotations import REASON_CODES, HumanVerdict
 from faithtui.domain.estimates import Estimate, Reason
 from faithtui.domain.ids import RunId
-from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.labels.annotations import REASON_CODES, HumanVerdict
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.store.annotations.raters import ClaimRow, RaterRecords
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.review.lines.verdict import list_verdict_choices

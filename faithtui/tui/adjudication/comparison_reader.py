@@ -10,7 +10,7 @@ from faithtui.agreement.report.figures.rater_comparison import (
     matches_filter,
 )
 from faithtui.domain.ids import RunId
-from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.store.annotations.raters import RaterRecords
 from faithtui.store.store import Store
 from faithtui.tui.metric_words import get_metric_spec

@@ -11,15 +11,15 @@ from faithtui.agreement.report.figures.rater_comparison import (
     ClaimOpinions,
     order_opinions_anonymously,
 )
-from faithtui.domain.annotations import (
+from faithtui.domain.ids import ClaimId
+from faithtui.domain.labels.annotations import (
     Action,
     HumanVerdict,
     LabelEvent,
     LabelMark,
     describe_event_without_verdict,
 )
-from faithtui.domain.ids import ClaimId
-from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.tui.adjudication import adjudication_lines as draw
 from faithtui.tui.review.lines.verdict import UNFAIR_KEY, VERDICT_KEYS
 from faithtui.tui.screen.controller import Controller, run_in_worker

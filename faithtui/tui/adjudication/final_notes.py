@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.tui.review import position
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.theme.lines import Piece

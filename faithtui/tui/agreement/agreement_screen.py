@@ -10,7 +10,7 @@ from textual.worker import Worker, WorkerState
 
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
-from faithtui.domain.label_sets import Polarity
+from faithtui.domain.labels.label_sets import Polarity
 from faithtui.tui.agreement.export import (
     describe_report_paths,
     write_run_report,

@@ -30,7 +30,7 @@ from faithtui.agreement.report.model import (
 )
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, Severity
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.tui.agreement.figure_lines import (
     drop_judge_pass_rate,
     format_estimate_lines,

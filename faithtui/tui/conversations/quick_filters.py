@@ -9,7 +9,7 @@ from textual.timer import Timer
 
 from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import RunId
-from faithtui.domain.label_sets import Polarity
+from faithtui.domain.labels.label_sets import Polarity
 from faithtui.store.runs.run_records import SavedView
 from faithtui.tui.runs.run_lines import MOST_CLAIMS
 from faithtui.tui.screen.controller import Controller, run_in_worker

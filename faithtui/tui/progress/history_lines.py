@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from faithtui.domain.judging.error_sentences import ERRORS
-from faithtui.domain.label_sets import format_label_before_count
+from faithtui.domain.labels.label_sets import format_label_before_count
 from faithtui.store.records import RunHistory, RunRow, RunState, StepTotals
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.progress.event_lines import END_WORDS, error_words

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.annotations import Action, Event, NewEvent, Step
 from faithtui.domain.ids import ClaimId, SampleId
+from faithtui.domain.labels.annotations import Action, Event, NewEvent, Step
 from faithtui.store.records import ClaimView
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.review import position

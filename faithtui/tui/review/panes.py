@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, getters
 from textual.binding import BindingType
 
-from faithtui.domain.label_sets import LabelSet
+from faithtui.domain.labels.label_sets import LabelSet
 from faithtui.store.annotations.guidelines import Guideline
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui.keymap.key_names import KeyNames

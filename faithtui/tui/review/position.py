@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from faithtui.domain.annotations import Action, HumanVerdict, choose_action_of_verdict_event
 from faithtui.domain.ids import ClaimId
+from faithtui.domain.labels.annotations import Action, HumanVerdict, choose_action_of_verdict_event
 from faithtui.store.records import ClaimView, ReviewView, WindowVerdictView
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faithtui.domain.integrity.run_summary import Soundness
-from faithtui.domain.label_sets import Polarity
+from faithtui.domain.labels.label_sets import Polarity
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.metric_words import format_unit_count
 from faithtui.tui.theme import format as fmt

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from faithtui.domain.estimates import Estimate
-from faithtui.domain.label_sets import LabelSet, format_label_before_count
+from faithtui.domain.labels.label_sets import LabelSet, format_label_before_count
 from faithtui.domain.scores import format_parts_left_out_of_mean
 from faithtui.store.runs.run_records import RunRow, RunSpec, RunState
 from faithtui.tui.keymap.key_names import KeyNames

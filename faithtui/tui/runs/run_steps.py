@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import SampleId
-from faithtui.domain.label_sets import Polarity
+from faithtui.domain.labels.label_sets import Polarity
 from faithtui.store.runs.run_records import RunRow
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.runs.next_steps import WRITING_ACTIONS, NextStep, list_next_steps

@@ -18,8 +18,8 @@ from faithtui.agreement.sampling.stopping_rules import (
     compute_effective_sample_size,
     predict_half_width,
 )
-from faithtui.domain.annotations import HASTY_S
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL
+from faithtui.domain.labels.annotations import HASTY_S
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.review.samples.label_plans import PlanBasis
 from faithtui.engine.review.samples.sample_queues import (

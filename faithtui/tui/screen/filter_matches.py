@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from faithtui.domain.annotations import TIE, Action, HumanVerdict
 from faithtui.domain.filters import (
     MISSING,
     NONE,
@@ -17,6 +16,7 @@ from faithtui.domain.filters import (
     parse_score_bounds,
 )
 from faithtui.domain.ids import ClaimId
+from faithtui.domain.labels.annotations import TIE, Action, HumanVerdict
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.text.search_words import contains_phrase, find_phrase_spans, list_folded_words
 from faithtui.store.runs.run_records import RunRow, RunState

@@ -8,8 +8,8 @@ from functools import partial
 
 from textual.widgets import Input
 
-from faithtui.domain.annotations import EventFilter, Step
 from faithtui.domain.ids import ItemId
+from faithtui.domain.labels.annotations import EventFilter, Step
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.screen.controller import Controller, ScreenT, run_in_worker
 

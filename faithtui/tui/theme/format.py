@@ -7,7 +7,7 @@ from pathlib import Path
 from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
 from faithtui.domain.integrity.run_summary import IntegritySummary, Soundness
 from faithtui.domain.judging.judge_names import describe_judge_label
-from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.scores import Score, ScoreState
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.tui.theme.lines import Piece

@@ -35,9 +35,9 @@ from faithtui.agreement.report.figures.rater_comparison import RepeatedLabel
 from faithtui.agreement.report.model import AgreementReport, ProbeTrial
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.probes.perturbations import ProbeKind
 from faithtui.domain.scores import ScoringRule, make_score, passes_threshold
 from tests.agreement.report.building import readings

@@ -34,10 +34,10 @@ from faithtui.agreement.report.claim_columns import (
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import JudgingDescription, agreement_report
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.domain.annotations import Action
 from faithtui.domain.csv_cells import escape_formula
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.label_sets import FAITHFULNESS, SUPPORT
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import FAITHFULNESS, SUPPORT
 from faithtui.domain.scores import (
     ScoreState,
     ScoringRule,

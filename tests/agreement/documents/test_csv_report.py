@@ -29,7 +29,7 @@ from faithtui.agreement.report.figures.claims_and_answers import compute_claim_l
 from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.csv_cells import escape_formula
-from faithtui.domain.label_sets import FAITHFULNESS, NOT_A_CLAIM
+from faithtui.domain.labels.label_sets import FAITHFULNESS, NOT_A_CLAIM
 from tests.agreement.documents.building import (
     CLAIMS,
     DATES,

@@ -23,7 +23,7 @@ from faithtui.agreement.report.digest import hash_units
 from faithtui.agreement.report.model import AgreementReport, MarginTest
 from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from tests.agreement.documents.building import (
     ANSWERS,
     CLAIMS,

@@ -15,7 +15,7 @@ from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.domain.ids import ConversationId
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.text.visible_text import make_visible_line
 from tests.agreement.documents.building import (
     CLAIMS,

@@ -19,7 +19,6 @@ from faithtui.agreement.gate.certificate import (
 from faithtui.agreement.labelled_units import AnswerUnit, ClaimUnit, Opinion
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import agreement_report
-from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import (
     LEVEL,
     Estimate,
@@ -29,7 +28,8 @@ from faithtui.domain.estimates import (
     make_undefined_estimate,
 )
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule, make_score
 from tests.agreement.report.building import readings
 

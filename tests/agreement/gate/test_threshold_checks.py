@@ -34,7 +34,7 @@ from faithtui.domain.estimates import (
     make_withheld_estimate,
 )
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
 from tests.agreement.report.building import readings
 

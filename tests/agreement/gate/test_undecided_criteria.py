@@ -20,7 +20,7 @@ from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import agreement_report
 from faithtui.domain.estimates import Reason, make_withheld_estimate
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
 from tests.agreement.report.building import readings
 from tests.agreement.report.figures.test_population_pass_rates import POPULATION

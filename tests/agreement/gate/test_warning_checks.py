@@ -37,9 +37,9 @@ from faithtui.agreement.report.settings import (
     ReportWarning,
     Severity,
 )
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
-from faithtui.domain.label_sets import FAITHFULNESS, NOT_A_CLAIM
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import FAITHFULNESS, NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
 from faithtui.errors import ConfigError
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from faithtui.domain.label_sets import NOT_A_CLAIM, SEVERITY
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM, SEVERITY
 from faithtui.errors import InputError
 
 

@@ -26,10 +26,10 @@ from faithtui.agreement.report.headline import format_headline
 from faithtui.agreement.report.model import AgreementReport, RateEstimator, Slice
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings, Severity
-from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus, Reason
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
 from tests.agreement.documents.building import HEADER
 from tests.agreement.golden_adapter import evaluate

@@ -18,7 +18,7 @@ from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, fi
 from faithtui.agreement.sampling.draw import SamplingDesign, Stratum
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ItemId, SampleId
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from tests.agreement.report.test_parts import RULE, claim, said
 
 WORDS = ("yes", "no", "idk")

@@ -19,11 +19,11 @@ from faithtui.agreement.report.digest import hash_units
 from faithtui.agreement.report.model import AgreementReport, Coverage, VerdictCount
 from faithtui.agreement.report.report import JudgingDescription, agreement_report
 from faithtui.agreement.report.settings import ReportLevel, Severity
-from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import EstimateStatus, Reason
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.integrity.run_summary import Soundness
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import (
     Score,
     ScoreState,

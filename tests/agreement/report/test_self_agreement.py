@@ -4,9 +4,9 @@ import pytest
 
 from faithtui.agreement.report.compare import compute_self_agreement
 from faithtui.agreement.report.figures.rater_comparison import RepeatedLabel, list_repeated_verdicts
-from faithtui.domain.annotations import Action, LabelEvent
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, LabelId
+from faithtui.domain.labels.annotations import Action, LabelEvent
 
 WORDS = ("yes", "no", "idk", "x")
 

@@ -20,10 +20,10 @@ from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import OtherJudge, agreement_report
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.agreement.report.warnings import list_warnings
-from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.label_sets import FAITHFULNESS, SEVERITY
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import FAITHFULNESS, SEVERITY
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
 from tests.agreement.report.building import readings
 from tests.benchmarks.annotator_conflict import measure_coverage

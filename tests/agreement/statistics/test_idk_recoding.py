@@ -9,7 +9,7 @@ from faithtui.agreement.idk_recoding import (
     recode_label,
 )
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
+from faithtui.domain.labels.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
 
 
 @pytest.mark.parametrize(

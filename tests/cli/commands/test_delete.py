@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from faithtui.clock import utc_now
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.store.records import CallContext, RunState, StoredReply, WorkerRow
 from faithtui.store.store import Store

@@ -11,9 +11,9 @@ import pytest
 
 from faithtui.agreement.labelled_units import UnitSettings
 from faithtui.cli.commands.export.export import EXPORTS
-from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.domain.splits import Split, SplitRule
 from faithtui.engine.exports.run_exports import ANSWER_KINDS
 from faithtui.engine.review.samples.splits import save_store_split

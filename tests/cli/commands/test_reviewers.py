@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.labels.annotations import Action
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 

@@ -21,7 +21,7 @@ from faithtui.domain.integrity.findings import (
 )
 from faithtui.domain.integrity.prompt_echo import PromptWords
 from faithtui.domain.integrity.run_summary import TextCounts
-from faithtui.domain.label_sets import FAITHFULNESS, SUPPORT
+from faithtui.domain.labels.label_sets import FAITHFULNESS, SUPPORT
 
 RETURNS = "The window is 30 days. Return labels are free for defective items."
 TURNS = (

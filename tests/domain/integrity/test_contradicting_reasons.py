@@ -6,7 +6,7 @@ from faithtui.domain.integrity.contradicting_reasons import (
     says_nothing_was_wrong,
     says_something_was_wrong,
 )
-from faithtui.domain.label_sets import Polarity
+from faithtui.domain.labels.label_sets import Polarity
 
 UNSUPPORTED = [
     "The claim contradicts the passage.",

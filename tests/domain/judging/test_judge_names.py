@@ -1,7 +1,7 @@
 import pytest
 
 from faithtui.domain.judging.judge_names import OFFLINE_TITLE, describe_judge_label, judge_title
-from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, RELEVANCE, SUPPORT, LabelSet
+from faithtui.domain.labels.label_sets import FAITHFULNESS, INFERENCE, RELEVANCE, SUPPORT, LabelSet
 
 
 def test_only_the_embedded_judge_has_a_name_of_its_own() -> None:

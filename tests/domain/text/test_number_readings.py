@@ -2,7 +2,7 @@
 
 import pytest
 
-from faithtui.domain.claim_matching import compute_wording_similarity
+from faithtui.domain.claims.claim_matcher import compute_wording_similarity
 from faithtui.domain.integrity.phantom_claims import trace_claim_words_to_source
 from faithtui.domain.text.evidence import rank_passages
 from faithtui.domain.text.number_readings import Measure

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.domain.scores import ScoreSet, ScoreState
 from faithtui.engine.runs.events import ItemFinished
 from faithtui.metrics.missing_verdicts import MOST_REPEATS

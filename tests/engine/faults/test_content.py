@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from faithtui.domain.conversation import Conversation, Document, Image, Turn
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoreSet
 from faithtui.engine.runs import runner
 from faithtui.store.records import ItemState, RunState

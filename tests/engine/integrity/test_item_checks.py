@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.domain.claims.verdicts import Assessment
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.integrity.findings import CheckResult
 from faithtui.domain.integrity.prompt_echo import PromptWords
 from faithtui.domain.integrity.run_summary import IntegritySummary, Soundness, TextCounts
 from faithtui.domain.judging.failure_limit import FailureLimit
-from faithtui.domain.verdicts import Assessment
 from faithtui.engine.integrity.item_checks import ItemChecks
 from faithtui.engine.integrity.judged_conversations import CheckRules, make_check_rules
 from faithtui.engine.integrity.run_checks import (

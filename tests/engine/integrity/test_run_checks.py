@@ -7,7 +7,7 @@ import pytest
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.findings import FindingKind
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.engine.integrity.judged_conversations import get_run_labels_and_facts_flag
 from faithtui.engine.integrity.run_checks import (
     BackgroundCheck,

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import faithtui
+from faithtui.domain.claims.verdicts import Claim
 from faithtui.domain.conversation import Conversation, Document, Image, Turn, single_turn
 from faithtui.domain.scores import ScoreState
-from faithtui.domain.verdicts import Claim
 from faithtui.engine.library.measurement import measure, measure_async
 from faithtui.errors import (
     ConfigError,

@@ -15,9 +15,9 @@ from faithtui.agreement.gate.threshold_checks import CheckOutcome
 from faithtui.agreement.labelled_units import ClaimUnit, DesignKind
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
+from faithtui.domain.claims.verdicts import Assessment
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import Split
-from faithtui.domain.verdicts import Assessment
 from faithtui.engine.population.population_sample import draw_and_store_population_sample
 from faithtui.engine.population.sample_request import PopulationRequest
 from faithtui.engine.population.sample_sizes import PopulationDesign

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from faithtui.domain.annotations import Action, LabelMark, MarkedPassage
+from faithtui.domain.labels.annotations import Action, LabelMark, MarkedPassage
 from faithtui.engine.review.conversation_json import conversation_json_lines
 from faithtui.store.store import Store
 from tests.store.building import FACTS, judged, make_conversation, spec_of

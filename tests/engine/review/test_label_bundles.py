@@ -13,8 +13,8 @@ import pytest
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.cli.commands.merge import _format_result as format_merge
-from faithtui.domain.annotations import Action, MarkedPassage
-from faithtui.domain.label_bundle import BundleClaim, BundleEvent, LabelBundle
+from faithtui.domain.labels.annotations import Action, MarkedPassage
+from faithtui.domain.labels.label_bundle import BundleClaim, BundleEvent, LabelBundle
 from faithtui.engine.review.label_bundles import merge_bundles_into_store, write_bundle_file
 from faithtui.engine.runs import runner
 from faithtui.formats.label_bundles import format_bundle_lines, read_bundle

@@ -9,9 +9,9 @@ import pytest
 from faithtui.agreement.sampling.draw import SamplingDesign
 from faithtui.agreement.statistics.labelled_probabilities import FEWEST_LABELS
 from faithtui.agreement.statistics.recalibration import RecalibrationEffect
-from faithtui.domain.annotations import Action, Event, choose_action_of_verdict_event
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.labels.annotations import Action, Event, choose_action_of_verdict_event
 from faithtui.engine.review import recalibration
 from faithtui.engine.review.recalibration import LeftOut
 from faithtui.engine.review.samples.sample_queues import (

@@ -9,8 +9,8 @@ import pytest
 from faithtui.agreement.labelled_units import DesignKind, LabelDesign
 from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.settings import ReportLevel
-from faithtui.domain.annotations import Action
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.engine.review.reports import agreement_report as agreement_reports
 from faithtui.engine.review.run_overview import compute_run_trust, count_verdicts_and_scores
 from faithtui.store.records import LabelCount

@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.conversation import Span
-from faithtui.domain.scores import Score, ScoreState
-from faithtui.domain.verdicts import (
+from faithtui.domain.claims.verdicts import (
     STANCES,
     Assessment,
     Claim,
@@ -19,6 +17,8 @@ from faithtui.domain.verdicts import (
     Truth,
     Verdict,
 )
+from faithtui.domain.conversation import Span
+from faithtui.domain.scores import Score, ScoreState
 from faithtui.domain.windows import Window
 from faithtui.engine.shards.judgement_json import (
     Judgement,

@@ -6,8 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from faithtui.domain.annotations import Action
-from faithtui.domain.run_export import (
+from faithtui.domain.exported_conversation import (
     ExportClaim,
     ExportConversation,
     ExportEvidence,
@@ -19,6 +18,7 @@ from faithtui.domain.run_export import (
     ExportVerdict,
     ExportWindow,
 )
+from faithtui.domain.labels.annotations import Action
 from faithtui.domain.scores import ScoringRule
 
 AT = datetime(2026, 3, 2, 9, 0, 5, 250, tzinfo=UTC)

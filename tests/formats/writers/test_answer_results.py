@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from faithtui.domain.run_export import ExportConversation
+from faithtui.domain.exported_conversation import ExportConversation
 from faithtui.formats.writers.answer_results import AnswerResult, list_answer_results
 from faithtui.formats.writers.deepeval_run import format_run_json
 from faithtui.formats.writers.langfuse import format_langfuse_score_lines

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faithtui.domain.csv_cells import escape_formula, restore_formula
-from faithtui.domain.run_export import ExportConversation, ExportRun
+from faithtui.domain.exported_conversation import ExportConversation, ExportRun
 from faithtui.formats.writers.flat_files import format_csv_lines, format_json_lines, write_parquet
 from faithtui.formats.writers.flat_rows import (
     CLAIM_COLUMNS,

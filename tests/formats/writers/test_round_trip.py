@@ -11,10 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Document, LabelRecord, Turn
-from faithtui.domain.imported_verdicts import ImportedVerdict, ImportedWindow
-from faithtui.domain.run_export import (
+from faithtui.domain.exported_conversation import (
     ExportClaim,
     ExportConversation,
     ExportPassage,
@@ -23,6 +21,8 @@ from faithtui.domain.run_export import (
     ExportVerdict,
     ExportWindow,
 )
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.imported_verdicts import ImportedVerdict, ImportedWindow
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileKind
 from faithtui.formats.files.record_groups import RecordGroups

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.annotations import Action, HumanVerdict
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId, SampleId, TruthId
+from faithtui.domain.labels.annotations import Action, HumanVerdict
 from faithtui.domain.scores import Score, ScoreSet, ScoreState
 from faithtui.store.annotations.blind_view import has_given_queue_verdict, hide_judge_verdicts
 from faithtui.store.records import (

@@ -2,8 +2,8 @@
 
 import pytest
 
-from faithtui.domain.annotations import Action
-from faithtui.domain.default_guidelines import DEFAULT_GUIDELINES
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.default_guidelines import DEFAULT_GUIDELINES
 from faithtui.metrics.registry import METRICS
 from faithtui.store.annotations.guidelines import find_default_guideline
 from faithtui.store.store import Store

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from faithtui.agreement.labelled_units import UnitSettings
-from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import LabelRecord, Rating
 from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.store.records import ImportCounts
 from faithtui.store.runs.run_records import IMPORTED_FINGERPRINT
 from faithtui.store.store import Store

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from faithtui.domain.annotations import Action, Event, LabelMark, MarkedPassage
 from faithtui.domain.ids import ClaimId, LabelId, RunId, SampleId
+from faithtui.domain.labels.annotations import Action, Event, LabelMark, MarkedPassage
 from faithtui.store.annotations.label_replay import (
     EVENT_COLUMNS,
     event_from_row,

@@ -6,9 +6,9 @@ from functools import partial
 import pytest
 
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState, Opinion
-from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Rating
 from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.domain.scores import ScoreState, make_empty_score, make_score
 from faithtui.store.records import ItemState
 from faithtui.store.store import Store

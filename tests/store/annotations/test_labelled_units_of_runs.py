@@ -21,10 +21,10 @@ from faithtui.agreement.labelled_units import (
     UnitScores,
     UnitSettings,
 )
-from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Rating
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import FAITHFULNESS, INFERENCE
 from faithtui.domain.scores import ScoreState, ScoringRule, make_empty_score
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemState, RunSpec

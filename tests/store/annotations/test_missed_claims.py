@@ -4,9 +4,9 @@ import pytest
 from sqlalchemy import update
 
 from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
-from faithtui.domain.annotations import Action, LabelMark, MarkedPassage
 from faithtui.domain.conversation import Span
 from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.labels.annotations import Action, LabelMark, MarkedPassage
 from faithtui.engine.review.missed_claims import remove_missed_claim
 from faithtui.errors import InputError, StoreError
 from faithtui.store.annotations.blind_view import hide_judge_verdicts

@@ -1,8 +1,8 @@
 """When labels were given, and under which guideline."""
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.store.annotations.guidelines import find_default_guideline
 from faithtui.store.store import Store
 from tests.store.building import imported, judged, make_conversation

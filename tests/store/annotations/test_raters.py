@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from faithtui.agreement.report.figures.rater_comparison import ClaimOpinions
-from faithtui.domain.annotations import Action, LabelMark
 from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.labels.annotations import Action, LabelMark
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from tests.store.building import FACTS, INFERRED, Labels, judged, make_conversation, spec_of

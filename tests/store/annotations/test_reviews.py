@@ -8,7 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from faithtui.domain.annotations import (
+from faithtui.domain.conversation import Rating
+from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.labels.annotations import (
     Action,
     Event,
     HumanVerdict,
@@ -18,8 +20,6 @@ from faithtui.domain.annotations import (
     list_events_to_undo,
     replay_log_into_verdicts,
 )
-from faithtui.domain.conversation import Rating
-from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.scores import ScoreState, make_score
 from faithtui.errors import StoreError
 from faithtui.store.records import ClaimView, ItemRow, ItemState

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.store.store import Store
 from tests.tui.building import NOON, shop
 

@@ -13,7 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
-from faithtui.domain.annotations import (
+from faithtui.domain.conversation import Rating
+from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
+from faithtui.domain.labels.annotations import (
     Action,
     Event,
     HumanVerdict,
@@ -22,9 +24,7 @@ from faithtui.domain.annotations import (
     MarkedPassage,
     replay_log_into_verdicts,
 )
-from faithtui.domain.conversation import Rating
-from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
-from faithtui.domain.label_bundle import (
+from faithtui.domain.labels.label_bundle import (
     LARGEST_CLOCK,
     BundleEvent,
     BundleGuideline,

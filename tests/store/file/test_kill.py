@@ -14,7 +14,7 @@ WORK = """
 import os, signal, sys
 from pathlib import Path
 from sqlalchemy import event
-from faithtui.domain.annotations import Action
+from faithtui.domain.labels.annotations import Action
 from faithtui.domain.conversation import Rating
 from faithtui.store.records import CallContext, ItemState, StoredReply
 from faithtui.store.store import Store

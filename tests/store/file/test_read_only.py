@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.errors import StoreError, StoreReadOnly
 from faithtui.store.store import Store
 from tests.store.building import make_conversation

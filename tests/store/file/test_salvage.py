@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.errors import StoreError
 from faithtui.store.file import salvage as salvage_module
 from faithtui.store.file.backups import copy_database

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Document
 from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from tests.store.building import judged, make_conversation

@@ -7,13 +7,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from faithtui.agreement.labelled_units import DesignKind
-from faithtui.domain.annotations import TIE, Action
+from faithtui.domain.claims.verdicts import Claim, Verdict
 from faithtui.domain.conversation import Conversation, Document, LabelRecord, Rating, Span, Turn
 from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
+from faithtui.domain.labels.annotations import TIE, Action
+from faithtui.domain.labels.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
 from faithtui.domain.scores import ScoreState, ScoringRule, make_empty_score, make_score
-from faithtui.domain.verdicts import Claim, Verdict
 from faithtui.store.schema.json_columns import scoring_rule_from_json, scoring_rule_to_json
 from faithtui.store.search.filters import make_filter_context
 from faithtui.store.store import Store

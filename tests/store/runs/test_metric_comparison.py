@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import event
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.ids import ClaimId, ConversationId
+from faithtui.domain.labels.annotations import Action
 from faithtui.domain.scores import ScoreState, make_empty_score, make_score
 from faithtui.errors import StoreError
 from faithtui.store.records import ComparisonCell, ItemState

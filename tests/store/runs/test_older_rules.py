@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.labels.annotations import Action
 from faithtui.domain.scores import make_score
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest

@@ -18,8 +18,8 @@ from faithtui.agreement.sampling.draw import (
     SamplingDesign,
     make_sample_draw,
 )
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, RunId, SampleId
+from faithtui.domain.labels.annotations import Action
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemState, RunSpec
 from faithtui.store.samples.sample_records import SampleRow

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
-from faithtui.domain.annotations import Action, Event, LabelMark, MarkedPassage
 from faithtui.domain.conversation import Document, Rating
+from faithtui.domain.exported_conversation import ExportConversation
 from faithtui.domain.ids import ItemId, RunId, SampleId
-from faithtui.domain.run_export import ExportConversation
+from faithtui.domain.labels.annotations import Action, Event, LabelMark, MarkedPassage
 from faithtui.errors import StoreError
 from faithtui.store.runs.run_export import (
     select_conversation_character_counts,

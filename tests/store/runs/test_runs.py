@@ -6,11 +6,11 @@ from itertools import permutations
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Document, Span, Turn
 from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.domain.scores import Score, ScoreSet, ScoreState, make_empty_score, make_score
-from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import Window
 from faithtui.errors import StoreError
 from faithtui.store.records import (

@@ -6,9 +6,9 @@ import pytest
 
 from faithtui.agreement.labelled_units import DesignKind, UnitSettings
 from faithtui.agreement.sampling.draw import SampleKind, SamplePlan, SamplingDesign
-from faithtui.domain.claim_set import ClaimSetBundle, hash_set_version
+from faithtui.domain.claims.claim_set import ClaimSetBundle, hash_set_version
+from faithtui.domain.claims.verdicts import Claim
 from faithtui.domain.ids import ClaimSetId, RunId, SampleId
-from faithtui.domain.verdicts import Claim
 from faithtui.errors import StoreError
 from faithtui.store.deletion_records import DeletionKind
 from faithtui.store.records import ItemState

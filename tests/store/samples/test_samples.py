@@ -11,9 +11,9 @@ from faithtui.agreement.sampling.draw import (
     enlarge_plan,
     make_sample_draw,
 )
-from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ClaimId, RunId, SampleId
+from faithtui.domain.labels.annotations import Action
 from faithtui.errors import StoreError
 from faithtui.store.records import RunSpec
 from faithtui.store.samples.sample_records import SampleRow

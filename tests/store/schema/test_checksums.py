@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.annotations import Action, MarkedPassage
 from faithtui.domain.ids import RunId
+from faithtui.domain.labels.annotations import Action, MarkedPassage
 from faithtui.engine.runs import runner
 from faithtui.errors import StoreError
 from faithtui.store.file.backups import find_damage

@@ -13,10 +13,10 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
-from faithtui.domain.annotations import Action
-from faithtui.domain.claim_set import hash_set_version
+from faithtui.domain.claims.claim_set import hash_set_version
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT
+from faithtui.domain.labels.annotations import Action
 from faithtui.domain.scores import Score, ScoreState, make_empty_score, make_score
 from faithtui.domain.splits import SplitRule
 from faithtui.errors import StoreError

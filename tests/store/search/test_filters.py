@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text as sql
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import ItemId, RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.store.file import readers
 from faithtui.store.records import ItemState
 from faithtui.store.search.filters import SearchStop, SearchStopped, make_filter_context

@@ -13,9 +13,9 @@ from faithtui.agreement.report.figures.rater_comparison import (
     RaterComparison,
     RaterFigures,
 )
-from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
 from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.domain.labels.annotations import Action
 from faithtui.store.annotations.raters import RaterRecords
 from faithtui.store.store import Store
 from faithtui.tui.adjudication.adjudication_lines import format_rater_agreement_lines

@@ -8,8 +8,8 @@ from typing import cast
 import pytest
 
 from faithtui.agreement.report.figures.rater_comparison import order_opinions_anonymously
-from faithtui.domain.annotations import Action, LabelMark
 from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.labels.annotations import Action, LabelMark
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen

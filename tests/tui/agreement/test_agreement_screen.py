@@ -18,10 +18,10 @@ from faithtui.agreement.report.headline import describe_judge_as_annotator
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings
-from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus
 from faithtui.domain.ids import SampleId
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.engine.review.reports import agreement_report as agreement_report_module
 from faithtui.engine.review.reports.agreement_report import RunAgreement
 from faithtui.metrics.base import MetricSpec

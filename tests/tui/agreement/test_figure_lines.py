@@ -11,9 +11,9 @@ from faithtui.agreement.labelled_units import (
     Opinion,
 )
 from faithtui.agreement.report.report import agreement_report
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import Score, ScoringRule
 from faithtui.tui.agreement.figure_lines import (
     format_annotator_agreement_lines,

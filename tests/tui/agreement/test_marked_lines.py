@@ -12,9 +12,9 @@ from faithtui.agreement.report.figures.marked_evidence import (
 )
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import agreement_report
-from faithtui.domain.annotations import Action, MarkedPassage
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.annotations import Action, MarkedPassage
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.engine.review.missed_claims import add_missed_claim, mark_answer_complete
 from faithtui.store.store import Store
 from faithtui.tui.agreement.marked_lines import format_evidence_and_recall_lines

@@ -10,8 +10,8 @@ from textual.binding import ActiveBinding
 from textual.pilot import Pilot
 
 import faithtui.tui
-from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Turn
+from faithtui.domain.labels.annotations import Action
 from faithtui.metrics import registry
 from faithtui.metrics.base import MetricSpec
 from faithtui.store.records import ItemState, RunState

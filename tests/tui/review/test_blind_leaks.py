@@ -10,9 +10,9 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
-from faithtui.domain.annotations import Action
+from faithtui.domain.claims.verdicts import Truth
 from faithtui.domain.conversation import Conversation, Document, Turn
-from faithtui.domain.verdicts import Truth
+from faithtui.domain.labels.annotations import Action
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from faithtui.tui import screen_catalog

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from textual._compositor import Compositor
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.labels.annotations import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.labels.verdict_keys import VERDICT

@@ -8,10 +8,10 @@ import pytest
 from textual.pilot import Pilot
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
-from faithtui.domain.annotations import Action
 from faithtui.domain.filters import Scope, parse_filter
 from faithtui.domain.ids import ItemId
 from faithtui.domain.integrity.findings import Finding, FindingKind
+from faithtui.domain.labels.annotations import Action
 from faithtui.store.records import ItemCheckResult
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp

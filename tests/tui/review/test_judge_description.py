@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.judging.judge_names import OFFLINE_TITLE
-from faithtui.domain.label_sets import FAITHFULNESS, RELEVANCE
+from faithtui.domain.labels.label_sets import FAITHFULNESS, RELEVANCE
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.keymap.palette import list_commands

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import SampleId
+from faithtui.domain.labels.annotations import Action
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.samples.queue import ClaimQueue, make_sample_queue

@@ -7,8 +7,8 @@ import pytest
 from textual import events
 from textual.pilot import Pilot
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp

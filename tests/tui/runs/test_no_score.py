@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.filters import Filter
 from faithtui.domain.ids import RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.metrics.turn_faithfulness import SPEC

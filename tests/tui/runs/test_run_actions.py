@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.labels.annotations import Action
 from faithtui.engine.runs import runner
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.errors import JudgeRefused

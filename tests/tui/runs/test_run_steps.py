@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from faithtui.config import load_settings_with_origins
-from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import (
     Estimate,
     EstimateMethod,
@@ -17,6 +16,7 @@ from faithtui.domain.estimates import (
     make_withheld_estimate,
 )
 from faithtui.domain.ids import RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.engine.review.run_overview import RunCounts, RunTrust
 from faithtui.metrics.registry import METRICS, find_metric
 from faithtui.store.records import LabelCount, RunRow, RunState

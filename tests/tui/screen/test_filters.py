@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.filters import Filter, FilterContext, Scope, parse_filter
+from faithtui.domain.labels.annotations import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.bookmark import BookmarkFile

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import cast
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.store.store import Store
 from faithtui.tui.screen.label_undo import LabelUndo, UndoneStep
 from faithtui.tui.screen.main_screen import FaithScreen

@@ -15,9 +15,9 @@ from faithtui.agreement.idk_recoding import EXCLUDED
 from faithtui.agreement.labelled_units import Opinion
 from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.statistics.matrices import Flags, Ints
-from faithtui.domain.annotations import Action
 from faithtui.domain.estimates import Estimate
-from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 
 FEWEST_SHARED = 10
 """Units labelled by several annotators below which their error is not carried to other units."""

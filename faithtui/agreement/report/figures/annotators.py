@@ -36,8 +36,8 @@ from faithtui.agreement.statistics.matrices import (
     count_confusion_by_group,
 )
 from faithtui.agreement.statistics.scores import estimate_share_difference
-from faithtui.domain.annotations import HASTY_S, Action
-from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.labels.annotations import HASTY_S, Action
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
 
 MOST_PAIRS = 45

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from faithtui.domain.annotations import (
+from faithtui.domain.estimates import Estimate
+from faithtui.domain.ids import ClaimId, ItemId, RunId
+from faithtui.domain.labels.annotations import (
     COUNTED_ACTIONS,
     VERDICT_ACTIONS,
     Action,
@@ -18,8 +20,6 @@ from faithtui.domain.annotations import (
     drop_withdrawn_events,
     list_top_verdicts,
 )
-from faithtui.domain.estimates import Estimate
-from faithtui.domain.ids import ClaimId, ItemId, RunId
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ from faithtui.domain.estimates import (
     make_undefined_estimate,
     make_withheld_estimate,
 )
-from faithtui.domain.label_sets import Polarity
+from faithtui.domain.labels.label_sets import Polarity
 from faithtui.domain.scores import TOLERANCE, ScoreState, ScoringRule
 
 FEWEST_FOR_THRESHOLD = 10

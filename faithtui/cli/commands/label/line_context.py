@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from faithtui.cli.commands.label.line_output import LineOutput
 from faithtui.cli.commands.label.line_text import wrap_with_name_before
-from faithtui.domain.annotations import Action, LabelMark, MarkedPassage
 from faithtui.domain.ids import ClaimId
+from faithtui.domain.labels.annotations import Action, LabelMark, MarkedPassage
 from faithtui.tui.samples.queue import ClaimQueue
 
 if TYPE_CHECKING:

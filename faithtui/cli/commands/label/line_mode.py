@@ -15,8 +15,8 @@ from faithtui.cli.commands.label.line_text import (
 )
 from faithtui.cli.commands.label.served_claim import ServedClaim
 from faithtui.cli.output import plural
-from faithtui.domain.annotations import REASON_CODES, Action, LabelEvent, LabelMark
 from faithtui.domain.ids import ClaimId
+from faithtui.domain.labels.annotations import REASON_CODES, Action, LabelEvent, LabelMark
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import FaithtuiError
 from faithtui.tui.review.lines.verdict import list_verdict_choices

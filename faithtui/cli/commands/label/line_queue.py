@@ -12,8 +12,8 @@ from faithtui.cli.commands.label.line_text import (
     format_short_key_lines,
 )
 from faithtui.cli.commands.label.served_claim import ServedClaim, read_served_claim
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.domain.labels.annotations import Action
 from faithtui.tui.samples.queue import QueuePosition, load_queue_position
 
 

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Sequence
 
 from faithtui.cli.commands.label.served_claim import ServedClaim
-from faithtui.domain.annotations import (
+from faithtui.domain.labels.annotations import (
     REASON_CODES,
     Action,
     LabelEvent,

@@ -1,7 +1,7 @@
 """One conversation as all metrics see it, for `faithtui show`."""
 
 from faithtui.cli.output import Column, print_table, print_text
-from faithtui.domain.label_sets import format_label_count
+from faithtui.domain.labels.label_sets import format_label_count
 from faithtui.domain.scores import Score
 from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.engine.review.conversation_json import integrity_to_json

@@ -63,8 +63,8 @@ from faithtui.clock import utc_now
 from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus, Reason
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.integrity.run_summary import Soundness
-from faithtui.domain.label_sets import Polarity
-from faithtui.domain.rater_kinds import find_machine_labeller_names
+from faithtui.domain.labels.label_sets import Polarity
+from faithtui.domain.labels.rater_kinds import find_machine_labeller_names
 from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.review.gate import certificates

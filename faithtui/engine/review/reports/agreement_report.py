@@ -55,7 +55,7 @@ from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.split_units import select_split_units
 from faithtui.clock import utc_now
 from faithtui.domain.ids import ConversationId, LabelId, RunId
-from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split
 from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.engine.review.examples import read_stored_examples

@@ -8,7 +8,7 @@ from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS
 from faithtui.agreement.report.model import ComparisonReport
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.ids import ClaimId, ClaimSetId, RunId, SampleId
-from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split
 from faithtui.engine.review.reports.agreement_report import (
     ComparableClaims,

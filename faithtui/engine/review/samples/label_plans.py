@@ -11,7 +11,7 @@ from faithtui.agreement.sampling.draw import SamplingFrame
 from faithtui.agreement.sampling.label_plan import LabelPlan, PlanStratum, find_sides_of_judge
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Reason
 from faithtui.domain.ids import RunId
-from faithtui.domain.label_sets import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.text.suggestions import format_known_names
 from faithtui.errors import ConfigError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.domain.ids import SampleId
-from faithtui.domain.label_sets import Polarity
+from faithtui.domain.labels.label_sets import Polarity
 from faithtui.metrics.registry import find_metric
 from faithtui.store.samples.sampling_frames import name_verdict_stratum
 from faithtui.store.store import Store

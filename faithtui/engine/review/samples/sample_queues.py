@@ -24,7 +24,7 @@ from faithtui.agreement.sampling.stopping_rules import (
     plan_label_count,
 )
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.domain.label_sets import NOT_A_CLAIM
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
 from faithtui.engine.review.samples.queue_sequences import compute_confidence_sequences
 from faithtui.metrics.registry import find_metric

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from faithtui.domain.conversation import Document
-from faithtui.domain.imported_verdicts import ImportedVerdict
+from faithtui.domain.labels.imported_verdicts import ImportedVerdict
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.faithtui_results import (

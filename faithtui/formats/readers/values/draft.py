@@ -19,7 +19,7 @@ from faithtui.domain.conversation import (
     Turn,
     content_hash,
 )
-from faithtui.domain.imported_verdicts import ImportedJudgement, ImportedVerdict
+from faithtui.domain.labels.imported_verdicts import ImportedJudgement, ImportedVerdict
 from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.formats.readers.conversation_json import check_name_length, choose_group_from_metadata
 from faithtui.formats.readers.values.any_spelling import ShapeError, normalise_key_spelling

@@ -8,8 +8,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from faithtui.domain.annotations import Action, MarkedPassage, toggle_evidence_mark
 from faithtui.domain.ids import ClaimId
+from faithtui.domain.labels.annotations import Action, MarkedPassage, toggle_evidence_mark
 from faithtui.store.records import ClaimView, DocumentView, ReviewView
 from faithtui.tui.review.lines.evidence import (
     RankedPassageView,

@@ -11,9 +11,9 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from faithtui.domain.annotations import Action, Event, LabelMark
 from faithtui.domain.ids import ClaimId, SampleId
-from faithtui.domain.label_sets import LabelSet
+from faithtui.domain.labels.annotations import Action, Event, LabelMark
+from faithtui.domain.labels.label_sets import LabelSet
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import StoreError
 from faithtui.store.records import ClaimView

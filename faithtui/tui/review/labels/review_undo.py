@@ -4,8 +4,13 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.annotations import Action, LabelMark, Step, describe_event_without_verdict
 from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.domain.labels.annotations import (
+    Action,
+    LabelMark,
+    Step,
+    describe_event_without_verdict,
+)
 from faithtui.store.records import ClaimView
 from faithtui.tui.review import position
 from faithtui.tui.review.panes import ReviewState

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.binding import Binding, BindingType
 
-from faithtui.domain.annotations import REASON_CODES, Action, LabelMark
 from faithtui.domain.ids import ClaimId
+from faithtui.domain.labels.annotations import REASON_CODES, Action, LabelMark
 from faithtui.store.records import ClaimView
 from faithtui.tui.review.labels import verdict_keys
 from faithtui.tui.review.labels.verdict_keys import list_typed_keys

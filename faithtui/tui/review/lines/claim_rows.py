@@ -10,9 +10,9 @@ from functools import lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.label_sets import LabelSet
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_sets import LabelSet
 from faithtui.store.records import ClaimView, ReviewView, WindowRow
 from faithtui.tui.review.lines.claims import (
     NO_EXTRAS,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.label_sets import LabelSet
+from faithtui.domain.labels.label_sets import LabelSet
 from faithtui.store.records import (
     ClaimView,
     DocumentView,

@@ -8,10 +8,11 @@ from itertools import pairwise
 from threading import Event
 from typing import TYPE_CHECKING, Final, Literal
 
-from faithtui.domain.annotations import MarkedPassage
+from faithtui.domain.claims.verdicts import Stance
 from faithtui.domain.conversation import Image, Span
 from faithtui.domain.ids import TruthId
 from faithtui.domain.integrity.missing_facts import MissingFact, TruthIndex, find_missing_facts
+from faithtui.domain.labels.annotations import MarkedPassage
 from faithtui.domain.text.evidence import (
     QUOTE_MIN_SHARE,
     NamedTruth,
@@ -25,7 +26,6 @@ from faithtui.domain.text.evidence import (
 from faithtui.domain.text.sentence_index import is_in_ascending_list
 from faithtui.domain.text.texts import TokenisedText, collect_stem_weights, tokenise_text
 from faithtui.domain.text.tokens import DECISIVE
-from faithtui.domain.verdicts import Stance
 from faithtui.store.records import ClaimView, DocumentView, ReviewView, TruthView
 from faithtui.tui.review.lines.images import image_placeholder_lines, map_images_to_numbers
 from faithtui.tui.review.lines.lazy_mapping import LazyMapping

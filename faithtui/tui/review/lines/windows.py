@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from faithtui.domain.label_sets import LabelSet
+from faithtui.domain.labels.label_sets import LabelSet
 from faithtui.domain.scores import format_parts_left_out_of_mean
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.review.position import ReviewPosition, has_no_reviewer_verdict

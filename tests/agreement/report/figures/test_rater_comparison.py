@@ -13,9 +13,9 @@ from faithtui.agreement.report.figures.rater_comparison import (
     matches_filter,
     order_opinions_anonymously,
 )
-from faithtui.domain.annotations import Action, HumanVerdict
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.label_sets import FAITHFULNESS
+from faithtui.domain.labels.annotations import Action, HumanVerdict
+from faithtui.domain.labels.label_sets import FAITHFULNESS
 
 ONE, TWO = RunId(1), RunId(2)
 

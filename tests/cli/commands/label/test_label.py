@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.annotations import REASON_CODES, Action
+from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.labels.annotations import REASON_CODES, Action
 from faithtui.domain.scores import ScoringRule, score_window
-from faithtui.domain.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 from faithtui.errors import StoreError
 from faithtui.store.annotations.reviews import Reviews

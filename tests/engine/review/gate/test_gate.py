@@ -25,12 +25,12 @@ from faithtui.agreement.gate.threshold_checks import (
 from faithtui.agreement.gate.warning_checks import ACCEPTED_CODES
 from faithtui.agreement.report.settings import ReportLevel
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
-from faithtui.domain.annotations import Action
 from faithtui.domain.conversation import Conversation, Rating
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.integrity.run_summary import CHECKS
 from faithtui.domain.judging.examples import Example
 from faithtui.domain.judging.judge_profile import JudgeProfile
+from faithtui.domain.labels.annotations import Action
 from faithtui.engine.review.examples import store_examples_and_get_digest
 from faithtui.engine.review.gate import certificates
 from faithtui.engine.review.gate.gate import (

@@ -12,8 +12,8 @@ import pytest
 
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId, RunId
+from faithtui.domain.labels.annotations import Action
 from faithtui.engine.review.reports.agreement_report import (
     FILES,
     Format,

@@ -13,8 +13,8 @@ from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import RunId, SampleId
+from faithtui.domain.labels.annotations import Action
 from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate_if_passed
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement, iter_report_text
 from faithtui.engine.review.reports.run_comparison import compare_runs

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.labels.annotations import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.evidence.evidence_marking import EvidenceDialog

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.annotations import Action
-from faithtui.domain.default_guidelines import DEFAULT_GUIDELINES
+from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.default_guidelines import DEFAULT_GUIDELINES
 from faithtui.domain.limits import GUIDELINE, Limit
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp

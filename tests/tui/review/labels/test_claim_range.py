@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.annotations import Action
+from faithtui.domain.labels.annotations import Action
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session

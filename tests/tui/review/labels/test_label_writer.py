@@ -5,8 +5,8 @@ from concurrent.futures import Future
 
 import pytest
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId
+from faithtui.domain.labels.annotations import Action
 from faithtui.errors import StoreError
 from faithtui.tui.app import FaithApp
 from faithtui.tui.session import Session

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ItemId
+from faithtui.domain.labels.annotations import Action
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.label_undo import UndoneStep
 from faithtui.tui.session import Session

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from faithtui.domain.annotations import Action
 from faithtui.domain.ids import ClaimId
+from faithtui.domain.labels.annotations import Action
 from faithtui.domain.scores import Score, ScoreState
 from faithtui.metrics.registry import find_metric
 from faithtui.store.annotations.blind_view import hide_judge_verdicts

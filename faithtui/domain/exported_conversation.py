@@ -12,10 +12,10 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 from uuid import UUID
 
-from faithtui.domain.annotations import COUNTED_ACTIONS, Action
+from faithtui.domain.claims.verdicts import ClaimKind, Stance
 from faithtui.domain.conversation import Role
+from faithtui.domain.labels.annotations import COUNTED_ACTIONS, Action
 from faithtui.domain.scores import ScoringRule
-from faithtui.domain.verdicts import ClaimKind, Stance
 
 
 class ExportPassage(NamedTuple):

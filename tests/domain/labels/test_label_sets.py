@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.label_sets import (
+from faithtui.domain.labels.label_sets import (
     FAITHFULNESS,
     INFERENCE,
     NOT_A_CLAIM,

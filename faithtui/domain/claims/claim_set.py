@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from faithtui.domain.label_bundle import ClaimName, LabelBundle
+from faithtui.domain.labels.label_bundle import ClaimName, LabelBundle
 
 MOST_NAME = 60
 """Characters of a name."""

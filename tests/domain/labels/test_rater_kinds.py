@@ -2,7 +2,7 @@
 
 import pytest
 
-from faithtui.domain.rater_kinds import find_machine_labeller_names
+from faithtui.domain.labels.rater_kinds import find_machine_labeller_names
 
 JUDGES = ["openai:gpt-4o-mini", "offline", "replay:folder/replies.jsonl", "openai:house-7b"]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain import claim_matching
-from faithtui.domain.claim_matching import (
+from faithtui.domain.claims import claim_matcher
+from faithtui.domain.claims.claim_matcher import (
     MIN_SHARED,
     ClaimWording,
     compute_wording_similarity,
@@ -14,14 +14,14 @@ from faithtui.domain.claim_matching import (
 )
 
 PAIRS = json.loads(
-    (Path(__file__).parents[2] / "fixtures" / "claim_pairs" / "pairs.json").read_text("utf-8")
+    (Path(__file__).parents[3] / "fixtures" / "claim_pairs" / "pairs.json").read_text("utf-8")
 )
 """Pairs of claims of one answer, labelled by hand: wordings of the same claim, and other claims."""
 
 
 def counted(threshold: float, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
     """Count the pairs that a threshold takes for the same claim."""
-    monkeypatch.setattr(claim_matching, "MIN_SHARED", threshold)
+    monkeypatch.setattr(claim_matcher, "MIN_SHARED", threshold)
     same, different = (
         sum(compute_wording_similarity(*pair) >= threshold for pair in PAIRS[name])
         for name in ("same", "different")

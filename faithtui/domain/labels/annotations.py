@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from faithtui.domain.ids import ClaimId, LabelId, RunId, SampleId
-from faithtui.domain.label_sets import NOT_A_CLAIM, SEVERITY
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM, SEVERITY
 
 
 class Action(StrEnum):

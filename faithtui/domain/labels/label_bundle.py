@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
-from faithtui.domain.annotations import Event
+from faithtui.domain.claims.verdicts import ClaimKind
 from faithtui.domain.conversation import Span
-from faithtui.domain.verdicts import ClaimKind
+from faithtui.domain.labels.annotations import Event
 
 LARGEST_CLOCK = 1 << 53
 """A logical clock beyond this is no count of acts; every later act would have to go beyond it."""

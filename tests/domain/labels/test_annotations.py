@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.annotations import (
+from faithtui.domain.ids import ClaimId, LabelId
+from faithtui.domain.labels.annotations import (
     COUNTED_ACTIONS,
     Action,
     HumanVerdict,
@@ -24,7 +25,6 @@ from faithtui.domain.annotations import (
     replay_log_into_verdicts,
     toggle_evidence_mark,
 )
-from faithtui.domain.ids import ClaimId, LabelId
 
 ANN, BEN = "ann", "ben"
 VERDICTS = ("yes", "no", "idk", "x")
