@@ -15,8 +15,8 @@ from faithtui.agreement.statistics.ranks import auroc
 from faithtui.domain.estimates import Reason
 from faithtui.domain.probes.labelled_claims import LabelledClaim
 from faithtui.domain.probes.perturbations import Effect, ProbeKind, make_probes
-from faithtui.engine.calls.answer_gathering import await_all
 from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.await_all import await_all
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.rate_limiter import RateLimiter
 from faithtui.engine.calls.reply_cache import MemoryReplyCache

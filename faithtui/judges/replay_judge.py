@@ -11,8 +11,8 @@ from pathlib import Path
 
 from faithtui.errors import InputError, JudgeRequestRejected
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge
-from faithtui.judges.recording import FORMAT, VERSION, hash_system_and_prompt
 from faithtui.judges.reply_parser import remove_invalid_unicode
+from faithtui.judges.reply_recorder import FORMAT, VERSION, hash_system_and_prompt
 
 
 class ReplayJudge(LocalJudge):

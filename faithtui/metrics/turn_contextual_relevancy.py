@@ -33,11 +33,11 @@ from faithtui.metrics.findings import (
 from faithtui.metrics.option_checks import check_threshold, check_window_size
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import list_documents, refuse_unsupported_images
-from faithtui.metrics.relevance.evidence import gather_relevance_by_evidence as by_evidence
+from faithtui.metrics.relevance.evidence_strategy import gather_relevance_by_evidence as by_evidence
 from faithtui.metrics.relevance.questions import STEPS as STEPS
 from faithtui.metrics.relevance.questions import VERDICT_STEPS as VERDICT_STEPS
-from faithtui.metrics.relevance.window import gather_relevance_by_window as by_window
 from faithtui.metrics.relevance.window_passages import NO_CONTEXT, NO_MESSAGE, make_window_views
+from faithtui.metrics.relevance.window_strategy import gather_relevance_by_window as by_window
 
 SPEC = MetricSpec(
     key="turn-contextual-relevancy",

@@ -37,8 +37,8 @@ from faithtui.metrics.option_checks import (
 )
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import list_messages, refuse_unsupported_images
-from faithtui.metrics.strategies.evidence import gather_by_evidence as by_evidence
-from faithtui.metrics.strategies.window import gather_by_window as by_window
+from faithtui.metrics.strategies.evidence_strategy import gather_by_evidence as by_evidence
+from faithtui.metrics.strategies.window_strategy import gather_by_window as by_window
 
 SPEC = MetricSpec(
     key="turn-faithfulness",

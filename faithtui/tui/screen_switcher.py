@@ -181,7 +181,7 @@ class ScreenSwitcher:
 
     def show_jump_labels(self) -> None:
         """Put a letter on everything that one can go to."""
-        from faithtui.tui.screen.jump import JumpScreen, JumpTarget, list_jump_targets
+        from faithtui.tui.screen.jump_letters import JumpScreen, JumpTarget, list_jump_targets
 
         def go_to_target(target: JumpTarget | None) -> None:
             if target is not None:

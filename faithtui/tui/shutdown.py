@@ -136,7 +136,7 @@ class Shutdown:
 
     async def _quit_after_replies_in_flight(self) -> None:
         """Ask for nothing more, wait for the replies in flight, and quit."""
-        from faithtui.tui.screen.finish_dialog import QuitProgressDialog
+        from faithtui.tui.screen.quit_wait_dialog import QuitProgressDialog
 
         self._is_finishing = True
         self.app.background_runs.cancel_all_and_clear_waiting()

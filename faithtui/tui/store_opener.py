@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from faithtui.domain.text.spelling import preload_rapidfuzz
+from faithtui.domain.text.near_spellings import preload_rapidfuzz
 from faithtui.errors import StoreError
 from faithtui.tui import screen_catalog
 from faithtui.tui.conversations.import_files import pause_gc_then_freeze_objects

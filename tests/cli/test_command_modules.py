@@ -19,7 +19,7 @@ def test_a_command_is_in_the_module_of_its_name(words: tuple[str, ...]) -> None:
     module = SINGLE[words].callback.__module__
     assert module.startswith(FOLDER)
     names = [f"{word}_" if iskeyword(word) else word.replace("-", "_") for word in words]
-    path = module.removeprefix(FOLDER).split(".")
+    path = module.removeprefix(FOLDER).removeprefix("store.").split(".")
     assert path[0] == names[0]
     assert set(path) <= set(names)
 

@@ -23,7 +23,7 @@ from faithtui.engine.review.gate.gate import MANY_FAILED
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import JudgeReply, JudgeRequest
-from faithtui.judges.recording import hash_system_and_prompt
+from faithtui.judges.reply_recorder import hash_system_and_prompt
 from faithtui.store.store import Store
 from tests.docs.generate import DOCS
 from tests.engine.building import CountingJudge, opened

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from faithtui.errors import InputError
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
-from faithtui.formats.readers.values.any_spelling import ShapeError
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
+from faithtui.formats.readers.values.key_spellings import ShapeError
 from tests.formats.test_detection import refusal
 from tests.formats.test_real_formats import contexts, read, texts
 

@@ -6,8 +6,8 @@ import pytest
 
 from faithtui.errors import InputError, JudgeRequestRejected
 from faithtui.judges.base import JudgeReply
-from faithtui.judges.recording import hash_system_and_prompt
 from faithtui.judges.replay_judge import ReplayJudge
+from faithtui.judges.reply_recorder import hash_system_and_prompt
 from tests.judges.questions import PIXEL, question
 
 

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from faithtui.domain.ids import RunId
 from faithtui.tui import shutdown
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screen.finish_dialog import QuitProgressDialog
+from faithtui.tui.screen.quit_wait_dialog import QuitProgressDialog
 from faithtui.tui.widgets.filter_bar import FilterBar
 from tests.tui.driving import opened, screen_text, text_of, type_ahead, until
 from tests.tui.staging import StagedRun

@@ -7,8 +7,8 @@ of the report are written field by field, by their names; `FORMS` says what diff
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
+from faithtui.agreement.documents.figure_texts import label_dates_and_guidelines_text
 from faithtui.agreement.documents.header import PlotFile, ReportHeader, format_time
-from faithtui.agreement.documents.wording import label_dates_and_guidelines_text
 from faithtui.agreement.labelled_units import DesignKind, LabelDesign, StratumCounts
 from faithtui.agreement.report.figures.rater_comparison import SelfAgreement
 from faithtui.agreement.report.model import (

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.exposure import record_who_saw_judge_verdicts
 from faithtui.cli.output import (
     Column,
     format_conversation_name,
@@ -19,6 +18,7 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
+from faithtui.cli.seen_verdicts import record_who_saw_judge_verdicts
 from faithtui.cli.shared_options import (
     JsonOption,
     ReadRunArgument,

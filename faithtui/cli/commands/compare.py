@@ -85,7 +85,7 @@ def compare(
 
 
 def _print_run_comparison(change: "RunComparison") -> None:
-    from faithtui.agreement.documents.wording import (
+    from faithtui.agreement.documents.figure_texts import (
         INTERVALS_BESIDE_P,
         estimate_text,
         p_value_text,

@@ -4,13 +4,10 @@ from typing import Final
 
 import typer
 
-from faithtui.cli.commands.archive import archive
-from faithtui.cli.commands.backup import backup
 from faithtui.cli.commands.batch import batch
 from faithtui.cli.commands.check import check
 from faithtui.cli.commands.claim_set import claim_set
 from faithtui.cli.commands.compare import compare
-from faithtui.cli.commands.delete import delete
 from faithtui.cli.commands.demo import demo
 from faithtui.cli.commands.doctor.doctor import doctor
 from faithtui.cli.commands.export.export import export
@@ -23,18 +20,21 @@ from faithtui.cli.commands.judge.judge import judge
 from faithtui.cli.commands.keys import keys
 from faithtui.cli.commands.label.label import label
 from faithtui.cli.commands.measure.measure import measure
-from faithtui.cli.commands.merge import merge
 from faithtui.cli.commands.metrics import metrics
 from faithtui.cli.commands.plan import plan
 from faithtui.cli.commands.prompts import prompts
 from faithtui.cli.commands.report import report
-from faithtui.cli.commands.restore import restore
 from faithtui.cli.commands.run.run import run
 from faithtui.cli.commands.runs import runs
 from faithtui.cli.commands.sample.sample import sample
 from faithtui.cli.commands.serve import serve
 from faithtui.cli.commands.show.show import show
 from faithtui.cli.commands.split import split
+from faithtui.cli.commands.store.archive import archive
+from faithtui.cli.commands.store.backup import backup
+from faithtui.cli.commands.store.delete import delete
+from faithtui.cli.commands.store.merge import merge
+from faithtui.cli.commands.store.restore import restore
 from faithtui.cli.commands.trend import trend
 
 _IN: Final = "Data in"

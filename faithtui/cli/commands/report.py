@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from faithtui.cli.exposure import record_who_saw_judge_verdicts_of_run
 from faithtui.cli.output import plural, print_file_content, print_json, print_text, print_to_stderr
+from faithtui.cli.seen_verdicts import record_who_saw_judge_verdicts_of_run
 from faithtui.cli.shared_options import (
     BlindOnlyOption,
     ClaimSetOption,

@@ -132,7 +132,7 @@ def _print_trend(row: "ClaimSetRow", found: "Trend") -> None:
 
 
 def _format_run_row(point: "TrendPoint") -> tuple[str, ...]:
-    from faithtui.agreement.documents.wording import EMPTY_CELL, estimate_text, p_value_text
+    from faithtui.agreement.documents.figure_texts import EMPTY_CELL, estimate_text, p_value_text
 
     change = point.change
     model = f" ({', '.join(point.served_models)})" if point.served_models else ""
@@ -153,7 +153,7 @@ def _format_run_row(point: "TrendPoint") -> tuple[str, ...]:
 
 def _list_notes_on_run(row: "ClaimSetRow", point: "TrendPoint") -> list[str]:
     """Say what the figures of a run leave out, and what its judge saw otherwise."""
-    from faithtui.agreement.documents.wording import describe_unverified_labels
+    from faithtui.agreement.documents.figure_texts import describe_unverified_labels
 
     notes = []
     if point.unverified:

@@ -15,8 +15,8 @@ from typing import Final, NamedTuple
 
 from faithtui.domain.conversation import Span
 from faithtui.domain.text.languages import detect_language
+from faithtui.domain.text.near_spellings import find_near_spellings, group_by_first_letter
 from faithtui.domain.text.sentences import split_sentences
-from faithtui.domain.text.spelling import find_near_spellings, group_by_first_letter
 from faithtui.domain.text.tokens import Word, get_stem_prefix, stem, tokenise_stems, tokenise_words
 from faithtui.domain.text.word_lists import CURRENCIES
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from faithtui.domain.claims.verdicts import Assessment, Claim, Conclusion
 from faithtui.domain.conversation import Conversation
-from faithtui.engine.calls.answer_gathering import await_all
+from faithtui.engine.calls.await_all import await_all
 from faithtui.metrics.base import AskOne, JudgeTraits, Metric, Question, Questions, Request
 
 T = TypeVar("T")

@@ -9,8 +9,8 @@ from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.calls.rate_limiter import RateLimiters, SpeedLimit
 from faithtui.judges.deadlines import TIMEOUT_S
 from faithtui.judges.providers.prices import PriceTable, read_price_table
-from faithtui.judges.recording import ReplyRecorder
 from faithtui.judges.redaction import Redact, load_and_try_redaction_hook
+from faithtui.judges.reply_recorder import ReplyRecorder
 
 
 @dataclass(frozen=True, slots=True)

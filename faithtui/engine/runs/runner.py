@@ -12,8 +12,8 @@ from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.judging.error_sentences import MOST_SAID
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.batches import batch_run
-from faithtui.engine.calls.answer_gathering import await_all
 from faithtui.engine.calls.ask import Asker
+from faithtui.engine.calls.await_all import await_all
 from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense
 from faithtui.engine.calls.costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_image_hosts_of_unfinished_run

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from faithtui.domain.scores import ScoreState
-from faithtui.engine.calls.answer_gathering import await_all
+from faithtui.engine.calls.await_all import await_all
 from faithtui.engine.calls.budget import NUSD
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.metric_driver import AnswerOutstanding

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from faithtui.formats.readers.values.any_spelling import normalise_key_spelling
+from faithtui.formats.readers.values.key_spellings import normalise_key_spelling
 
 _LISTS: Final = ("data", "runs", "rows")
 _TOTALS: Final = ("numrowstotal", "totalitems", "totalcount", "totalrecords", "total", "count")

@@ -7,7 +7,7 @@ gives a list for each column. An index of texts becomes the id of its rows.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from faithtui.formats.readers.values.any_spelling import normalise_key_spelling
+from faithtui.formats.readers.values.key_spellings import normalise_key_spelling
 
 _SPLIT: Final = frozenset(("columns", "index", "data"))
 _TABLE: Final = frozenset(("schema", "data"))

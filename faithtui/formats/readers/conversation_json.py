@@ -35,8 +35,8 @@ from faithtui.domain.limits import KEY, NOTE, REVIEWER
 from faithtui.errors import InputError
 from faithtui.formats.images import ImageCollector, find_image_folder
 from faithtui.formats.json_lines import describe_json
-from faithtui.formats.readers.values.any_spelling import ShapeError
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
+from faithtui.formats.readers.values.key_spellings import ShapeError
 
 GROUP_KEYS = ("conversation_id", "passage_group", "knowledge_group")
 """Metadata that says what belongs together; the first that is there counts."""

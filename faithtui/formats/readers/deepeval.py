@@ -24,14 +24,14 @@ from faithtui.formats.readers.protocol import (
     make_refused_record,
 )
 from faithtui.formats.readers.question_rows import ID, KNOWN, RowNames, make_conversation_draft
-from faithtui.formats.readers.values.any_spelling import (
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
+from faithtui.formats.readers.values.draft import PER_TURN, ConversationDraft
+from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     has_any_key,
     has_keys,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.cells import parse_list_or_object_cell
-from faithtui.formats.readers.values.draft import PER_TURN, ConversationDraft
 from faithtui.formats.readers.values.messages import list_unknown_message_keys
 from faithtui.formats.readers.values.passages import read_tool_output_as_passages
 

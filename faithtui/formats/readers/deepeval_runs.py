@@ -35,13 +35,13 @@ from faithtui.formats.readers.faithtui_results import (
 )
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
 from faithtui.formats.readers.question_rows import KNOWN, RowNames, make_conversation_draft
-from faithtui.formats.readers.values.any_spelling import (
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
+from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     ShapeError,
     has_any_key,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
 from faithtui.formats.readers.values.messages import MessageReader
 from faithtui.formats.readers.values.passages import read_passage_list, read_tool_output_as_passages
 from faithtui.formats.writers.answer_results import OWN_KEY

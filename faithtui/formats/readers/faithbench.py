@@ -10,14 +10,14 @@ from faithtui.domain.conversation import Document
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
-from faithtui.formats.readers.values.any_spelling import (
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
+from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     ShapeError,
     has_any_key,
     has_keys,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
 from faithtui.formats.readers.values.passages import PassageList
 
 SCALE: Final = "faithbench-span"

@@ -18,11 +18,11 @@ from faithtui.formats.readers.protocol import (
     make_parsed_record,
     make_refused_record,
 )
-from faithtui.formats.readers.values.any_spelling import (
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
+from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.suggestions import suggest_key_for_value
 
 _LINE_KEYS: Final = frozenset(("id", "turns", "metadata", "human_labels", "reference_judges"))

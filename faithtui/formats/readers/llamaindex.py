@@ -12,14 +12,14 @@ from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.faithtui_results import list_objects_or_empty, restore_exported_answer
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
 from faithtui.formats.readers.question_rows import ANSWER, RowNames, make_conversation_draft
-from faithtui.formats.readers.values.any_spelling import (
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
+from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     ShapeError,
     has_any_key,
     has_keys,
 )
-from faithtui.formats.readers.values.cells import parse_list_or_object_cell
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
 from faithtui.formats.readers.values.passages import read_passage_list
 from faithtui.formats.writers.answer_results import OWN_KEY
 

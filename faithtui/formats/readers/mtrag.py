@@ -28,14 +28,14 @@ from faithtui.formats.readers.protocol import (
     translate_to_shape_error,
 )
 from faithtui.formats.readers.traces.exchanges import is_about_faithfulness
-from faithtui.formats.readers.values.any_spelling import (
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
+from faithtui.formats.readers.values.draft import ConversationDraft, list_roles_and_texts
+from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     ShapeError,
     has_keys,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.cells import parse_list_or_object_cell
-from faithtui.formats.readers.values.draft import ConversationDraft, list_roles_and_texts
 from faithtui.formats.readers.values.messages import MessageReader
 from faithtui.formats.readers.values.passages import PassageList, read_passage_list
 

@@ -7,13 +7,13 @@ from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import CONTEXTS, ID, KNOWN
-from faithtui.formats.readers.values.any_spelling import (
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
+from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     has_any_key,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.cells import parse_list_or_object_cell
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
 from faithtui.formats.readers.values.passages import read_tool_output_as_passages
 

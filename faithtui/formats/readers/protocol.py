@@ -14,8 +14,8 @@ from faithtui.domain.labels.imported_verdicts import ImportedJudgement
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.images import ImageCollector, find_image_folder
-from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError
 from faithtui.formats.readers.values.draft import ConversationDraft
+from faithtui.formats.readers.values.key_spellings import AnySpelling, ShapeError
 
 
 @dataclass(slots=True)  # not frozen, which takes four times as long to make

@@ -12,18 +12,18 @@ from faithtui.domain.labels.imported_verdicts import ImportedVerdict
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
-from faithtui.formats.readers.values.any_spelling import (
+from faithtui.formats.readers.values.cells import (
+    parse_list_or_object_cell,
+    parse_list_or_object_or_keep_text,
+)
+from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
+from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     ShapeError,
     has_any_key,
     has_keys,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.cells import (
-    parse_list_or_object_cell,
-    parse_list_or_object_or_keep_text,
-)
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
 from faithtui.formats.readers.values.messages import (
     MessageReader,
     looks_like_messages,

@@ -16,17 +16,17 @@ from faithtui.formats.readers.question_rows import (
     find_question_and_answer_keys,
     make_conversation_draft,
 )
-from faithtui.formats.readers.values.any_spelling import (
-    AnySpelling,
-    has_any_key,
-    has_keys,
-    normalise_key_spelling,
-)
 from faithtui.formats.readers.values.cells import (
     parse_list_or_object_cell,
     parse_list_or_object_or_keep_text,
 )
 from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
+from faithtui.formats.readers.values.key_spellings import (
+    AnySpelling,
+    has_any_key,
+    has_keys,
+    normalise_key_spelling,
+)
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
 from faithtui.formats.writers.answer_results import OWN_KEY
 

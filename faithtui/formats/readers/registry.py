@@ -29,7 +29,7 @@ from faithtui.formats.readers import (
 )
 from faithtui.formats.readers.protocol import FormatReader
 from faithtui.formats.readers.traces import langfuse, langsmith, spans
-from faithtui.formats.readers.values.any_spelling import AnySpelling
+from faithtui.formats.readers.values.key_spellings import AnySpelling
 from faithtui.formats.readers.values.messages import looks_like_messages_without_role
 from faithtui.formats.readers.values.suggestions import suggest_key, suggest_key_for_value
 

@@ -16,7 +16,7 @@ from faithtui.domain.log_odds import logistic
 from faithtui.domain.text.alignment import find_matching_stems
 from faithtui.domain.text.contradictions import Clash
 from faithtui.domain.text.doubts import DoubtKind
-from faithtui.domain.text.framing import blank_out_citations, find_statement
+from faithtui.domain.text.empty_phrases import blank_out_citations, find_statement
 from faithtui.domain.text.languages import (
     MEASURED_LANGUAGE,
     are_comparable_languages,

@@ -33,6 +33,10 @@ from faithtui.domain.labels.annotations import COUNTED_ACTIONS, Action, LabelEve
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, SEVERITY
 from faithtui.domain.scores import Score, ScoringRule, passes_threshold
 from faithtui.errors import StoreError
+from faithtui.store.annotations.claim_set_matches import (
+    replace_run_claims_by_those_of_set,
+    translate_labels_to_claims_of_set,
+)
 from faithtui.store.annotations.counted_labels import (
     UNREVIEWED,
     CountedLabels,
@@ -45,10 +49,6 @@ from faithtui.store.annotations.counted_labels import (
 from faithtui.store.annotations.marked_evidence import (
     read_evidence_units,
     read_extraction_units_of_complete_answers,
-)
-from faithtui.store.annotations.set_matching import (
-    replace_run_claims_by_those_of_set,
-    translate_labels_to_claims_of_set,
 )
 from faithtui.store.records import ItemState
 from faithtui.store.runs.answer_view import (

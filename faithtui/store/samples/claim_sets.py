@@ -27,6 +27,11 @@ from faithtui.store.bundles.bundles import collect_bundle, hash_current_labels, 
 from faithtui.store.bundles.foreign_claims import find_or_add_claims
 from faithtui.store.bundles.merge import MergeCounts, match_bundle_conversations, merge_bundle
 from faithtui.store.database import Database
+from faithtui.store.samples.claim_set_draws import (
+    complete_draw_columns,
+    find_sample_that_drew,
+    list_claims_drawn_by_other_samples_or_sets,
+)
 from faithtui.store.samples.claim_set_rows import (
     copy_inherited_columns,
     delete_claim_sets,
@@ -38,11 +43,6 @@ from faithtui.store.samples.claim_set_rows import (
     read_source_sample_and_frame_of_set,
     read_version_row,
     strata_from_json,
-)
-from faithtui.store.samples.drawing import (
-    complete_draw_columns,
-    find_sample_that_drew,
-    list_claims_drawn_by_other_samples_or_sets,
 )
 from faithtui.store.schema.json_columns import AnyRow, span_from_row
 from faithtui.store.schema.statements import make_in_condition

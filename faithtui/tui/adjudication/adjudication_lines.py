@@ -18,7 +18,7 @@ from faithtui.domain.labels.annotations import REASON_CODES, HumanVerdict
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.store.annotations.raters import ClaimRow, RaterRecords
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.review.lines.verdict import list_verdict_choices
+from faithtui.tui.review.lines.verdict_lines import list_verdict_choices
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     BLANK,

@@ -13,9 +13,9 @@ from faithtui.store.records import ReviewView
 from faithtui.tui.adjudication import adjudication_lines as draw
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.review import position
-from faithtui.tui.review.lines import evidence as draw_evidence
+from faithtui.tui.review.lines import evidence_lines as draw_evidence
 from faithtui.tui.review.lines.claim_card import claim_card_lines
-from faithtui.tui.review.lines.images import map_images_to_numbers
+from faithtui.tui.review.lines.image_lines import map_images_to_numbers
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import TextDialog
 from faithtui.tui.session import Session

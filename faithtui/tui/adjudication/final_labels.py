@@ -21,7 +21,7 @@ from faithtui.domain.labels.annotations import (
 )
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.tui.adjudication import adjudication_lines as draw
-from faithtui.tui.review.lines.verdict import UNFAIR_KEY, VERDICT_KEYS
+from faithtui.tui.review.lines.verdict_lines import UNFAIR_KEY, VERDICT_KEYS
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.label_undo import UndoneStep
 from faithtui.tui.theme import format as fmt

@@ -1,6 +1,6 @@
 """Lines of what changed between two runs, against people."""
 
-from faithtui.agreement.documents.wording import INTERVALS_BESIDE_P
+from faithtui.agreement.documents.figure_texts import INTERVALS_BESIDE_P
 from faithtui.domain.estimates import Estimate
 from faithtui.engine.review.reports.run_comparison import RunComparison
 from faithtui.store.records import RunRow

@@ -1,6 +1,6 @@
 """What a comparison of two runs leaves out, in the same sentences for command and screen."""
 
-from faithtui.agreement.documents.wording import describe_unverified_labels
+from faithtui.agreement.documents.figure_texts import describe_unverified_labels
 from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.engine.review.reports.run_comparison import RunComparison
 from faithtui.tui.runs.run_options_text import describe_differing_options

@@ -20,8 +20,8 @@ from faithtui.tui.conversations.list_data import ConversationListData
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_words import format_unit_count
 from faithtui.tui.replies.reply_lines import format_call_cost
-from faithtui.tui.review.lines.images import image_placeholder_lines, map_images_to_numbers
-from faithtui.tui.review.lines.transcript import explain_unread_context
+from faithtui.tui.review.lines.image_lines import image_placeholder_lines, map_images_to_numbers
+from faithtui.tui.review.lines.transcript_lines import explain_unread_context
 from faithtui.tui.runs.run_lines import get_run_status_and_look, integrity_lines, run_title_pieces
 from faithtui.tui.screen.filter_matches import highlight_matches
 from faithtui.tui.theme import format as fmt

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from faithtui.domain.ids import ItemId
 from faithtui.store.records import ItemRow, RunTotals, TurnView
 from faithtui.tui.conversations.conversation_lines import format_conversation_detail_lines
-from faithtui.tui.review.lines.images import NumberedImage, number_images
+from faithtui.tui.review.lines.image_lines import NumberedImage, number_images
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme.lines import Piece, escape_line
 from faithtui.tui.widgets.scroll_pane import Pane

@@ -43,7 +43,7 @@ from faithtui.tui.screen.filter_matches import make_filter_context
 from faithtui.tui.screen.filtered_list import FilteredListScreen
 from faithtui.tui.screen.main_screen import CONTENT_GROUP
 from faithtui.tui.screen.pager import Pager
-from faithtui.tui.screen.word_indexing import index_words_before_search
+from faithtui.tui.screen.word_index_progress import index_words_before_search
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts

@@ -9,6 +9,7 @@ from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ReviewView
 from faithtui.tui.metric_words import capitalise
 from faithtui.tui.review.labels.verdict_keys import CLAIM_LIST_BINDINGS
+from faithtui.tui.review.lines.claim_lines import ClaimListExtras, get_claim_row_index
 from faithtui.tui.review.lines.claim_rows import (
     HEADED_FROM,
     MATRIX_FROM,
@@ -17,7 +18,6 @@ from faithtui.tui.review.lines.claim_rows import (
     claim_list_lines,
     highlight_row_at_cursor,
 )
-from faithtui.tui.review.lines.claims import ClaimListExtras, get_claim_row_index
 from faithtui.tui.review.position import ReviewPosition, has_no_reviewer_verdict, list_claims
 from faithtui.tui.theme.lazy_lines import LazyLines
 from faithtui.tui.widgets.scroll_pane import RowPane

@@ -17,7 +17,7 @@ from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.review import position
 from faithtui.tui.review.labels.verdict_keys import VERDICT, list_typed_keys
-from faithtui.tui.review.lines import evidence as draw_evidence
+from faithtui.tui.review.lines import evidence_lines as draw_evidence
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.samples.queue import (

@@ -7,7 +7,7 @@ what can be said. A pane that has nothing to say has no place. Pure arithmetic, 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from faithtui.tui.review.lines.windows import TEXT_FROM
+from faithtui.tui.review.lines.window_lines import TEXT_FROM
 from faithtui.tui.theme.layouts import NARROW_BELOW, WIDE_FROM, Box, PaneLayout
 
 

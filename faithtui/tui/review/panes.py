@@ -25,13 +25,13 @@ from faithtui.tui.review.layout import (
     lay_out_zoomed_review,
     max_or_zero,
 )
-from faithtui.tui.review.lines import claims as draw_claims
-from faithtui.tui.review.lines import evidence as draw_evidence
+from faithtui.tui.review.lines import claim_lines as draw_claims
+from faithtui.tui.review.lines import evidence_lines as draw_evidence
 from faithtui.tui.review.lines.claim_card import claim_card_lines, find_nearest_sentence
-from faithtui.tui.review.lines.references import judge_named_reference_lines, reference_lines
-from faithtui.tui.review.lines.transcript import exchange_lines, find_exchange_turn_range
-from faithtui.tui.review.lines.verdict import VerdictView, uses_strip_layout, verdict_lines
-from faithtui.tui.review.lines.windows import window_list_lines
+from faithtui.tui.review.lines.reference_lines import judge_named_reference_lines, reference_lines
+from faithtui.tui.review.lines.transcript_lines import exchange_lines, find_exchange_turn_range
+from faithtui.tui.review.lines.verdict_lines import VerdictView, uses_strip_layout, verdict_lines
+from faithtui.tui.review.lines.window_lines import window_list_lines
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, wrap

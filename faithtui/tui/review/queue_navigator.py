@@ -315,7 +315,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         """
         if self.session.claim_queue is not queue:
             return
-        from faithtui.tui.samples.queue_end import UNDO, QueueEndDialog
+        from faithtui.tui.samples.queue_end_dialog import UNDO, QueueEndDialog
 
         def follow_answer(answer: str | None) -> None:
             if answer == UNDO:

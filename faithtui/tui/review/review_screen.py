@@ -22,19 +22,19 @@ from faithtui.tui.review import position
 from faithtui.tui.review.claim_moves import ClaimMoves
 from faithtui.tui.review.conversation_loader import ConversationLoader
 from faithtui.tui.review.evidence.evidence import EvidenceReader
-from faithtui.tui.review.evidence.evidence_marking import EvidenceMarking
+from faithtui.tui.review.evidence.evidence_marks import EvidenceMarking
 from faithtui.tui.review.evidence.image_opener import ImageOpener
 from faithtui.tui.review.guideline.guideline_dialog import GuidelineOpener
 from faithtui.tui.review.judge_reveal import JudgeReveal
 from faithtui.tui.review.labels.claim_range import ClaimRange
 from faithtui.tui.review.labels.label_writer import LabelWriter
 from faithtui.tui.review.labels.missed_claims import MissedClaimAdder
-from faithtui.tui.review.labels.note_line import NoteLine
+from faithtui.tui.review.labels.note_input import NoteLine
 from faithtui.tui.review.labels.notes import Notes
 from faithtui.tui.review.labels.review_undo import ReviewUndo
 from faithtui.tui.review.labels.verdicts import Verdicts
-from faithtui.tui.review.lines.claims import ClaimListExtras
-from faithtui.tui.review.lines.title import title_pieces
+from faithtui.tui.review.lines.claim_lines import ClaimListExtras
+from faithtui.tui.review.lines.title_lines import title_pieces
 from faithtui.tui.review.panes import ReviewPanes, ReviewState
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.review.queue_navigator import QueueNavigator

@@ -9,7 +9,7 @@ from faithtui.tui.screen.controller import Controller, run_in_worker
 
 if TYPE_CHECKING:
     from faithtui.agreement.report.figures.rater_comparison import RepeatedLabel
-    from faithtui.tui.review.lines.session import SessionFacts
+    from faithtui.tui.review.lines.session_lines import SessionFacts
     from faithtui.tui.review.review_screen import ReviewScreen
     from faithtui.tui.samples.queue import ClaimQueue
 
@@ -25,7 +25,7 @@ class SessionLine(Controller["ReviewScreen"]):
     @property
     def progress_words(self) -> str:
         """How the session goes on, "" before that is known."""
-        from faithtui.tui.review.lines.session import describe_session_progress
+        from faithtui.tui.review.lines.session_lines import describe_session_progress
 
         view = self.screen.view
         if self._facts is None or view is None:
@@ -53,7 +53,7 @@ class SessionLine(Controller["ReviewScreen"]):
 
     def _read_facts(self, queue: "ClaimQueue | None", run: RunId) -> "SessionFacts":
         from faithtui.engine.review.samples.sample_queues import read_queue_progress
-        from faithtui.tui.review.lines.session import SessionFacts
+        from faithtui.tui.review.lines.session_lines import SessionFacts
 
         store, reviewer = self.session.store, self.session.reviewer
         midnight = (

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.text.spelling import find_near_spellings, group_by_first_letter
+from faithtui.domain.text.near_spellings import find_near_spellings, group_by_first_letter
 from faithtui.domain.text.texts import collect_stem_weights, tokenise_text
 from tests.effort import times_reading
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
-from faithtui.cli.commands.merge import _format_result as format_merge
+from faithtui.cli.commands.store.merge import _format_result as format_merge
 from faithtui.domain.labels.annotations import Action, MarkedPassage
 from faithtui.domain.labels.label_bundle import BundleClaim, BundleEvent, LabelBundle
 from faithtui.engine.review.label_bundles import merge_bundles_into_store, write_bundle_file

@@ -7,7 +7,7 @@ from faithtui.domain.labels.default_guidelines import DEFAULT_GUIDELINES
 from faithtui.metrics.registry import METRICS
 from faithtui.store.annotations.guidelines import find_default_guideline
 from faithtui.store.store import Store
-from faithtui.tui.review.lines.verdict import list_verdict_choices
+from faithtui.tui.review.lines.verdict_lines import list_verdict_choices
 from tests.store.building import judged, make_conversation
 
 FAITH, RELEVANCY = "turn-faithfulness", "turn-contextual-relevancy"

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from faithtui.agreement.documents.wording import INTERVALS_BESIDE_P
+from faithtui.agreement.documents.figure_texts import INTERVALS_BESIDE_P
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.reports.run_comparison import compare_runs
 from faithtui.store.store import Store

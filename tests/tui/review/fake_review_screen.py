@@ -10,7 +10,7 @@ from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.review.claim_moves import ClaimMoves
 from faithtui.tui.review.conversation_loader import ConversationLoader
 from faithtui.tui.review.evidence.evidence import EvidenceReader
-from faithtui.tui.review.evidence.evidence_marking import EvidenceMarking
+from faithtui.tui.review.evidence.evidence_marks import EvidenceMarking
 from faithtui.tui.review.judge_reveal import JudgeReveal
 from faithtui.tui.review.labels.claim_range import ClaimRange
 from faithtui.tui.review.labels.label_writer import LabelWriter
@@ -18,8 +18,8 @@ from faithtui.tui.review.labels.missed_claims import MissedClaimAdder
 from faithtui.tui.review.labels.notes import Notes
 from faithtui.tui.review.labels.review_undo import ReviewUndo
 from faithtui.tui.review.labels.verdicts import Verdicts
-from faithtui.tui.review.lines.evidence import find_and_rank_claim_passages
-from faithtui.tui.review.lines.verdict import list_verdict_choices
+from faithtui.tui.review.lines.evidence_lines import find_and_rank_claim_passages
+from faithtui.tui.review.lines.verdict_lines import list_verdict_choices
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition, find_claim, overlay_pending_verdicts
 from faithtui.tui.review.queue_navigator import QueueNavigator

@@ -11,7 +11,7 @@ from faithtui.domain.labels.annotations import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.labels.verdict_keys import VERDICT
-from faithtui.tui.review.lines import evidence
+from faithtui.tui.review.lines import evidence_lines
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.session import Session
 from tests.tui.driving import (
@@ -44,9 +44,9 @@ async def test_the_rest_of_a_long_conversation_waits_for_the_first_paint(
     app: FaithApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    compute, update = evidence.TokenisedView.compute_lazy_parts, Compositor.render_update
+    compute, update = evidence_lines.TokenisedView.compute_lazy_parts, Compositor.render_update
 
-    def note_rest(tokenised: evidence.TokenisedView) -> None:
+    def note_rest(tokenised: evidence_lines.TokenisedView) -> None:
         seen.append("rest")
         compute(tokenised)
 
@@ -56,8 +56,8 @@ async def test_the_rest_of_a_long_conversation_waits_for_the_first_paint(
             seen.append("paint")
         return update(*args, **kwargs)
 
-    monkeypatch.setattr(evidence, "TURNS_AT_ONCE", 0)
-    monkeypatch.setattr(evidence.TokenisedView, "compute_lazy_parts", note_rest)
+    monkeypatch.setattr(evidence_lines, "TURNS_AT_ONCE", 0)
+    monkeypatch.setattr(evidence_lines.TokenisedView, "compute_lazy_parts", note_rest)
     monkeypatch.setattr(Compositor, "render_update", note_paint)
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)

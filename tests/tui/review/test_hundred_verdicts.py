@@ -10,7 +10,7 @@ from faithtui.engine.runs.runner import execute_run
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.samples.queue import make_sample_queue
-from faithtui.tui.samples.queue_end import QueueEndDialog
+from faithtui.tui.samples.queue_end_dialog import QueueEndDialog
 from tests.engine.building import conversation, planned, store_with
 from tests.tui.driving import calm, opened, until
 from tests.tui.review.reviewing import acts

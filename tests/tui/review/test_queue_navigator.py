@@ -11,7 +11,7 @@ from faithtui.domain.labels.annotations import Action
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.samples.queue import ClaimQueue, make_sample_queue
-from faithtui.tui.samples.queue_end import QueueEndDialog
+from faithtui.tui.samples.queue_end_dialog import QueueEndDialog
 from faithtui.tui.session import Session
 from tests.tui.driving import (
     calm,

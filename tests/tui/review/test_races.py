@@ -19,7 +19,7 @@ from faithtui.tui.review.conversation_loader import LoadedConversation
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.samples.queue import ClaimQueue, QueuePosition
-from faithtui.tui.samples.queue_end import QueueEndDialog
+from faithtui.tui.samples.queue_end_dialog import QueueEndDialog
 from tests.tui.building import SPEC
 from tests.tui.driving import (
     calm,

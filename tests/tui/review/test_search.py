@@ -3,7 +3,7 @@
 import pytest
 
 from faithtui.tui.app import FaithApp
-from faithtui.tui.review.labels.note_line import NoteLine
+from faithtui.tui.review.labels.note_input import NoteLine
 from faithtui.tui.samples.queue import ClaimQueue, QueuePosition
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.filter_bar import FilterBar, FilterInput

@@ -9,7 +9,7 @@ import pytest
 from faithtui.agreement.report.figures.rater_comparison import RepeatedLabel
 from faithtui.store.annotations.session_counts import SessionCounts
 from faithtui.tui.app import FaithApp
-from faithtui.tui.review.lines.session import SessionFacts, describe_session_progress
+from faithtui.tui.review.lines.session_lines import SessionFacts, describe_session_progress
 from faithtui.tui.session import Session
 from tests.tui.driving import calm, press, reviewing, screen_text
 from tests.tui.review.fake_review_screen import FakeReviewScreen

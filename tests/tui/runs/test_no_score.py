@@ -17,7 +17,7 @@ from faithtui.store.store import Store
 from faithtui.tui.conversations.conversation_lines import format_conversation_detail_lines
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.review.lines.claim_rows import choose_row_layout, claim_list_lines
-from faithtui.tui.review.lines.windows import window_list_lines
+from faithtui.tui.review.lines.window_lines import window_list_lines
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.runs.run_details import run_detail_lines
 from faithtui.tui.theme.lines import Line

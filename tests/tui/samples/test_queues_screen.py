@@ -31,11 +31,11 @@ from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.review.lines.session import SessionFacts, describe_session_progress
+from faithtui.tui.review.lines.session_lines import SessionFacts, describe_session_progress
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.samples import sample_lines
 from faithtui.tui.samples.queue import ClaimQueue
-from faithtui.tui.samples.queue_end import QueueEndDialog
+from faithtui.tui.samples.queue_end_dialog import QueueEndDialog
 from faithtui.tui.samples.queues_screen import QueuesScreen
 from faithtui.tui.samples.sample_fields import (
     parse_number,

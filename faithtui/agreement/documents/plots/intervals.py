@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from faithtui.agreement.documents.blocks import Plot
+from faithtui.agreement.documents.figure_texts import format_breakdown_title, format_slice_key
 from faithtui.agreement.documents.markup import Child
 from faithtui.agreement.documents.plots.axes import (
     LABEL_WIDTH,
@@ -17,7 +18,6 @@ from faithtui.agreement.documents.plots.axes import (
     make_plot,
     shorten_label,
 )
-from faithtui.agreement.documents.wording import format_breakdown_title, format_slice_key
 from faithtui.agreement.report.model import Breakdown, Coverage, PassRate
 from faithtui.domain.estimates import Estimate
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, PlotWithTable, Table
-from faithtui.agreement.documents.plots.report_plots import confusion_plot, pairwise_kappa_plot
-from faithtui.agreement.documents.wording import (
+from faithtui.agreement.documents.figure_texts import (
     EMPTY_CELL,
     FIGURE_HEADS,
     WEIGHTED_SHARES_NOTE,
@@ -15,6 +14,7 @@ from faithtui.agreement.documents.wording import (
     p_value_text,
     share_text,
 )
+from faithtui.agreement.documents.plots.report_plots import confusion_plot, pairwise_kappa_plot
 from faithtui.agreement.report.figures.missing_figures import explain_missing_class_figure
 from faithtui.agreement.report.headline import format_number_with_noun
 from faithtui.agreement.report.model import (

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, PlotWithTable, Table
-from faithtui.agreement.documents.plots.report_plots import slice_agreement_plot
-from faithtui.agreement.documents.wording import (
+from faithtui.agreement.documents.figure_texts import (
     WEIGHTED_SHARES_NOTE,
     estimate_text,
     format_breakdown_title,
@@ -12,6 +11,7 @@ from faithtui.agreement.documents.wording import (
     join_alternatives,
     level_unit_plural,
 )
+from faithtui.agreement.documents.plots.report_plots import slice_agreement_plot
 from faithtui.agreement.report.model import (
     AgreementReport,
     Breakdown,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, Table
-from faithtui.agreement.documents.wording import (
+from faithtui.agreement.documents.figure_texts import (
     FIGURE_HEADS,
     make_estimate_row,
 )

@@ -13,15 +13,15 @@ from faithtui.agreement.documents.blocks import (
     Table,
     Text,
 )
-from faithtui.agreement.documents.header import ReportHeader, list_option_texts
-from faithtui.agreement.documents.plots.report_plots import interval_progress_plot, pass_rate_plot
-from faithtui.agreement.documents.wording import (
+from faithtui.agreement.documents.figure_texts import (
     EMPTY_CELL,
     decimal_text,
     join_alternatives,
     level_unit_plural,
     percent_estimate_text,
 )
+from faithtui.agreement.documents.header import ReportHeader, list_option_texts
+from faithtui.agreement.documents.plots.report_plots import interval_progress_plot, pass_rate_plot
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.headline import format_number_with_noun
 from faithtui.agreement.report.model import (

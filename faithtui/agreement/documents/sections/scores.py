@@ -3,12 +3,7 @@
 from collections.abc import Iterator
 
 from faithtui.agreement.documents.blocks import Block, Heading, Paragraph, PlotWithTable, Table
-from faithtui.agreement.documents.plots.report_plots import (
-    recall_and_specificity_plot,
-    reliability_plot,
-)
-from faithtui.agreement.documents.sections.errors import make_detection_table
-from faithtui.agreement.documents.wording import (
+from faithtui.agreement.documents.figure_texts import (
     EMPTY_CELL,
     FIGURE_HEADS,
     INTERVALS_BESIDE_P,
@@ -16,6 +11,11 @@ from faithtui.agreement.documents.wording import (
     make_estimate_row,
     p_value_text,
 )
+from faithtui.agreement.documents.plots.report_plots import (
+    recall_and_specificity_plot,
+    reliability_plot,
+)
+from faithtui.agreement.documents.sections.errors import make_detection_table
 from faithtui.agreement.report.headline import format_number_with_noun
 from faithtui.agreement.report.model import (
     AgreementReport,

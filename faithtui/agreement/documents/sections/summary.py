@@ -11,9 +11,7 @@ from faithtui.agreement.documents.blocks import (
     PlotWithTable,
     Table,
 )
-from faithtui.agreement.documents.header import ReportHeader
-from faithtui.agreement.documents.plots.report_plots import review_coverage_plot
-from faithtui.agreement.documents.wording import (
+from faithtui.agreement.documents.figure_texts import (
     EMPTY_CELL,
     decimal_text,
     estimate_text,
@@ -22,6 +20,8 @@ from faithtui.agreement.documents.wording import (
     percent_estimate_text,
     share_text,
 )
+from faithtui.agreement.documents.header import ReportHeader
+from faithtui.agreement.documents.plots.report_plots import review_coverage_plot
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.headline import (
     describe_judge_as_annotator,

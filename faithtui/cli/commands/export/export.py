@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from faithtui.cli.commands.export.run_export import (
+from faithtui.cli.commands.export.tool_formats import (
     RunExportOrder,
     print_file_names,
     write_run_export,

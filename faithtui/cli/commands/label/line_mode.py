@@ -19,7 +19,7 @@ from faithtui.domain.ids import ClaimId
 from faithtui.domain.labels.annotations import REASON_CODES, Action, LabelEvent, LabelMark
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import FaithtuiError
-from faithtui.tui.review.lines.verdict import list_verdict_choices
+from faithtui.tui.review.lines.verdict_lines import list_verdict_choices
 from faithtui.tui.theme import format as fmt
 
 _MOST_ECHOED = 60

@@ -20,14 +20,14 @@ from faithtui.domain.text.visible_text import make_visible, make_visible_line
 from faithtui.metrics.base import MetricSpec
 from faithtui.store.records import ClaimView, ReviewView, TurnView
 from faithtui.tui.metric_words import reference_letter
-from faithtui.tui.review.lines.evidence import (
+from faithtui.tui.review.lines.evidence_lines import (
     MAX_CLAIM_COMPARED,
     RankedPassageView,
     describe_truncated_comparison,
     excerpt_passage,
     is_match_hidden,
 )
-from faithtui.tui.review.lines.verdict import list_verdict_choices
+from faithtui.tui.review.lines.verdict_lines import list_verdict_choices
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import FULL_TEXT_LIMIT, PANE_TEXT_LIMIT
 

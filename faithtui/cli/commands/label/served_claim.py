@@ -9,7 +9,7 @@ from faithtui.store.annotations.blind_view import has_given_queue_verdict, hide_
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.store.store import Store
 from faithtui.tui.metric_words import get_metric_spec
-from faithtui.tui.review.lines.evidence import (
+from faithtui.tui.review.lines.evidence_lines import (
     RankedPassageView,
     TokenisedView,
     find_and_rank_claim_passages,

@@ -195,7 +195,7 @@ def run(
     from faithtui.engine.runs.request import RunRequest
     from faithtui.engine.runs.run_planner import save_planned_runs
     from faithtui.judges.deadlines import require_valid_timeout
-    from faithtui.judges.recording import ReplyRecorder
+    from faithtui.judges.reply_recorder import ReplyRecorder
     from faithtui.logbook import PROMPTS_FILE, open_log
     from faithtui.paths import expand_home, log_dir
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.exposure import record_who_saw_judge_verdicts
 from faithtui.cli.import_progress import index_words_before_search
 from faithtui.cli.output import (
     Column,
@@ -17,6 +16,7 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
+from faithtui.cli.seen_verdicts import record_who_saw_judge_verdicts
 from faithtui.cli.shared_options import (
     JsonOption,
     ReadRunArgument,

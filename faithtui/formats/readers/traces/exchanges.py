@@ -25,14 +25,14 @@ from faithtui.formats.readers.faithtui_results import (
 from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.question_rows import ANSWER, CONTEXTS, HISTORY, QUESTION
 from faithtui.formats.readers.traces.unknown_fields import UnknownFields
-from faithtui.formats.readers.values.any_spelling import (
+from faithtui.formats.readers.values.cells import parse_list_or_object_cell
+from faithtui.formats.readers.values.draft import ConversationDraft, TurnDraft, list_roles_and_texts
+from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     ShapeError,
     has_keys,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.cells import parse_list_or_object_cell
-from faithtui.formats.readers.values.draft import ConversationDraft, TurnDraft, list_roles_and_texts
 from faithtui.formats.readers.values.messages import MessageReader, looks_like_messages
 from faithtui.formats.readers.values.passages import (
     PassageList,

@@ -27,7 +27,7 @@ from faithtui.formats.readers.traces.standard_keys import (
     LANGFUSE_TRACE,
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
-from faithtui.formats.readers.values.any_spelling import (
+from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     has_any_key,
     has_keys,

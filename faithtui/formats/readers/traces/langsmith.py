@@ -26,7 +26,7 @@ from faithtui.formats.readers.traces.standard_keys import (
     LANGSMITH_RUN,
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
-from faithtui.formats.readers.values.any_spelling import AnySpelling, has_any_key, has_keys
+from faithtui.formats.readers.values.key_spellings import AnySpelling, has_any_key, has_keys
 from faithtui.formats.readers.values.messages import make_dict_without_none
 
 _EVIDENCE: Final = ("retriever", "tool")

@@ -28,7 +28,7 @@ from faithtui.formats.readers.traces.exchanges import (
     parse_json_or_keep_text,
     read_output_of_step,
 )
-from faithtui.formats.readers.traces.reranking import EvidenceOfSpans
+from faithtui.formats.readers.traces.span_evidence import EvidenceOfSpans
 from faithtui.formats.readers.traces.standard_keys import (
     ANNOTATION,
     SPAN,
@@ -36,7 +36,7 @@ from faithtui.formats.readers.traces.standard_keys import (
 )
 from faithtui.formats.readers.traces.trace_reader import TraceReader
 from faithtui.formats.readers.traces.unknown_fields import UnknownFields
-from faithtui.formats.readers.values.any_spelling import (
+from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     ShapeError,
     has_any_key,

@@ -13,7 +13,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from faithtui.formats.readers.values.any_spelling import normalise_key_spelling
+from faithtui.formats.readers.values.key_spellings import normalise_key_spelling
 
 
 def _split_words(words: str) -> frozenset[str]:

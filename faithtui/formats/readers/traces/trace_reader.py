@@ -28,7 +28,7 @@ from faithtui.formats.readers.traces.exchanges import (
     make_conversation_from_exchanges,
     make_sortable_time,
 )
-from faithtui.formats.readers.values.any_spelling import AnySpelling, ShapeError
+from faithtui.formats.readers.values.key_spellings import AnySpelling, ShapeError
 
 _PLACE: Final = "_place"
 

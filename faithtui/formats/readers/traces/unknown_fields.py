@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Self
 
-from faithtui.formats.readers.values.any_spelling import normalise_key_spelling
 from faithtui.formats.readers.values.cells import parse_list_or_object_or_keep_text
+from faithtui.formats.readers.values.key_spellings import normalise_key_spelling
 
 _MOST_CHARACTERS: Final = 2_000
 """Of the JSON of a value that is kept; a prompt is longer."""

@@ -12,7 +12,7 @@ from typing import Final
 
 from faithtui.domain.limits import Limit
 from faithtui.formats.json_lines import make_storable_json, parse_inner_json
-from faithtui.formats.readers.values.any_spelling import ShapeError
+from faithtui.formats.readers.values.key_spellings import ShapeError
 
 LITERAL: Final = Limit("a Python list in a cell", 4_000_000, "characters", "write the list as JSON")
 """Of a cell that is a Python literal: its syntax tree takes a hundred times as much memory."""

@@ -22,7 +22,7 @@ from faithtui.domain.conversation import (
 from faithtui.domain.labels.imported_verdicts import ImportedJudgement, ImportedVerdict
 from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.formats.readers.conversation_json import check_name_length, choose_group_from_metadata
-from faithtui.formats.readers.values.any_spelling import ShapeError, normalise_key_spelling
+from faithtui.formats.readers.values.key_spellings import ShapeError, normalise_key_spelling
 from faithtui.formats.readers.values.passages import PassageList
 
 PER_TURN = "per_turn"

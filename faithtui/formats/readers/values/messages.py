@@ -14,13 +14,13 @@ from faithtui.domain.conversation import Image
 from faithtui.errors import InputError
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import describe_json
-from faithtui.formats.readers.values.any_spelling import (
+from faithtui.formats.readers.values.cells import parse_list_or_object_or_keep_text
+from faithtui.formats.readers.values.draft import ConversationDraft, TurnDraft
+from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     ShapeError,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.cells import parse_list_or_object_or_keep_text
-from faithtui.formats.readers.values.draft import ConversationDraft, TurnDraft
 from faithtui.formats.readers.values.passages import (
     PassageList,
     read_passage_list,

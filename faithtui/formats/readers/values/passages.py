@@ -12,7 +12,7 @@ from typing import Final
 
 from faithtui.domain.conversation import Document
 from faithtui.formats.json_lines import describe_json, parse_inner_json
-from faithtui.formats.readers.values.any_spelling import (
+from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     ShapeError,
     has_any_key,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, cast
 
-from faithtui.formats.readers.values.any_spelling import normalise_key_spelling
+from faithtui.formats.readers.values.key_spellings import normalise_key_spelling
 
 _ANSWERS: Final = frozenset(
     ("answer", "summary", "response", "result", "text", "content", "context", "output", "message")

@@ -4,10 +4,10 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from faithtui.domain.text.spelling import find_nearest_word
+from faithtui.domain.text.near_spellings import find_nearest_word
 from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.errors import ConfigError
-from faithtui.formats.readers.values.any_spelling import normalise_key_spelling
+from faithtui.formats.readers.values.key_spellings import normalise_key_spelling
 
 _MEANT: Final = {
     **dict.fromkeys(

@@ -9,10 +9,14 @@ from faithtui.domain.text.visible_text import make_visible
 from faithtui.tui.metric_words import capitalise
 from faithtui.tui.review import position
 from faithtui.tui.review.evidence.image_opener import OPEN_IMAGE
-from faithtui.tui.review.lines import claims as draw_claims
-from faithtui.tui.review.lines import evidence as draw_evidence
-from faithtui.tui.review.lines.images import NumberedImage, map_images_to_numbers, number_images
-from faithtui.tui.review.lines.transcript import transcript_lines
+from faithtui.tui.review.lines import claim_lines as draw_claims
+from faithtui.tui.review.lines import evidence_lines as draw_evidence
+from faithtui.tui.review.lines.image_lines import (
+    NumberedImage,
+    map_images_to_numbers,
+    number_images,
+)
+from faithtui.tui.review.lines.transcript_lines import transcript_lines
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.screen.controller import Controller

@@ -7,7 +7,7 @@ from textual.binding import Binding
 
 from faithtui.domain.judging.image_addresses import format_address_without_secrets
 from faithtui.tui.review.evidence.external_image_viewer import SUFFIXES, explain_blocked_url
-from faithtui.tui.review.lines.images import NumberedImage, image_list_lines
+from faithtui.tui.review.lines.image_lines import NumberedImage, image_list_lines
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.screen.main_screen import FaithScreen

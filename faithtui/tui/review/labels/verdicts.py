@@ -10,7 +10,7 @@ from faithtui.domain.labels.annotations import REASON_CODES, Action, LabelMark
 from faithtui.store.records import ClaimView
 from faithtui.tui.review.labels import verdict_keys
 from faithtui.tui.review.labels.verdict_keys import list_typed_keys
-from faithtui.tui.review.lines.verdict import VERDICT_IDS, list_verdict_choices
+from faithtui.tui.review.lines.verdict_lines import VERDICT_IDS, list_verdict_choices
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, make_chosen_row_callback
 

@@ -9,15 +9,15 @@ from faithtui.domain.text.evidence import find_source_sentence
 from faithtui.domain.text.texts import TokenisedText
 from faithtui.domain.text.tokens import Word
 from faithtui.store.records import ClaimView, ReviewView, TurnView
-from faithtui.tui.review.lines.claims import index_passages_by_number, passage_name_pieces
-from faithtui.tui.review.lines.evidence import (
+from faithtui.tui.review.lines.claim_lines import index_passages_by_number, passage_name_pieces
+from faithtui.tui.review.lines.evidence_lines import (
     RankedPassageView,
     TokenisedView,
     highlight_unsupported_words,
     make_one_line_piece,
     tokenise_claim,
 )
-from faithtui.tui.review.lines.images import image_placeholder_lines, map_images_to_numbers
+from faithtui.tui.review.lines.image_lines import image_placeholder_lines, map_images_to_numbers
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, escape_text, make_line, wrap
 
 if TYPE_CHECKING:

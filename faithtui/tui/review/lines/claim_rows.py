@@ -14,7 +14,7 @@ from faithtui.domain.ids import ClaimId
 from faithtui.domain.labels.annotations import Action
 from faithtui.domain.labels.label_sets import LabelSet
 from faithtui.store.records import ClaimView, ReviewView, WindowRow
-from faithtui.tui.review.lines.claims import (
+from faithtui.tui.review.lines.claim_lines import (
     NO_EXTRAS,
     ClaimListExtras,
     index_passages_by_number,

@@ -10,9 +10,9 @@ from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.errors import ExportError
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
-from faithtui.judges.recording import ReplyRecorder
 from faithtui.judges.registry import make_judge_fingerprint
 from faithtui.judges.replay_judge import ReplayJudge
+from faithtui.judges.reply_recorder import ReplyRecorder
 from faithtui.metrics.registry import METRICS
 from faithtui.store.records import RunState
 from faithtui.store.store import Store

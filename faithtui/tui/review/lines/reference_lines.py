@@ -9,7 +9,7 @@ from faithtui.domain.integrity.missing_facts import MissingFact
 from faithtui.domain.text.evidence import compute_weighted_word_overlap
 from faithtui.store.records import ClaimView, ReviewView, TruthView, TurnView
 from faithtui.tui.metric_words import get_reference_noun_plural, reference_letter
-from faithtui.tui.review.lines.evidence import (
+from faithtui.tui.review.lines.evidence_lines import (
     STANCE_LOOKS,
     TokenisedView,
     list_joint_truth_sets,
@@ -17,7 +17,7 @@ from faithtui.tui.review.lines.evidence import (
     make_one_line_piece,
     tokenise_claim,
 )
-from faithtui.tui.review.lines.images import image_placeholder_lines, map_images_to_numbers
+from faithtui.tui.review.lines.image_lines import image_placeholder_lines, map_images_to_numbers
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, escape_text, make_line, wrap
 

@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.labels.annotations import Action, MarkedPassage, toggle_evidence_mark
 from faithtui.store.records import ClaimView, DocumentView, ReviewView
-from faithtui.tui.review.lines.evidence import (
+from faithtui.tui.review.lines.evidence_lines import (
     RankedPassageView,
     TokenisedView,
     add_reviewer_evidence,

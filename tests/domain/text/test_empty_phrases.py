@@ -1,6 +1,6 @@
 import pytest
 
-from faithtui.domain.text.framing import blank_out_citations, find_statement
+from faithtui.domain.text.empty_phrases import blank_out_citations, find_statement
 
 
 @pytest.mark.parametrize(

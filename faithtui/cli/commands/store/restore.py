@@ -2,7 +2,7 @@
 
 import typer
 
-from faithtui.cli.commands.archive import RunsArgument, archive_or_restore_runs
+from faithtui.cli.commands.store.archive import RunsArgument, archive_or_restore_runs
 from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_options
 
 

@@ -13,7 +13,7 @@ from faithtui.store.annotations.blind_view import hide_judge_verdicts
 from faithtui.store.records import ClaimView, EvidenceView, ReviewView
 from faithtui.store.store import Store
 from faithtui.tui.review.lines.claim_card import claim_card_lines
-from faithtui.tui.review.lines.evidence import (
+from faithtui.tui.review.lines.evidence_lines import (
     excerpt_passage,
     find_and_rank_claim_passages,
     full_passage_lines,
@@ -23,8 +23,8 @@ from faithtui.tui.review.lines.evidence import (
     tokenise_view,
 )
 from faithtui.tui.review.lines.lazy_mapping import LazyMapping
-from faithtui.tui.review.lines.references import reference_lines
-from faithtui.tui.review.lines.verdict import VerdictView, verdict_lines
+from faithtui.tui.review.lines.reference_lines import reference_lines
+from faithtui.tui.review.lines.verdict_lines import VerdictView, verdict_lines
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.theme.lines import Line, count_cells_of_pieces
 from tests.tui.building import SHOES_SAID, SHOES_TRUTHS, SPEC, Said, assessments, save, shop

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from faithtui.tui.review.lines.title import title_pieces
+from faithtui.tui.review.lines.title_lines import title_pieces
 from faithtui.tui.theme.lines import count_cells_of_pieces
 
 NAMES = ("audit", "everything that the night shift could not agree on", "質問の待ち行列" * 5)

@@ -3,7 +3,7 @@ from collections.abc import Coroutine
 
 import pytest
 
-from faithtui.engine.calls.answer_gathering import BEGUN_TOGETHER, await_all
+from faithtui.engine.calls.await_all import BEGUN_TOGETHER, await_all
 from faithtui.errors import JudgeTimeout
 
 

@@ -7,7 +7,7 @@ import pytest
 from faithtui.domain.labels.annotations import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.review.evidence.evidence_marking import EvidenceDialog
+from faithtui.tui.review.evidence.evidence_marks import EvidenceDialog
 from faithtui.tui.review.review_screen import ReviewScreen
 from tests.tui.driving import calm, press, reviewing, status, text_of
 from tests.tui.review.reviewing import stored

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.conversation import Image, Span
 from faithtui.store.records import ClaimView, ReviewView, TurnView
-from faithtui.tui.review.lines.images import image_placeholder_lines, map_images_to_numbers
+from faithtui.tui.review.lines.image_lines import image_placeholder_lines, map_images_to_numbers
 from faithtui.tui.review.lines.markup import strip_markdown_and_shorten_urls
 from faithtui.tui.theme.lines import PANE_TEXT_LIMIT, Line, Piece, escape_line, escape_text, wrap
 

@@ -16,7 +16,7 @@ from faithtui.domain.exported_conversation import ExportConversation
 from faithtui.domain.ids import ItemId, RunId, SampleId
 from faithtui.domain.labels.annotations import Action, Event, LabelMark, MarkedPassage
 from faithtui.errors import StoreError
-from faithtui.store.runs.run_export import (
+from faithtui.store.runs.export_reader import (
     select_conversation_character_counts,
     split_run_into_number_ranges,
 )

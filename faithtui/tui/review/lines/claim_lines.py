@@ -14,7 +14,7 @@ from faithtui.store.records import (
     WindowVerdictView,
 )
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.review.lines.windows import format_turn_numbers
+from faithtui.tui.review.lines.window_lines import format_turn_numbers
 from faithtui.tui.review.position import (
     ReviewPosition,
     list_claims,

@@ -10,7 +10,7 @@ from faithtui.metrics.registry import find_metric
 from faithtui.store.annotations.blind_view import hide_judge_verdicts
 from faithtui.store.records import ReviewView
 from faithtui.store.store import Store
-from faithtui.tui.review.lines.windows import TEXT_FROM, window_list_lines
+from faithtui.tui.review.lines.window_lines import TEXT_FROM, window_list_lines
 from faithtui.tui.review.position import ReviewPosition
 from tests.tui.building import shop
 

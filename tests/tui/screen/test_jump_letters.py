@@ -8,7 +8,7 @@ from textual.command import CommandPalette
 from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp
 from faithtui.tui.keymap.key_names import format_key
-from faithtui.tui.screen.jump import (
+from faithtui.tui.screen.jump_letters import (
     JUMP_LETTERS,
     JumpLabel,
     JumpScreen,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from faithtui.tui.review.lines.verdict import format_conversation_score
+from faithtui.tui.review.lines.verdict_lines import format_conversation_score
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.samples.queue import QueuePosition
 from faithtui.tui.theme.lines import Piece, count_cells_of_pieces, escape_line, fit_text

@@ -9,8 +9,8 @@ from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_words import get_reference_noun_plural, reference_letter
-from faithtui.tui.review.lines.claims import is_judge_wording_unlike_label
-from faithtui.tui.review.lines.evidence import (
+from faithtui.tui.review.lines.claim_lines import is_judge_wording_unlike_label
+from faithtui.tui.review.lines.evidence_lines import (
     STANCE_LOOKS,
     STANCE_WORDS,
     format_other_windows,

@@ -12,8 +12,8 @@ from faithtui.metrics.registry import find_metric
 from faithtui.store.records import ReviewView
 from faithtui.store.store import Store
 from faithtui.tui.review.lines.claim_card import find_nearest_sentence
-from faithtui.tui.review.lines.evidence import tokenise_view
-from faithtui.tui.review.lines.transcript import TURNS_AROUND, ExchangeLines, exchange_lines
+from faithtui.tui.review.lines.evidence_lines import tokenise_view
+from faithtui.tui.review.lines.transcript_lines import TURNS_AROUND, ExchangeLines, exchange_lines
 from tests.tui.building import shop
 
 METRIC = find_metric("turn-faithfulness").spec

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from faithtui.errors import ExportError
-from faithtui.judges.recording import ReplyRecorder
 from faithtui.judges.replay_judge import ReplayJudge
+from faithtui.judges.reply_recorder import ReplyRecorder
 from tests.judges.questions import question
 
 
