@@ -34,7 +34,7 @@ from faithtui.errors import FaithtuiError
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.metrics.base import Metric
 from faithtui.metrics.findings import WindowFindings, assess_window, has_context
-from faithtui.metrics.registry import build, drop_default_options, options_to_json
+from faithtui.metrics.registry import build, drop_default_options, metric_options_to_json
 from faithtui.store.records import ItemState, RunSpec, RunState
 from faithtui.store.runs.run_records import IMPORTED_FINGERPRINT
 from faithtui.store.store import Store
@@ -338,7 +338,7 @@ def _create_run(
     fingerprint: str,
     conversations: Collection[ConversationId],
 ) -> RunId:
-    options = options_to_json(metric)
+    options = metric_options_to_json(metric)
     spec = RunSpec(
         sources=(source,),
         metric=metric.spec.key,

@@ -137,7 +137,7 @@ def list_judge_choices(
         choice = _make_judge_choice(each, keys, prices, words, answering, silent)
         if choice is not None:
             found.append(choice)
-    return [*found, *_list_providers_without_models(found, keys)]
+    return [*found, *_list_providers_without_listed_models(found, keys)]
 
 
 async def find_local_servers(
@@ -288,7 +288,7 @@ def _make_price_sort_key(judge: _JudgeAddress, prices: PriceTable) -> tuple[str,
     return judge.judge.partition(":")[0], price, judge.judge
 
 
-def _list_providers_without_models(
+def _list_providers_without_listed_models(
     found: Sequence[JudgeChoice], keys: _KeyLookup
 ) -> Iterable[JudgeChoice]:
     """Name providers none of whose models is listed, with what it takes to use them."""

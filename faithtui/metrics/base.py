@@ -248,7 +248,7 @@ class Metric(Protocol[FindingsT]):
     def windows(self, conversation: Conversation) -> tuple[Window, ...]:
         """Cut the conversation; () when the metric finds nothing to judge."""
 
-    def why_skipped(self, conversation: Conversation) -> str | None:
+    def explain_skip(self, conversation: Conversation) -> str | None:
         """Say why the metric does not apply to this conversation; None when it does."""
 
     def gather(

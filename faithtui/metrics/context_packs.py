@@ -187,7 +187,7 @@ def _join_pieces(pieces: Iterable[_Piece]) -> str:
     return "".join(piece.text for piece in pieces).strip()
 
 
-def _make_cut_before_separator(separator: str) -> Cut:
+def _make_splitter_before_separator(separator: str) -> Cut:
     """Cut before every separator."""
 
     def cut_text(text: str) -> list[str]:
@@ -197,7 +197,7 @@ def _make_cut_before_separator(separator: str) -> Cut:
     return cut_text
 
 
-def _make_cut_after_match(end: re.Pattern[str]) -> Cut:
+def _make_splitter_after_match(end: re.Pattern[str]) -> Cut:
     """Cut after every match."""
 
     def cut_text(text: str) -> list[str]:
@@ -208,14 +208,14 @@ def _make_cut_after_match(end: re.Pattern[str]) -> Cut:
 
 
 _AT_SENTENCES: tuple[Cut, ...] = (
-    _make_cut_before_separator("\n\n\n"),
-    _make_cut_after_match(_SENTENCE_END),
-    _make_cut_after_match(_PHRASE_END),
-    _make_cut_before_separator(" "),
+    _make_splitter_before_separator("\n\n\n"),
+    _make_splitter_after_match(_SENTENCE_END),
+    _make_splitter_after_match(_PHRASE_END),
+    _make_splitter_before_separator(" "),
     list,
 )
 _AT_WORDS: tuple[Cut, ...] = (
-    _make_cut_before_separator(" "),
-    _make_cut_before_separator("\n"),
+    _make_splitter_before_separator(" "),
+    _make_splitter_before_separator("\n"),
     list,
 )

@@ -184,7 +184,7 @@ class DeepEvalExFaithfulness:
         """Cut the conversation into windows of one interaction each."""
         return cut_answer_windows(conversation, answers_alone=self.answers_alone or self.as_peer)
 
-    def why_skipped(self, conversation: Conversation) -> str | None:
+    def explain_skip(self, conversation: Conversation) -> str | None:
         """Say why there is no answer to judge; never under the peer's rules, which fail then."""
         return None if self.as_peer else why_no_answer(conversation, self.windows(conversation))
 

@@ -185,7 +185,7 @@ def _read_field_docstrings(made: type[Any]) -> dict[str, str]:
     return words
 
 
-def options_to_json(metric: Metric[Any]) -> dict[str, object]:
+def metric_options_to_json(metric: Metric[Any]) -> dict[str, object]:
     """Read a metric's options back, as JSON values; an object is kept as its text."""
     values = {name: getattr(metric, name) for name in list_option_names(metric.spec.key)}
     return {

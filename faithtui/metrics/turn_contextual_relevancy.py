@@ -132,7 +132,7 @@ class TurnContextualRelevancy:
         parts = split_into_interactions(conversation.turns, answers_alone=self.answers_alone)
         return cut_sliding_windows(parts, self.window_size)
 
-    def why_skipped(self, conversation: Conversation) -> str | None:
+    def explain_skip(self, conversation: Conversation) -> str | None:
         """Say why there is nothing to judge; never under the peer's rules, which score it 1."""
         if self.as_peer:
             return None
@@ -142,7 +142,7 @@ class TurnContextualRelevancy:
                 return "no user turn"
             return "no answered user turn"
         reasons = {
-            view.why_skipped for view in make_window_views(conversation, windows, as_peer=False)
+            view.explain_skip for view in make_window_views(conversation, windows, as_peer=False)
         }
         return next((each for each in (None, NO_MESSAGE) if each in reasons), NO_CONTEXT)
 

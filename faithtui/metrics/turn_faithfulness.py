@@ -142,7 +142,7 @@ class TurnFaithfulness:
         parts = split_into_interactions(conversation.turns, answers_alone=self.answers_alone)
         return cut_sliding_windows(parts, self.window_size)
 
-    def why_skipped(self, conversation: Conversation) -> str | None:
+    def explain_skip(self, conversation: Conversation) -> str | None:
         """Say why there is nothing to judge; never under the peer's rules, which score it 1."""
         if self.as_peer:
             return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from faithtui.tui.screen.main_screen import FaithScreen
 
 if TYPE_CHECKING:
-    from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
+    from faithtui.tui.adjudication.adjudication_screen import AdjudicationScreen
     from faithtui.tui.agreement.agreement_screen import AgreementScreen
     from faithtui.tui.conversations.conversations_screen import ConversationsScreen
     from faithtui.tui.integrity.integrity_screen import IntegrityScreen
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         ProgressScreen,
         IntegrityScreen,
         QueuesScreen,
-        AdjudicateScreen,
+        AdjudicationScreen,
         SettingsScreen,
     ]
 
@@ -82,7 +82,7 @@ SCREENS = {
     "adjudicate": ScreenEntry(
         "d",
         "Where annotators differ, and how good each rater is",
-        "adjudication.adjudication_screen:AdjudicateScreen",
+        "adjudication.adjudication_screen:AdjudicationScreen",
     ),
     "settings": ScreenEntry(
         "s",

@@ -165,7 +165,7 @@ class ScreenSwitcher:
 
     def ask_where_to_go(self) -> None:
         """Ask which screen."""
-        from faithtui.tui.screen.dialogs import GoDialog
+        from faithtui.tui.screen.go_to_dialog import GoToDialog
 
         screen = self.app.screen
 
@@ -177,7 +177,7 @@ class ScreenSwitcher:
             elif name is not None and isinstance(screen.focused, VirtualList):
                 screen.focused.action_go_to_first_or_last(0)
 
-        self.app.input_queue.open_window(GoDialog(), show_chosen_screen)
+        self.app.input_queue.open_window(GoToDialog(), show_chosen_screen)
 
     def show_jump_labels(self) -> None:
         """Put a letter on everything that one can go to."""

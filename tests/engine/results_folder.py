@@ -18,7 +18,7 @@ from faithtui.engine.shards.judgement_json import Judgement, judgement_to_json_t
 from faithtui.engine.shards.results_schema import FORMAT, TableName, make_schema
 from faithtui.formats.writers.conversations import conversation_to_json
 from faithtui.metrics.findings import WindowFindings, assess_window
-from faithtui.metrics.registry import build, options_to_json
+from faithtui.metrics.registry import build, metric_options_to_json
 
 METRIC = build("turn-faithfulness", {})
 
@@ -67,7 +67,7 @@ def _make_manifest(shards: Sequence[str]) -> dict[str, Any]:
             "metric": METRIC.spec.key,
             "metric_version": METRIC.spec.version,
             "peer": METRIC.spec.peer,
-            "options": value_json(options_to_json(METRIC)),
+            "options": value_json(metric_options_to_json(METRIC)),
             "rule": value_json(METRIC.rule),
             "judge": "offline",
             "judge_fingerprint": "offline/test",

@@ -15,7 +15,7 @@ from faithtui.domain.scores import ScoreState, make_empty_score
 from faithtui.engine.dataset_import import ImportResult, import_files
 from faithtui.engine.exports.run_exports import RunExporter, RunExportRequest
 from faithtui.engine.imported_runs import _choose_item_state, _judgement_to_dict
-from faithtui.metrics.registry import build, options_to_json
+from faithtui.metrics.registry import build, metric_options_to_json
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.store.building import SPEC, assess, imported, make_conversation
@@ -86,9 +86,9 @@ def save_run(store: Store, options: Mapping[str, object], metric: str = METRIC) 
     spec = replace(
         SPEC,
         metric=metric,
-        options=options_to_json(made),
+        options=metric_options_to_json(made),
         rule=made.rule,
-        strategy=str(options_to_json(made).get("strategy")),
+        strategy=str(metric_options_to_json(made).get("strategy")),
         judge_fingerprint=f"offline {json.dumps(options)}",
     )
     # Where a verdict is missing, only the peer's rules have a score.

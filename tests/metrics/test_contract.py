@@ -26,7 +26,7 @@ from faithtui.metrics.registry import (
     build,
     describe_options,
     list_option_names,
-    options_to_json,
+    metric_options_to_json,
 )
 from tests.metrics.scripted import (
     Json,
@@ -116,8 +116,8 @@ def test_one_turn_with_context_is_enough_to_be_judged(
     entry: MetricEntry, strategy: str, turns: tuple[Turn, ...]
 ) -> None:
     metric = build(entry.spec.key, {"strategy": strategy})
-    assert metric.why_skipped(conversation(*turns)) is None
-    assert metric.why_skipped(conversation(*WITH)) is None
+    assert metric.explain_skip(conversation(*turns)) is None
+    assert metric.explain_skip(conversation(*WITH)) is None
 
 
 # What comes out
@@ -386,7 +386,7 @@ def test_the_digest_of_the_prompts_is_64_digits(entry: MetricEntry) -> None:
 def test_a_metric_is_a_frozen_value(entry: MetricEntry) -> None:
     metric = build(entry.spec.key, {})
     assert dataclasses.is_dataclass(entry.make)
-    name = next(iter(options_to_json(metric)))
+    name = next(iter(metric_options_to_json(metric)))
     with pytest.raises(dataclasses.FrozenInstanceError):
         setattr(metric, name, None)
     assert build(entry.spec.key, {}) == metric
@@ -396,9 +396,9 @@ def test_a_metric_is_a_frozen_value(entry: MetricEntry) -> None:
 def test_options_come_back_through_json(entry: MetricEntry) -> None:
     for options in ways(entry):
         metric = build(entry.spec.key, options)
-        kept = json.loads(json.dumps(options_to_json(metric)))
+        kept = json.loads(json.dumps(metric_options_to_json(metric)))
         assert build(entry.spec.key, kept) == metric
-        assert options_to_json(build(entry.spec.key, kept)) == kept
+        assert metric_options_to_json(build(entry.spec.key, kept)) == kept
 
 
 @each_metric

@@ -414,7 +414,7 @@ async def test_an_image_is_enough_too() -> None:
 async def test_answers_alone_can_be_judged_on_request_but_not_by_the_peer() -> None:
     talked = conversation(Turn("assistant", "A0.", (Document("D0."),)))
     assert deepevalex().windows(talked) == ()
-    assert deepevalex().why_skipped(talked) == "no user turn"
+    assert deepevalex().explain_skip(talked) == "no user turn"
     assessments, _ = await judge(deepevalex(answers_alone=True), talked, ScriptedAsk(facts(1)))
     assert labels(assessments) == [["yes", "no"]]
     with pytest.raises(MissingParameters) as caught:
@@ -425,7 +425,7 @@ async def test_answers_alone_can_be_judged_on_request_but_not_by_the_peer() -> N
 async def test_the_peer_needs_an_answer() -> None:
     using = deepevalex(as_peer=True)
     for turns in ((), (Turn("user", "Q?"),)):
-        assert using.why_skipped(conversation(*turns)) is None
+        assert using.explain_skip(conversation(*turns)) is None
         with pytest.raises(MissingParameters) as caught:
             await judge(using, conversation(*turns), ScriptedAsk({}))
         assert caught.value.names == ("actual_output",)
@@ -437,7 +437,7 @@ def test_a_conversation_without_any_known_context_is_skipped(
 ) -> None:
     talked = conversation(Turn("user", "Q?"), Turn("assistant", "A.", documents))
     expected = "no retrieval context" if documents is None else None
-    assert deepevalex().why_skipped(talked) == expected
+    assert deepevalex().explain_skip(talked) == expected
 
 
 # Failures, by the peer's names

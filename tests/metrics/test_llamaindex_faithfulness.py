@@ -24,7 +24,7 @@ from faithtui.errors import (
 )
 from faithtui.judges.base import StopReason
 from faithtui.metrics.context_packs import estimate_tokens
-from faithtui.metrics.registry import options_to_json
+from faithtui.metrics.registry import metric_options_to_json
 from tests.metrics.plain_replies import (
     PlainJudge,
     Said,
@@ -209,7 +209,7 @@ async def test_an_answer_of_unknown_context_is_skipped() -> None:
 def test_a_conversation_without_an_answer_to_judge_is_skipped(
     conversation: object, reason: str | None
 ) -> None:
-    assert metric().why_skipped(conversation) == reason  # type: ignore[arg-type]  # parametrized
+    assert metric().explain_skip(conversation) == reason  # type: ignore[arg-type]  # parametrized
 
 
 async def test_an_answer_alone_is_judged_when_that_is_wanted() -> None:
@@ -427,7 +427,7 @@ def test_llm_names_the_judge(llm: str | None, judge: str | None) -> None:
 def test_options_that_cannot_be_meant_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match=next(iter(options))):
         metric(**options)
-    assert options_to_json(metric(**options, as_peer=True)).items() >= options.items()
+    assert metric_options_to_json(metric(**options, as_peer=True)).items() >= options.items()
 
 
 async def test_answers_are_judged_at_the_same_time() -> None:

@@ -189,7 +189,7 @@ async def test_unknown_contexts_are_missing() -> None:
 
 @pytest.mark.parametrize("turns", [(), (Turn("user", "Why?"),)])
 async def test_without_an_answer_the_response_is_missing(turns: tuple[Turn, ...]) -> None:
-    assert PEER.why_skipped(make_conversation(*turns)) is None
+    assert PEER.explain_skip(make_conversation(*turns)) is None
     with pytest.raises(MissingParameters) as caught:
         await judged(PEER, make_conversation(*turns), PlainJudge())
     assert caught.value.names == ("response",)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from faithtui.errors import ConfigError
 from faithtui.metrics.llamaindex.templates import adapt_template
 from faithtui.metrics.llamaindex_faithfulness import HOLES, LlamaIndexFaithfulness
-from faithtui.metrics.registry import build, drop_default_options, options_to_json
+from faithtui.metrics.registry import build, drop_default_options, metric_options_to_json
 from tests.metrics.plain_replies import KEY, PlainJudge, answer, judged, metric, odd_words
 
 EVAL = 'Is {query_str} in {context_str}? Say {{"x": YES}} or NO.'
@@ -154,11 +154,11 @@ def test_options_can_be_stored_and_read_back() -> None:
         eval_template=EVAL,
         refine_template=Brackets("[existing_answer] {x} [query_str] [context_msg]"),
     )
-    stored = json.loads(json.dumps(options_to_json(made)))
+    stored = json.loads(json.dumps(metric_options_to_json(made)))
     assert stored["eval_template"] == EVAL
     assert stored["refine_template"] == "{existing_answer} {{x}} {query_str} {context_str}"
     again = build(KEY, stored)
-    assert options_to_json(again) == options_to_json(made)
+    assert metric_options_to_json(again) == metric_options_to_json(made)
     assert again.prompt_digest == made.prompt_digest
     assert drop_default_options(KEY, stored) == {
         "eval_template": EVAL,
@@ -189,7 +189,7 @@ async def test_the_peer_takes_texts_as_they_are() -> None:
 async def test_the_peer_takes_objects_without_holes() -> None:
     made = metric(eval_template=Brackets("{x} [query_str]"), as_peer=True)
     assert await asked(made, "Context.") == ["{x} The answer."]
-    again = build(KEY, options_to_json(made))
+    again = build(KEY, metric_options_to_json(made))
     assert again.eval_template == "{x} {query_str}"  # type: ignore[attr-defined]  # this metric's
     assert await asked(again, "Context.") == ["{x} The answer."]  # type: ignore[arg-type]  # too
 

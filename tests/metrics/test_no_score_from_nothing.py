@@ -232,7 +232,7 @@ def test_nothing_retrieved_is_not_the_same_as_nobody_knowing() -> None:
     unknown = conversation(Turn("user", "Q?"), Turn("assistant", "A0."))
     empty = conversation(Turn("user", "Q?"), Turn("assistant", "A0.", ()))
     blank = conversation(Turn("user", "Q?"), Turn("assistant", "A0.", (Document(" "),)))
-    assert [metric().why_skipped(each) for each in (unknown, empty, blank)] == [
+    assert [metric().explain_skip(each) for each in (unknown, empty, blank)] == [
         "no retrieval context",
         None,
         None,

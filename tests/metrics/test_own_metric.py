@@ -74,7 +74,7 @@ class Own:
             split_into_interactions(conversation.turns, answers_alone=True), 1
         )
 
-    def why_skipped(self, conversation: Conversation) -> str | None:
+    def explain_skip(self, conversation: Conversation) -> str | None:
         return None
 
     def gather(

@@ -271,8 +271,8 @@ def test_the_reason_for_skipping_is_named_and_the_peer_never_skips(
     turns: tuple[Turn, ...], reason: str | None
 ) -> None:
     talked = conversation(*turns)
-    assert ragas().why_skipped(talked) == reason
-    assert ragas(as_peer=True).why_skipped(talked) is None
+    assert ragas().explain_skip(talked) == reason
+    assert ragas(as_peer=True).explain_skip(talked) is None
 
 
 async def test_answers_alone_can_be_judged_on_request() -> None:

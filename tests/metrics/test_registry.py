@@ -12,7 +12,7 @@ from faithtui.metrics.registry import (
     drop_default_options,
     find_metric,
     list_option_names,
-    options_to_json,
+    metric_options_to_json,
 )
 from faithtui.metrics.turn_faithfulness import TurnFaithfulness
 
@@ -60,7 +60,7 @@ def test_prompts_are_no_option() -> None:
     ],
 )
 def test_options_are_read_from_text(name: str, text: str, value: object) -> None:
-    assert options_to_json(build(KEY, {name: text}))[name.replace("-", "_")] == value
+    assert metric_options_to_json(build(KEY, {name: text}))[name.replace("-", "_")] == value
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_value_of_the_wrong_kind_or_out_of_range_is_refused(name: str, value: 
 
 
 def test_defaults_are_the_peers() -> None:
-    assert options_to_json(build(KEY, {})) == {
+    assert metric_options_to_json(build(KEY, {})) == {
         "strategy": "evidence",
         "threshold": 0.5,
         "strict_mode": False,
@@ -103,7 +103,7 @@ def test_own_prompts_go_into_the_metric(tmp_path: Path) -> None:
     (tmp_path / "reason.txt").write_text("Why $score? $findings", encoding="utf-8")
     own = build(KEY, {}, prompts_dir=tmp_path)
     assert own.prompt_digest != build(KEY, {}).prompt_digest
-    assert options_to_json(own) == options_to_json(build(KEY, {}))
+    assert metric_options_to_json(own) == metric_options_to_json(build(KEY, {}))
 
 
 options = st.fixed_dictionaries(
@@ -128,7 +128,7 @@ options = st.fixed_dictionaries(
 @given(options)
 def test_every_option_comes_back_as_it_was_given(given_options: dict[str, object]) -> None:
     metric = build(KEY, given_options)
-    kept = options_to_json(metric)
+    kept = metric_options_to_json(metric)
     assert {name: kept[name] for name in given_options} == given_options
     assert build(KEY, kept) == metric
 
@@ -142,10 +142,10 @@ def test_options_written_as_text_mean_the_same(given_options: dict[str, object])
 @pytest.mark.parametrize("each", METRICS, ids=lambda each: str(each.spec.key))
 def test_the_defaults_of_every_metric_can_be_written_as_text(each: MetricEntry) -> None:
     key = each.spec.key
-    for name, value in options_to_json(build(key, {})).items():
+    for name, value in metric_options_to_json(build(key, {})).items():
         if isinstance(value, str | bool | int | float | None):
             assert build(key, {name.replace("_", "-"): str(value)}) == build(key, {})
-    assert drop_default_options(key, options_to_json(build(key, {}))) == {}
+    assert drop_default_options(key, metric_options_to_json(build(key, {}))) == {}
 
 
 @pytest.mark.parametrize("each", METRICS, ids=lambda each: str(each.spec.key))
@@ -165,9 +165,9 @@ def test_only_options_that_differ_from_the_defaults_are_changed_ones() -> None:
     metric = build(
         "turn-faithfulness", {"window_size": "3", "threshold": "none", "strategy": "window"}
     )
-    changed = drop_default_options("turn-faithfulness", options_to_json(metric))
+    changed = drop_default_options("turn-faithfulness", metric_options_to_json(metric))
     assert changed == {"window_size": 3, "threshold": None}
-    stored = options_to_json(metric)
+    stored = metric_options_to_json(metric)
     kept = drop_default_options("turn-faithfulness", stored, keep_rules=True)
     assert kept == {**changed, "strategy": "window"}
     again = {name: str(value) for name, value in changed.items()}

@@ -8,7 +8,7 @@ from faithtui.domain.conversation import Document, Image, Turn
 from faithtui.domain.judging.tasks import ConcludeReasons
 from faithtui.domain.scores import Score, ScoreState
 from faithtui.errors import ConfigError, ImagesNotSupported, MetricError, PeerFails
-from faithtui.metrics.registry import build, options_to_json
+from faithtui.metrics.registry import build, metric_options_to_json
 from tests.metrics.relevancy import KEY, relevancy, served, statement
 from tests.metrics.scripted import (
     ScriptedAsk,
@@ -29,7 +29,7 @@ PAGE = Image("1" * 64, "image/png")
 
 
 def test_defaults_are_the_peers() -> None:
-    assert options_to_json(relevancy()) == {
+    assert metric_options_to_json(relevancy()) == {
         "strategy": "evidence",
         "threshold": 0.5,
         "strict_mode": False,
@@ -164,13 +164,13 @@ def test_the_reason_for_skipping_is_named_and_the_peer_never_skips(
     turns: tuple[Turn, ...], reason: str | None
 ) -> None:
     talked = conversation(*turns)
-    assert relevancy().why_skipped(talked) == reason
-    assert relevancy(as_peer=True).why_skipped(talked) is None
+    assert relevancy().explain_skip(talked) == reason
+    assert relevancy(as_peer=True).explain_skip(talked) is None
 
 
 def test_with_neither_in_one_window_the_missing_message_is_named() -> None:
     talked = conversation(*exchange(" ", "A.", "D."), *exchange("Q?", "A."))
-    assert relevancy(window_size=1).why_skipped(talked) == "no user message"
+    assert relevancy(window_size=1).explain_skip(talked) == "no user message"
 
 
 def test_answers_alone_have_no_message_a_document_could_serve() -> None:
@@ -178,7 +178,7 @@ def test_answers_alone_have_no_message_a_document_could_serve() -> None:
     using = relevancy(answers_alone=True)
     assert relevancy().windows(talked) == ()
     assert len(using.windows(talked)) == 1
-    assert using.why_skipped(talked) == "no user message"
+    assert using.explain_skip(talked) == "no user message"
 
 
 @both

@@ -187,15 +187,15 @@ def test_the_reason_for_skipping_is_named_and_the_peer_never_skips(
     turns: tuple[Turn, ...], reason: str | None
 ) -> None:
     talked = conversation(*turns)
-    assert metric().why_skipped(talked) == reason
-    assert metric(as_peer=True).why_skipped(talked) is None
+    assert metric().explain_skip(talked) == reason
+    assert metric(as_peer=True).explain_skip(talked) is None
 
 
 async def test_answers_alone_can_be_judged_on_request() -> None:
     talked = conversation(Turn("assistant", "A0.", (Document("D0."),)))
     using = metric(answers_alone=True)
     assert metric().windows(talked) == ()
-    assert using.why_skipped(talked) is None
+    assert using.explain_skip(talked) is None
     assessments, _ = await judge(using, talked, ScriptedAsk(facts(1)))
     assert labels(assessments) == [["yes", "no"]]
 

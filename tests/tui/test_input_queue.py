@@ -27,7 +27,8 @@ from faithtui.tui.progress.progress_screen import ProgressScreen
 from faithtui.tui.review.guideline.guideline_dialog import GuidelineDialog
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs import background_runs
-from faithtui.tui.screen.dialogs import ConfirmDialog, GoDialog, HelpDialog
+from faithtui.tui.screen.dialogs import ConfirmDialog, HelpDialog
+from faithtui.tui.screen.go_to_dialog import GoToDialog
 from faithtui.tui.settings.settings_screen import SettingsScreen
 from tests.tui.building import NOON
 from tests.tui.driving import calm, has_settled, opened, press, reviewing, type_ahead, until
@@ -105,9 +106,9 @@ async def test_a_window_takes_those_above_it_along(app: FaithApp) -> None:
         await opened(pilot)
         below = ConfirmDialog("Sure?", "Really?")
         app.input_queue.open_window(below, answers.append)
-        app.input_queue.open_window(GoDialog(), answers.append)
+        app.input_queue.open_window(GoToDialog(), answers.append)
         await calm(pilot)
-        assert windows(app) == ["ConfirmDialog", "GoDialog"]
+        assert windows(app) == ["ConfirmDialog", "GoToDialog"]
         below.dismiss("yes")
         await calm(pilot)
         assert answers == ["yes"], "the other one was not answered"

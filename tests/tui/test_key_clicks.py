@@ -8,7 +8,8 @@ from textual.pilot import Pilot
 
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
-from faithtui.tui.screen.dialogs import ConfirmDialog, GoDialog, HelpDialog
+from faithtui.tui.screen.dialogs import ConfirmDialog, HelpDialog
+from faithtui.tui.screen.go_to_dialog import GoToDialog
 from faithtui.tui.screen.key_list import KeyListDialog
 from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.key_clicks import list_keys_in_clicked_hint, list_keys_in_clicked_line
@@ -90,7 +91,7 @@ async def test_every_hint_of_the_footer_can_be_clicked(app: FaithApp) -> None:
         assert isinstance(app.screen, HelpDialog)
         await click_words(pilot, "esc/q close")
         await click_words(pilot, "go to")
-        assert isinstance(app.screen, GoDialog)
+        assert isinstance(app.screen, GoToDialog)
         await press(pilot, "escape")
         await click_words(pilot, "enter open")
         assert app.current_screen_name == "conversations"

@@ -26,9 +26,9 @@ from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.screen.dialogs import (
     ConfirmDialog,
-    GoDialog,
     HelpDialog,
 )
+from faithtui.tui.screen.go_to_dialog import GoToDialog
 from faithtui.tui.widgets.scroll_pane import RowPane
 from faithtui.tui.widgets.zoomable_panes import Panes
 from tests.tui.building import SHOES
@@ -50,7 +50,7 @@ async def test_g_and_a_letter_go_to_a_screen(app: FaithApp) -> None:
         await opened(pilot)
         for letter, screen in SCREENS.items():
             await press(pilot, "g")
-            assert isinstance(app.screen, GoDialog)
+            assert isinstance(app.screen, GoToDialog)
             await press(pilot, letter)
             assert isinstance(app.screen, screen), letter
         for key in "vap":

@@ -7,13 +7,13 @@ from io import StringIO
 
 from faithtui.agreement.documents.csv_report import (
     OpinionDates,
-    all_given_blind_cell,
+    format_all_blind_cell,
     format_count_cell,
     format_number_cell,
-    opinions_cell,
+    format_opinions_cell,
+    format_reason_codes_cell,
+    format_yes_or_no_cell,
     read_and_empty_buffer,
-    reason_codes_cell,
-    yes_or_no_cell,
 )
 from faithtui.agreement.documents.header import ReportHeader
 from faithtui.agreement.labelled_units import (
@@ -187,17 +187,17 @@ def answers_csv(
                 format_count_cell(answer.claims),
                 answer.human or "",
                 escape_formula(answer.label or ""),
-                yes_or_no_cell(answer.judge == answer.human if both else None),
-                yes_or_no_cell(answer.tied),
+                format_yes_or_no_cell(answer.judge == answer.human if both else None),
+                format_yes_or_no_cell(answer.tied),
                 format_number_cell(answer.rating),
                 escape_formula(sample if answer.position is not None else ""),
                 escape_formula(answer.stratum or ""),
                 format_count_cell(answer.position),
                 format_number_cell(answer.weight),
                 answer.reviewers,
-                opinions_cell(answer.opinions, dates),
-                reason_codes_cell(answer.opinions),
-                all_given_blind_cell(answer.opinions),
+                format_opinions_cell(answer.opinions, dates),
+                format_reason_codes_cell(answer.opinions),
+                format_all_blind_cell(answer.opinions),
                 *judged,
             )
         )

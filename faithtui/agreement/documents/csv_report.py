@@ -141,8 +141,8 @@ def _make_claim_row(
         escape_formula(claim.judge or ""),
         format_number_cell(claim.confidence),
         escape_formula(claim.human or ""),
-        yes_or_no_cell(claim.judge == claim.human if both else None),
-        yes_or_no_cell(extras.tied if extras.tied or claim.human is not None else None),
+        format_yes_or_no_cell(claim.judge == claim.human if both else None),
+        format_yes_or_no_cell(extras.tied if extras.tied or claim.human is not None else None),
         escape_formula(extras.counted.judge),
         escape_formula(extras.counted.human),
         claim.state.value,
@@ -151,17 +151,17 @@ def _make_claim_row(
         format_count_cell(claim.position),
         format_number_cell(extras.weight),
         claim.reviewers,
-        opinions_cell(claim.opinions, dates),
-        reason_codes_cell(claim.opinions),
+        format_opinions_cell(claim.opinions, dates),
+        format_reason_codes_cell(claim.opinions),
         _list_to_json(extras.notes),
         _list_to_json([_evidence_span_to_json(each) for each in extras.evidence]),
-        yes_or_no_cell(claim.blind),
+        format_yes_or_no_cell(claim.blind),
         claim.windows,
-        yes_or_no_cell(claim.steady),
+        format_yes_or_no_cell(claim.steady),
     )
 
 
-def opinions_cell(opinions: Sequence[Opinion], dates: OpinionDates) -> str:
+def format_opinions_cell(opinions: Sequence[Opinion], dates: OpinionDates) -> str:
     """Write what each person said, and when and under which guideline it was stored."""
     return _list_to_json(
         [
@@ -185,15 +185,15 @@ def _evidence_span_to_json(found: MarkedText) -> dict[str, object]:
     return {"reviewer": found.reviewer, **found.mark._asdict(), "text": found.text}
 
 
-def reason_codes_cell(opinions: Sequence[Opinion]) -> str:
+def format_reason_codes_cell(opinions: Sequence[Opinion]) -> str:
     """Write the reason codes that people gave."""
     return _list_to_json(sorted({each.code for each in opinions if each.code is not None}))
 
 
-def all_given_blind_cell(opinions: Sequence[Opinion]) -> str:
+def format_all_blind_cell(opinions: Sequence[Opinion]) -> str:
     """Say whether all verdicts were given before the judge's was shown; "" where not known."""
     known = [each.blind for each in opinions]
-    return yes_or_no_cell(None if not known or None in known else all(known))
+    return format_yes_or_no_cell(None if not known or None in known else all(known))
 
 
 def _list_to_json(values: Sequence[object]) -> str:
@@ -211,6 +211,6 @@ def format_count_cell(value: int | None) -> str | int:
     return "" if value is None else value
 
 
-def yes_or_no_cell(flag: bool | None) -> str:
+def format_yes_or_no_cell(flag: bool | None) -> str:
     """Write `yes` or `no`, "" where it is not known."""
     return "" if flag is None else ("yes" if flag else "no")

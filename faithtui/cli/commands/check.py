@@ -69,7 +69,7 @@ def check(
                 number for each in kinds for number in opened.findings.list_ids_of_kind(found, each)
             ]
             rows = opened.findings.read_rows(ids)
-            print_json(_findings_json(found, summary, rows))
+            print_json(_findings_to_json(found, summary, rows))
         elif wanted is not None:
             rows = opened.findings.read_rows(opened.findings.list_ids_of_kind(found, wanted))
             _print_findings(rows)
@@ -170,7 +170,7 @@ def _format_finding_location(row: "FindingRow") -> str:
     return " ".join(parts)
 
 
-def _findings_json(
+def _findings_to_json(
     run: "RunId", summary: "FindingSummary", rows: "Sequence[FindingRow]"
 ) -> dict[str, object]:
     return {

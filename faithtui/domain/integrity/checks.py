@@ -91,7 +91,7 @@ def _count_checked_and_suspect_texts(
     return TextCounts(
         claims=claims,
         phantom=len(phantom),
-        truths=len(_list_traceable_truths(judged)),
+        truths=len(_list_truths_with_their_passages(judged)),
         invented=sum(each.kind is FindingKind.INVENTED_TRUTH for each in findings),
         texts=claims + truths + reasons,
         echoed=sum(each.kind is FindingKind.ECHOED_PROMPT for each in findings),
@@ -109,7 +109,7 @@ def _list_traceable_claims(judged: JudgedConversation) -> Iterator[CheckedClaim]
             yield claim
 
 
-def _list_traceable_truths(
+def _list_truths_with_their_passages(
     judged: JudgedConversation,
 ) -> list[tuple[CheckedTruth, Sequence[str]]]:
     """Give the truths of passages that are read whole, each with the passages it may be from."""
@@ -414,7 +414,7 @@ def _find_invented_truths(judged: JudgedConversation, read: _TextReader) -> Iter
     """Truths whose words are not in the passage they were drawn from."""
     turns = _map_documents_to_retrieving_turn(judged)
     sentences: dict[int | None, frozenset[str]] = {}
-    for truth, passages in _list_traceable_truths(judged):
+    for truth, passages in _list_truths_with_their_passages(judged):
         if truth.document not in sentences:
             sentences[truth.document] = _collect_sentences(passages, read)
         if truth.text in sentences[truth.document]:

@@ -41,7 +41,7 @@ class TextCounts:
     """Of all these, those that repeat the prompt."""
 
     @property
-    def is_suspect(self) -> bool:
+    def is_score_suspect(self) -> bool:
         """Whether a score that rests on these texts cannot be taken for one."""
         return bool(
             self.phantom > SUSPECT_SHARE * self.claims
@@ -81,7 +81,7 @@ class IntegritySummary:
     @property
     def soundness(self) -> Soundness:
         """What the checks say of the score."""
-        if self.counts.is_suspect:
+        if self.counts.is_score_suspect:
             return Soundness.SUSPECT
         if self.unchecked:
             return Soundness.UNCHECKED
@@ -115,7 +115,7 @@ class IntegritySummary:
             total = self.checked + self.unchecked
             parts.append(f"{self.unchecked:,} of {total:,} conversations not checked yet")
         sentence = ", ".join(filter(None, parts))
-        return f"suspect: {sentence}" if counts.is_suspect else sentence
+        return f"suspect: {sentence}" if counts.is_score_suspect else sentence
 
 
 EMPTY_SUMMARY: Final = IntegritySummary()

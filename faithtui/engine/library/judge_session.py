@@ -50,7 +50,7 @@ from faithtui.judges.providers.prices import PriceTable, read_price_table
 from faithtui.judges.redaction import Redact
 from faithtui.judges.registry import check_and_adapt_judge_profile, open_judge
 from faithtui.metrics.base import Metric
-from faithtui.metrics.registry import options_to_json
+from faithtui.metrics.registry import metric_options_to_json
 
 AnyJudge = str | Judge | CustomJudge
 """A reference, or an object with `send` or `answer`."""
@@ -232,7 +232,7 @@ class MeasurementSession:
         began = time.perf_counter()
         log = log or CallLog()
         assessments: tuple[Assessment, ...] = ()
-        reason = metric.why_skipped(conversation)
+        reason = metric.explain_skip(conversation)
         if reason is not None:
             conclusion = Conclusion(make_empty_score(ScoreState.SKIPPED, reason), None)
         else:
@@ -246,7 +246,7 @@ class MeasurementSession:
                 _CALLS.reset(token)
         return make_measurement(
             metric,
-            options_to_json(metric),
+            metric_options_to_json(metric),
             self._judge.ref,
             conversation,
             assessments,

@@ -408,7 +408,7 @@ def _count_window_characters(metric: Metric[Any], conversation: Conversation) ->
 def _count_windows_to_judge(store: Store, job: _PreviewJob, number: ConversationId) -> int:
     """Count the windows of a conversation that would be judged."""
     conversation = store.conversations.get(number)
-    if job.metric.why_skipped(conversation) is not None or not job.find_claims(store, number)[1]:
+    if job.metric.explain_skip(conversation) is not None or not job.find_claims(store, number)[1]:
         return 0
     return len(tuple(job.metric.windows(conversation)))
 
@@ -423,7 +423,7 @@ async def _ask_about_conversation(
 ) -> None:
     """Let the metric ask everything about one conversation."""
     metric = job.metric
-    if metric.why_skipped(conversation) is not None:
+    if metric.explain_skip(conversation) is not None:
         return
     claims, is_judged = job.find_claims(store, number)
     if not is_judged:

@@ -230,7 +230,7 @@ async def judge_and_save_conversation(
     """Judge one conversation and store it, window by window."""
     store, metric = execution.store, execution.metric
     conversation = store.conversations.get(item.conversation)
-    skipped = metric.why_skipped(conversation)
+    skipped = metric.explain_skip(conversation)
     claims = None
     if skipped is None:
         claims, skipped = find_claims_to_judge(store, execution.row.spec, item.conversation)

@@ -28,7 +28,7 @@ from faithtui.judges.registry import (
     make_judge_fingerprint,
 )
 from faithtui.metrics.base import Metric
-from faithtui.metrics.registry import build, find_metric, list_option_names, options_to_json
+from faithtui.metrics.registry import build, find_metric, list_option_names, metric_options_to_json
 from faithtui.store.records import RunSettings, RunSpec
 from faithtui.store.store import Store
 
@@ -172,7 +172,7 @@ def draft_run(
         metric=metric.spec.key,
         metric_version=metric.spec.version,
         peer=metric.spec.peer,
-        options=options_to_json(metric),
+        options=metric_options_to_json(metric),
         rule=metric.rule,
         judge=judge,
         judge_fingerprint=fingerprint,

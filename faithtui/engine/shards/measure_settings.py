@@ -19,7 +19,7 @@ from faithtui.judges.providers.prices import read_price_table
 from faithtui.judges.redaction import load_and_try_redaction_hook
 from faithtui.judges.registry import check_and_adapt_judge_profile, make_judge_fingerprint
 from faithtui.metrics.base import Metric
-from faithtui.metrics.registry import build, options_to_json
+from faithtui.metrics.registry import build, metric_options_to_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ class MeasureSettings(AskingSettings):
             "metric": metric.spec.key,
             "metric_version": metric.spec.version,
             "peer": metric.spec.peer,
-            "options": value_json(options_to_json(metric)),
+            "options": value_json(metric_options_to_json(metric)),
             "rule": value_json(metric.rule),
             "judge": judge,
             "judge_fingerprint": fingerprint,

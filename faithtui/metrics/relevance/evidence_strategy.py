@@ -105,7 +105,7 @@ def _group_messages_by_question(
     """Group the messages each document can meet, one group per question."""
     meets: dict[Passage, set[int]] = {}
     for view in views:
-        if metric.as_peer or view.why_skipped is None:
+        if metric.as_peer or view.explain_skip is None:
             for document in view.documents:
                 meets.setdefault(document, set()).update(view.window.interactions)
     most = 2 * metric.window_size - 1
@@ -182,8 +182,8 @@ def _derive_window_findings(
     metric: RelevanceOptions, view: WindowView, readings: Mapping[Passage, DocumentReplies]
 ) -> WindowFindings:
     """Work out a window's verdicts from what its documents serve."""
-    if view.why_skipped is not None and not metric.as_peer:
-        return WindowFindings(skipped=view.why_skipped, without_context=view.without_context)
+    if view.explain_skip is not None and not metric.as_peer:
+        return WindowFindings(skipped=view.explain_skip, without_context=view.without_context)
     truths = {truth.text: truth for truth in view.messages_as_truths}
     verdicts: list[Verdict] = []
     for document in view.documents:

@@ -71,7 +71,7 @@ class WindowView:
         return tuple(Truth(message.text_with_marks) for message in self.messages)
 
     @property
-    def why_skipped(self) -> str | None:
+    def explain_skip(self) -> str | None:
         """Say why there is nothing to judge; None when there is something."""
         if not self.documents:
             return NO_CONTEXT

@@ -56,8 +56,8 @@ def gather_relevance_by_window(
 def _ask_window(
     metric: RelevanceOptions, view: WindowView, first_turns: Mapping[str, int]
 ) -> Questions[WindowFindings]:
-    if view.why_skipped is not None and not metric.as_peer:
-        return WindowFindings(skipped=view.why_skipped, without_context=view.without_context)
+    if view.explain_skip is not None and not metric.as_peer:
+        return WindowFindings(skipped=view.explain_skip, without_context=view.without_context)
     documents = tuple(dict.fromkeys(view.documents))
     replies = yield from ask_branches(
         (

@@ -408,7 +408,7 @@ def _annotator_column(
     return lines
 
 
-def empty_list_lines(
+def no_compared_claims_lines(
     compared: RaterRecords | None, chosen: ComparisonFilter, spec: "MetricSpec | None", width: int
 ) -> Sequence[Line]:
     """Say in few words why the list is empty."""
@@ -416,7 +416,7 @@ def empty_list_lines(
     return wrap([Piece(first, "strong")], width - 1, first=[Piece(" ")])
 
 
-def next_step_lines(
+def adjudication_step_lines(
     compared: RaterRecords | None,
     chosen: ComparisonFilter,
     spec: "MetricSpec | None",

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 FILTERS = tuple(ComparisonFilter)
 
 
-class AdjudicateScreen(FaithScreen):
+class AdjudicationScreen(FaithScreen):
     """Raters, the claims they differ on, the evidence of one, and the final label on it."""
 
     TITLE_WORDS: ClassVar[str] = "COMPARE / ADJUDICATE"
@@ -118,7 +118,7 @@ class AdjudicateScreen(FaithScreen):
                 title="Claims",
                 draw=self._draw_row_recording_exposure,
                 head=self._draw_column_headings,
-                empty=lambda width: draw.empty_list_lines(
+                empty=lambda width: draw.no_compared_claims_lines(
                     self.compared, self.filter, self.spec, width
                 ),
                 moved=self.show_claim_under_cursor,

@@ -24,7 +24,7 @@ from faithtui.tui.widgets.scroll_pane import Pane
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
-    from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
+    from faithtui.tui.adjudication.adjudication_screen import AdjudicationScreen
 
 PASSAGE = Binding.Group("passage", compact=True)
 _ANSWER_FIRST_FROM = 10
@@ -45,10 +45,10 @@ class SelectedClaim:
     passage: int = 0
 
 
-class ClaimEvidence(Controller["AdjudicateScreen"]):
+class ClaimEvidence(Controller["AdjudicationScreen"]):
     """The chosen claim with its passages, what can be said of it, and the claim in review."""
 
-    screen: "AdjudicateScreen"
+    screen: "AdjudicationScreen"
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -86,7 +86,7 @@ class ClaimEvidence(Controller["AdjudicateScreen"]):
         ),
     ]
 
-    def __init__(self, screen: "AdjudicateScreen") -> None:
+    def __init__(self, screen: "AdjudicationScreen") -> None:
         super().__init__(screen)
         self.selection: SelectedClaim | None = None
         """The claim that is painted; None: there is none, or it is being read."""
@@ -170,7 +170,7 @@ class ClaimEvidence(Controller["AdjudicateScreen"]):
         )
         if chosen is None or spec is None or compared is None:
             evidence.show(
-                lambda width: draw.next_step_lines(
+                lambda width: draw.adjudication_step_lines(
                     self.screen.compared, self.screen.filter, self.screen.spec, width, self.keys
                 ),
                 title="How claims come here",

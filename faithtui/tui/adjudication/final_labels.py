@@ -28,14 +28,14 @@ from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
 
 if TYPE_CHECKING:
-    from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
+    from faithtui.tui.adjudication.adjudication_screen import AdjudicationScreen
     from faithtui.tui.adjudication.claim_evidence import SelectedClaim
 
 TAKE = Binding.Group("take", compact=True)
 FINAL = Binding.Group("final", compact=True)
 
 
-class FinalLabels(Controller["AdjudicateScreen"]):
+class FinalLabels(Controller["AdjudicationScreen"]):
     """Final labels, and what is on its way to the store."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -78,7 +78,7 @@ class FinalLabels(Controller["AdjudicateScreen"]):
         ),
     ]
 
-    def __init__(self, screen: "AdjudicateScreen") -> None:
+    def __init__(self, screen: "AdjudicationScreen") -> None:
         super().__init__(screen)
         self.in_flight = 0
         """Acts on their way."""

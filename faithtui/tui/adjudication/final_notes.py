@@ -11,11 +11,11 @@ from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.plain_input import can_be_typed
 
 if TYPE_CHECKING:
-    from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
+    from faithtui.tui.adjudication.adjudication_screen import AdjudicationScreen
     from faithtui.tui.adjudication.claim_evidence import SelectedClaim
 
 
-class FinalNotes(Controller["AdjudicateScreen"]):
+class FinalNotes(Controller["AdjudicationScreen"]):
     """Notes on claims that are adjudicated."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -28,7 +28,7 @@ class FinalNotes(Controller["AdjudicateScreen"]):
         ),
     ]
 
-    def __init__(self, screen: "AdjudicateScreen") -> None:
+    def __init__(self, screen: "AdjudicationScreen") -> None:
         super().__init__(screen)
         self._noted: SelectedClaim | None = None
         """The claim that the line for a note was opened on; None: nobody is typing a note."""

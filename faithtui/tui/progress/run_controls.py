@@ -10,7 +10,7 @@ from faithtui.engine.runs.events import Draining
 from faithtui.store.records import RunRow, RunState
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ResumeRequested
-from faithtui.tui.runs.budget_dialog import BudgetScreen
+from faithtui.tui.runs.budget_dialog import BudgetDialog
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session
@@ -217,7 +217,7 @@ class RunControls(Controller["ProgressScreen"]):
             if wanted is not None:
                 self.set_budget(row, wanted)
 
-        self.input_queue.open_window(BudgetScreen(row), save_budget)
+        self.input_queue.open_window(BudgetDialog(row), save_budget)
 
     @run_in_worker("budget")
     async def set_budget(self, row: RunRow, wanted: BudgetCaps) -> None:

@@ -229,7 +229,7 @@ class ReviewScreen(FaithScreen):
         self.review_state = state
         self.draw_at_position(at, fresh=fresh)
 
-    def set_state(self, state: ReviewState) -> None:
+    def set_review_state(self, state: ReviewState) -> None:
         """Look at something else; whoever changed it draws what that concerns."""
         self.review_state = state
 

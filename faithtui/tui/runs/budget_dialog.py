@@ -24,14 +24,14 @@ from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.plain_input import PlainInput
 
 
-class BudgetScreen(ModalWindow[BudgetCaps | None]):
+class BudgetDialog(ModalWindow[BudgetCaps | None]):
     """Two limits of a run; answers with what they are to be.
 
     Args:
         row: The run.
     """
 
-    CSS_PATH = "budget.tcss"
+    CSS_PATH = "budget_dialog.tcss"
     HELP_WORDS: ClassVar[str] = (
         "Before each question the most that it may cost is set aside; where that does not fit, the "
         "run stops and nothing is lost. A blank field is no limit. Calls whose price is not known "

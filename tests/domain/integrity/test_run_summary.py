@@ -42,7 +42,7 @@ def test_half_of_the_claims_is_told_and_not_suspect() -> None:
     ],
 )
 def test_made_up_truths_and_echoes_make_a_run_suspect(counts: TextCounts, suspect: bool) -> None:
-    assert counts.is_suspect is suspect
+    assert counts.is_score_suspect is suspect
 
 
 def test_the_sentence_names_everything_and_uses_the_words_of_the_metric() -> None:

@@ -19,11 +19,11 @@ from faithtui.domain.labels.annotations import Action
 from faithtui.store.annotations.raters import RaterRecords
 from faithtui.store.store import Store
 from faithtui.tui.adjudication.adjudication_lines import format_rater_agreement_lines
-from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
+from faithtui.tui.adjudication.adjudication_screen import AdjudicationScreen
 from faithtui.tui.app import FaithApp
 from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.review.guideline.guideline_dialog import GuidelineDialog
-from faithtui.tui.screen.dialogs import GoDialog
+from faithtui.tui.screen.go_to_dialog import GoToDialog
 from tests.tui.building import SPEC
 from tests.tui.driving import calm, opened, press, screen_text, text_of, type_ahead
 from tests.tui.test_hostile import ALL
@@ -41,8 +41,8 @@ def words_of(app: FaithApp, pane: str) -> str:
     return " ".join(text_of(app, pane).split())
 
 
-async def adjudicating(app: FaithApp) -> AdjudicateScreen:
-    assert isinstance(app.screen, AdjudicateScreen)
+async def adjudicating(app: FaithApp) -> AdjudicationScreen:
+    assert isinstance(app.screen, AdjudicationScreen)
     return app.screen
 
 
@@ -91,7 +91,7 @@ async def test_an_empty_list_says_what_is_needed(store_path: Path, app: FaithApp
         assert "two annotators must label" in " ".join(text.split())
         assert "faithtui merge" in words_of(app, "evidence")
         await press(pilot, "y")
-        assert isinstance(app.screen, AdjudicateScreen)
+        assert isinstance(app.screen, AdjudicationScreen)
 
 
 async def test_a_store_without_runs_says_so(tmp_path: Path, app: FaithApp) -> None:
@@ -108,7 +108,7 @@ async def test_going_there_has_a_letter(app: FaithApp) -> None:
         await opened(pilot)
         await pilot.press("g")
         await calm(pilot)
-        assert isinstance(app.screen, GoDialog)
+        assert isinstance(app.screen, GoToDialog)
         assert "adjudicate" in screen_text(app)
 
 

@@ -12,14 +12,14 @@ from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.labels.annotations import Action, LabelMark
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
-from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
+from faithtui.tui.adjudication.adjudication_screen import AdjudicationScreen
 from faithtui.tui.adjudication.claim_evidence import read_selected_claim
 from faithtui.tui.adjudication.comparison_reader import LoadedComparison
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.label_undo import LabelUndo, UndoneStep
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.virtual_list import VirtualList
-from tests.tui.adjudication.fake_adjudicate_screen import FakeAdjudicateScreen
+from tests.tui.adjudication.fake_adjudication_screen import FakeAdjudicateScreen
 from tests.tui.adjudication.test_adjudication_screen import adjudicating
 from tests.tui.driving import calm, opened, press, status, title, type_ahead, until
 from tests.tui.review.reviewing import acts
@@ -249,7 +249,7 @@ async def test_undo_takes_back_final_labels_and_flags_for_a_talk_and_no_label_of
 ) -> None:
     screen, shown = FakeAdjudicateScreen(session), list[UndoneStep]()
     chosen = read_selected_claim(session, screen.listed[0])
-    undo = LabelUndo(cast(AdjudicateScreen, screen), shown.append, screen.labels.is_own_event)
+    undo = LabelUndo(cast(AdjudicationScreen, screen), shown.append, screen.labels.is_own_event)
     screen.labels.save_final_label_with_note(chosen, "yes")
     await screen.settle()
     for action, verdict, mark in (

@@ -10,7 +10,7 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.bookmark import BookmarkFile
 from faithtui.tui.session import Session
-from tests.tui.adjudication.fake_adjudicate_screen import FakeAdjudicateScreen
+from tests.tui.adjudication.fake_adjudication_screen import FakeAdjudicateScreen
 from tests.tui.adjudication.test_adjudication_screen import adjudicating
 from tests.tui.driving import opened, press, status, text_of
 

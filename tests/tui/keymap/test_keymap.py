@@ -36,7 +36,7 @@ from faithtui.tui.keymap.keymap import (
 from faithtui.tui.keymap.presets import CHANGES
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.review_screen import ReviewScreen
-from faithtui.tui.screen.dialogs import GoDialog
+from faithtui.tui.screen.go_to_dialog import GoToDialog
 from faithtui.tui.widgets.plain_input import PlainInput
 from faithtui.tui.widgets.zoomable_panes import Panes
 from tests.tui.building import NOON
@@ -194,7 +194,7 @@ def test_a_letter_gets_no_other_meaning_unseen() -> None:
     for title, binding in list_bindings_by_class():
         for key in binding.key.split(","):
             name = {"left_square_bracket": "[", "right_square_bracket": "]"}.get(key, key)
-            if title != "Go dialog" and (len(name) == 1 or name == "plus") and not name.isdigit():
+            if title != "Go to dialog" and (len(name) == 1 or name == "plus") and not name.isdigit():
                 meanings.setdefault(name, set()).add(binding.description)
     assert {key: words for key, words in meanings.items() if len(words) > 1} == SHARED_LETTERS
 
@@ -422,7 +422,7 @@ async def test_gg_and_G_go_to_the_ends_in_vim_keys(
         await press(pilot, "G")
         assert claims.cursor == claims.row_count - 1 > 0
         await press(pilot, "g")
-        assert isinstance(app.screen, GoDialog)
+        assert isinstance(app.screen, GoToDialog)
         await press(pilot, "g")
         assert isinstance(app.screen, ReviewScreen)
         assert claims.cursor == 0

@@ -19,7 +19,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.messages import ResumeRequested
 from faithtui.tui.progress.progress_screen import ProgressScreen
 from faithtui.tui.progress.run_controls import RunControls
-from faithtui.tui.runs.budget_dialog import BudgetScreen
+from faithtui.tui.runs.budget_dialog import BudgetDialog
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session
 from tests.tui.driving import press, screen_text, status, text_of, title, until
@@ -130,7 +130,7 @@ async def test_a_budget_is_changed_for_a_run_that_is_on(app: FaithApp, store_pat
         assert "$1.55 / $5.00" in text_of(app, "totals")
         await press(pilot, "b")
         form = app.screen
-        assert isinstance(form, BudgetScreen)
+        assert isinstance(form, BudgetDialog)
         form.query_one("#usd", Input).value = "seven"
         await press(pilot, "enter")
         assert "dollars are a number" in screen_text(app)

@@ -174,7 +174,7 @@ class FakeReviewScreen(FakeScreen):
     def reload_after_store_change(self) -> None:
         self.loader.reload_if_changed()
 
-    def set_state(self, state: ReviewState) -> None:
+    def set_review_state(self, state: ReviewState) -> None:
         self.review_state = state
 
     def show_conversation(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:

@@ -155,7 +155,7 @@ def measure(
     """
     from faithtui.cli.commands.measure.progress import ShardProgressLine
     from faithtui.cli.commands.measure.summary import (
-        choose_exit_code,
+        choose_exit_code_of_shards,
         print_summary,
         summary_to_json,
     )
@@ -258,4 +258,4 @@ def measure(
     if as_json:
         print_json(summary_to_json(summary))
     print_summary(summary, with_line=not as_json)
-    raise typer.Exit(choose_exit_code(summary))
+    raise typer.Exit(choose_exit_code_of_shards(summary))

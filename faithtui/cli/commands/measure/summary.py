@@ -13,7 +13,7 @@ _MOST_FAILURES = 3
 """Shards of which one failed conversation is shown; their rows have the reason of each."""
 
 
-def choose_exit_code(summary: MeasureSummary) -> int:
+def choose_exit_code_of_shards(summary: MeasureSummary) -> int:
     """Say what the command ends with."""
     codes = [each.error_code for each in summary.outcomes if each.error_code]
     if codes:

@@ -104,7 +104,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
             return
         chosen = max(0, min(len(state.passages) - 1, state.position.passage + by))
         state = replace(state, position=replace(state.position, passage=chosen))
-        self.screen.set_state(state)
+        self.screen.set_review_state(state)
         self.screen.panes.draw_evidence(state, moved=False)
         self.screen.panes.scroll_to_passage(state)
 

@@ -271,7 +271,7 @@ class LabelWriter(Controller["ReviewScreen"]):
             self.screen.queue_navigator.reopen_unsaved_claim(claim)
             self.screen.reveal.forget_unsaved_reveal(claim)
             self.pending_verdicts.pop(claim, None)
-            self.screen.verdicts.forget_pending_flag(claim)
+            self.screen.verdicts.discard_pending_flag(claim)
         self.screen.verdicts.forget_last_verdict()
         self.cancel_opening_next_conversation()
         self.screen.marking.drop_unsaved_marks()

@@ -68,7 +68,7 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         """Show the claim of a step, in whichever conversation."""
         self.screen.queue_navigator.reopen_undone_claims(step)
         for act in step.acts:
-            self.screen.verdicts.forget_pending_flag(act.claim)
+            self.screen.verdicts.discard_pending_flag(act.claim)
         self.screen.panes.claims.block_keys_until_redraw()
         # A save that ends meanwhile reads again, and must come to the same claim.
         self.session.choose_conversation(item, claim)

@@ -322,7 +322,7 @@ class Verdicts(Controller["ReviewScreen"]):
         self.last_verdict = None
         self.was_given_in_bulk = in_bulk
 
-    def forget_pending_flag(self, claim: ClaimId) -> None:
+    def discard_pending_flag(self, claim: ClaimId) -> None:
         """Take the flag of a claim as the store has it."""
         self.pending_flags.pop(claim, None)
 

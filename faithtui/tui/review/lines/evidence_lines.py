@@ -199,7 +199,7 @@ def tokenise_view(view: ReviewView, *, at_once: bool = True) -> TokenisedView:
 
     @cache
     def index_facts() -> TruthIndex:
-        if _are_references_messages(view):
+        if _are_references_user_messages(view):
             return TruthIndex(())
         numbers = {each.text[:PANE_TEXT_LIMIT]: number for number, each in drawn.items()}
         return TruthIndex(numbers, lambda text: truths[numbers[text]])
@@ -253,7 +253,7 @@ def describe_truncated_comparison(
     return f"compared: {' and '.join(parts)}" if parts else None
 
 
-def _are_references_messages(view: ReviewView) -> bool:
+def _are_references_user_messages(view: ReviewView) -> bool:
     """Whether what is checked against are messages: nothing of a passage is lost in those."""
     asked = {turn.content for turn in view.turns if turn.role == "user"}
     return all(

@@ -323,7 +323,7 @@ async def test_what_is_pending_of_flags_is_forgotten_claim_by_claim_or_at_once(
     screen.press("j")
     screen.press("f")
     assert screen.verdicts.pending_flags == {one: True, other: True}
-    screen.verdicts.forget_pending_flag(one)
+    screen.verdicts.discard_pending_flag(one)
     assert screen.verdicts.pending_flags == {other: True}
     await screen.settle()
     assert screen.verdicts.pending_flags == {}, "they were read back"

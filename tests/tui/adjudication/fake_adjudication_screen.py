@@ -7,7 +7,7 @@ from typing import cast
 from faithtui.agreement.report.figures.rater_comparison import ClaimOpinions, ComparisonFilter
 from faithtui.domain.ids import RunId
 from faithtui.domain.labels.annotations import Action, HumanVerdict
-from faithtui.tui.adjudication.adjudication_screen import AdjudicateScreen
+from faithtui.tui.adjudication.adjudication_screen import AdjudicationScreen
 from faithtui.tui.adjudication.claim_evidence import ClaimEvidence
 from faithtui.tui.adjudication.final_labels import FinalLabels
 from faithtui.tui.adjudication.final_notes import FinalNotes
@@ -27,7 +27,7 @@ class FakeAdjudicateScreen(FakeScreen):
         self.spec = get_metric_spec(self.compared.run.spec)
         self.listed = [each for each in self.compared.claims if each.has_disagreement]
         self.at = 0
-        screen = cast(AdjudicateScreen, self)
+        screen = cast(AdjudicationScreen, self)
         self.labels = FinalLabels(screen)
         self.evidence = ClaimEvidence(screen)
         self.notes = FinalNotes(screen)
