@@ -273,8 +273,8 @@ def show_app(
         from faithtui.paths import keymap_file, log_dir, state_dir
         from faithtui.tui import screen_catalog
         from faithtui.tui.app import FaithApp
-        from faithtui.tui.bookmark import BookmarkFile
         from faithtui.tui.keymap.keymap import load_keymap
+        from faithtui.tui.resume_position import BookmarkFile
         from faithtui.tui.theme.ascii import wants_ascii
 
         screen_catalog.load_screen_class(first_screen)

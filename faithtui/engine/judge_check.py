@@ -13,7 +13,7 @@ from typing import Final
 
 from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.engine.calls.ask import Asker
-from faithtui.engine.calls.costs import TablePrices
+from faithtui.engine.calls.call_costs import TablePrices
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.engine.preview.estimates import format_usd

@@ -20,13 +20,6 @@ from faithtui.domain.scores import Score, ScoringRule, passes_threshold
 from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, JudgeError, MissingParameters
 from faithtui.metrics import questions
-from faithtui.metrics.answers import (
-    AnsweredInteraction,
-    cut_answer_windows,
-    judge_each_answer,
-    read_interaction,
-    why_no_answer,
-)
 from faithtui.metrics.attribution import attribute_claims_to_answers, attribute_truths_to_documents
 from faithtui.metrics.base import (
     JudgeTraits,
@@ -61,6 +54,13 @@ from faithtui.metrics.option_checks import check_threshold, check_truths_extract
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import list_texts, refuse_unsupported_images
 from faithtui.metrics.reply_shapes import ParsedVerdict
+from faithtui.metrics.single_answers import (
+    AnsweredInteraction,
+    cut_answer_windows,
+    judge_each_answer,
+    read_interaction,
+    why_no_answer,
+)
 from faithtui.metrics.strategies.faithfulness_labels import ask_or_return_error
 
 SPEC = MetricSpec(

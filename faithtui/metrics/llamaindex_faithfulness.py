@@ -18,13 +18,6 @@ from faithtui.domain.labels.label_sets import SUPPORT
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, MetricError, MissingParameters, NotFaithful
-from faithtui.metrics.answers import (
-    AnsweredInteraction,
-    cut_answer_windows,
-    judge_each_answer,
-    read_interaction,
-    why_no_answer,
-)
 from faithtui.metrics.base import JudgeTraits, MetricSpec, QuestionPace, Questions
 from faithtui.metrics.findings import (
     WindowFindings,
@@ -42,6 +35,13 @@ from faithtui.metrics.llamaindex.refinement import (
 from faithtui.metrics.llamaindex.templates import CallerTemplate, Holes, adapt_template
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import format_passages_with_image_marks, list_texts
+from faithtui.metrics.single_answers import (
+    AnsweredInteraction,
+    cut_answer_windows,
+    judge_each_answer,
+    read_interaction,
+    why_no_answer,
+)
 
 SPEC = MetricSpec(
     key="llamaindex-faithfulness",

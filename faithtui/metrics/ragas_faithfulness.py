@@ -20,12 +20,6 @@ from faithtui.domain.labels.label_sets import INFERENCE
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, MissingParameters
-from faithtui.metrics.answers import (
-    AnsweredInteraction,
-    cut_answer_windows,
-    judge_each_answer,
-    why_no_answer,
-)
 from faithtui.metrics.attribution import attribute_claims_to_answers
 from faithtui.metrics.base import JudgeTraits, MetricSpec, Question, QuestionPace, Questions, ask
 from faithtui.metrics.findings import (
@@ -43,6 +37,12 @@ from faithtui.metrics.ragas.replies import (
     make_inference_list_reply_shape,
     make_keyed_inferences_reply_shape,
     make_statement_list_reply_shape,
+)
+from faithtui.metrics.single_answers import (
+    AnsweredInteraction,
+    cut_answer_windows,
+    judge_each_answer,
+    why_no_answer,
 )
 
 SPEC = MetricSpec(

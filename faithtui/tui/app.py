@@ -20,7 +20,6 @@ from textual.worker import Worker, WorkerState
 from faithtui.clock import utc_now
 from faithtui.engine.runs.request import RunRequest
 from faithtui.tui.allowed_actions import is_action_writing_store
-from faithtui.tui.bookmark import BookmarkFile, BookmarkKeeper
 from faithtui.tui.input_queue import InputQueue
 from faithtui.tui.keymap import palette
 from faithtui.tui.messages import (
@@ -33,6 +32,7 @@ from faithtui.tui.messages import (
 )
 from faithtui.tui.new_run.form_opener import FormOpener
 from faithtui.tui.notices import notify_failure, notify_read_only, notify_refusal
+from faithtui.tui.resume_position import BookmarkFile, BookmarkKeeper
 from faithtui.tui.runs.background_runs import BackgroundRuns
 from faithtui.tui.screen_switcher import ScreenSwitcher
 from faithtui.tui.session import Session

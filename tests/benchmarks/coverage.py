@@ -27,12 +27,16 @@ from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.report.figures.claims_and_answers import compute_claim_level_report
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, find_label_design
 from faithtui.agreement.sampling.draw import (
     FrameUnit,
     SamplePlan,
     SamplingDesign,
     make_sample_draw,
+)
+from faithtui.agreement.sampling.label_designs import (
+    LabelledSample,
+    SampledClaim,
+    find_label_design,
 )
 from faithtui.agreement.statistics import coefficients, detection
 from faithtui.agreement.statistics.matrices import MatrixStack, collapse_counts_to_two

@@ -17,13 +17,13 @@ from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.report.figures.claims_and_answers import compute_claim_level_report
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.trend_points import estimate_accuracy_kappa_and_recall
-from faithtui.agreement.sampling.designs import (
+from faithtui.agreement.sampling.draw import FrameUnit, SamplingDesign, Stratum
+from faithtui.agreement.sampling.label_designs import (
     LabelledSample,
     SampledClaim,
     find_label_design,
     restrict_sample_to_run,
 )
-from faithtui.agreement.sampling.draw import FrameUnit, SamplingDesign, Stratum
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from tests.benchmarks import coverage

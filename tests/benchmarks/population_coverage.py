@@ -25,8 +25,12 @@ from faithtui.agreement.population import BUNDLES, Population, PopulationStratum
 from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.report.figures.claims_and_answers import compute_claim_level_report
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, find_label_design
 from faithtui.agreement.sampling.draw import CONVERSATIONS, SamplingDesign, Stratum
+from faithtui.agreement.sampling.label_designs import (
+    LabelledSample,
+    SampledClaim,
+    find_label_design,
+)
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, SampleId
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.engine.population.sample_sizes import (

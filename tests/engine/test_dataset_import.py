@@ -23,7 +23,7 @@ from faithtui.engine.imported_labels import UnreadLabels
 from faithtui.errors import ConfigError
 from faithtui.formats.files import record_files
 from faithtui.formats.files.byte_streams import ByteStream, open_file_or_stdin_as_utf8
-from faithtui.formats.readers.conversations import read_conversations
+from faithtui.formats.readers.conversation_files import read_conversations
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.store.conversations import Conversations
 from faithtui.store.records import ImportCounts

@@ -20,8 +20,8 @@ from faithtui.formats.images import (
     image_from_bytes,
     read_image,
 )
+from faithtui.formats.readers.conversation_files import read_conversation_records
 from faithtui.formats.readers.conversation_json import conversation_from_json
-from faithtui.formats.readers.conversations import read_conversation_records
 from faithtui.formats.readers.protocol import ParsedRecord
 
 PNG = b"\x89PNG\r\n\x1a\n pixels"

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from faithtui.domain.conversation import Conversation, Document, Rating, Span, content_hash
 from faithtui.errors import InputError
 from faithtui.formats.json_lines import describe_json
+from faithtui.formats.readers.conversation_files import (
+    read_conversation_records,
+    read_conversations,
+)
 from faithtui.formats.readers.conversation_json import conversation_from_json
-from faithtui.formats.readers.conversations import read_conversation_records, read_conversations
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GOOD = FIXTURES / "conversations" / "good.jsonl"

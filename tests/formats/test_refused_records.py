@@ -15,7 +15,7 @@ from faithtui.formats.files.record_files import FileKind, FileRecord, Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
-from faithtui.formats.readers.values.draft import ConversationDraft
+from faithtui.formats.readers.values.conversation_draft import ConversationDraft
 from faithtui.formats.readers.values.key_spellings import AnySpelling
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "real_formats"

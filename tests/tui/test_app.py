@@ -10,7 +10,7 @@ from textual.binding import Binding
 from faithtui.domain.ids import RunId
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.bookmark import Bookmark, BookmarkFile
+from faithtui.tui.resume_position import Bookmark, BookmarkFile
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs import background_runs
 from faithtui.tui.runs.runs_screen import RunsScreen

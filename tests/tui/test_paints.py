@@ -19,7 +19,7 @@ from textual.widget import Widget
 from faithtui.store.calls.calls import Calls
 from faithtui.store.runs.runs import Runs
 from faithtui.tui.app import FaithApp
-from faithtui.tui.bookmark import Bookmark, BookmarkFile
+from faithtui.tui.resume_position import Bookmark, BookmarkFile
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.widgets.line_widget import LineWidget
 from faithtui.tui.widgets.scroll_pane import Pane

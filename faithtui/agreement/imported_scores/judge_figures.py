@@ -11,7 +11,7 @@ from faithtui.agreement.statistics.detection import BALANCED_ACCURACY
 from faithtui.agreement.statistics.figures import estimate_figure
 from faithtui.agreement.statistics.matrices import count_confusion_by_group
 from faithtui.agreement.statistics.ranks import auroc, estimate_auroc, estimate_spearman, spearman
-from faithtui.agreement.statistics.thresholds import (
+from faithtui.agreement.statistics.score_thresholds import (
     ChosenOn,
     ThresholdGoal,
     choose_score_threshold,

@@ -12,7 +12,7 @@ from faithtui.agreement.labelled_units import (
     RunUnits,
     StratumCounts,
 )
-from faithtui.agreement.sampling.designs import find_label_design
+from faithtui.agreement.sampling.label_designs import find_label_design
 from faithtui.domain.splits import Split, SplitRule
 
 

@@ -17,13 +17,6 @@ from faithtui.domain.text.contradictions import (
     find_clash,
     may_be_rounded_match,
 )
-from faithtui.domain.text.doubts import (
-    NEAR_COPY,
-    Doubt,
-    DoubtKind,
-    find_missing_name,
-    find_near_copy_doubt,
-)
 from faithtui.domain.text.numbers import is_near
 from faithtui.domain.text.sentence_index import (
     Lookup,
@@ -32,6 +25,13 @@ from faithtui.domain.text.sentence_index import (
     is_in_ascending_list,
 )
 from faithtui.domain.text.tokens import Word
+from faithtui.domain.text.unsupported_words import (
+    NEAR_COPY,
+    Doubt,
+    DoubtKind,
+    find_missing_name,
+    find_near_copy_doubt,
+)
 from faithtui.domain.text.word_lists import HEDGES
 
 AGREEING_SHARE: Final = 0.6

@@ -16,7 +16,7 @@ from faithtui.engine.batches.batch_driver import drive_pending_conversations
 from faithtui.engine.batches.journal import BatchTracker
 from faithtui.engine.batches.question_collector import QuestionCollector
 from faithtui.engine.batches.submission import BatchSubmitter
-from faithtui.engine.calls.costs import TablePrices
+from faithtui.engine.calls.call_costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_image_hosts_of_unfinished_run
 from faithtui.engine.calls.leases import StoreLeases
 from faithtui.engine.runs.control import RunControl

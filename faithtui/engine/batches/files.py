@@ -33,7 +33,7 @@ from faithtui.engine.batches.question_collector import (
     QuestionCollector,
 )
 from faithtui.engine.batches.results import UNANSWERED, store_results
-from faithtui.engine.calls.costs import TablePrices
+from faithtui.engine.calls.call_costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_image_hosts_of_unfinished_run
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.runs.control import RunControl

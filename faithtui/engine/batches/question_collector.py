@@ -18,7 +18,7 @@ from faithtui.engine.calls.answers_per_question import (
     was_asked_before,
 )
 from faithtui.engine.calls.budget import Expense
-from faithtui.engine.calls.costs import Pricing, estimate_tokens_in, estimate_worst_cost
+from faithtui.engine.calls.call_costs import Pricing, estimate_tokens_in, estimate_worst_cost
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.reply_cache import QuestionContext, reply_from_stored
 from faithtui.engine.calls.send import CallCounts

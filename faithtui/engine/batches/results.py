@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from faithtui.engine.batches.question_collector import format_error_reason
-from faithtui.engine.calls.costs import TablePrices, fill_in_token_counts_from_estimate
+from faithtui.engine.calls.call_costs import TablePrices, fill_in_token_counts_from_estimate
 from faithtui.engine.calls.reply_cache import make_stored_reply
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import BatchRead

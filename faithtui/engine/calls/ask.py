@@ -17,9 +17,9 @@ from faithtui.domain.conversation import Image
 from faithtui.domain.ids import ItemId
 from faithtui.engine.calls.answers_per_question import REPAIRS
 from faithtui.engine.calls.budget import SpendingLimit
+from faithtui.engine.calls.call_costs import Pricing
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.concurrency_limit import ConcurrencyLimit
-from faithtui.engine.calls.costs import Pricing
 from faithtui.engine.calls.leases import Leases, NoLeases
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.rate_limiter import RequestLimiter

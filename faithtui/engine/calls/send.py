@@ -17,14 +17,14 @@ from faithtui.engine.calls.answers_per_question import (
     was_asked_before,
 )
 from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense, SpendingLimit
-from faithtui.engine.calls.concurrency_limit import ConcurrencyLimit
-from faithtui.engine.calls.costs import (
+from faithtui.engine.calls.call_costs import (
     NoPrices,
     Pricing,
     estimate_tokens_in,
     estimate_worst_cost,
     fill_in_missing_token_counts,
 )
+from faithtui.engine.calls.concurrency_limit import ConcurrencyLimit
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.rate_limiter import RequestLimiter
 from faithtui.engine.calls.reply_cache import QuestionContext, ReplyCache, make_stored_reply

@@ -21,9 +21,9 @@ from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, NO_PARAMETERS
 from faithtui.domain.scores import ScoreState, make_empty_score
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.budget import NUSD, Budget, BudgetCaps, SpendingLimit
+from faithtui.engine.calls.call_costs import NoPrices, Pricing, TablePrices
 from faithtui.engine.calls.circuit_breaker import CircuitBreaker
 from faithtui.engine.calls.concurrency_limit import ConcurrencyLimit
-from faithtui.engine.calls.costs import NoPrices, Pricing, TablePrices
 from faithtui.engine.calls.image_hosts import check_image_addresses
 from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback

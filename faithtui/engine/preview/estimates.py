@@ -7,7 +7,7 @@ from statistics import stdev
 from typing import Final
 
 from faithtui.domain.judging.judge_names import judge_title
-from faithtui.engine.calls.costs import TablePrices
+from faithtui.engine.calls.call_costs import TablePrices
 from faithtui.store.records import RunSpec
 
 EXPENSIVE_NUSD: Final = 1_000_000_000

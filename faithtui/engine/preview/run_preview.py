@@ -20,7 +20,7 @@ from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.judging.tasks import ExtractPooledTruths, ExtractTruths, Task
 from faithtui.engine.calls.ask import Asker
-from faithtui.engine.calls.costs import (
+from faithtui.engine.calls.call_costs import (
     TablePrices,
     estimate_worst_cost,
     fill_in_token_counts_from_estimate,

@@ -23,7 +23,7 @@ from faithtui.domain.judging.tasks import (
     SupportAnswer,
 )
 from faithtui.engine.calls.ask import Asker, BoundAsk
-from faithtui.engine.calls.costs import TablePrices
+from faithtui.engine.calls.call_costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_image_addresses, list_address_only_images
 from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback

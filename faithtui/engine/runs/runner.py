@@ -15,7 +15,7 @@ from faithtui.engine.batches import batch_run
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.await_all import await_all
 from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense
-from faithtui.engine.calls.costs import TablePrices
+from faithtui.engine.calls.call_costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_image_hosts_of_unfinished_run
 from faithtui.engine.calls.leases import Leases, NoLeases
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from faithtui.engine.calls.answers_per_question import check_answers_left
-from faithtui.engine.calls.costs import Pricing, TablePrices, fill_in_missing_token_counts
+from faithtui.engine.calls.call_costs import Pricing, TablePrices, fill_in_missing_token_counts
 from faithtui.engine.calls.metric_driver import AnswerOutstanding
 from faithtui.engine.calls.reply_cache import QuestionContext, make_stored_reply
 from faithtui.engine.calls.send import CallCounts

@@ -17,7 +17,7 @@ from faithtui.errors import FormatUnknown, InputError
 from faithtui.formats.files.record_files import FileKind, FileRecord, RecordFile, Sample
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import STDIN
-from faithtui.formats.readers.conversations import make_dataset_name
+from faithtui.formats.readers.conversation_files import make_dataset_name
 from faithtui.formats.readers.protocol import FormatReader, ParsedRecord, ReadNotes, ReadOptions
 from faithtui.formats.readers.registry import (
     AUTO,

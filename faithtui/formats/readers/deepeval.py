@@ -25,7 +25,7 @@ from faithtui.formats.readers.protocol import (
 )
 from faithtui.formats.readers.question_rows import ID, KNOWN, RowNames, make_conversation_draft
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
-from faithtui.formats.readers.values.draft import PER_TURN, ConversationDraft
+from faithtui.formats.readers.values.conversation_draft import PER_TURN, ConversationDraft
 from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     has_any_key,

@@ -35,7 +35,10 @@ from faithtui.formats.readers.faithtui_results import (
 )
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
 from faithtui.formats.readers.question_rows import KNOWN, RowNames, make_conversation_draft
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
+from faithtui.formats.readers.values.conversation_draft import (
+    ConversationDraft,
+    keep_unread_fields_in_draft,
+)
 from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     ShapeError,

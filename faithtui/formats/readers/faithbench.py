@@ -10,7 +10,10 @@ from faithtui.domain.conversation import Document
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
+from faithtui.formats.readers.values.conversation_draft import (
+    ConversationDraft,
+    keep_unread_fields_in_draft,
+)
 from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     ShapeError,

@@ -18,7 +18,7 @@ from faithtui.domain.labels.imported_verdicts import (
     ImportedWindow,
 )
 from faithtui.domain.scores import ScoreState
-from faithtui.formats.readers.values.draft import PER_TURN, ConversationDraft
+from faithtui.formats.readers.values.conversation_draft import PER_TURN, ConversationDraft
 from faithtui.formats.writers.answer_results import OWN_KEY
 
 _PLACES: Final = ("metadata", "extra")

@@ -34,7 +34,7 @@ from faithtui.formats.readers.protocol import (
     make_parsed_record,
     make_refused_record,
 )
-from faithtui.formats.readers.values.draft import ConversationDraft
+from faithtui.formats.readers.values.conversation_draft import ConversationDraft
 from faithtui.formats.readers.values.key_spellings import ShapeError
 from faithtui.formats.readers.values.passages import PassageList
 from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, FlatColumn, format_utc_time

@@ -16,7 +16,7 @@ from faithtui.agreement.imported_scores.rated_units import (
 from faithtui.domain.conversation import Conversation
 from faithtui.errors import InputError
 from faithtui.formats.json_lines import describe_json
-from faithtui.formats.readers.conversations import read_conversation_records
+from faithtui.formats.readers.conversation_files import read_conversation_records
 
 SCORES = "reference_judges"
 ASSIGNED = "annotators_assigned"

@@ -13,7 +13,10 @@ from faithtui.formats.readers.faithtui_results import list_objects_or_empty, res
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
 from faithtui.formats.readers.question_rows import ANSWER, RowNames, make_conversation_draft
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
+from faithtui.formats.readers.values.conversation_draft import (
+    ConversationDraft,
+    keep_unread_fields_in_draft,
+)
 from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     ShapeError,

@@ -29,7 +29,10 @@ from faithtui.formats.readers.protocol import (
 )
 from faithtui.formats.readers.traces.exchanges import is_about_faithfulness
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
-from faithtui.formats.readers.values.draft import ConversationDraft, list_roles_and_texts
+from faithtui.formats.readers.values.conversation_draft import (
+    ConversationDraft,
+    list_roles_and_texts,
+)
 from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     ShapeError,

@@ -8,7 +8,10 @@ from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import CONTEXTS, ID, KNOWN
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
+from faithtui.formats.readers.values.conversation_draft import (
+    ConversationDraft,
+    keep_unread_fields_in_draft,
+)
 from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     has_any_key,

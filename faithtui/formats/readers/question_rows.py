@@ -16,7 +16,10 @@ from faithtui.formats.readers.values.cells import (
     parse_list_or_object_cell,
     parse_list_or_object_or_keep_text,
 )
-from faithtui.formats.readers.values.draft import ConversationDraft, keep_unread_fields_in_draft
+from faithtui.formats.readers.values.conversation_draft import (
+    ConversationDraft,
+    keep_unread_fields_in_draft,
+)
 from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     ShapeError,

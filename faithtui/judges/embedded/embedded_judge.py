@@ -21,7 +21,7 @@ from faithtui.judges.embedded.weights import (
 )
 
 if TYPE_CHECKING:
-    from faithtui.judges.embedded.answers import OfflineAnswers
+    from faithtui.judges.embedded.embedded_replies import OfflineAnswers
 
 
 class OfflineJudge(LocalJudge):
@@ -75,7 +75,7 @@ class OfflineJudge(LocalJudge):
         """
         began = self._clock()
         if self._answers is None:
-            from faithtui.judges.embedded.answers import OfflineAnswers
+            from faithtui.judges.embedded.embedded_replies import OfflineAnswers
 
             self._answers = OfflineAnswers(self._calibration, self._before_step)
         reply = await self._answers.answer(request.task)
@@ -116,7 +116,7 @@ def judge(claim: str, context: str) -> tuple[str, float, float]:
         The verdict (`yes`, `no` or `idk`), the confidence in that verdict and the probability that
         the claim is supported, both in [0, 1].
     """
-    from faithtui.judges.embedded.answers import judge_claim_against_text
+    from faithtui.judges.embedded.embedded_replies import judge_claim_against_text
 
     finding = judge_claim_against_text(claim, context)
     supported = finding.probability
@@ -131,7 +131,7 @@ def evidence(claim: str, context: str) -> list[tuple[int, int]]:
         At most three ranges of characters of `context`, the best first; [] when it holds no word of
         the claim.
     """
-    from faithtui.judges.embedded.answers import judge_claim_against_text
+    from faithtui.judges.embedded.embedded_replies import judge_claim_against_text
 
     return [
         (each.span.start, each.span.end)

@@ -15,7 +15,6 @@ from faithtui.domain.conversation import Span
 from faithtui.domain.log_odds import logistic
 from faithtui.domain.text.alignment import find_matching_stems
 from faithtui.domain.text.contradictions import Clash
-from faithtui.domain.text.doubts import DoubtKind
 from faithtui.domain.text.empty_phrases import blank_out_citations, find_statement
 from faithtui.domain.text.languages import (
     MEASURED_LANGUAGE,
@@ -24,6 +23,7 @@ from faithtui.domain.text.languages import (
 )
 from faithtui.domain.text.sentence_index import MOST_EVIDENCE, IndexedSentence, SentenceIndex
 from faithtui.domain.text.sentences import SentenceKind, split_answer
+from faithtui.domain.text.unsupported_words import DoubtKind
 from faithtui.judges.embedded.features import SentenceComparison, compare_claim_with_context
 from faithtui.judges.embedded.weights import (
     NO_RECALIBRATION,

@@ -16,7 +16,7 @@ from faithtui.judges.verifiers.base import Likelihoods, Verifier, verify_pairs
 
 if TYPE_CHECKING:
     from faithtui.domain.text.sentence_index import SentenceIndex
-    from faithtui.judges.embedded.answers import OfflineAnswers
+    from faithtui.judges.embedded.embedded_replies import OfflineAnswers
     from faithtui.judges.embedded.overlap import OverlapVerdict
 
 _BESIDE: Final = 1
@@ -86,7 +86,7 @@ class VerifierJudge(LocalJudge):
         """Compute the answer to `request.task`; the prompt is not read. See `Judge.send`."""
         began = self._clock()
         if self._answers is None:
-            from faithtui.judges.embedded.answers import OfflineAnswers
+            from faithtui.judges.embedded.embedded_replies import OfflineAnswers
 
             self._answers = OfflineAnswers(before_step=self._before_step, judge=self._judge_claims)
         reply = await self._answers.answer(request.task)

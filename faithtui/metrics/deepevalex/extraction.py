@@ -13,7 +13,6 @@ from faithtui.domain.claims.verdicts import Claim, Truth
 from faithtui.domain.conversation import Passage
 from faithtui.domain.text.location import find_span
 from faithtui.errors import JudgeError
-from faithtui.metrics.answers import AnsweredInteraction
 from faithtui.metrics.base import Questions, ask_branches
 from faithtui.metrics.deepevalex.replies import ask_with_deepevalex_errors
 from faithtui.metrics.prompt_texts import PromptSet
@@ -22,6 +21,7 @@ from faithtui.metrics.questions import (
     make_truth_from_fact,
     make_truths_question,
 )
+from faithtui.metrics.single_answers import AnsweredInteraction
 from faithtui.metrics.strategies.faithfulness_labels import ask_or_return_error
 
 T = TypeVar("T")

@@ -17,7 +17,6 @@ from faithtui.errors import (
     JudgeReplyInvalid,
     JudgeReplyTruncated,
 )
-from faithtui.metrics.answers import AnsweredInteraction
 from faithtui.metrics.base import Question, Questions, ReplyMismatch, ReplyShape, ask
 from faithtui.metrics.context_packs import (
     estimate_tokens,
@@ -28,6 +27,7 @@ from faithtui.metrics.context_packs import (
 from faithtui.metrics.llamaindex.templates import CallerTemplate
 from faithtui.metrics.prompt_texts import PromptSet, fence_text
 from faithtui.metrics.questions import format_passages_with_image_marks, list_images
+from faithtui.metrics.single_answers import AnsweredInteraction
 
 FIRST_SPARE_TOKENS = 500
 """Kept free when the context is packed: replies will stand in later questions."""

@@ -27,7 +27,10 @@ from faithtui.agreement.labelled_units import (
     is_tied,
 )
 from faithtui.agreement.rating_scales import translate_to_rating
-from faithtui.agreement.sampling.designs import find_label_design, is_census_with_unblinded_claims
+from faithtui.agreement.sampling.label_designs import (
+    find_label_design,
+    is_census_with_unblinded_claims,
+)
 from faithtui.domain.ids import ClaimId, ConversationId, LabelId, RunId
 from faithtui.domain.labels.annotations import COUNTED_ACTIONS, Action, LabelEvent
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, SEVERITY
@@ -66,7 +69,7 @@ from faithtui.store.runs.judge_verdicts import (
     read_scoring_rule,
 )
 from faithtui.store.runs.scores import iter_human_and_judge_scores
-from faithtui.store.samples.sample_draws import (
+from faithtui.store.samples.report_samples import (
     ReportSample,
     choose_and_read_sample_of_run_labels,
     read_sample_behind_claim_set,

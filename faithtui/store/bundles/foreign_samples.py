@@ -14,7 +14,7 @@ from faithtui.agreement.sampling.draw import (
     SamplingDesign,
     Stratum,
 )
-from faithtui.agreement.sampling.redraw import is_draw_of_frame
+from faithtui.agreement.sampling.draw_check import is_draw_of_frame
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.judging.judge_profile import hide_fingerprint_secrets
 from faithtui.domain.labels.label_bundle import BundleSample, ConversationName, RunName

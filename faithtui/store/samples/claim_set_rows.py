@@ -6,7 +6,6 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim
 from faithtui.agreement.sampling.draw import (
     CONVERSATIONS,
     FrameUnit,
@@ -15,6 +14,7 @@ from faithtui.agreement.sampling.draw import (
     SamplingFrame,
     Stratum,
 )
+from faithtui.agreement.sampling.label_designs import LabelledSample, SampledClaim
 from faithtui.domain.claims.claim_set import SetClaim, hash_set_version
 from faithtui.domain.ids import ClaimId, ClaimSetId, ItemId, RunId, SampleId
 from faithtui.errors import StoreError

@@ -24,7 +24,6 @@ from faithtui.tui.conversations.conversation_lines import (
     make_legend,
 )
 from faithtui.tui.conversations.conversation_preview import ConversationPreview
-from faithtui.tui.conversations.equal_verdicts import note_drawn_row
 from faithtui.tui.conversations.list_actions import ConversationActions
 from faithtui.tui.conversations.list_data import (
     NO_FACTS,
@@ -34,6 +33,7 @@ from faithtui.tui.conversations.list_data import (
     read_run_and_change_stamp,
 )
 from faithtui.tui.conversations.quick_filters import QuickFilters
+from faithtui.tui.conversations.unanimous_rows import note_drawn_row
 from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.review.evidence.image_opener import OPEN_IMAGE, ImageOpener

@@ -149,7 +149,7 @@ class ReAsk(Controller["ReviewScreen"]):
 
 def estimate_call_cost(session: Session, run: RunRow, item: ItemId) -> CallCost:
     """Say what one more call of a run's judge costs. Imports what is slow: meant for a thread."""
-    from faithtui.engine.calls.costs import TablePrices
+    from faithtui.engine.calls.call_costs import TablePrices
 
     table = session.get_run_environment().prices
     prices = TablePrices(table, run.spec.judge, run.spec.base_url)

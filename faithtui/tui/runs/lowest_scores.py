@@ -7,7 +7,7 @@ from textual import on
 
 from faithtui.domain.filters import Filter
 from faithtui.store.runs.run_records import RunRow
-from faithtui.tui.conversations.equal_verdicts import note_drawn_row
+from faithtui.tui.conversations.unanimous_rows import note_drawn_row
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.runs.run_details import HIDDEN
 from faithtui.tui.session import Session

@@ -12,6 +12,7 @@ from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.messages import FirstRunsRead, NewRunRequested, ResumeRequested, ShowScreen
 from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.runs.lowest_scores import LowestScores
+from faithtui.tui.runs.next_steps_pane import RunSteps
 from faithtui.tui.runs.run_actions import RunActions
 from faithtui.tui.runs.run_details import run_detail_lines
 from faithtui.tui.runs.run_figures import FigureReader
@@ -21,7 +22,6 @@ from faithtui.tui.runs.run_lines import (
     nothing_found_lines,
     run_header_line,
 )
-from faithtui.tui.runs.run_steps import RunSteps
 from faithtui.tui.screen.filter_matches import list_matching_runs
 from faithtui.tui.screen.filtered_list import FilteredListScreen
 from faithtui.tui.screen.main_screen import CONTENT_GROUP

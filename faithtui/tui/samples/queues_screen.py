@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.domain.ids import SampleId
-from faithtui.engine.review.samples.queue_sequences import compute_confidence_sequences
+from faithtui.engine.review.samples.queue_intervals import compute_confidence_sequences
 from faithtui.engine.review.samples.sample_queues import (
     QueueProgress,
     estimate_seconds_per_claim,

@@ -14,8 +14,12 @@ from faithtui.agreement.report.report import (
     update_claim_figures_without_intervals,
 )
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
-from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, find_label_design
 from faithtui.agreement.sampling.draw import SamplingDesign, Stratum
+from faithtui.agreement.sampling.label_designs import (
+    LabelledSample,
+    SampledClaim,
+    find_label_design,
+)
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ItemId, SampleId
 from faithtui.domain.labels.label_sets import FAITHFULNESS

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import ConversationId
 from faithtui.domain.judging.judge_profile import JudgeProfile
-from faithtui.engine.calls.costs import TablePrices
+from faithtui.engine.calls.call_costs import TablePrices
 from faithtui.engine.library.measurement import build_metric
 from faithtui.engine.preview import run_preview
 from faithtui.engine.preview.estimates import (

@@ -37,7 +37,7 @@ from faithtui.formats.images import MAX_IMAGES
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
-from faithtui.judges.embedded import answers
+from faithtui.judges.embedded import embedded_replies
 from faithtui.output_files import move_into_place
 from tests.engine.building import CountingJudge, conversation, failing
 from tests.engine.shards.shard_files import (
@@ -594,7 +594,7 @@ async def test_a_worker_holds_nothing_more_after_more_conversations(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What is remembered of texts has bounds that take thousands of them to be reached.
-    monkeypatch.setattr(answers, "_KEPT_TRUTHS", 1)
+    monkeypatch.setattr(embedded_replies, "_KEPT_TRUTHS", 1)
     monkeypatch.setattr(sentences, "_split_passage", sentences._split_text)
     shard = write_shard(tmp_path, [conversation(f"{number}", 1) for number in range(600)])
     held: dict[int, int] = {}

@@ -32,7 +32,7 @@ from faithtui.formats.readers.faithtui_results import (
     make_exported_conversation_name,
 )
 from faithtui.formats.readers.protocol import ParsedRecord
-from faithtui.formats.readers.values.draft import ConversationDraft
+from faithtui.formats.readers.values.conversation_draft import ConversationDraft
 from faithtui.formats.writers.answer_results import OWN_KEY, list_answer_results
 from faithtui.formats.writers.deepeval_run import format_run_json
 from faithtui.formats.writers.flat_files import format_csv_lines, format_json_lines, write_parquet

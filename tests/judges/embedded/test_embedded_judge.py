@@ -33,7 +33,7 @@ from faithtui.domain.judging.tasks import (
 from faithtui.domain.text.sentences import split_sentences
 from faithtui.judges import embedded
 from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, StopReason, Usage
-from faithtui.judges.embedded import answers
+from faithtui.judges.embedded import embedded_replies
 from faithtui.judges.embedded.embedded_judge import (
     OfflineJudge,
     evidence,
@@ -161,10 +161,10 @@ async def test_it_forgets_the_texts_that_were_not_used_for_longest(
         read.append(text)
         return split_sentences(text)
 
-    monkeypatch.setattr(answers, "_KEPT_TRUTHS", 2)
-    monkeypatch.setattr(answers, "_KEPT_CONTEXTS", 1)
-    monkeypatch.setattr(answers, "split_sentences", note)
-    asked = answers.OfflineAnswers()
+    monkeypatch.setattr(embedded_replies, "_KEPT_TRUTHS", 2)
+    monkeypatch.setattr(embedded_replies, "_KEPT_CONTEXTS", 1)
+    monkeypatch.setattr(embedded_replies, "split_sentences", note)
+    asked = embedded_replies.OfflineAnswers()
     first, second, third = TRUTHS
     for truths in ((first, second), (second, third), (first,), (third,)):
         await asked.answer(JudgeClaims(("It sells bread.",), truths))

@@ -8,7 +8,7 @@ from textual.widgets import Input
 from faithtui.domain.labels.annotations import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.bookmark import BookmarkFile
+from faithtui.tui.resume_position import BookmarkFile
 from faithtui.tui.session import Session
 from tests.tui.adjudication.fake_adjudication_screen import FakeAdjudicateScreen
 from tests.tui.adjudication.test_adjudication_screen import adjudicating

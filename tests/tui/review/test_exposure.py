@@ -15,7 +15,7 @@ from faithtui.domain.labels.annotations import Action
 from faithtui.store.records import ItemCheckResult
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.conversations.equal_verdicts import note_drawn_row
+from faithtui.tui.conversations.unanimous_rows import note_drawn_row
 from faithtui.tui.samples.queue import ClaimQueue, make_sample_queue
 from faithtui.tui.samples.queues_screen import QueuesScreen
 from faithtui.tui.screen.filter_matches import make_filter_context

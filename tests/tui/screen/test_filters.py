@@ -9,8 +9,8 @@ from faithtui.domain.filters import Filter, FilterContext, Scope, parse_filter
 from faithtui.domain.labels.annotations import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.bookmark import BookmarkFile
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
+from faithtui.tui.resume_position import BookmarkFile
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.screen.filter_matches import (

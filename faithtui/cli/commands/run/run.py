@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.asking_options import (
+from faithtui.cli.judge_options import (
     AsPeerOption,
     BudgetTokensOption,
     BudgetUsdOption,

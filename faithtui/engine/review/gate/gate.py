@@ -69,8 +69,8 @@ from faithtui.engine.integrity.judged_conversations import format_integrity_sent
 from faithtui.engine.review.examples import read_stored_examples
 from faithtui.engine.review.gate import certificates
 from faithtui.engine.review.gate.certificates import GateInput, read_gate_input
+from faithtui.engine.review.gate.chosen_labels import find_label_selection
 from faithtui.engine.review.gate.gate_change import check_accuracy_against_earlier_run
-from faithtui.engine.review.gate.sample_choice import find_label_selection
 from faithtui.engine.runs.run_liveness import read_run_marking_interrupted
 from faithtui.errors import ConfigError
 from faithtui.metrics.registry import find_metric

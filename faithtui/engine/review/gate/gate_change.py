@@ -26,7 +26,7 @@ from faithtui.agreement.report.report import PreparedUnits, compute_report_of_pr
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.gate.sample_choice import LabelSelection, find_label_selection
+from faithtui.engine.review.gate.chosen_labels import LabelSelection, find_label_selection
 from faithtui.engine.review.reports.agreement_report import (
     JudgeChange,
     compare_run_judges,

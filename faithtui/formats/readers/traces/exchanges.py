@@ -26,7 +26,11 @@ from faithtui.formats.readers.protocol import ReadOptions
 from faithtui.formats.readers.question_rows import ANSWER, CONTEXTS, HISTORY, QUESTION
 from faithtui.formats.readers.traces.unknown_fields import UnknownFields
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
-from faithtui.formats.readers.values.draft import ConversationDraft, TurnDraft, list_roles_and_texts
+from faithtui.formats.readers.values.conversation_draft import (
+    ConversationDraft,
+    TurnDraft,
+    list_roles_and_texts,
+)
 from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     ShapeError,

@@ -15,7 +15,7 @@ from faithtui.errors import InputError
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.json_lines import describe_json
 from faithtui.formats.readers.values.cells import parse_list_or_object_or_keep_text
-from faithtui.formats.readers.values.draft import ConversationDraft, TurnDraft
+from faithtui.formats.readers.values.conversation_draft import ConversationDraft, TurnDraft
 from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     ShapeError,

@@ -18,7 +18,7 @@ from faithtui.formats.readers.values.key_spellings import (
     has_any_key,
     normalise_key_spelling,
 )
-from faithtui.formats.readers.values.search_answers import find_counts, split_off_evidence
+from faithtui.formats.readers.values.tool_answers import find_counts, split_off_evidence
 
 _TEXT = (
     "text",

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.agreement.statistics.detection import recall
-from faithtui.agreement.statistics.thresholds import (
+from faithtui.agreement.statistics.score_thresholds import (
     ChosenOn,
     ThresholdGoal,
     ThresholdRule,

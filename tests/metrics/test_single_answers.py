@@ -1,8 +1,8 @@
 """Conversations cut into answers."""
 
 from faithtui.domain.conversation import Conversation, Turn
-from faithtui.metrics.answers import cut_answer_windows, read_interaction
 from faithtui.metrics.questions import HISTORY_MESSAGES
+from faithtui.metrics.single_answers import cut_answer_windows, read_interaction
 
 
 def test_an_answer_holds_no_more_of_what_went_before_than_is_shown() -> None:

@@ -8,13 +8,13 @@ from sqlalchemy import ColumnElement, Connection, select
 
 from faithtui.agreement.labelled_units import LabelState
 from faithtui.agreement.population import Population
-from faithtui.agreement.sampling.designs import (
+from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
+from faithtui.agreement.sampling.label_designs import (
     LabelledSample,
     SampledClaim,
     restrict_sample_to_run,
     was_draw_followed,
 )
-from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
 from faithtui.domain.ids import ClaimId, ClaimSetId, ItemId, RunId, SampleId
 from faithtui.errors import NoSharedClaims, StoreError
 from faithtui.store.samples.claim_set_rows import read_source_sample_and_frame_of_set

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.store.store import Store
-from faithtui.tui.bookmark import (
+from faithtui.tui.resume_position import (
     Bookmark,
     BookmarkFile,
     find_bookmark_target,

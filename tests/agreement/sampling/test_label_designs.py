@@ -3,8 +3,12 @@
 import pytest
 
 from faithtui.agreement.labelled_units import LabelState
-from faithtui.agreement.sampling.designs import LabelledSample, SampledClaim, was_draw_followed
 from faithtui.agreement.sampling.draw import SamplingDesign, Stratum
+from faithtui.agreement.sampling.label_designs import (
+    LabelledSample,
+    SampledClaim,
+    was_draw_followed,
+)
 from faithtui.domain.ids import ClaimId, ItemId, SampleId
 
 POPULATIONS = {"yes": 180, "no": 60, "idk": 60}

@@ -8,7 +8,7 @@ from faithtui.agreement.sampling.draw import SamplingDesign
 from faithtui.domain.ids import RunId
 from faithtui.domain.labels.annotations import Action
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement, iter_report_text
-from faithtui.engine.review.samples.queue_sequences import compute_confidence_sequences
+from faithtui.engine.review.samples.queue_intervals import compute_confidence_sequences
 from faithtui.engine.review.samples.sample_queues import (
     SampleRequest,
     draw_and_save_run_sample,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.sampling import redraw
+from faithtui.agreement.sampling import draw_check
 from faithtui.agreement.sampling.draw import (
     SampleDraw,
     SamplePlan,
@@ -14,7 +14,7 @@ from faithtui.agreement.sampling.draw import (
     enlarge_plan,
     make_sample_draw,
 )
-from faithtui.agreement.sampling.redraw import is_draw_of_frame
+from faithtui.agreement.sampling.draw_check import is_draw_of_frame
 from faithtui.domain.ids import ClaimId, ItemId
 
 SHARE = 0.4
@@ -82,7 +82,7 @@ def test_counts_that_no_claims_stand_for_are_refused_before_anything_is_drawn(
     drawn = make_sample_draw(frame, plan)
     twice = replace(drawn, strata=drawn.strata * 2)
     assert not is_draw_of_frame(twice, frame, plan.design, plan.seed, 0.0)
-    monkeypatch.setattr(redraw, "make_sample_draw", lambda frame, plan: pytest.fail("drawn"))
+    monkeypatch.setattr(draw_check, "make_sample_draw", lambda frame, plan: pytest.fail("drawn"))
     many = replace(drawn, strata=(replace(drawn.strata[0], drawn=10**6),))
     for sample in (many, replace(drawn, frame=10**6)):
         assert not is_draw_of_frame(sample, frame, plan.design, plan.seed, 0.0)
