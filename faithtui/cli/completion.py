@@ -183,7 +183,7 @@ def _list_report_levels() -> Words:
 
 
 def _list_measure_engines() -> Words:
-    from faithtui.engine.shards.engines import ENGINES
+    from faithtui.engine.shards.engine_names import ENGINES
 
     return ENGINES
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self
 
+from faithtui.domain.json_values import parse_object_or_none
 from faithtui.domain.judging.judge_profile import normalise_fingerprint
-from faithtui.domain.value_json import parse_object_or_none
 from faithtui.errors import ExportError
 from faithtui.judges.base import JudgeRequest
 from faithtui.output_files import OWNER_ONLY, is_database, refuse_name_of_stdout

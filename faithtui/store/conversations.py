@@ -26,7 +26,7 @@ from faithtui.store.annotations.ratings import (
     MisreadLabels,
     list_misread_labels,
 )
-from faithtui.store.claim_order import read_claims_in_text_order
+from faithtui.store.claim_text_order import read_claims_in_text_order
 from faithtui.store.conversation_import import import_batch, leave_out_merged
 from faithtui.store.database import Database
 from faithtui.store.records import ImportCounts, SourceRow

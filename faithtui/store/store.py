@@ -17,10 +17,10 @@ from typing import Self, TypeVar
 from faithtui.clock import utc_now
 from faithtui.store.annotations.exposures import Exposures
 from faithtui.store.annotations.guidelines import Guidelines
+from faithtui.store.annotations.label_events import Reviews
+from faithtui.store.annotations.label_provenance import Provenance
 from faithtui.store.annotations.missed_claims import MissedClaims
-from faithtui.store.annotations.provenance import Provenance
 from faithtui.store.annotations.raters import RaterReader
-from faithtui.store.annotations.reviews import Reviews
 from faithtui.store.annotations.unit_reader import UnitReader
 from faithtui.store.bundles.bundles import Bundles
 from faithtui.store.calls.batches import Batches

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 
 from faithtui.domain.claims.verdicts import Assessment, Claim, Conclusion, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Turn, content_hash
+from faithtui.domain.json_values import value_json
 from faithtui.domain.judging.judge_profile import NO_PARAMETERS
-from faithtui.domain.value_json import value_json
 from faithtui.engine.shards.judgement_json import Judgement, judgement_to_json_text
 from faithtui.engine.shards.results_schema import FORMAT, TableName, make_schema
 from faithtui.formats.writers.conversations import conversation_to_json

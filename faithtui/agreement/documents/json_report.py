@@ -42,7 +42,7 @@ from faithtui.agreement.report.settings import (
     WarningSubject,
 )
 from faithtui.domain.estimates import Estimate
-from faithtui.domain.value_json import ESTIMATE_ORDER, Json, JsonFields, JsonForm, JsonWriter
+from faithtui.domain.json_values import ESTIMATE_ORDER, Json, JsonFields, JsonForm, JsonWriter
 
 REPORT_SCHEMA_VERSION = "1.2"
 DECIMALS = 6

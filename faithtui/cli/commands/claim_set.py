@@ -140,7 +140,7 @@ def export(
 
     Example: faithtui claim-set export NAME -o NAME.jsonl
     """
-    from faithtui.engine.review.samples.claim_sets import export_claim_set
+    from faithtui.engine.review.samples.claim_set_files import export_claim_set
 
     options = merge_common_options(context, store, json)
     with open_store(options.store) as opened:
@@ -168,7 +168,7 @@ def import_set(
 
     Example: faithtui claim-set import NAME.jsonl
     """
-    from faithtui.engine.review.samples.claim_sets import import_claim_set
+    from faithtui.engine.review.samples.claim_set_files import import_claim_set
 
     options = merge_common_options(context, store, json)
     with open_store(options.store, create=True) as opened:

@@ -162,7 +162,7 @@ def _format_run_settings(row: "RunRow") -> str:
 
 
 def _as_json(change: "RunComparison") -> dict[str, object]:
-    from faithtui.domain.value_json import value_json
+    from faithtui.domain.json_values import value_json
     from faithtui.engine.review.conversation_json import integrity_to_json
 
     report, left = change.report, change.left_out

@@ -205,7 +205,7 @@ def _trend_to_json(row: "ClaimSetRow", found: "Trend") -> dict[str, object]:
 
 
 def _run_point_to_json(point: "TrendPoint") -> dict[str, object]:
-    from faithtui.domain.value_json import value_json
+    from faithtui.domain.json_values import value_json
 
     change = point.change
     return {

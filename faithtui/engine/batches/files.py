@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Final
 
 from faithtui.domain.ids import RunId
+from faithtui.domain.json_values import parse_object_or_none
 from faithtui.domain.judging.image_addresses import ANY_HOST
-from faithtui.domain.value_json import parse_object_or_none
 from faithtui.engine.batches.batch_driver import drive_pending_conversations
 from faithtui.engine.batches.batch_run import (
     find_ending_of_driven_run,

@@ -15,9 +15,9 @@ from typing import Any
 
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.field_types import require_type
+from faithtui.domain.json_values import Json
 from faithtui.domain.judging.judge_profile import DEFAULT_PROFILE, JudgeProfile
 from faithtui.domain.text.suggestions import format_known_names
-from faithtui.domain.value_json import Json
 from faithtui.engine.calls.await_all import await_all
 from faithtui.engine.calls.budget import NUSD
 from faithtui.engine.calls.reply_cache import MemoryReplyCache

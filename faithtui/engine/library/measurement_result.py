@@ -16,6 +16,7 @@ from faithtui.domain.claims.verdicts import (
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.field_types import require_type
 from faithtui.domain.integrity.run_summary import EMPTY_SUMMARY, IntegritySummary
+from faithtui.domain.json_values import Json, JsonFields
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import (
     ClaimOccurrence,
@@ -26,7 +27,6 @@ from faithtui.domain.scores import (
     WindowLabels,
     score_conversation,
 )
-from faithtui.domain.value_json import Json, JsonFields
 from faithtui.domain.windows import split_into_interactions
 from faithtui.engine.integrity.judged_conversations import CheckRules
 from faithtui.engine.integrity.run_checks import check_unsaved_assessments

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from faithtui.domain.value_json import JsonFields
+from faithtui.domain.json_values import JsonFields
 from faithtui.engine.shards.measure_settings import describe_setting_differences
 from faithtui.engine.shards.results_schema import FORMAT, MANIFEST, MANIFEST_LOCK
 from faithtui.engine.shards.shard_source import Shard, add_address_to_name

@@ -10,8 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
+from faithtui.domain.json_values import Json, JsonFields, value_json
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
-from faithtui.domain.value_json import Json, JsonFields, value_json
 from faithtui.engine.library.judge_session import AskingOptions, AskingSettings
 from faithtui.engine.shards.results_schema import FORMAT
 from faithtui.formats.readers.datasets import FormatChoice

@@ -14,7 +14,7 @@ from faithtui.engine.interrupts import (
     run_until_done_or_interrupted,
 )
 from faithtui.engine.library.judge_session import CONCURRENCY
-from faithtui.engine.shards.engines import ENGINES, LOCAL, RAY
+from faithtui.engine.shards.engine_names import ENGINES, LOCAL, RAY
 from faithtui.engine.shards.journal import delete_leftover_journal, sum_reply_costs_of_journal
 from faithtui.engine.shards.local_workers import (
     ProgressSink,

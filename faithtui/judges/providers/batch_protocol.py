@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 import httpx2
 
-from faithtui.domain.value_json import parse_object_or_none
+from faithtui.domain.json_values import parse_object_or_none
 from faithtui.errors import (
     JudgeError,
     JudgeRequestRejected,

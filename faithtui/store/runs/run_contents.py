@@ -5,7 +5,7 @@ from sqlalchemy import func, select
 from faithtui.domain.claims.verdicts import Claim
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.scores import ScoreState
-from faithtui.store.claim_order import read_claims_in_text_order
+from faithtui.store.claim_text_order import read_claims_in_text_order
 from faithtui.store.database import Database
 from faithtui.store.records import ItemState, LabelCount
 from faithtui.store.runs.list_rows import (

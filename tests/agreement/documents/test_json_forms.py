@@ -19,7 +19,7 @@ from faithtui.agreement.report.model import (
 )
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings
 from faithtui.domain.estimates import Estimate, EstimateStatus
-from faithtui.domain.value_json import JsonFields, JsonForm, list_field_names
+from faithtui.domain.json_values import JsonFields, JsonForm, list_field_names
 from tests.agreement.documents.building import HEADER, rich
 
 OWN = ReportSettings(

@@ -8,7 +8,7 @@ import pytest
 
 from faithtui.domain.ids import RunId
 from faithtui.errors import StoreError
-from faithtui.store.annotations.reviews import Reviews
+from faithtui.store.annotations.label_events import Reviews
 from faithtui.store.runs.run_records import RunRow
 from faithtui.tui.runs.run_figures import FigureReader
 from faithtui.tui.runs.runs_screen import RunsScreen

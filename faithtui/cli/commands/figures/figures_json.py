@@ -4,7 +4,7 @@ from faithtui.agreement.imported_scores.annotator_figures import AnnotatorFigure
 from faithtui.agreement.imported_scores.imported_figures import ScaleFigures
 from faithtui.agreement.imported_scores.judge_figures import JudgeFigures, ScoreDetection
 from faithtui.domain.estimates import Point, Reason
-from faithtui.domain.value_json import value_json
+from faithtui.domain.json_values import value_json
 
 
 def scale_figures_json(figures: ScaleFigures) -> dict[str, object]:

@@ -2,8 +2,8 @@
 
 from faithtui.cli.output import plural, print_text, print_to_stderr
 from faithtui.cli.run_outcome import DONE, INCOMPLETE, WAITS
+from faithtui.domain.json_values import JsonFields, value_json
 from faithtui.domain.text.visible_text import make_visible_line
-from faithtui.domain.value_json import JsonFields, value_json
 from faithtui.engine.shards.measure_shards import MeasureSummary
 
 _MOST_PROBLEMS = 10

@@ -45,7 +45,7 @@ from faithtui.domain.ids import ClaimSetId, RunId
 from faithtui.engine.review.reports.agreement_report import RunAgreement, compute_run_agreement
 from faithtui.errors import InputError
 from faithtui.output_files import write_text
-from faithtui.store.annotations.provenance import LabelOrigins
+from faithtui.store.annotations.label_provenance import LabelOrigins
 from faithtui.store.records import RunRow
 from faithtui.store.store import Store
 

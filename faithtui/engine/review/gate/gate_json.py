@@ -1,7 +1,7 @@
 """The result of a gate as JSON, the same for the command and for Python."""
 
 from faithtui.agreement.gate.threshold_checks import EXIT_CODES
-from faithtui.domain.value_json import value_json
+from faithtui.domain.json_values import value_json
 from faithtui.engine.review.gate.gate import GateResult
 
 

@@ -9,7 +9,7 @@ from faithtui.agreement.documents.files import LabelProvenance
 from faithtui.agreement.labelled_units import Opinion, RunUnits
 from faithtui.agreement.report.settings import ReportLevel
 from faithtui.domain.ids import RunId
-from faithtui.store.annotations.provenance import LabelMoment
+from faithtui.store.annotations.label_provenance import LabelMoment
 from faithtui.store.store import Store
 
 

@@ -28,7 +28,7 @@ from faithtui.domain.text.texts import TokenisedText, collect_stem_weights, toke
 from faithtui.domain.text.tokens import DECISIVE
 from faithtui.store.records import ClaimView, DocumentView, ReviewView, TruthView
 from faithtui.tui.review.lines.image_lines import image_placeholder_lines, map_images_to_numbers
-from faithtui.tui.review.lines.lazy_mapping import LazyMapping
+from faithtui.tui.review.lines.lazy_values import LazyMapping
 from faithtui.tui.review.lines.markup import strip_markdown_and_shorten_urls
 from faithtui.tui.review.lines.transcript_lines import explain_unread_context
 from faithtui.tui.theme import format as fmt

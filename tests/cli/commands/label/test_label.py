@@ -17,7 +17,7 @@ from faithtui.domain.labels.annotations import REASON_CODES, Action
 from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 from faithtui.errors import StoreError
-from faithtui.store.annotations.reviews import Reviews
+from faithtui.store.annotations.label_events import Reviews
 from faithtui.store.records import ItemState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli, Result

@@ -40,7 +40,7 @@ from faithtui.engine.review.gate.gate import (
 )
 from faithtui.engine.review.label_bundles import merge_bundles_into_store, write_bundle_file
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement
-from faithtui.engine.review.samples.claim_sets import export_claim_set, import_claim_set
+from faithtui.engine.review.samples.claim_set_files import export_claim_set, import_claim_set
 from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.judges.providers.endpoints import parse_endpoint
 from faithtui.store.deletion_records import DeletionKind

@@ -7,7 +7,7 @@ import pytest
 from faithtui.agreement.labelled_units import Opinion
 from faithtui.domain.labels.annotations import Action
 from faithtui.engine.review.reports.label_dates import LabelDates
-from faithtui.store.annotations.provenance import LabelMoment
+from faithtui.store.annotations.label_provenance import LabelMoment
 
 AT = datetime(2026, 5, 4, tzinfo=UTC)
 DATES = LabelDates(

@@ -22,7 +22,7 @@ from faithtui.tui.review.lines.evidence_lines import (
     passage_lines,
     tokenise_view,
 )
-from faithtui.tui.review.lines.lazy_mapping import LazyMapping
+from faithtui.tui.review.lines.lazy_values import LazyMapping
 from faithtui.tui.review.lines.reference_lines import reference_lines
 from faithtui.tui.review.lines.verdict_lines import VerdictView, verdict_lines
 from faithtui.tui.review.position import ReviewPosition

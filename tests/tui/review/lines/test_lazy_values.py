@@ -1,6 +1,6 @@
 import pytest
 
-from faithtui.tui.review.lines.lazy_mapping import LazyMapping
+from faithtui.tui.review.lines.lazy_values import LazyMapping
 
 
 def test_values_are_made_once_and_when_they_are_asked_for() -> None:

@@ -11,7 +11,7 @@ from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sa
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement
-from faithtui.engine.review.samples.claim_sets import export_claim_set, import_claim_set
+from faithtui.engine.review.samples.claim_set_files import export_claim_set, import_claim_set
 from faithtui.errors import ExportError, InputError, StoreError
 from faithtui.formats import claim_sets
 from faithtui.store.schema.storable_text import replace_unstorable_characters

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
-from faithtui.domain.value_json import Json, JsonForm, JsonWriter, value_json
+from faithtui.domain.json_values import Json, JsonForm, JsonWriter, value_json
 
 
 class Word(StrEnum):

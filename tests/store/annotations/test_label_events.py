@@ -344,7 +344,7 @@ def test_a_label_is_recorded_between_the_windows_of_a_running_judge(store: Store
 def test_undo_far_back_reads_what_the_end_of_the_log_does_not_tell(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("faithtui.store.annotations.reviews._UNDO_WINDOW", 3)
+    monkeypatch.setattr("faithtui.store.annotations.label_events._UNDO_WINDOW", 3)
     _, item = judged(store, make_conversation(), LABELS)
     (claim, *_) = claims_of(store, item)
     said = [say(store, claim.id, verdict) for verdict in ("yes", "no", "idk", "x", "no")]
