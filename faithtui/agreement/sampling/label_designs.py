@@ -35,7 +35,7 @@ _LABELLED_TO_PASSED_OVER: Final = 4
 """Labelled claims to one that was passed over, from which on nobody is taken to have chosen. Two
 are enough for the first one, as somebody who forgot a claim has chosen none."""
 
-_CHOSEN_OF_STRATUM: Final = 2
+_CHOSEN_OF_STRATUM: Final = 4
 """Labels of a stratum that may be out of its order, or claims of it that may be skipped, whatever
 else was done with it."""
 
@@ -239,10 +239,11 @@ def was_draw_followed(
     Somebody chose the rest if it is more than half as much, and if more than a quarter of what is
     labelled was passed over before it: a few gaps, or one label out of order, are no choice. In a
     sample by strata each claim counts as often as a labelled one of its stratum stands for others,
-    as it does in the figures, and each stratum is asked by itself too, where more than two labels
-    are out of its order. Nor may more be skipped than labelled, of all or of a stratum; what is
-    left out excuses skips of a quarter of everything that has a label. Of a stratum without a label
-    nothing is asked: `LabelDesign.unlabelled_strata` withholds the figures there.
+    as it does in the figures, and each stratum is asked by itself too, where more than four labels
+    are out of its order. In a sample of conversations the same is asked of these; one of whose
+    claims few are passed over is whole. More may be skipped than labelled only while it is few
+    beside all answers, those that are left out among them; four may be in a stratum. Of a stratum
+    without a label nothing is asked: `LabelDesign.unlabelled_strata` withholds the figures there.
 
     Args:
         sample: What was drawn. What is shown with the judge's verdict is left out.
@@ -295,7 +296,7 @@ def was_draw_followed(
     )
     if sample.design is SamplingDesign.CONVERSATIONS:
         # Some claims of each conversation are as much a choice as one conversation of many.
-        whole = _list_conversation_states(drawn)
+        whole = _list_conversation_states(drawn, with_few_gaps=True)
         finished = len(whole) - whole.count(LabelState.UNREVIEWED)
         unfinished = _count_unfinished_before_begun_conversations(drawn, whole)
         are_few_passed_over = are_few_passed_over and _are_few(unfinished, finished)
@@ -463,19 +464,26 @@ def _count_labels_by_stratum(
     )
 
 
-def _list_conversation_states(drawn: Sequence[tuple[SampledClaim, LabelState]]) -> list[LabelState]:
+def _list_conversation_states(
+    drawn: Sequence[tuple[SampledClaim, LabelState]], *, with_few_gaps: bool = False
+) -> list[LabelState]:
     """Say how far people are with each conversation, in the drawn order.
+
+    Args:
+        drawn: Claims, conversation by conversation.
+        with_few_gaps: Take one for finished of whose claims few were forgotten.
 
     Returns:
         `LABELLED` when all its claims are, `SKIPPED` when the others were put off, and
         `UNREVIEWED` when anything is left to do.
     """
-    found: dict[ItemId, set[LabelState]] = {}
+    found: dict[ItemId, Counter[LabelState]] = {}
     for each, state in drawn:
-        found.setdefault(each.item, set()).add(state)
+        found.setdefault(each.item, Counter())[state] += 1
     return [
         LabelState.UNREVIEWED
-        if states - {LabelState.LABELLED, LabelState.SKIPPED}
+        if (gaps := states.total() - states[LabelState.LABELLED] - states[LabelState.SKIPPED])
+        and not (with_few_gaps and _are_few(gaps, states[LabelState.LABELLED]))
         else LabelState.SKIPPED
         if LabelState.SKIPPED in states
         else LabelState.LABELLED

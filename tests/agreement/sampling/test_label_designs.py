@@ -3,7 +3,7 @@
 import pytest
 
 from faithtui.agreement.labelled_units import LabelState
-from faithtui.agreement.sampling.draw import SamplingDesign, Stratum
+from faithtui.agreement.sampling.draw import CONVERSATIONS, SamplingDesign, Stratum
 from faithtui.agreement.sampling.label_designs import (
     LabelledSample,
     SampledClaim,
@@ -79,6 +79,53 @@ def test_one_label_out_of_order_chooses_nothing() -> None:
 STATES = {"L": LabelState.LABELLED, "s": LabelState.SKIPPED}
 
 
+def was_order_of_conversations_followed(conversations: list[str]) -> bool:
+    """Ask about twelve drawn conversations of 100, given by the states of their claims."""
+    assert len(conversations) == 12
+    claims = [
+        (SampledClaim(ClaimId(100 * number + place), ItemId(number), ""), state)
+        for number, order in enumerate(conversations)
+        for place, state in enumerate(order)
+    ]
+    sample = LabelledSample(
+        id=SampleId(1),
+        name="main",
+        seed=0,
+        design=SamplingDesign.CONVERSATIONS,
+        frame=1_000,
+        stratified_by=(),
+        strata=(Stratum(CONVERSATIONS, 100, 12),),
+        claims=tuple(each for each, _ in claims),
+    )
+    states = {each.claim: STATES.get(state, LabelState.UNREVIEWED) for each, state in claims}
+    return was_draw_followed(sample, states)
+
+
+@pytest.mark.parametrize(
+    "conversations",
+    [
+        # Eight begun, in each of which one of ten claims was forgotten.
+        ["LLLL-LLLLL"] * 8 + ["-" * 10] * 4,
+        ["LLsLLLLL-L", "LLLLLLLLLL"] * 6,
+        ["L"] * 6 + ["-" * 10] * 6,
+    ],
+)
+def test_conversations_with_a_forgotten_claim_follow_the_draw(conversations: list[str]) -> None:
+    assert was_order_of_conversations_followed(conversations)
+
+
+@pytest.mark.parametrize(
+    "conversations",
+    [
+        ["-LL-LL-LLL"] * 12,
+        ["-" * 10, "L" * 10] * 6,
+        ["L" * 10, "L-LL-LLL-L", "L-LL-LLL-L", "L-LL-LLL-L"] * 3,
+    ],
+)
+def test_chosen_claims_of_conversations_do_not(conversations: list[str]) -> None:
+    assert not was_order_of_conversations_followed(conversations)
+
+
 def was_order_followed(strata: dict[str, tuple[int, str]]) -> bool:
     """Ask about strata given by population and by the states of their claims in the drawn order.
 
@@ -146,7 +193,9 @@ def test_labels_that_were_chosen_are_no_sample(strata: dict[str, tuple[int, str]
         {"yes": (270, "L" * 20 + "-" * 40), "no": (30, "-----LL" + "-" * 23)},
         {"": (300, "v" * 10 + "LLsss" + "-" * 80)},
         {"yes": (150, "v" * 20 + "LLsss"), "no": (150, "L" * 60)},
-        {"yes": (150, "s" * 2 + "L" + "-" * 30), "no": (150, "L" * 60)},
+        {"yes": (150, "sssLL" + "-" * 30), "no": (150, "L" * 60)},
+        # Of twelve small strata one or two have several gaps by chance alone.
+        {**{f"s{each}": (90, "LLLLLLLL") for each in range(11)}, "s11": (90, "-sLs-LLL")},
         {"yes": (240, "v" * 19 + "Lsss" + "L" * 20), "no": (60, "vvvLvvss" + "v" * 20)},
     ],
 )

@@ -194,7 +194,11 @@ def test_a_letter_gets_no_other_meaning_unseen() -> None:
     for title, binding in list_bindings_by_class():
         for key in binding.key.split(","):
             name = {"left_square_bracket": "[", "right_square_bracket": "]"}.get(key, key)
-            if title != "Go to dialog" and (len(name) == 1 or name == "plus") and not name.isdigit():
+            if (
+                title != "Go to dialog"
+                and (len(name) == 1 or name == "plus")
+                and not name.isdigit()
+            ):
                 meanings.setdefault(name, set()).add(binding.description)
     assert {key: words for key, words in meanings.items() if len(words) > 1} == SHARED_LETTERS
 
