@@ -118,10 +118,11 @@ def read_report_units(
         if found.run_label is not None and not is_tied(found.opinions, known.judged.rule.labels)
     }
     answers, unrated = _read_answers_with_and_without_whole_label(connection, run_id, known)
+    shown = set[ClaimId]() if sample is None else sample.list_claims_shown_with_verdict()
     return RunUnits(
         claims=claims,
         answers=answers,
-        scores=tuple(iter_human_and_judge_scores(known.judged, label_by_claim)),
+        scores=tuple(iter_human_and_judge_scores(known.judged, label_by_claim, shown, known.words)),
         design=find_label_design(
             claims,
             None if sample is None else sample.sample,
@@ -344,7 +345,7 @@ def _make_claim_units(
     if any(kind == "answer" for *_, kind, _ in judged.homes):
         texts = read_answer_texts(connection, run_id)
     drawn = {} if sample is None else sample.sample.map_claims_to_strata_and_positions()
-    audit = set() if sample is None else {each.claim for each in sample.sample.claims if each.shown}
+    audit = set[ClaimId]() if sample is None else sample.list_claims_shown_with_verdict()
     strata = {} if sample is None else sample.strata
     frame = None if sample is None else sample.frame
     for number, at, _, claim_id, label, confidence, kind, text in judged.homes:

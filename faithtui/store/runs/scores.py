@@ -1,6 +1,6 @@
 """Scores of windows and conversations: the judge's, and the same formula on people's labels."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 
 from faithtui.agreement.labelled_units import ScoredUnit, UnitScores
@@ -14,22 +14,28 @@ _NOT_JUDGED = (ScoreState.FAILED, ScoreState.SKIPPED)
 
 
 def iter_human_and_judge_scores(
-    judged: JudgedRun, consensus: Mapping[ClaimId, str]
+    judged: JudgedRun,
+    consensus: Mapping[ClaimId, str],
+    left_out: Collection[ClaimId] = (),
+    judge_labels: Mapping[ClaimId, str | None] | None = None,
 ) -> Iterator[UnitScores]:
-    """Score what people labelled completely, beside the judge.
+    """Score what annotators labelled completely, beside the judge.
 
     Windows that failed or were skipped are not judged, and conversations that are not done are
     not judged as a whole.
 
     Args:
         judged: The run.
-        consensus: People's consensus in the words of the run.
+        consensus: The annotators' consensus in the words of the run.
+        left_out: Claims that were drawn to be labelled with the judge's verdict in view. Where a
+            window holds some, both scores are those of its other claims.
+        judge_labels: With `left_out`, the judge's label of each claim in its home window.
 
     Yields:
         Windows in the order of the run, then conversations.
     """
     of_item: dict[int, list[WindowScore]] = {}
-    scoring = _UnitScorer(judged, consensus)
+    scoring = _UnitScorer(judged, consensus, frozenset(left_out), judge_labels or {})
     for window in judged.windows:
         of_item.setdefault(window.number, []).append(window)
         if window.state not in _NOT_JUDGED:
@@ -46,12 +52,20 @@ def iter_human_and_judge_scores(
 class _UnitScorer:
     """Scores by what people said."""
 
-    def __init__(self, judged: JudgedRun, consensus: Mapping[ClaimId, str]) -> None:
+    def __init__(
+        self,
+        judged: JudgedRun,
+        consensus: Mapping[ClaimId, str],
+        left_out: frozenset[ClaimId],
+        judge_labels: Mapping[ClaimId, str | None],
+    ) -> None:
         self._judged = judged
         self._consensus = consensus
-        self._labelled = frozenset(consensus)
+        self._labelled = consensus.keys() - left_out
+        self._left_out = left_out
+        self._judge_labels = judge_labels
         self._score = cache(partial(score_window_with_human_labels, rule=judged.rule))
-        """By sorted labels, in which few windows of many differ."""
+        """By labels in an order, in which few windows of many differ."""
 
     def score_windows_by_human_and_judge(
         self,
@@ -65,9 +79,12 @@ class _UnitScorer:
         claims = frozenset[ClaimId]().union(*[of_window.get(each.id, ()) for each in windows])
         labelled = len(claims & self._labelled)
         human = None
-        if claims and labelled == len(claims):
-            scores = [self._compute_human_score(each) for each in windows]
-            human = average_scores(scores, self._judged.rule).value
+        # One that holds nothing else stays as it is, without a label.
+        counted = claims - self._left_out or claims
+        if counted and labelled == len(counted):
+            human = self._compute_mean_score(windows, self._consensus)
+            if len(counted) < len(claims):
+                judge = self._compute_mean_score(windows, self._judge_labels)
         return UnitScores(
             unit=ScoredUnit.CONVERSATION if position is None else ScoredUnit.WINDOW,
             key=item.key,
@@ -75,12 +92,24 @@ class _UnitScorer:
             window=position,
             judge=judge,
             human=human,
-            claims=len(claims),
+            claims=len(counted),
             labelled=labelled,
         )
 
-    def _compute_human_score(self, window: WindowScore) -> Score:
-        """Score a window whose claims people labelled.
+    def _compute_mean_score(
+        self, windows: Iterable[WindowScore], labels: Mapping[ClaimId, str | None]
+    ) -> float | None:
+        """Average the scores of windows by labels; one whose claims are all left out has none."""
+        of_window = self._judged.claims
+        scores = [
+            self._compute_score(each, labels)
+            for each in windows
+            if not of_window.get(each.id) or not self._left_out.issuperset(of_window[each.id])
+        ]
+        return average_scores(scores, self._judged.rule).value
+
+    def _compute_score(self, window: WindowScore, labels: Mapping[ClaimId, str | None]) -> Score:
+        """Score a window by labels of its claims.
 
         The judge's labels beyond the last claim, which a peer's rule counts, are nothing that
         people could have labelled, so they are left out.
@@ -90,5 +119,9 @@ class _UnitScorer:
             window.state, missing=window.id in judged.missing
         ):
             return Score(window.score, window.state, window.reason)
-        labels = [self._consensus[each] for each in judged.claims.get(window.id, ())]
-        return self._score(tuple(sorted(labels)))
+        words = [
+            labels.get(each)
+            for each in judged.claims.get(window.id, ())
+            if each not in self._left_out
+        ]
+        return self._score(tuple(sorted(words, key=str)))

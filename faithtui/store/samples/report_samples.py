@@ -62,6 +62,10 @@ class ReportSample:
     frame: Collection[ClaimId] | None = None
     """What it was drawn from where that was another run; None: all claims of the run."""
 
+    def list_claims_shown_with_verdict(self) -> set[ClaimId]:
+        """List the drawn claims that are served with the judge's verdict in view."""
+        return {each.claim for each in self.sample.claims if each.shown}
+
 
 def choose_and_read_sample_of_run_labels(
     connection: Connection,

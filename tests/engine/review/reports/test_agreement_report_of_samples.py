@@ -250,3 +250,26 @@ def test_a_comparison_leaves_out_and_counts_apart_what_was_shown_on_purpose(
     change = compare_runs(store, run, second, "ann")
     assert change.report.n_common == 40 - len(shown)
     assert (change.left_out.audit, change.in_view) == (len(shown), 0)
+
+
+def test_scores_leave_out_labels_served_with_the_judge_in_view(tmp_path: Path) -> None:
+    """A careless label of a claim that is shown with the verdict changed every mean score."""
+    plan = SamplePlan(SamplingDesign.CONVERSATIONS, 7, 10, shown_share=0.4)
+    found = []
+    for word_in_view in ("yes", "no"):
+        with Store.open(tmp_path / f"{word_in_view}.db") as store:
+            run = judged_all(store, KEYS)
+            draw = make_sample_draw(store.samples.read_frame(run), plan)
+            row = store.samples.save_draw_as_sample(run, "ann", draw, plan, name="s")
+            for each in store.samples.list_claims_in_served_order(row.id, "ann"):
+                label(store, run, [each.claim], word_in_view if each.shown else "yes")
+            found.append(compute_run_agreement(store, run).report)
+    one, other = found
+    assert one.claims.coverage.audit > 0
+    assert one.unit_scores == other.unit_scores
+    whole = one.unit_scores[-1]
+    # The judge's score is that of the same claims: 3 `yes`, a `no` and an `idk` a conversation.
+    assert (whole.human_mean, whole.n) == (1.0, 10)
+    assert whole.judge_mean is not None
+    assert 0.6 <= whole.judge_mean < 1
+    assert whole.corrected.value is not None
