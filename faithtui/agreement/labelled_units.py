@@ -47,6 +47,8 @@ class LabelState(StrEnum):
     """Answered in bulk, or by taking over the judge's word, alone: no reading of the claim."""
     STALE = "stale"
     """Answered with the judge's word in view, and this run's judge says otherwise by now."""
+    IN_VIEW = "in_view"
+    """Answered with a judge's verdict in view alone, where only blind labels count."""
 
 
 class Opinion(NamedTuple):
@@ -298,6 +300,9 @@ class LabelDesign:
     """Claims of the sample, with `CLUSTER` conversations, that are still to do before labelled
     ones, in the drawn order. Where somebody chose what is labelled, and not the draw, `kind` is
     `CONVENIENCE`, and what is skipped is counted too."""
+    in_view: int = 0
+    """Drawn claims that were to be labelled blind, and were labelled with a judge's verdict in view
+    where only blind labels count."""
     outside: int = 0
     """Labelled claims that are not of the sample: left out of its figures."""
     conversations: int = 0

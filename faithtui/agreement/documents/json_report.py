@@ -451,6 +451,7 @@ FORMS: Mapping[type, JsonForm] = {
             (
                 *("sample", "name", "outside", "conversations", "drawn_conversations", "rated"),
                 *("drawn_in", "claim_set", "unjudged", "beyond", "follows_draw", "passed_over"),
+                "in_view",
             ),
             _NO_KEY,
         )

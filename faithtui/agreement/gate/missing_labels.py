@@ -34,6 +34,10 @@ _NONE_DOUBTFUL: Mapping[ClaimId, Collection[str]] = {}
 MISSING_WORDS: Mapping[str, tuple[str, str]] = {
     "skipped_many": ("is skipped", "are skipped"),
     "order_broken": ("is passed over", "are passed over"),
+    "labelled_in_view": (
+        "was labelled with the judge's verdict in view",
+        "were labelled with the judge's verdict in view",
+    ),
     "ties": ("is tied between annotators", "are tied between annotators"),
     OVERRULED: (
         "is decided by most annotators against others",
@@ -240,6 +244,8 @@ def list_claims_missing_from_figures(
                 yield place, "skipped_many"
             case LabelState.STALE if is_sample:
                 yield place, "stale_labels"
+            case LabelState.IN_VIEW if is_sample:
+                yield place, "labelled_in_view"
             case _ if is_sample and (row.position or 0) < ends.get(
                 _get_stratum_if_stratified(row, compared), 0
             ):

@@ -62,6 +62,7 @@ ASKED_WARNINGS: Mapping[str, tuple[Criterion, ...]] = {
     "changed_labels": _OF_LABELS,
     "imported_labels": _OF_LABELS,
     "unverified_labels": _OF_LABELS,
+    "population_open": _FIGURES,
 }
 """Warnings of a report that must be dealt with or accepted, with the criteria that they touch."""
 

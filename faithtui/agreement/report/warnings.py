@@ -406,7 +406,12 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
     """Warn about how labelled units were chosen, and about labels that do not count."""
     coverage, design, level = report.coverage, report.design, report.level
     one, many = report.unit
-    rate = (WarningSubject.RATE, WarningSubject.DESIGN)
+    figures = (
+        WarningSubject.RATE,
+        WarningSubject.DESIGN,
+        WarningSubject.AGREEMENT,
+        WarningSubject.DETECTION,
+    )
     if design.is_order_broken:
         message = (
             f"Too many {many} of the sample «{design.name}», or of a stratum of it, are skipped, "
@@ -414,14 +419,14 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
             "the judge said. Nothing says how the labelled ones were chosen, so no corrected rate "
             "is given. Label these too to have one, or name another sample."
         )
-        yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
+        yield ReportWarning("design_not_random", Severity.CAUTION, message, level, figures)
     elif design.follows_draw:
         message = (
             f"Of the {many} that could be drawn this run judged those that were drawn rather than "
             "the others, or the other way round: what it judged says nothing of the rest, so no "
             "corrected rate is given. A run over all of them has one (faithtui run --claims)."
         )
-        yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
+        yield ReportWarning("design_not_random", Severity.CAUTION, message, level, figures)
     elif design.kind is DesignKind.CONVENIENCE:
         message = (
             f"{coverage.unreviewed:,} of {_count(coverage.units, one, many)} have no label and the "
@@ -430,14 +435,13 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
             else f"All {_count(coverage.units, one, many)} have a label, and nothing says how they "
             "were chosen to be rated, so no corrected rate is given."
         )
-        yield ReportWarning("design_not_random", Severity.CAUTION, message, level, rate)
+        yield ReportWarning("design_not_random", Severity.CAUTION, message, level, figures)
     if design.kind is DesignKind.OVERRIDE_ONLY:
         message = (
             f"Every labelled {one} is one on which annotators differ from the judge, "
             "as when only faults are corrected: these give neither agreement nor a rate."
         )
-        about = (*rate, WarningSubject.AGREEMENT)
-        yield ReportWarning("override_only", Severity.BLOCKING, message, level, about)
+        yield ReportWarning("override_only", Severity.BLOCKING, message, level, figures)
     if coverage.outside:
         message = (
             f"{_count(coverage.outside, f'labelled {one}', f'labelled {many}')} not of the sample "
@@ -453,7 +457,14 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
             "Labels do not follow the drawn order: what was passed over may differ from what was "
             "labelled."
         )
-        yield ReportWarning("order_broken", Severity.CAUTION, message, level, rate)
+        yield ReportWarning("order_broken", Severity.CAUTION, message, level, figures)
+    if design.in_view:
+        message = (
+            f"{_count(design.in_view, one, many)} of the sample have a label that was given with "
+            "the judge's verdict in view, and only blind labels count: if these differ from the "
+            "others, the figures are off."
+        )
+        yield ReportWarning("labelled_in_view", Severity.CAUTION, message, level, figures)
     for stratum in design.strata:
         if stratum.name in design.unlabelled_strata:
             message = (
@@ -461,7 +472,7 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
                 f"{stratum.population:,} of {_count(design.frame_units, one, many)}: nothing is "
                 "known of these, so no figure of all of them is given. Draw and label some of it."
             )
-            yield ReportWarning("stratum_unlabelled", Severity.CAUTION, message, level, rate)
+            yield ReportWarning("stratum_unlabelled", Severity.CAUTION, message, level, figures)
         served = stratum.labelled + stratum.skipped
         if served and stratum.skipped / served > MANY_SKIPPED:
             of = f"«{stratum.name}»" if stratum.name else "the sample"
@@ -469,7 +480,7 @@ def _warn_of_design(report: LevelReport) -> Iterator[ReportWarning]:
                 f"{stratum.skipped} of {served} {many} of {of} were skipped: if "
                 "they are the hard ones, the figures are too good."
             )
-            yield ReportWarning("skipped_many", Severity.CAUTION, message, level, rate)
+            yield ReportWarning("skipped_many", Severity.CAUTION, message, level, figures)
     if coverage.stale:
         message = (
             f"{_count(coverage.stale, one, many)} labelled with a judge's verdict shown that "

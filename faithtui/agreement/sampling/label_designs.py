@@ -170,7 +170,6 @@ def find_label_design(
     sample: LabelledSample | None,
     *,
     rated: bool = False,
-    left_out: Collection[ClaimId] = (),
 ) -> LabelDesign:
     """Say how the labelled claims of a run were chosen.
 
@@ -178,8 +177,6 @@ def find_label_design(
         claims: All claims of the run.
         sample: The sample to rest on, unless every claim is labelled; None: none is to be had.
         rated: They are whole answers, and ratings came with the data, see `LabelDesign.rated`.
-        left_out: Claims whose labels were given with the judge's verdict in view, and are read as
-            if they were not there: they were served, and nobody passed them over.
     """
     labelled = [each for each in claims if each.state is LabelState.LABELLED]
     kind = _choose_design_kind(claims, labelled, sample, rated=rated)
@@ -204,7 +201,7 @@ def find_label_design(
             return by_hand
         whole = replace(sample, frame=sample.frame + sample.unjudged, strata=sample.drawing)
         found = _make_design_of_sample(_KINDS[sample.design], claims, whole, rated=False)
-        if was_draw_followed(whole, states, left_out):
+        if was_draw_followed(whole, states):
             return replace(by_hand, as_drawn=replace(found, follows_draw=True))
         return replace(by_hand, passed_over=_count_passed_over_or_skipped(found))
     if kind is DesignKind.CENSUS:
@@ -219,7 +216,7 @@ def find_label_design(
             beyond=sample.beyond,
         )
     found = _make_design_of_sample(kind, claims, sample, rated=rated)
-    if not labelled or was_draw_followed(sample, states, left_out):
+    if not labelled or was_draw_followed(sample, states):
         return found
     return replace(by_hand, passed_over=_count_passed_over_or_skipped(found))
 
@@ -231,7 +228,6 @@ def _count_passed_over_or_skipped(design: LabelDesign) -> int:
 def was_draw_followed(
     sample: LabelledSample,
     states: Mapping[ClaimId, LabelState],
-    left_out: Collection[ClaimId] = (),
 ) -> bool:
     """Say whether the draw, and not those who labelled, chose most of what is labelled.
 
@@ -242,13 +238,12 @@ def was_draw_followed(
     as it does in the figures, and each stratum is asked by itself too, where more than four labels
     are out of its order. In a sample of conversations the same is asked of these; one of whose
     claims few are passed over is whole. More may be skipped than labelled only while it is few
-    beside all answers, those that are left out among them; four may be in a stratum. Of a stratum
+    beside all answers, those in view among them; four may be in a stratum. Of a stratum
     without a label nothing is asked: `LabelDesign.unlabelled_strata` withholds the figures there.
 
     Args:
         sample: What was drawn. What is shown with the judge's verdict is left out.
         states: How its claims stand; those that are not there are still to do.
-        left_out: See `find_label_design`.
     """
     drawn = [
         (each, states.get(each.claim, LabelState.UNREVIEWED))
@@ -256,16 +251,11 @@ def was_draw_followed(
         if not each.shown
     ]
     answered = Counter(
-        each.stratum
-        for each, state in drawn
-        if state is LabelState.LABELLED or each.claim in left_out
+        each.stratum for each, state in drawn if state in (LabelState.LABELLED, LabelState.IN_VIEW)
     )
-    """What has a label, also one that is left out."""
-    drawn = [
-        (each, state)
-        for each, state in drawn
-        if state is LabelState.LABELLED or each.claim not in left_out
-    ]
+    """What has a label, also one that does not count."""
+    # It was served, and nobody passed it over.
+    drawn = [(each, state) for each, state in drawn if state is not LabelState.IN_VIEW]
     labelled = Counter(each.stratum for each, state in drawn if state is LabelState.LABELLED)
     skipped = Counter(each.stratum for each, state in drawn if state is LabelState.SKIPPED)
     shares = _compute_stratum_weights(sample, answered)
@@ -393,6 +383,7 @@ def _make_design_of_sample(
         seed=sample.seed,
         random_prefix=not (passed_over if whole is None else _has_served_after_unfinished(blind)),
         passed_over=passed_over,
+        in_view=sum(state is LabelState.IN_VIEW for _, state in blind),
         outside=sum(
             each.state is LabelState.LABELLED and each.claim not in inside for each in claims
         ),

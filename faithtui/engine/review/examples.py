@@ -21,7 +21,12 @@ from faithtui.store.store import Store
 NO_REVIEWER = ""
 """Reads a conversation for no reviewer in particular."""
 
-_NOT_READ = (LabelState.BULK, LabelState.STALE, LabelState.SKIPPED)
+_NOT_READ = (
+    LabelState.BULK,
+    LabelState.STALE,
+    LabelState.SKIPPED,
+    LabelState.IN_VIEW,
+)
 """States in which nobody who read the claim stands by a verdict on it as it is."""
 
 

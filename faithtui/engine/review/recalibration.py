@@ -401,6 +401,8 @@ def _find_left_out_reason(
             return LeftOut.BULK
         case LabelState.STALE:
             return LeftOut.STALE
+        case LabelState.IN_VIEW:
+            return LeftOut.IN_VIEW
     if is_tied(reading.opinions, labels.names):
         return LeftOut.TIED
     if reading.human == NOT_A_CLAIM:

@@ -58,6 +58,12 @@ class CountedLabels(NamedTuple):
 
 UNREVIEWED = CountedLabels(LabelState.UNREVIEWED)
 
+_STATES_IN_VIEW = {each: each for each in LabelState} | {
+    LabelState.LABELLED: LabelState.IN_VIEW,
+    LabelState.STALE: LabelState.IN_VIEW,
+}
+"""How a claim without a blind label stands, by how it would if labels in view counted."""
+
 
 _EVENTS = select(*EVENT_COLUMNS)
 
@@ -108,9 +114,12 @@ def replay_log_into_counted_labels(
     """
     places: dict[LabelId, int] = {}
     by_claim: dict[ClaimId, list[LabelEvent]] = defaultdict(list)
+    in_view = set[ClaimId]()
     for place, act in enumerate(log):
         places[act.id] = place
-        if not (blind_only and _was_judge_shown(act)):
+        if blind_only and _was_judge_shown(act):
+            in_view.add(act.claim)
+        else:
             by_claim[act.claim].append(act)
     translate = cache(rule.translate_word_to_label)
     found = {}
@@ -126,12 +135,15 @@ def replay_log_into_counted_labels(
         if any(map(_is_adjudicated, standing)):
             before = _replay_claim_events(_drop_final_events(acts))
         found[claim_id] = _make_counted_labels(standing, before, places, translate, home_labels)
+    unanswered = {each for each in in_view if found.get(each, UNREVIEWED) == UNREVIEWED}
+    if unanswered:
+        seen = [act for act in log if act.claim in unanswered]
+        whole = replay_log_into_counted_labels(seen, rule, home_labels, blind_only=False)
+        found.update(
+            (claim_id, CountedLabels(_STATES_IN_VIEW[labels.state]))
+            for claim_id, labels in whole.items()
+        )
     return found
-
-
-def list_claims_labelled_in_view(log: Sequence[LabelEvent]) -> set[ClaimId]:
-    """List the claims that somebody labelled with a judge's verdict in view."""
-    return {act.claim for act in log if _was_judge_shown(act)}
 
 
 def _read_single_blind_label(

@@ -5,7 +5,7 @@ moments. What people said comes in the words of the run's metric.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -44,7 +44,6 @@ from faithtui.store.annotations.counted_labels import (
     UNREVIEWED,
     CountedLabels,
     came_with_data,
-    list_claims_labelled_in_view,
     read_claims_label_log,
     read_run_label_log,
     replay_log_into_counted_labels,
@@ -109,8 +108,7 @@ def read_report_units(
     """
     known = _read_run_labels(connection, run_id, settings)
     rated = _has_imported_ratings(known)
-    left_out = list_claims_labelled_in_view(known.log) if settings.blind_only else set[ClaimId]()
-    sample = _find_report_sample(connection, run_id, settings, known, left_out, rated=rated)
+    sample = _find_report_sample(connection, run_id, settings, known, rated=rated)
     claims = tuple(_make_claim_units(connection, run_id, known, settings, severity, sample))
     label_by_claim = {
         each: found.run_label
@@ -123,12 +121,7 @@ def read_report_units(
         claims=claims,
         answers=answers,
         scores=tuple(iter_human_and_judge_scores(known.judged, label_by_claim, shown, known.words)),
-        design=find_label_design(
-            claims,
-            None if sample is None else sample.sample,
-            rated=rated,
-            left_out=left_out,
-        ),
+        design=find_label_design(claims, None if sample is None else sample.sample, rated=rated),
         unrated=unrated,
         evidence=read_evidence_units(connection, run_id, known.judged),
         extraction=read_extraction_units_of_complete_answers(
@@ -299,7 +292,6 @@ def _find_report_sample(
     run_id: RunId,
     settings: UnitSettings,
     known: _RunLabels,
-    left_out: Collection[ClaimId],
     *,
     rated: bool,
 ) -> ReportSample | None:
@@ -317,7 +309,7 @@ def _find_report_sample(
         )
     is_census = labelled and labelled == len(known.words) and not rated
     found = choose_and_read_sample_of_run_labels(
-        connection, run_id, settings.sample, known.words.keys(), states, left_out
+        connection, run_id, settings.sample, known.words.keys(), states
     )
     if not is_census or found is None:
         return found

@@ -73,7 +73,6 @@ def choose_and_read_sample_of_run_labels(
     asked: SampleId | None,
     judged: Collection[ClaimId],
     states: Mapping[ClaimId, LabelState],
-    left_out: Collection[ClaimId],
 ) -> ReportSample | None:
     """Choose the sample that labels of a run rest on, and read what a report needs of it.
 
@@ -90,7 +89,6 @@ def choose_and_read_sample_of_run_labels(
             most labelled claims, of equals the newest.
         judged: All claims of the run.
         states: How its claims stand that somebody acted on.
-        left_out: See `find_label_design`.
 
     Returns:
         None when no claim of any sample is labelled and none was asked for.
@@ -105,7 +103,7 @@ def choose_and_read_sample_of_run_labels(
             read = _read_labelled_sample(connection, found, judged)
         except NoSharedClaims:
             return False
-        return was_draw_followed(read, states, left_out)
+        return was_draw_followed(read, states)
 
     chosen = (
         _Candidate(asked)

@@ -1,5 +1,6 @@
 """Warnings of a report before a gate: what is asked, what missing labels decide, what accepts."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -118,6 +119,7 @@ def test_labels_of_all_that_was_drawn_pass() -> None:
         (LabelState.UNREVIEWED, "order_broken"),
         (LabelState.BULK, "order_broken"),
         (LabelState.STALE, "stale_labels"),
+        (LabelState.IN_VIEW, "labelled_in_view"),
     ],
 )
 def test_claims_left_out_are_bounds_until_they_are_accepted(state: LabelState, code: str) -> None:
@@ -176,6 +178,14 @@ def test_a_few_skips_among_few_unfaithful_claims_count_below_the_reports_share()
         each.code for each in compute_report_of_prepared_units(prepared).warnings
     }
     assert gate(prepared)[Criterion.RECALL].outcome is CheckOutcome.UNDECIDED
+
+
+def test_labels_in_view_after_the_last_blind_one_are_missing_too() -> None:
+    """Blind labels end where they suit: 41 of 300, and what follows was answered in view."""
+    said = [*GOOD, ("yes", LabelState.UNREVIEWED), *[("yes", LabelState.IN_VIEW)] * 60]
+    missing = Counter(code for _, code in list_claims_missing_from_figures(sampled(said).compared))
+    assert missing == {"labelled_in_view": 60, "order_broken": 1}
+    assert outcomes(gate(sampled(said))) == {CheckOutcome.UNDECIDED}
 
 
 def test_what_is_still_to_do_is_not_missing() -> None:

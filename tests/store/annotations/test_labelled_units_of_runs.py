@@ -289,9 +289,9 @@ def test_blind_only_reads_the_log_as_if_nothing_had_been_in_view(store: Store) -
         ],
         [
             (LabelState.LABELLED, "no"),
-            (LabelState.UNREVIEWED, None),
+            (LabelState.IN_VIEW, None),
             (LabelState.BULK, None),
-            (LabelState.UNREVIEWED, None),
+            (LabelState.BULK, None),
             (LabelState.LABELLED, "no"),
             (LabelState.LABELLED, "no"),
         ],
@@ -688,7 +688,11 @@ def slowly(
             return LabelState.STALE, None, []
         if "skipped" in actions:
             return LabelState.SKIPPED, None, []
-        return (LabelState.BULK if actions else LabelState.UNREVIEWED), None, []
+        if actions:
+            return LabelState.BULK, None, []
+        state = slowly(rows, run, home, False)[0] if blind_only else LabelState.UNREVIEWED
+        in_view = state in (LabelState.LABELLED, LabelState.STALE)
+        return (LabelState.IN_VIEW if in_view else state), None, []
     earlier = [
         row
         for each in fresh
