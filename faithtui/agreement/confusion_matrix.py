@@ -1,6 +1,6 @@
 """A confusion matrix as reports show it: plain numbers, without numpy.
 
-Rows are the reference, in reports the people; columns are the judge. Many matrices at once are
+Rows are the reference, in reports the annotators; columns are the judge. Many matrices at once are
 `statistics.matrices.MatrixStack`.
 """
 

@@ -28,31 +28,31 @@ class UnitSettings:
     claim_set: ClaimSetId | None = None
     """The version of a claim set to rest on, to whose claims the run's own are matched."""
     blind_only: bool = False
-    """Labels given with the judge's word in view are read as if they were not there, so that an
-    earlier blind one of the same person stands."""
+    """Labels given with the judge's verdict in view are read as if they were not there, so that an
+    earlier blind one of the same annotator stands."""
     metadata_keys: tuple[str, ...] = ()
     """Keys of the conversations' metadata to read the values of."""
 
 
 class LabelState(StrEnum):
-    """How a claim stands with people, all of them together."""
+    """Whether a claim is labelled, by all annotators together."""
 
     UNREVIEWED = "unreviewed"
     """Nobody said anything: neither agreed nor disagreed."""
     LABELLED = "labelled"
-    """Somebody gave a verdict that counts, `x` included."""
+    """An annotator gave a label that counts, `x` included."""
     SKIPPED = "skipped"
-    """Somebody put it off, and nobody answered."""
+    """An annotator skipped it, and nobody labelled it."""
     BULK = "bulk"
-    """Answered in bulk, or by taking over the judge's word, alone: no reading of the claim."""
+    """Labelled in bulk, or by taking over the judge's verdict, alone: not counted in agreement."""
     STALE = "stale"
-    """Answered with the judge's word in view, and this run's judge says otherwise by now."""
+    """Labelled with the judge's verdict in view, and this run's judge says otherwise by now."""
     IN_VIEW = "in_view"
-    """Answered with a judge's verdict in view alone, where only blind labels count."""
+    """Labelled with a judge's verdict in view alone, where only blind labels count."""
 
 
 class Opinion(NamedTuple):
-    """One person's verdict that counts.
+    """One annotator's label that counts.
 
     A tuple, as there may be a million: it is made seven times as fast as a frozen dataclass.
     """
@@ -62,7 +62,7 @@ class Opinion(NamedTuple):
     """In the words of the run's metric, `x` included, or a word that means nothing there."""
     action: Action
     blind: bool | None
-    """Given before the judge's word was known; None: not known. Imported ones are blind unless
+    """Given before the judge's verdict was known; None: not known. Imported ones are blind unless
     their data say otherwise."""
     seconds: float | None = None
     """How long the claim was on screen."""
@@ -73,16 +73,16 @@ class Opinion(NamedTuple):
     unverified: bool = False
     """It came with a bundle of which nothing says that it is what was exported."""
     came_with_data: bool = False
-    """It was given elsewhere; `action` is then `IMPORTED`, or `ADJUDICATED` of a final word."""
+    """It was given elsewhere; `action` is then `IMPORTED`, or `ADJUDICATED` of a final label."""
 
 
 def count_votes_or_final_verdict(
     opinions: Iterable[Opinion], words: Mapping[str, str]
 ) -> Counter[str]:
-    """Count people's verdicts on a unit; the last final word stands for all.
+    """Count human labels on a unit; the last final label stands for all.
 
     Args:
-        opinions: Verdicts that count, in the order in which they were given.
+        opinions: Labels that count, in the order in which they were given.
         words: What each verdict is read as; others mean nothing.
     """
     known = [each for each in opinions if each.verdict in words]
@@ -91,13 +91,13 @@ def count_votes_or_final_verdict(
 
 
 def list_most_voted_labels(votes: Counter[str]) -> tuple[str, ...]:
-    """Name the words with the most votes: one, several where people are evenly split, or none."""
+    """Name the labels with the most votes: one, several for a tie, or none."""
     most = max(votes.values(), default=0)
     return tuple(word for word, count in votes.items() if count == most)
 
 
 def is_tied(opinions: Sequence[Opinion], labels: Collection[str]) -> bool:
-    """Say whether people are evenly split on a unit between labels of a metric, or `x`."""
+    """Say whether a unit is a tie between labels of a metric, or `x`."""
     if len(opinions) < 2:
         return False
     words = {
@@ -109,7 +109,7 @@ def is_tied(opinions: Sequence[Opinion], labels: Collection[str]) -> bool:
 
 
 class ClaimUnit(NamedTuple):
-    """A unique claim, statement or answer, the judge's verdict and what people said.
+    """A unique claim, statement or answer, the judge's verdict and the human labels.
 
     A tuple, as `Opinion` is.
     """
@@ -117,7 +117,7 @@ class ClaimUnit(NamedTuple):
     claim: ClaimId
     conversation: ConversationId
     key: str
-    """The conversation's own id, for people."""
+    """The conversation's own id, for readers."""
     group: str
     """What must stay together when conversations are left out."""
     turn: int
@@ -126,10 +126,10 @@ class ClaimUnit(NamedTuple):
     """Label of the claim's home window (the first that holds it), or by another rule for
     duplicates if the report was asked for one; None: no verdict."""
     human: str | None
-    """Consensus of people in the words of the run's metric, `x` included, or a word that means
+    """Consensus of annotators in the words of the run's metric, `x` included, or a word that means
     nothing there; None: unreviewed, which is not agreement."""
     reviewers: int
-    """How many people gave a verdict that counts."""
+    """How many annotators gave a label that counts."""
     windows: int
     """How many windows hold the claim."""
     steady: bool
@@ -139,9 +139,9 @@ class ClaimUnit(NamedTuple):
     are; None: not known, or unreviewed."""
     state: LabelState = LabelState.UNREVIEWED
     opinions: tuple[Opinion, ...] = ()
-    """Verdicts that count, one per person, in the order in which they were given. A final word
-    (`ADJUDICATED`) stands beside what its giver had said before, or people who differed and then
-    settled it would seem to have agreed."""
+    """Labels that count, one per annotator, in the order in which they were given. A final label
+    (`ADJUDICATED`) stands beside the earlier label of its giver, or annotators who differed and
+    then settled it would seem to have agreed."""
     confidence: float | None = None
     """The judge's probability in [0, 1] that the claim is supported, in its home window."""
     stratum: str | None = None
@@ -156,7 +156,7 @@ class ClaimUnit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnswerUnit:
-    """An answer that people rated as a whole, and the judge's score of that answer alone."""
+    """An answer that annotators rated as a whole, and the judge's score of that answer alone."""
 
     conversation: ConversationId
     key: str
@@ -169,13 +169,13 @@ class AnswerUnit:
     passes: bool | None
     """The score meets the threshold; None when there is none."""
     human: str | None
-    """Majority of people's labels in the words of the run's metric; None when none of them means
-    anything there, and when the answer is no fair claim."""
+    """Majority of human labels in the words of the run's metric; None when none of them means
+    anything there, and when the answer is labelled `x`."""
     rating: float | None
-    """Mean of people's ratings, in [0, 1]; None when the scale has none."""
+    """Mean of annotators' ratings, in [0, 1]; None when the scale has none."""
     raters: int
     opinions: tuple[Opinion, ...] = ()
-    """Labels of the answer as a whole, one per person, imported and given here."""
+    """Labels of the answer as a whole, one per annotator, imported and given here."""
     claim: ClaimId | None = None
     """What these labels belong to in the store; None: they are from elsewhere."""
 
@@ -183,10 +183,10 @@ class AnswerUnit:
 def decide_answer_by_majority(
     answer: AnswerUnit, passing: Collection[str], labels: Collection[str]
 ) -> bool | None:
-    """Say whether most people pass an answer; None without a label, or if as many fail it.
+    """Say whether most annotators pass an answer; None without a label, or for a tie.
 
     Args:
-        answer: What they said.
+        answer: With their labels.
         passing: Labels that pass.
         labels: All labels of the metric; (): any word is one.
     """
@@ -243,18 +243,18 @@ class UnitScores:
     judge: float | None
     """In [0, 1]; None: no score."""
     human: float | None
-    """The metric's formula on people's labels; None unless every claim has one."""
+    """The metric's formula on human labels; None unless every claim has one."""
     claims: int
     """Unique claims in it; 0: it has no score, or one that a rule fixes and that says nothing."""
     labelled: int
-    """Of those, the ones with a verdict of people that counts."""
+    """Of those, the ones with a human label that counts."""
 
 
 class DesignKind(StrEnum):
     """How the labelled claims were chosen. Exported word for word."""
 
     NONE = "none"
-    """No claim has a person's verdict."""
+    """No claim has a human label."""
     CENSUS = "census"
     """All have."""
     SIMPLE = "simple_random"
@@ -262,7 +262,7 @@ class DesignKind(StrEnum):
     CLUSTER = "cluster"
     """Whole conversations, drawn at random."""
     OVERRIDE_ONLY = "override_only"
-    """Only where people differ from the judge, as a reviewer leaves behind who corrects."""
+    """Only where annotators differ from the judge, as when a reviewer only corrects."""
     CONVENIENCE = "convenience"
     """Some have, and nothing says they were drawn at random."""
 
@@ -278,7 +278,7 @@ class StratumCounts:
     labelled: int
     """Drawn and labelled."""
     skipped: int
-    """Drawn, put off, and not labelled."""
+    """Drawn, skipped, and not labelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,7 +418,7 @@ class RunUnits:
 
 @dataclass(frozen=True, slots=True)
 class PairedClaim:
-    """A claim that two runs judged, what both judges said, and what people said."""
+    """A claim that two runs judged, with both verdicts and the human labels."""
 
     claim: ClaimId
     conversation: ConversationId
@@ -429,7 +429,7 @@ class PairedClaim:
     second: str | None
     """The same of the second run."""
     human: str | None
-    """Consensus of people in the words of both runs, `x` included, or a word that means nothing
+    """Consensus of annotators in the words of both runs, `x` included, or a word that means nothing
     there; None: no label that counts, or as many for one as for another."""
     blind: bool | None
     """Every verdict in the consensus was given before a judge's was shown; None: without any. A

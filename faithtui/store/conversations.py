@@ -2,7 +2,7 @@
 
 Texts are stored as they came but for what `texts` names. Documents and images are kept once, by
 hash.
-Ratings become claims with human labels, so that a person's word weighs the same wherever it was
+Ratings become claims with human labels, so that a label weighs the same wherever it was
 given.
 """
 

@@ -267,7 +267,7 @@ class Database:
             return
         # A reader elsewhere may keep the log from being folded in, and a full disk too. Nothing
         # is lost then: whoever opens the file next reads the log. A file that was damaged
-        # meanwhile is told of by whoever reads it, and not here in place of what went wrong.
+        # meanwhile is reported by whoever reads it, and not here in place of what went wrong.
         with contextlib.suppress(sqlite3.DatabaseError):
             self._writer.raw_connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._close_connections()

@@ -178,7 +178,7 @@ class Deletions:
         count_only: bool = False,
         guard: DeletionGuard | None = None,
     ) -> DeletionResult:
-        """Delete conversations, and everything that runs and people said of them.
+        """Delete conversations, and everything that runs and annotators stored about them.
 
         Args:
             kind: `DATASET` or `IMPORT`, for the record.
@@ -409,7 +409,7 @@ def _delete_empty_run(connection: Connection, number: int, counts: Counter[str])
     """Delete a run that has no conversations."""
     samples = _read_ids(connection, sample.c.id, sample.c.run_id == number)
     _delete_samples(connection, samples, counts)
-    # People's labels are of the claim; that they were given in this run is no longer so.
+    # Human labels are of the claim; they no longer count as given in this run.
     connection.execute(
         update(human_label).where(human_label.c.run_id == number).values(run_id=None)
     )

@@ -1,4 +1,4 @@
-"""What is told of deletions: before, how much they take along, and ever after, that they were."""
+"""What is reported of deletions: before, how much they take along, and after, that they were."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -54,4 +54,4 @@ class DeletionGuard:
     is_gone: Callable[[WorkerRow], bool]
     """Whether a process that says it works on a run does not any more."""
     counts: Mapping[str, int]
-    """What was told would go."""
+    """What was announced to go."""

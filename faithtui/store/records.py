@@ -105,13 +105,13 @@ class ItemRow:
     scores: ScoreSet | None
     """The judge's; None while pending."""
     corrected: ScoreSet | None
-    """With people's verdicts in place; equal to `scores` while there are none."""
+    """With human labels in place; equal to `scores` while there are none."""
     claims: int
     labels: Mapping[str, int]
     """How many unique claims have each label of the judge; labels nobody got may be left out."""
     missing: int
     labelled: int
-    """Claims somebody gave a verdict on."""
+    """Claims with a human label."""
     overridden: int
     """Claims whose human consensus differs from the judge; no ties."""
     failed_windows: int = 0
@@ -122,11 +122,11 @@ class ItemRow:
     integrity: IntegritySummary = EMPTY_SUMMARY
     """Whether what the judge wrote can be found where it must come from."""
     reviewers: int = 0
-    """People who gave a verdict on a claim of it; only read for lists."""
+    """Annotators who labelled a claim of it; only read for lists."""
     lacks_passages: bool = False
     """An answer has no passages behind it; only read for lists."""
     own_labels: int = 0
-    """Claims of it that the current reviewer gave a verdict on; only read for lists."""
+    """Claims of it that the current reviewer labelled; only read for lists."""
     answer_labels: Mapping[str, int] = field(default_factory=dict)
     """How many of its answers annotators gave each label as a whole, by majority; a tie is `tie`.
     Only read for lists."""
@@ -187,7 +187,7 @@ class EvidenceView:
 
 @dataclass(frozen=True, slots=True)
 class WindowVerdictView:
-    """The judge's word on a claim in one window."""
+    """The judge's verdict on a claim in one window."""
 
     window: int
     """Position of the window."""
@@ -215,10 +215,10 @@ class ClaimView:
     mine: "HumanVerdict | None"
     """What the current reviewer said."""
     others: "tuple[HumanVerdict, ...]"
-    """What other people said."""
+    """The labels of other annotators."""
     human: str | None
     """Consensus of everybody, in the words of the run's metric, `x` included; `TIE` where they are
-    evenly split, and no score counts it; None: unreviewed."""
+    tied, and no score counts it; None: unreviewed."""
     kind: "ClaimKind" = "claim"
     document: int | None = None
     """P number of the document a statement belongs to; None for the other kinds."""
@@ -340,7 +340,7 @@ class ComparisonCell:
     missing: int
     """How many have none."""
     corrected: Score
-    """The same with people's verdicts in place."""
+    """The same with human labels in place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,7 +350,7 @@ class ComparisonAnswer:
     turn: int
     content: str
     human: str | None
-    """What people said of the whole answer, or `TIE`; None: nobody did."""
+    """The human label of the whole answer, or `TIE`; None: there is none."""
     cells: tuple[ComparisonCell | None, ...]
     """One per run; None: the run did not judge this answer."""
 

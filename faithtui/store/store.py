@@ -71,15 +71,15 @@ class Store:
         search: Finds conversations and claims.
         word_index: Which texts a search for words has still to take up.
         saved_views: Filters and orders of lists that have a name.
-        bundles: What people said, for other stores and from them.
-        raters: Judges and people on the same claims.
-        details: What stands beside the claims of a run: passages, notes, second verdicts.
+        bundles: Human labels, for other stores and from them.
+        raters: Judges and annotators on the same claims.
+        details: What stands beside the claims of a run: passages, notes, second labels.
         splits: Which conversations are for learning, tuning and testing.
         examples: What runs show to their judge.
         prompts: What runs ask, word for word.
         provenance: When and under which guideline labels were given.
         deletions: What was deleted on purpose.
-        recalibrations: How people's labels moved the probabilities of a judge.
+        recalibrations: How human labels moved the probabilities of a judge.
         run_exports: Runs with everything that was said of them, some conversations at a time.
     """
 
@@ -200,7 +200,7 @@ class Store:
             self.refuse_corrupted_rows()
 
     def count_rows(self) -> dict[str, int]:
-        """Count the rows of every table, by name; nothing of what is in them is told."""
+        """Count the rows of every table, by name; nothing of what is in them is shown."""
         return count_rows(self._database)
 
     def wait_for_urgent_writes(self) -> None:

@@ -62,7 +62,7 @@ ANSWER_COLUMNS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRow:
-    """An answer of a run, with what judge and people made of it."""
+    """An answer of a run, with its verdict and human labels."""
 
     conversation: str
     """The conversation's own id."""
@@ -77,9 +77,9 @@ class AnswerRow:
     human: str | None = None
     """`yes` or `no` as the figures count it; None: no label that counts, or a tie."""
     label: str | None = None
-    """Consensus of people in words of the metric; None: none, or as many say one as another."""
+    """Consensus in words of the metric; None: no label, or a tie."""
     tied: bool | None = None
-    """As many people pass it as fail it; None: nobody labelled it."""
+    """As many annotators pass it as fail it; None: not labelled."""
     rating: float | None = None
     stratum: str | None = None
     position: int | None = None
@@ -90,7 +90,7 @@ class AnswerRow:
 
 
 def make_row_of_answer_labelled_as_whole(answer: AnswerUnit, rule: ScoringRule) -> AnswerRow:
-    """Read an answer that people labelled as a whole, beside the score of its claims."""
+    """Read an answer that annotators labelled as a whole, beside the score of its claims."""
     passes = decide_answer_by_majority(answer, rule.passing, rule.labels)
     return AnswerRow(
         conversation=answer.key,

@@ -48,7 +48,7 @@ COLUMNS = (
 
 
 class OpinionDates(Protocol):
-    """When, and under which guideline, verdicts of people were stored."""
+    """When, and under which guideline, human labels were stored."""
 
     def get_date(self, opinion: Opinion) -> datetime | None:
         """Say when, aware; None: not known."""
@@ -71,11 +71,11 @@ class ClaimExtras:
     weight: float | None = None
     """How many claims it stands for; None: it is not of a random sample."""
     notes: tuple[str, ...] = ()
-    """Remarks of people who stand by a verdict on it."""
+    """Notes of annotators with a label on it."""
     evidence: tuple[MarkedText, ...] = ()
-    """What people marked as evidence."""
+    """What annotators marked as evidence."""
     tied: bool = False
-    """As many people say one thing of it as another, so that the reading has no label."""
+    """A tie: as many annotators give it one label as another, so that it has none."""
     counted: CountedLabel = _NOT_COUNTED
     """Its labels as the figures count them."""
 
@@ -93,8 +93,8 @@ def claims_csv(
     Texts are quoted and numbers are not. A text that a spreadsheet would take for a formula gets a
     single quote in front. `turn` counts from 0. `human` is empty where nobody reviewed the claim,
     `judge` where the judge gave no verdict, `same` where either is missing, `weight` where the
-    claim is not of the random sample that the figures rest on. `human` is empty, too, where people
-    are evenly split (`tied`). `passages`, `verdicts`, `codes`, `notes` and `evidence` are JSON
+    claim is not of the random sample that the figures rest on. `human` is empty, too, for ties
+    (`tied`). `passages`, `verdicts`, `codes`, `notes` and `evidence` are JSON
     lists.
 
     Args:
@@ -162,7 +162,7 @@ def _make_claim_row(
 
 
 def format_opinions_cell(opinions: Sequence[Opinion], dates: OpinionDates) -> str:
-    """Write what each person said, and when and under which guideline it was stored."""
+    """Write each annotator's label, and when and under which guideline it was stored."""
     return _list_to_json(
         [
             {
@@ -186,12 +186,12 @@ def _evidence_span_to_json(found: MarkedText) -> dict[str, object]:
 
 
 def format_reason_codes_cell(opinions: Sequence[Opinion]) -> str:
-    """Write the reason codes that people gave."""
+    """Write the reason codes that annotators gave."""
     return _list_to_json(sorted({each.code for each in opinions if each.code is not None}))
 
 
 def format_all_blind_cell(opinions: Sequence[Opinion]) -> str:
-    """Say whether all verdicts were given before the judge's was shown; "" where not known."""
+    """Say whether all labels were given before the verdict was shown; "" where not known."""
     known = [each.blind for each in opinions]
     return format_yes_or_no_cell(None if not known or None in known else all(known))
 

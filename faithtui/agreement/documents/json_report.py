@@ -73,9 +73,9 @@ def report_json(
     Returns:
         ASCII text that ends with a line break. It validates against
         fixtures/agreement/report.schema.json. What is not computed is null, an empty list, or an
-        estimate that is withheld. The format has no field for reason codes, for how steady people
-        are, and for what is weighted beside the agreement: sentences among the warnings, of
-        severity info, say these.
+        estimate that is withheld. The format has no field for reason codes, for self-agreement, and
+        for what is weighted beside the agreement: sentences among the warnings, of severity info,
+        say these.
     """
     document = report_to_json(report, header, level, include_text=include_text, plots=plots)
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
@@ -188,7 +188,7 @@ def _review_coverage_json(
 
 
 def _answer_score_agreement_json(report: AgreementReport) -> list[JsonFields]:
-    """Write answers against people's ratings: each answer is a window of one interaction."""
+    """Write answers against annotators' ratings: each answer is a window of one interaction."""
     if not report.scores.answers:
         return []
     threshold: Json = None

@@ -1,6 +1,6 @@
-"""An agreement report as one page of Markdown for people: the answer first.
+"""An agreement report as one page of Markdown for readers: the answer first.
 
-Text from people, judges and files is escaped, so that it stays text whatever it contains.
+Text from annotators, judges and files is escaped, so that it stays text whatever it contains.
 """
 
 import re

@@ -43,8 +43,8 @@ def make_report_page(report: AgreementReport, header: ReportHeader) -> tuple[Blo
 
     Returns:
         Headline, warnings, the share that passes and coverage, then, where anything is labelled,
-        detection, where it goes wrong, agreement, people, scores, calibration, probes, comparison
-        and progress; the method at the end.
+        detection, where it goes wrong, agreement, annotators, scores, calibration, probes,
+        comparison and progress; the method at the end.
     """
     return tuple(_make_report_blocks(report, header))
 

@@ -16,12 +16,12 @@ from faithtui.domain.estimates import Estimate, Reason, make_withheld_estimate
 
 @dataclass(frozen=True, slots=True)
 class JudgeAccuracy:
-    """How well the judge tells what fails from what passes; for runs without labels."""
+    """How well the judge separates what fails from what passes; for runs without labels."""
 
     positive: tuple[str, ...]
     """Labels that fail."""
     sensitivity: Estimate
-    """Share of what fails by people that fails by the judge."""
+    """Share of what fails by human labels that fails by the judge."""
     specificity: Estimate
 
 

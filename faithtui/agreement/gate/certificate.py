@@ -1,4 +1,4 @@
-"""A calibration certificate: what a judge's agreement with people was, and of what exactly.
+"""A calibration certificate: what a judge's agreement with annotators was, and of what exactly.
 
 It is bound to everything that could make its figures untrue of another run: judge, prompt, metric,
 window size, guideline, labels and sample. What differs is named, never guessed away.
@@ -141,15 +141,15 @@ class RunIdentity:
     conversations: str
     """Digest of the names of what it judged; the same data judged anew has the same."""
     readings: str
-    """Digest of what judge and people said."""
+    """Digest of verdicts and human labels."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelFacts:
-    """What people said, and where that came from. All counts but `digest` and `newest_at`."""
+    """The human labels, and where they came from. All counts but `digest` and `newest_at`."""
 
     digest: str
-    """Of people's verdicts alone."""
+    """Of human labels alone."""
     newest_at: datetime
     """Of the verdicts at the level that was certified."""
     n: int
@@ -157,22 +157,22 @@ class LabelFacts:
     groups: int
     reviewers: int
     blind_share: float | None
-    """Of the verdicts given here, those given before the judge's word was known; None where all
+    """Of the labels given here, those given before the judge's verdict was known; None where all
     came with the data, as nobody knows what their givers saw."""
     blind: int
-    """Verdicts given here before the judge's word was known."""
+    """Labels given here before the judge's verdict was known."""
     shown: int
-    """Verdicts given here with it in view."""
+    """Labels given here with it in view."""
     imported: int
     """Verdicts that came with the data."""
     adjudicated: int
-    """Final words after people differed."""
+    """Final labels after annotators differed."""
     bulk: int
-    """Units answered in bulk or by taking over the judge's word: not counted as labels."""
+    """Units labelled in bulk or by taking over the judge's verdict: not counted as labels."""
     under_guideline: int
-    """Verdicts given here while the guideline of the certificate was in force."""
+    """Labels given here while the guideline of the certificate was in force."""
     under_others: int
-    """Verdicts given here under another one, or under none."""
+    """Labels given here under another one, or under none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ def split_window_size_from_options(
 
 
 def hash_human_labels(claims: Iterable[ClaimUnit], answers: Iterable[AnswerUnit]) -> str:
-    """Hash what people said, so that two label sets can be told apart; the judge does not enter.
+    """Hash the human labels, so that two label sets can be told apart; the judge does not enter.
 
     Neither order nor the store's keys matter.
 
@@ -272,7 +272,7 @@ def hash_conversation_names(claims: Iterable[ClaimUnit], answers: Iterable[Answe
 
 
 def count_verdicts_by_origin(opinions: Iterable[Opinion]) -> dict[str, int]:
-    """Count verdicts that count by where they come from.
+    """Count labels that count by where they come from.
 
     Returns:
         `imported`, `adjudicated`, `blind` and `shown`, each with its count.

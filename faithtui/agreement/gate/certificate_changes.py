@@ -37,7 +37,7 @@ class CertificateBinding:
     run: RunIdentity
     sample: SampleIdentity
     labels: str
-    """Digest of people's verdicts."""
+    """Digest of human labels."""
 
 
 _CLOCKS_DIFFER = timedelta(days=1)

@@ -1,7 +1,7 @@
 """Certificates as files: small JSON with a digest over itself.
 
-The digest tells an edited or broken file from a whole one. It is no signature: whoever wants to
-forge a certificate can compute it too.
+The digest distinguishes an edited or broken file from a whole one. It is no signature: whoever
+wants to forge a certificate can compute it too.
 """
 
 import json

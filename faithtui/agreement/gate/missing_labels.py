@@ -21,7 +21,7 @@ from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.domain.scores import ScoringRule
 
 NO_CLAIM = "not_a_claim"
-"""Code of claims that annotators call no fair claims."""
+"""Code of claims that annotators label `x`."""
 
 OVERRULED = "overruled"
 """Code of claims that most annotators decided against others."""
@@ -227,7 +227,7 @@ def list_claims_missing_from_figures(
             yield place, "ties"
             continue
         if row.human == NOT_A_CLAIM:
-            # Five misses that are called no fair claims can be every miss there is.
+            # Five misses that are labelled `x` can be every miss there is.
             if compared.all.judge_labels[place] >= 0:
                 yield place, NO_CLAIM
             continue

@@ -39,7 +39,7 @@ class CheckOutcome(StrEnum):
 
 
 NO_SAMPLE = "no random sample"
-"""What people read for `UNKNOWN` where the labelled units are no random sample."""
+"""What readers see for `UNKNOWN` where the labelled units are no random sample."""
 
 EXIT_CODES = {
     CheckOutcome.PASSED: 0,
@@ -96,7 +96,7 @@ class Thresholds:
     score: float | None = None
     """In [0, 1]."""
     labels: int = FEW_ITEMS
-    """Units that people and judge both labelled, at least."""
+    """Units that annotators and judge both labelled, at least."""
     age_days: float | None = None
     """At most."""
     basis: ThresholdBasis = ThresholdBasis.LOWER
@@ -126,9 +126,9 @@ class GateFigures:
     """Groups of these."""
     kappa: Estimate
     recall_no: Estimate
-    """Share of what people call unfaithful that the judge calls so too, strict."""
+    """Share of what annotators call unfaithful that the judge calls so too, strict."""
     score: Estimate
-    """Share that passes by people, of this run: the corrected rate."""
+    """Share that passes by human labels, of this run: the corrected rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +156,12 @@ class CriterionCheck:
 
     @property
     def outcome_words(self) -> str:
-        """What came of it, for people."""
+        """What came of it, for readers."""
         return NO_SAMPLE if self.is_design_refused else self.outcome.value
 
 
 def describe_outcome(outcome: CheckOutcome, checks: Iterable[CriterionCheck]) -> str:
-    """Say what came of all checks, for people: few labels only where that is a cause."""
+    """Say what came of all checks, for readers: few labels only where that is a cause."""
     lacking = [each for each in checks if each.outcome is CheckOutcome.UNKNOWN]
     if outcome is CheckOutcome.UNKNOWN and all(each.is_design_refused for each in lacking):
         return NO_SAMPLE
@@ -173,9 +173,10 @@ def select_figures_gate_may_rely_on(
 ) -> GateFigures:
     """Take from a report what a gate may rely on.
 
-    Kappa and recall are withheld where the labelled units are no random sample: people look first
-    where they expect trouble, which bends both. What people merely corrected is never enough, nor
-    is what a run judged of a sample because it was drawn: it has lost the weights of the drawing.
+    Kappa and recall are withheld where the labelled units are no random sample: annotators look
+    first where they expect trouble, which bends both. What annotators only corrected is never
+    enough, nor is what a run judged of a sample because it was drawn: it has lost the weights of
+    the drawing.
 
     Args:
         report: Of the level that is asked about.
@@ -205,7 +206,7 @@ def select_figures_gate_may_rely_on(
 
 
 def _get_kappa_with_interval_if_perfect(report: LevelReport) -> Estimate:
-    """Give kappa, with an interval also where judge and people never differ.
+    """Give kappa, with an interval also where judge and annotators never differ.
 
     A kappa of 1 has no variation between groups, so the report withholds it, and a perfect judge
     could never pass. Its lower end is taken from that of percent agreement with chance held fixed:
@@ -250,9 +251,9 @@ def explain_doubtful_figures(
 
     Args:
         found: The figures.
-        this_run: The corrected score of the run that people labelled.
+        this_run: The corrected score of the run that annotators labelled.
         forecast: The score to expect beyond it.
-        run: Names the run that people labelled in a command, such as `3`.
+        run: Names the run that annotators labelled in a command, such as `3`.
         lower_end: The lower end of an interval computed from the labels at hand decides; not so
             with `--point`, and where a certificate has the figures.
     """

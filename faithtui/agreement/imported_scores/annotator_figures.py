@@ -1,4 +1,4 @@
-"""How far people agree with each other on labels that came with the data."""
+"""How far annotators agree with each other on labels that came with the data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus, Point, Re
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorPair:
-    """Two people who labelled some of the same units."""
+    """Two annotators who labelled some of the same units."""
 
     first: str
     second: str
@@ -29,7 +29,7 @@ class AnnotatorPair:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorFigures:
-    """Agreement of all people under one reading of their labels."""
+    """Agreement of all annotators under one reading of their labels."""
 
     view: ScaleView
     percent: Estimate
@@ -50,10 +50,10 @@ class AnnotatorFigures:
 def compute_inter_annotator_agreement(
     units: Sequence[RatedUnit], view: ScaleView, level: float = LEVEL
 ) -> AnnotatorFigures:
-    """Compute the agreement of people.
+    """Compute the agreement of annotators.
 
     Args:
-        units: What they said.
+        units: What they labelled.
         view: How their labels are read.
         level: Confidence level in (0, 1) of the intervals, which leave out whole groups.
     """
@@ -100,7 +100,7 @@ def restore_withheld_value(estimate: Estimate, value: Point) -> Estimate:
 def _compare_annotator_pairs(
     units: Sequence[RatedUnit], view: ScaleView, level: float
 ) -> list[AnnotatorPair]:
-    # By unit and not by pair of people: hundreds of people share units with a few others each.
+    # By unit and not by pair: hundreds of annotators share units with a few others each.
     together: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
     for unit in units:
         words = {

@@ -1,4 +1,4 @@
-"""Everything that labels and scores which came with the data say of people and of judges."""
+"""Everything that labels and scores which came with the data show about annotators and judges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class ScaleFigures:
 
     rated: RatedScale
     people: tuple[AnnotatorFigures, ...]
-    """One per reading of the labels; () when people label no common units."""
+    """One per reading of the labels; () when annotators label no common units."""
     judges: tuple[JudgeFigures, ...]
     """In the order in which judges first occur."""
 

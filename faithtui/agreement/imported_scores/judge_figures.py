@@ -1,4 +1,4 @@
-"""How far scores of automatic judges that came with the data agree with people's labels."""
+"""How far scores of automatic judges that came with the data agree with human labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _FLAGGED = ("positive", "negative")
 
 @dataclass(frozen=True, slots=True)
 class ScoreCorrelation:
-    """A judge's scores against people's mean under one reading of their labels."""
+    """A judge's scores against the mean of human labels under one reading."""
 
     view: ScaleView
     spearman: Estimate
@@ -36,14 +36,14 @@ class ScoreCorrelation:
 
 @dataclass(frozen=True, slots=True)
 class ScoreDetection:
-    """A judge's scores against what people pass and fail."""
+    """A judge's scores against what annotators pass and fail."""
 
     pooling: Pooling
     passed: int
-    """Units that people pass."""
+    """Units that annotators pass."""
     failed: int
     auroc: Estimate
-    """Probability that a unit people pass scores above one they fail; ties count half."""
+    """Probability that a unit annotators pass scores above one they fail; ties count half."""
     balanced_accuracy: Estimate
     """Mean of recall and specificity when scores from 0.5 on pass."""
     best_threshold: Point
@@ -78,10 +78,10 @@ class JudgeFigures:
 def compute_judge_figures(
     units: Sequence[RatedUnit], judge: str, rule: ScaleConvention, level: float = LEVEL
 ) -> JudgeFigures:
-    """Compare a judge's scores with people's labels.
+    """Compare a judge's scores with human labels.
 
     Args:
-        units: What people said.
+        units: Units with human labels.
         judge: Whose scores; higher is better.
         rule: Convention of the labels' scale.
         level: Confidence level in (0, 1) of the intervals, which leave out whole groups.

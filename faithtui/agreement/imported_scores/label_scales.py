@@ -33,7 +33,7 @@ _LEVELS = {
 """Labels of each scale, worst to best; a label that is not listed enters no figure."""
 
 _FREE_SPANS = ("faithbench-span",)
-"""People mark pieces of their own choice here, so no two of them label the same unit."""
+"""Annotators mark pieces of their own choice here, so no two of them label the same unit."""
 
 _COMPARED_WITH_REFERENCE = {"mtrag-faithfulness-1-4": ("rouge_l", "bert_rec")}
 """Scores that compare an answer with the reference answer, and say nothing of that itself."""
@@ -51,7 +51,7 @@ class ScaleReading(StrEnum):
 
 
 class Pooling(StrEnum):
-    """How the labels of several people become pass or fail. Exported word for word."""
+    """How the labels of several annotators become pass or fail. Exported word for word."""
 
     MAJORITY = "majority"
     """More than half of them pass it; a tie fails."""
@@ -102,7 +102,7 @@ class ScaleConvention:
 
     @property
     def has_shared_units(self) -> bool:
-        """Whether two people label the same units."""
+        """Whether two annotators label the same units."""
         return has_shared_units(self.scale)
 
     def find_scale_level_of_label(self, label: str) -> str | None:
@@ -112,10 +112,10 @@ class ScaleConvention:
         return translate_to_verdict(self.scale, label)
 
     def do_people_pass_unit(self, levels: Sequence[str], pooling: Pooling) -> bool:
-        """Say whether people pass a unit.
+        """Say whether annotators pass a unit.
 
         Args:
-            levels: Of each person who labelled it, at least one.
+            levels: Of each annotator who labelled it, at least one.
             pooling: How they become one.
         """
         passing = sum(level in self.passing for level in levels)
@@ -132,7 +132,7 @@ class ScaleConvention:
 
 
 def has_shared_units(scale: str) -> bool:
-    """Say whether two people who use a scale label the same units."""
+    """Say whether two annotators who use a scale label the same units."""
     return scale not in _FREE_SPANS
 
 

@@ -1,4 +1,4 @@
-"""What people said about each answer or claim, and the scores that came with it."""
+"""Human labels of each answer or claim, and the scores that came with it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,7 +37,7 @@ class RatedUnit:
     group: str
     """What stays together when conversations are left out."""
     levels: Mapping[str, str]
-    """From person to level of the scale; at least one."""
+    """From annotator to level of the scale; at least one."""
     scores: Mapping[str, float]
     """By judge; a judge that did not score it is missing."""
     own_reference: frozenset[str]
@@ -46,18 +46,18 @@ class RatedUnit:
 
 @dataclass(frozen=True, slots=True)
 class RatedScale:
-    """All that people said on one scale about one kind of unit."""
+    """All labels of annotators on one scale for one kind of unit."""
 
     convention: ScaleConvention
     kind: UnitKind
     units: tuple[RatedUnit, ...]
-    """() when people label no common units, see `ScaleConvention.has_shared_units`."""
+    """() when annotators label no common units, see `ScaleConvention.has_shared_units`."""
     counts: Mapping[str, int]
     """Labels that count, by level; all levels, worst to best."""
     left_out: Mapping[str, int]
     """Labels that are no level, by their word, sorted."""
     not_assigned: int
-    """Labels of people who were not to label the conversation."""
+    """Labels of annotators who were not to label the conversation."""
     judges: tuple[str, ...]
     """Everybody whose scores came with the data; () for claims: scores are of answers."""
     has_answer_scores: bool

@@ -194,13 +194,13 @@ class ClaimColumns:
 
     @cached_property
     def is_human_excluded(self) -> Flags:
-        """Whether people's label is left out by the rule for `idk`."""
+        """Whether the human label is left out by the rule for `idk`."""
         excluded = self._columns["human"].flag_values(lambda word: word == EXCLUDED)
         return excluded & ~self.is_tied
 
     @cached_property
     def _votes_where_several_reviewed(self) -> Mapping[int, Counter[str]]:
-        """Votes on claims that several people labelled, by place; a final word stands for all."""
+        """Votes on claims with several annotators, by place; a final label stands for all."""
         words = {each: each for each in (*self.labels, NOT_A_CLAIM, EXCLUDED)}
         several = np.flatnonzero(self.has_several_reviewers).tolist()
         return {
@@ -210,13 +210,13 @@ class ClaimColumns:
 
     @cached_property
     def votes_on_tied_claims(self) -> Mapping[int, Counter[str]]:
-        """Votes on claims that people are evenly split on and nobody settled, by place."""
+        """Votes on ties that nobody adjudicated, by place."""
         votes = self._votes_where_several_reviewed.items()
         return {place: found for place, found in votes if len(list_most_voted_labels(found)) > 1}
 
     @cached_property
     def places_decided_by_majority(self) -> frozenset[int]:
-        """Places of claims that most people decided against others, and nobody settled."""
+        """Places of claims with a majority against others that nobody adjudicated."""
         votes = self._votes_where_several_reviewed.items()
         return frozenset(
             place
@@ -226,24 +226,24 @@ class ClaimColumns:
 
     @cached_property
     def is_tied(self) -> Flags:
-        """Whether people are evenly split."""
+        """Whether it is a tie."""
         found = np.zeros(len(self), np.bool_)
         found[[*self.votes_on_tied_claims]] = True
         return found
 
     @cached_property
     def human_labels(self) -> Ints:
-        """Place of people's label; -1: none, another word, or several alike."""
+        """Place of the human label; -1: none, another word, or several alike."""
         return np.where(self.is_tied, -1, encode_labels(self._columns["human"], self.labels))
 
     @cached_property
     def is_unreviewed(self) -> Flags:
-        """Whether people said nothing."""
+        """Whether there is no human label."""
         return self._columns["human"].flag_values(lambda word: word is None)
 
     @cached_property
     def is_fair(self) -> Flags:
-        """Whether people do not call it unfair, nor what is left out by the rule for `idk`."""
+        """Whether it is not labelled `x`, nor left out by the rule for `idk`."""
         left_out = (NOT_A_CLAIM, EXCLUDED)
         return self._columns["human"].flag_values(lambda word: word not in left_out) | self.is_tied
 
@@ -259,12 +259,12 @@ class ClaimColumns:
 
     @property
     def has_several_reviewers(self) -> Flags:
-        """Whether two people or more gave a verdict that counts."""
+        """Whether two annotators or more gave a label that counts."""
         return self._columns["reviewers"].flag_values(lambda number: number >= 2)
 
     @property
     def blind_flags(self) -> Ints:
-        """1: all verdicts were given blind; 0: not all; -1: not known."""
+        """1: all labels were given blind; 0: not all; -1: not known."""
         return self._columns["blind"].map_to_numbers(encode_optional_flag)
 
     @property
@@ -275,7 +275,7 @@ class ClaimColumns:
 
     @property
     def label_states(self) -> CodedColumn:
-        """How each stands with people."""
+        """Whether each is labelled."""
         return self._load_column("state")
 
     @cached_property
@@ -304,7 +304,7 @@ def encode_optional_flag(flag: bool | None) -> int:
 
 
 class ComparedClaims:
-    """Claims that people and judge both labelled, as the figures of a report count them.
+    """Claims that annotators and judge both labelled, as the figures of a report count them.
 
     Args:
         claims: All of a run.
@@ -334,7 +334,7 @@ class ComparedClaims:
 
     @cached_property
     def is_compared(self) -> Flags:
-        """Whether people and judge both gave a label, of all claims."""
+        """Whether annotators and judge both gave a label, of all claims."""
         return np.asarray((self.all.judge_labels >= 0) & (self.all.human_labels >= 0))
 
     @cached_property
@@ -377,7 +377,7 @@ class ComparedClaims:
         return WeightedFrame(names, drawable, unfair, tuple(weights.tolist()))
 
     def _count_drawable_and_unfair_claims(self) -> tuple[Ints, Ints]:
-        """Count what a sample by strata was drawn from, and drawn claims that are no fair claims.
+        """Count what a sample by strata was drawn from, and drawn claims that are labelled `x`.
 
         Returns:
             By stratum and group; where only what was drawn was judged, by stratum alone.
@@ -468,7 +468,7 @@ class ComparedClaims:
 
     @cached_property
     def compared_label_columns(self) -> UnitColumns:
-        """People's consensus beside the judge's label, in the order of `places_in_figures`."""
+        """The consensus beside the judge's label, in the order of `places_in_figures`."""
         return self.pair_with_judge_labels(
             self.places_in_figures, self.all.human_labels[self.places_in_figures]
         )
@@ -514,11 +514,11 @@ class CountedLabel(NamedTuple):
     """The labels of a claim as the figures of a report count them."""
 
     judge: str
-    """"" where it is in no share of the judge: without a verdict, no fair claim, or left out by
+    """"" where it is in no share of the judge: without a verdict, labelled `x`, or left out by
     the rule for `idk`."""
     human: str
-    """People's, `x` and what is left out by the rule for `idk` included; "" without one, for ties,
-    and where the figures rest on a sample that the label is not of."""
+    """The human label, `x` and what is left out by the rule for `idk` included; "" without one, for
+    ties, and where the figures rest on a sample that the label is not of."""
 
 
 def list_counted_labels(compared: ComparedClaims) -> Iterator[CountedLabel]:

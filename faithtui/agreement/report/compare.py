@@ -1,4 +1,4 @@
-"""Comparing judges with each other, judges with people, and people with themselves."""
+"""Comparing judges with each other, judges with annotators, and annotators with themselves."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -65,7 +65,7 @@ class PairedUnit:
     a: str
     b: str
     human: str | None
-    """Consensus of people; None: no label of the metric."""
+    """Consensus of annotators; None: no label of the metric."""
     claim: ClaimId | None = None
     """None: not known, so that no sample can say what it stands for."""
     is_counted: bool = True
@@ -73,7 +73,7 @@ class PairedUnit:
     stratum: int | None = None
     """Place of the stratum that it belongs to; None: nothing was drawn, or not from this unit."""
     unfair: bool = False
-    """Whether it was drawn, and people call it no fair claim or leave it out by the rule for
+    """Whether it was drawn, and annotators label it `x` or leave it out by the rule for
     `idk`."""
 
 
@@ -117,7 +117,7 @@ _OUTSIDE = (None, False)
 
 
 def _map_claims_to_labels(compared: ComparedClaims) -> dict[ClaimId, tuple[str | None, str | None]]:
-    """Find what people together and the judge say of every claim, as the report reads it."""
+    """Find the consensus and the verdict of every claim, as the report counts them."""
     names = (*compared.labels.names, None)
     claims = compared.all
     return {
@@ -227,7 +227,7 @@ class _JudgePair:
     """Units that both judges gave a label, by group: one of each kind of group."""
 
     labelled: Ints
-    """By stratum, people's label (the last: drawn and no fair claim), A's and B's; shape
+    """By stratum, the human label (the last: drawn and `x`), A's and B's; shape
     (strata, q + 1, q, q, different groups)."""
     all_units: Floats | Ints
     """All that they stand for, by stratum, A's label and B's; shape (strata, q, q, different
@@ -237,9 +237,9 @@ class _JudgePair:
     is_drawn: bool
     """Whether the labelled units are a random sample of what they stand for."""
     first: GroupedMatrix
-    """People's labels beside A's, weighted as in a report on A; of groups in this order."""
+    """Human labels beside A's, weighted as in a report on A; of groups in this order."""
     second: GroupedMatrix
-    """People's labels beside B's."""
+    """Human labels beside B's."""
     frames: tuple[UnitFrame, UnitFrame] | None = None
     """What the labelled units were drawn from, by A's label and by B's, of the same groups; None
     where nothing was drawn, or B gave no label to some of it."""
@@ -357,7 +357,7 @@ class _JudgePair:
 
     @property
     def only_one_right_counts(self) -> tuple[int, int]:
-        """Units on which only A agrees with people, and only B; each counted once."""
+        """Units on which only A agrees with annotators, and only B; each counted once."""
         only_a, only_b = (
             int((self._count_only_one_right(only_first=only_first) @ self.times).sum())
             for only_first in (True, False)
@@ -440,17 +440,17 @@ def compare_raters(
     labels: LabelSet,
     again: Sequence[SelfAgreement] = (),
 ) -> RaterComparison:
-    """Compare judges with people, and people with each other.
+    """Compare judges with annotators, and annotators with each other.
 
     Args:
-        claims: All claims of a run that somebody gave a verdict on.
+        claims: All claims of a run with a human label.
         runs: Runs to compare, in the order of the rows.
-        labels: The metric's. `x` is a word of people alone, so it enters only where people are
+        labels: The metric's. `x` is a human label alone, so it enters only where annotators are
             compared.
         again: Own repeats.
 
     Returns:
-        A row per run; per person, in the order of names; per pair of people that share a claim.
+        A row per run; per annotator, in the order of names; per pair that shares a claim.
     """
     steady = {each.reviewer: each for each in again}
     raters_by_claim = [{each.reviewer for each in claim.opinions} for claim in claims]
@@ -547,14 +547,14 @@ def _compute_rater_agreement(
 def compute_self_agreement(
     repeats: Sequence[RepeatedLabel], categories: Sequence[str]
 ) -> tuple[SelfAgreement, ...]:
-    """Compute how steady each person is.
+    """Compute the self-agreement of each annotator.
 
     Args:
-        repeats: Any order, any people; words that are not in `categories` are left out.
+        repeats: Any order, any annotators; words that are not in `categories` are left out.
         categories: Words that a verdict may be, `x` included.
 
     Returns:
-        One per person with a repeat, in the order of names.
+        One per annotator with a repeat, in the order of names.
     """
     by_person: dict[str, list[RepeatedLabel]] = {}
     for each in repeats:

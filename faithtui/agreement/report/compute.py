@@ -79,9 +79,9 @@ class WeightedFrame:
     strata: tuple[str, ...]
     """In order."""
     populations: Ints
-    """Units with a label of the judge, labelled by people or not; shape (strata, groups)."""
+    """Units with a label of the judge, labelled by annotators or not; shape (strata, groups)."""
     unfair: Ints
-    """Of these, drawn ones that people call no fair claim; shape (strata, groups)."""
+    """Of these, drawn ones that annotators label `x`; shape (strata, groups)."""
     weights: tuple[float, ...]
     """How many units a labelled one of each stratum stands for; 0 where none is labelled."""
 
@@ -97,7 +97,7 @@ class FigureContext:
     frame: WeightedFrame | None = None
     """None: every unit weighs the same."""
     frame_counts: tuple[Ints, Ints] | None = None
-    """By stratum, the judge's label and group: drawn units that people call no fair claim, and all
+    """By stratum, the judge's label and group: drawn units that annotators label `x`, and all
     units that were drawn from; shapes (strata, q, groups), one stratum where `frame` is None. None:
     nothing was drawn."""
     _resamples: list[Resamples] = field(default_factory=list)
@@ -282,8 +282,8 @@ class FigureContext:
 
         Args:
             whole: Units by group; rows the reference.
-            main: They are the judge and people as a whole, whose intervals may be asked for by
-                resampling. Parts and single people always leave out one group at a time: there
+            main: They are the judge and all annotators, whose intervals may be asked for by
+                resampling. Parts and single annotators always leave out one group at a time: there
                 are many of them.
         """
         statistics = {

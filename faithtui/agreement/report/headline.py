@@ -56,7 +56,7 @@ def format_headline(report: LevelReport, passing: Sequence[str], judge: str = ""
 def describe_judge_as_annotator(report: AgreementReport, level: ReportLevel) -> str:
     """Say whether the judge may stand in for an annotator: only if it is shown to agree as well.
 
-    That is shown where the lower limit of its kappa with the label that most annotators gave is at
+    That is shown where the lower limit of its kappa with the label of most annotators is at
     least the upper limit of the annotators' alpha among themselves, on labels that were drawn at
     random or are all there are, and no warning of the level forbids to rely on them.
 

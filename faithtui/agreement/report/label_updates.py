@@ -52,7 +52,7 @@ def update_claim_report_without_intervals(
         compared: What the report was computed from.
         level: As it was.
         before: Claims as they were read for it.
-        after: The same claims, as people label them now.
+        after: The same claims, as annotators label them now.
     """
     context, whole = compared.figure_context, compared.whole_matrix
     old, new = (

@@ -1,8 +1,8 @@
 """The values of an agreement report; `report` computes them, screens and files draw from them.
 
-Two levels, never mixed: unique claims (people's verdicts against the judge's) and answers (people's
-label of a whole answer against its pass or fail). Unreviewed is not agreed: a unit without a
-person's verdict is counted in the coverage and enters no figure.
+Two levels, never mixed: unique claims (human labels against the judge's) and answers (the human
+label of a whole answer against its pass or fail). Unreviewed is not agreed: a unit without a human
+label is counted in the coverage and enters no figure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,14 +27,14 @@ ANSWER_NOUNS = ("answer", "answers")
 
 @dataclass(frozen=True, slots=True)
 class VerdictCount:
-    """How many units the judge gave one label, and how many of those people reviewed."""
+    """How many units the judge gave one label, and how many of those annotators reviewed."""
 
     judge: str | None
     """None: the judge gave no verdict."""
     units: int
     reviewed: int
     skipped: int = 0
-    """Put off by somebody, answered by nobody."""
+    """Skipped by an annotator, labelled by nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Coverage:
     verdict_rows: int
     """Units counted once per window that holds them; equal to `units` for answers."""
     compared: int
-    """Units in the table: people and judge both gave a label."""
+    """Units in the table: annotators and judge both gave a label."""
     compared_groups: int
     """Groups of the compared units."""
     agreed: int
@@ -63,11 +63,11 @@ class Coverage:
     overridden: int
     """Compared units with different labels."""
     unreviewed: int
-    """No person's verdict."""
+    """No human label."""
     not_a_claim: int
-    """People said `x`: not a fair claim. 0 for answers."""
+    """Labelled `x`: not a fair claim. 0 for answers."""
     other_words: int
-    """People's word is not in the label set."""
+    """The human label is not in the label set."""
     no_verdict: int
     """Reviewed, and the judge gave no verdict. 0 for answers."""
     vacuous: int
@@ -77,19 +77,19 @@ class Coverage:
     missing_verdicts: int
     """Claims without a judge's verdict, reviewed or not. 0 for answers."""
     labelled_by_two_or_more: int
-    """Reviewed units with verdicts of two or more people."""
+    """Reviewed units with labels of two or more annotators."""
     blind: int
-    """Units in the figures that people labelled before they saw the judge's verdict."""
+    """Units in the figures that annotators labelled before they saw the judge's verdict."""
     shown: int
-    """Units in the figures that people labelled with it in view; the rest is not known."""
+    """Units in the figures that annotators labelled with it in view; the rest is not known."""
     by_verdict: tuple[VerdictCount, ...]
     """One per category in order, then None for missing verdicts; units sum to `total`."""
     skipped: int = 0
-    """Of the unreviewed: skipped by somebody."""
+    """Of the unreviewed: skipped by an annotator."""
     bulk_accepted: int = 0
-    """Of the unreviewed: answered in bulk or by accepting the judge's word only."""
+    """Of the unreviewed: labelled in bulk or by accepting the judge's verdict only."""
     stale: int = 0
-    """Of the unreviewed: answered with a judge's word in view that is another one by now."""
+    """Of the unreviewed: labelled with a judge's verdict in view that has changed since."""
     outside: int = 0
     """Compared units that are not of the sample the figures rest on, and so are left out of
     them."""
@@ -97,13 +97,13 @@ class Coverage:
     """Compared units that were drawn to be labelled with the judge's verdict in view: they measure
     its pull, and are left out of all other figures."""
     tied: int = 0
-    """Units that people are evenly split on and nobody settled."""
+    """Ties that nobody adjudicated."""
     tied_in_figures: int = 0
     """Of these, those that the figures rest on: of a sample, drawn and served blind."""
     several_in_figures: int = 0
     """The same of `labelled_by_two_or_more`."""
     idk_excluded: int = 0
-    """Reviewed units that the rule for `idk` leaves out, by people's label or the judge's."""
+    """Reviewed units that the rule for `idk` leaves out, by the human label or the judge's."""
     idk_excluded_in_figures: int = 0
     """Of these, those that the figures would rest on otherwise."""
     not_a_claim_in_figures: int = 0
@@ -119,7 +119,7 @@ class Coverage:
 
     @property
     def reviewed(self) -> int:
-        """Units with a person's verdict, usable or not."""
+        """Units with a human label, usable or not."""
         return self.units - self.unreviewed
 
     @property
@@ -130,11 +130,11 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class ClassReport:
-    """How one label fares: the judge's use of it against people's."""
+    """How one label fares: the judge's use of it against the annotators'."""
 
     label: str
     human: int
-    """Compared units people gave this label."""
+    """Compared units annotators gave this label."""
     judge: int
     """Compared units the judge gave this label."""
     both: int
@@ -149,7 +149,7 @@ class ClassReport:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """Finding unfaithful units, as a yes-or-no question put to judge and people."""
+    """Detection of unfaithful units: judge against human labels, yes or no."""
 
     positive: tuple[str, ...]
     """Labels that count as unfaithful."""
@@ -162,7 +162,7 @@ class Detection:
     tn: int
     """Faithful for both."""
     prevalence: Estimate
-    """Share of unfaithful units, by people."""
+    """Share of unfaithful units, by human labels."""
     precision: Estimate
     recall: Estimate
     specificity: Estimate
@@ -187,16 +187,16 @@ class Disagreement(NamedTuple):
     text: str
     """The claim; for an answer its score and the threshold, in words."""
     raters: tuple[str, ...] = ()
-    """Who gave a verdict that counts."""
+    """Who gave a label that counts."""
     blind: bool = False
-    """All of them before the judge's word was known."""
+    """All of them before the judge's verdict was known."""
 
 
 class LazyDisagreements(Sequence[Disagreement]):
     """Claims with different labels, made when they are looked at: a run may have 100,000.
 
     Args:
-        claims: With a label of the judge and another one of people.
+        claims: With a verdict and a human label that differ.
     """
 
     __slots__ = ("claims",)
@@ -321,11 +321,11 @@ class PassRate:
     judge_raw: Estimate
     """By the judge, over all units with its label."""
     label_mean: Estimate
-    """By people, over the labelled units, whatever way they were chosen."""
+    """By human labels, over the labelled units, whatever way they were chosen."""
     corrected_this_run: Estimate
-    """By people, had they labelled every unit of this run; withheld without a random sample."""
+    """As if annotators had labelled every unit of this run; withheld without a random sample."""
     corrected_future: Estimate
-    """By people, of conversations like these that are still to come; withheld likewise."""
+    """By human labels, of conversations like these that are still to come; withheld likewise."""
     estimator: RateEstimator
     bounds: Bounds | None
     """Without a random sample: what the rate of this run cannot leave, in [0, 1]."""
@@ -343,9 +343,9 @@ class LevelReport:
     coverage: Coverage
     design: LabelDesign
     agreement: Agreement
-    """Judge against people; `agreement.n` = coverage.compared - outside - audit."""
+    """Judge against annotators; `agreement.n` = coverage.compared - outside - audit."""
     unjudged: tuple[int, ...]
-    """Reviewed units without a judge's verdict, by people's label in the order of
+    """Reviewed units without a judge's verdict, by the human label in the order of
     `table.categories`. A column of its own beside the table: such a unit never agrees, and it
     enters no coefficient, because a coefficient compares two verdicts and there is only one."""
     classes: tuple[ClassReport, ...]
@@ -363,7 +363,7 @@ class LevelReport:
 
     @property
     def table(self) -> ConfusionMatrix[int]:
-        """Rows people, columns judge; every unit counted once."""
+        """Rows annotators, columns judge; every unit counted once."""
         return self.agreement.table
 
     @property
@@ -394,13 +394,13 @@ class LevelReport:
 
 @dataclass(frozen=True, slots=True)
 class RaterReport:
-    """One person, and the judge against them."""
+    """One annotator, and the judge against them."""
 
     reviewer: str
     labels: int
-    """Verdicts that count, on units of this run."""
+    """Labels that count, on units of this run."""
     blind: int
-    """Of those, given before the judge's word was known."""
+    """Of those, given before the judge's verdict was known."""
     overrides: int
     """Of the labels that figures rest on, those that differ from the judge."""
     median_seconds: float | None
@@ -408,12 +408,12 @@ class RaterReport:
     hasty: int
     """Labels that took less than `HASTY_S`."""
     agreement: Agreement
-    """The person is the reference."""
+    """The annotator is the reference."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairReport:
-    """Two people on the same units; the first of them is the reference."""
+    """Two annotators on the same units; the first of them is the reference."""
 
     a: str
     b: str
@@ -422,11 +422,11 @@ class PairReport:
 
 @dataclass(frozen=True, slots=True)
 class HumanReport:
-    """How far people agree among themselves: what can be asked of a judge at most."""
+    """Inter-annotator agreement: what can be asked of a judge at most."""
 
     raters: int
     units: int
-    """Units with verdicts of two or more people."""
+    """Units with labels of two or more annotators."""
     percent: Estimate
     krippendorff_alpha: Estimate
     gwet_ac1: Estimate
@@ -436,22 +436,22 @@ class HumanReport:
 
 @dataclass(frozen=True, slots=True)
 class AnchoringReport:
-    """Whether seeing the judge's word pulls people towards it."""
+    """Whether seeing the judge's verdict pulls annotators towards it."""
 
     blind: Agreement
-    """Judge against people's verdicts given before its word was known."""
+    """Judge against human labels given before its verdict was known."""
     shown: Agreement
-    """Judge against verdicts given with its word in view."""
+    """Judge against labels given with its verdict in view."""
     difference: Estimate
     """Agreement shown minus agreement blind, in [-1, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreReport:
-    """The judge's score of each answer against what people said of the answer as a whole."""
+    """The judge's score of each answer against the human label of the whole answer."""
 
     answers: int
-    """Answers people rated or labelled."""
+    """Answers annotators rated or labelled."""
     unscored: int
     """Of those left out: no score."""
     n_vacuous: int
@@ -461,9 +461,9 @@ class ScoreReport:
     human_mean: float | None
     """Mean rating of the same answers, in [0, 1]."""
     spearman: Estimate
-    """Judge's score against people's mean rating."""
+    """Judge's score against annotators' mean rating."""
     auroc: Estimate
-    """Probability that an answer people pass scores above one they fail; ties count half."""
+    """Probability that an answer annotators pass scores above one they fail; ties count half."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -506,13 +506,13 @@ class ThresholdReport:
 
 @dataclass(frozen=True, slots=True)
 class UnitScoreReport:
-    """The judge's score of windows or conversations against the same formula on people's labels."""
+    """The judge's score of windows or conversations against the same formula on human labels."""
 
     level: ScoredUnit
     n: int
     """Units with a score of both, and something judged in them."""
     n_partially_labelled: int
-    """Left out: not every claim has a verdict of people, though some have."""
+    """Left out: not every claim has a human label, though some have."""
     n_vacuous: int
     """Left out: nothing was judged in them, so they have no score, or one that a rule fixes."""
     judge_mean: float | None
@@ -528,14 +528,14 @@ class UnitScoreReport:
     icc_2_1: Estimate
     """ICC(2,1): absolute agreement of single scores."""
     auroc: Estimate
-    """The judge's score against whether people's passes; undefined without a threshold."""
+    """The judge's score against whether the annotators' passes; undefined without a threshold."""
     corrected: Estimate
-    """Mean score to expect if people labelled everything: PPI++ from the units with both scores
+    """Mean score to expect if annotators labelled everything: PPI++ from the units with both scores
     and the judge's scores of the others. Withheld unless whole units were drawn at random."""
     threshold: ThresholdReport | None
     """None without a threshold, or with fewer than ten units."""
     unscored: int = 0
-    """Left out: the judge's labels or people's make no score."""
+    """Left out: the judge's labels or the annotators' make no score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -548,7 +548,7 @@ class ReliabilityBin:
     mean_confidence: float
     """Mean confidence."""
     observed: float
-    """Share that people support."""
+    """Share that annotators support."""
     ci_low: float
     ci_high: float
 
@@ -601,7 +601,7 @@ class SliceRow:
     cohen_kappa: Estimate | None
     """None where the judge says the same throughout, so that there is nothing beyond chance."""
     recall: Estimate
-    """Of what people call unfaithful, strict."""
+    """Of what annotators call unfaithful, strict."""
     precision: Estimate
 
 
@@ -621,12 +621,12 @@ class Breakdown:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonReport:
-    """Two judges on the same units, each held against people."""
+    """Two judges on the same units, each held against annotators."""
 
     a: str
     b: str
     n_common: int
-    """Units both judged and people labelled; of a sample only those in it."""
+    """Units both judged and annotators labelled; of a sample only those in it."""
     n_left_out: int
     """Units that the report's own figures of A rest on, and that B gave no label. Without any, the
     figures of A here are those of the report."""
@@ -634,18 +634,18 @@ class ComparisonReport:
     weighted: bool
     """Units stand for others, as in the figures of the report; counts are of the units alone."""
     judges: Agreement
-    """Judge A against judge B on all units both judged; people do not enter."""
+    """Judge A against judge B on all units both judged; annotators do not enter."""
     accuracy_a: Estimate
     accuracy_b: Estimate
     difference: Estimate
     """Accuracy of B minus that of A, in [-1, 1]."""
     kappa_a: Estimate
-    """Of judge A with people, on these units."""
+    """Of judge A with annotators, on these units."""
     kappa_b: Estimate
     kappa_difference: Estimate
-    """Kappa of B with people minus that of A, in [-2, 2]."""
+    """Kappa of B with annotators minus that of A, in [-2, 2]."""
     b_only_correct: int
-    """Only B agrees with people."""
+    """Only B agrees with annotators."""
     a_only_correct: int
     signflip_p: float | None
     """Signs of whole groups flipped; None without a difference."""
@@ -865,18 +865,18 @@ class AgreementReport:
     claims: LevelReport
     answers: LevelReport
     scores: ScoreReport
-    """Answers against people's ratings of them."""
+    """Answers against annotators' ratings of them."""
     unit_scores: tuple[UnitScoreReport, ...]
     """Windows and conversations; those without any unit are left out."""
     consistency: JudgeConsistency
     raters: tuple[RaterReport, ...]
     """By name."""
     humans: HumanReport | None
-    """At the claim level; None unless two people labelled the same unit."""
+    """At the claim level; None unless two annotators labelled the same unit."""
     anchoring: AnchoringReport | None
     """None unless some verdicts were blind and some were not."""
     repeats: tuple[SelfAgreement, ...]
-    """How steady each person is who judged units again."""
+    """The self-agreement of each annotator who labelled units again."""
     calibration: CalibrationReport | None
     """None when the judge gives no confidence, or nothing with one is labelled."""
     breakdowns: tuple[Breakdown, ...]
@@ -884,11 +884,11 @@ class AgreementReport:
     progress: ProgressReport
     settings: ReportSettings
     passing: tuple[str, ...]
-    """People's labels that count as a pass for an answer; all other labels fail it."""
+    """Human labels that count as a pass for an answer; all other labels fail it."""
     threshold: float | None
     """What an answer's score must reach to pass; None: no threshold."""
     answer_humans: HumanReport | None = None
-    """At the answer level, pass or fail; None unless two people labelled the same answer."""
+    """At the answer level, pass or fail; None unless two annotators labelled the same answer."""
     evidence: EvidenceReport | None = None
     """None unless evidence was marked on claims that the judge gave a verdict on."""
     extraction: ExtractionReport | None = None
@@ -903,7 +903,7 @@ class AgreementReport:
         return self.claims if level is ReportLevel.CLAIMS else self.answers
 
     def get_human_agreement_at_level(self, level: ReportLevel) -> HumanReport | None:
-        """Give how far people agree among themselves at a level."""
+        """Give inter-annotator agreement at a level."""
         return self.humans if level is ReportLevel.CLAIMS else self.answer_humans
 
     @property

@@ -1,8 +1,8 @@
-"""What a run's judge and people agree on, as one value that screens and files draw from.
+"""What a run's judge and annotators agree on, as one value that screens and files draw from.
 
-Two levels, never mixed: unique claims (people's verdicts against the judge's) and answers (people's
-label of a whole answer against its pass or fail). Unreviewed is not agreed: a unit without a
-person's verdict is counted in the coverage and enters no figure.
+Two levels, never mixed: unique claims (human labels against the judge's) and answers (the human
+label of a whole answer against its pass or fail). Unreviewed is not agreed: a unit without a human
+label is counted in the coverage and enters no figure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -151,7 +151,7 @@ class PreparedUnits:
         )
 
     def _recode_consensus(self, claim: ClaimUnit) -> str | None:
-        """Read what people say together: `yes` and `idk` are two votes for one label."""
+        """Read the human labels together: `yes` and `idk` are two votes for one label."""
         if claim.reviewers > 1:
             words = {**self.recoded_words, NOT_A_CLAIM: NOT_A_CLAIM}
             winners = list_most_voted_labels(count_votes_or_final_verdict(claim.opinions, words))
@@ -200,7 +200,7 @@ def agreement_report(
     other: OtherJudge | None = None,
     repeats: tuple[SelfAgreement, ...] = (),
 ) -> AgreementReport:
-    """Compare a run's judge with people.
+    """Compare a run's judge with annotators.
 
     Args:
         readings: Of the run, in the order disagreements are listed.
@@ -209,7 +209,7 @@ def agreement_report(
         settings: What is asked for; None: the usual.
         judged: Who judged what.
         other: A second judge to compare with.
-        repeats: How steady each person is.
+        repeats: The self-agreement of each annotator.
 
     Raises:
         InputError: One of the first four is of another type.
@@ -237,13 +237,13 @@ def compute_report_of_prepared_units(
     probes: ProbeTrial | None = None,
     with_parts: bool = True,
 ) -> AgreementReport:
-    """Compare a run's judge with people; see `agreement_report`.
+    """Compare a run's judge with annotators; see `agreement_report`.
 
     Args:
         prepared: The run's units.
         judged: Who judged what.
         comparison: With a second judge.
-        repeats: How steady each person is.
+        repeats: The self-agreement of each annotator.
         probes: What changes to claims do to the judge's verdicts; no figure rests on it.
         with_parts: Also break agreement down by part, and compare scores of windows and
             conversations: a third of the time, and no figure of a whole level rests on it.
@@ -322,14 +322,14 @@ def update_claim_figures_without_intervals(
 ) -> AgreementReport:
     """Bring the figures of claims up to date without intervals, which take longer.
 
-    The time it takes depends on the number of changed claims alone. Rates, people, parts, scores
-    and progress stay as they were.
+    The time it takes depends on the number of changed claims alone. Rates, annotators, parts,
+    scores and progress stay as they were.
 
     Args:
         prepared: What the report was computed from.
         report: As it was.
         before: Claims as they were read for it.
-        after: The same claims, as people label them now.
+        after: The same claims, as annotators label them now.
         judge: Name of the judge, for the headline.
     """
     old, new = prepared.recode_claims(before), prepared.recode_claims(after)

@@ -11,7 +11,7 @@ from faithtui.domain.ids import ClaimSetId, SampleId
 MANY_HASTY = 1 / 3
 """Share of an annotator's labels that took less, from which on they are said to be hasty."""
 FEW_MINORITY = 10
-"""Units that people call unfaithful below which recall says little."""
+"""Units that annotators call unfaithful below which recall says little."""
 
 
 class ReportLevel(StrEnum):
@@ -56,7 +56,7 @@ class ReportSettings:
     ordinal: bool = False
     """Labels are on a scale, in their order; adds the coefficients that use it."""
     blind_only: bool = False
-    """Verdicts given with the judge in view do not count."""
+    """Labels given with the judge in view do not count."""
     sample: SampleId | None = None
     """The sample to rest on; None: the one with the most labels of those labelled in order."""
     claim_set: ClaimSetId | None = None
@@ -82,7 +82,7 @@ class WarningSubject(StrEnum):
     KAPPA = "/agreement/judge_vs_consensus/cohen_kappa"
     DETECTION = "/detection"
     RATE = "/rate"
-    """Share of units that pass, by people."""
+    """Share of units that pass, by human labels."""
     SCORES = "/scores"
     CALIBRATION = "/calibration"
     DESIGN = "/design"

@@ -46,7 +46,7 @@ def make_breakdowns(
 
     Args:
         compared: What the figures of the report are about.
-        given: What people said one by one.
+        given: Human labels one by one.
         metric: The run's.
         model: The run's judge.
         metadata: Keys of metadata to break down by, too.
@@ -203,7 +203,7 @@ def _break_by_verdict(compared: ComparedClaims) -> Breakdown:
     """Break agreement down by the judge's label; the matrices have its columns already.
 
     Recall is withheld: of units that the judge all gave one label it flags every one or none, so it
-    would be 1 or 0 whatever annotators say.
+    would be 1 or 0 whatever the human labels.
     """
     context = compared.figure_context
     sizes = compared.whole_matrix.unweighted_total.judge_totals
@@ -258,7 +258,7 @@ def compute_interval_progress(
 
     Args:
         compared: What the figures of the report are about.
-        given: What people said one by one.
+        given: Human labels one by one.
         passing: Labels that count as a pass.
     """
     context, units, level = (

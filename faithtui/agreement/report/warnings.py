@@ -43,9 +43,9 @@ MANY_DIFFERENCES = 0.25
 """Share of the units labelled by several annotators of which their labels differ, or those of one
 annotator and the others."""
 OUTLIER = 0.25
-"""Distance of a person's share of overrides from that of the person in the middle."""
+"""Distance of an annotator's share of overrides from that of the annotator in the middle."""
 MANY_LEFT_OUT = 0.1
-"""Share of the labelled claims called no fair claim, or left out for an `idk`, from which on it is
+"""Share of the labelled claims labelled `x`, or left out for an `idk`, from which on it is
 asked whether these are the ones that the judge gets wrong."""
 _ROUNDING = 1e-12
 

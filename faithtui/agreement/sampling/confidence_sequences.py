@@ -54,7 +54,7 @@ class SequenceCell:
     unfaithful: int
     """Of those seen."""
     unfair: int = 0
-    """Of those seen, called no fair claims."""
+    """Of those seen, labelled `x`."""
     unknown: int = 0
     """Of those seen, without a label that counts: skipped. The interval holds whatever they are."""
 

@@ -1,4 +1,4 @@
-"""Drawing claims for people to look at, so that what they say stands for the rest.
+"""Drawing claims for annotators to look at, so that their labels stand for the rest.
 
 A draw is a seeded permutation of each stratum, so it can be repeated, and a longer draw with the
 same seed begins with the shorter one: a sample may be extended, and stopping early is harmless as
@@ -36,7 +36,7 @@ class SampleKind(StrEnum):
     SPOT_CHECK = "spot-check"
     """A small fixed session with a decision at its end."""
     REPEAT = "repeat"
-    """One's own labelled claims once more, to see how steady one is."""
+    """One's own labelled claims once more, to measure self-agreement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class ClaimDraw:
     probability: float
     """In (0, 1]."""
     shown: bool
-    """Served with the judge's word in view."""
+    """Served with the judge's verdict in view."""
 
 
 @dataclass(frozen=True, slots=True)

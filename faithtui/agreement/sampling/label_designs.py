@@ -367,7 +367,7 @@ def _make_design_of_sample(
         _list_conversation_states(drawn) if sample.design is SamplingDesign.CONVERSATIONS else None
     )
     inside = {each.claim for each in sample.claims}
-    # What is shown with the judge's verdict is in no figure: nobody has to have answered it.
+    # What is shown with the judge's verdict is in no figure: nobody has to have labelled it.
     blind = [(each, state) for each, state in drawn if not each.shown]
     passed_over = (
         _count_unlabelled_before_served_claims(blind).total()
@@ -458,14 +458,14 @@ def _count_labels_by_stratum(
 def _list_conversation_states(
     drawn: Sequence[tuple[SampledClaim, LabelState]], *, with_few_gaps: bool = False
 ) -> list[LabelState]:
-    """Say how far people are with each conversation, in the drawn order.
+    """Say how far annotators are with each conversation, in the drawn order.
 
     Args:
         drawn: Claims, conversation by conversation.
         with_few_gaps: Take one for finished of whose claims few were forgotten.
 
     Returns:
-        `LABELLED` when all its claims are, `SKIPPED` when the others were put off, and
+        `LABELLED` when all its claims are, `SKIPPED` when the others are skipped, and
         `UNREVIEWED` when anything is left to do.
     """
     found: dict[ItemId, Counter[LabelState]] = {}

@@ -45,7 +45,7 @@ class PlanStratum:
     """Claims of it without a verdict of the judge: the share that passes is of these, too, recall
     is not."""
     unfair_share: float = 0.0
-    """Share of claims that is expected to be called no fair claim (`x`), in [0, 1): no figure is
+    """Share of claims that is expected to be labelled `x`, in [0, 1): no figure is
     about them, and a label that says so tells nothing else."""
 
     @property

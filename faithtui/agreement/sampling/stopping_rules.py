@@ -24,18 +24,18 @@ SPOT_CHECK_SIZE = 20
 """Claims of a spot-check: five minutes at fifteen seconds each."""
 
 USUAL_PACE_S = 15.0
-"""Seconds a claim, while nothing is known of a person."""
+"""Seconds a claim, while nothing is known of an annotator."""
 
 LABELS_OF_PACE, FEWEST_OF_PACE = 20, 5
 """The newest labels of which a pace is taken, and how many it takes at least."""
 
 _FEW, _OFTEN = 0.25, 0.10
-"""A spot-check passes when people surely differ from the judge on less than `_FEW` of the claims,
-and fails when they surely do on more than `_OFTEN`."""
+"""A spot-check passes when annotators surely differ from the judge on less than `_FEW` of the
+claims, and fails when they surely do on more than `_OFTEN`."""
 
 
 def measure_pace(seconds: Sequence[float]) -> float | None:
-    """Measure how long a claim takes a person.
+    """Measure how long a claim takes an annotator.
 
     Labels that came too fast for anybody to have read the claim tell nothing of those to come, and
     of a few labels one long look would be the figure.
@@ -147,7 +147,7 @@ class SpotCheck:
     compared: int
     differ: int
     low: float
-    """One-sided 95 % limits of the share on which people differ from the judge, in [0, 1]."""
+    """One-sided 95 % limits of the share of overrides, in [0, 1]."""
     high: float
 
     @property
@@ -178,7 +178,7 @@ def decide_spot_check(compared: int, differ: int, size: int) -> SpotCheck:
     """Decide what a spot-check came to.
 
     Args:
-        compared: Claims on which a person and the judge both gave a verdict.
+        compared: Claims with a human label and a verdict.
         differ: How many of them differ.
         size: Claims that were to be looked at.
 

@@ -1,6 +1,6 @@
 """How well a judge finds unfaithful units, from a 2x2 matrix ((tp, fn), (fp, tn)).
 
-Rows are people, columns the judge, the positive class comes first (see
+Rows are annotators, columns the judge, the positive class comes first (see
 `ConfusionMatrix.collapse_to_two_categories`). A figure may have no value: precision of a judge that
 flags nothing is not 0.
 
@@ -18,7 +18,7 @@ from faithtui.domain.estimates import Reason
 
 @as_figure()
 def prevalence(table: MatrixStack) -> Floats:
-    """Compute the share of units people call positive, in [0, 1]."""
+    """Compute the share of units that annotators call positive, in [0, 1]."""
     return divide_or_nan(table.rows[0], table.n)
 
 

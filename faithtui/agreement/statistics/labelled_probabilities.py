@@ -1,4 +1,4 @@
-"""Claims with a judge's probability and a person's label, and when these allow no recalibration."""
+"""Claims with a judge's probability and a human label, and when these allow no recalibration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,20 +16,20 @@ _FOLDS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class LabelledProbability:
-    """A claim with a judge's probability and a person's label."""
+    """A claim with a judge's probability and a human label."""
 
     group: str
     """What must stay together when the effect is measured: the conversation."""
     chance: float
     """The judge's probability, in [0, 1], that the claim is supported; as shipped."""
     is_supported: bool
-    """What people say."""
+    """The human label."""
     weight: float = 1.0
     """What it counts for beside the others, above 0; see `scale_weights_to_effective_size`."""
     is_clash: bool = False
     """The judge says `no` whatever the probability: its words clash with the context."""
     is_override: bool = False
-    """People's label is not that of the judge."""
+    """The human label is not that of the judge."""
     is_drawn: bool = False
     """Drawn at random, or labelled before the judge's verdict was shown: nobody picked it because
     the judge is wrong. Others do not count."""

@@ -68,7 +68,7 @@ class UnitFrame:
     labelled: Ints
     """By stratum, the reference's label and the judge's; shape (strata, q, q, groups)."""
     unfair: Ints
-    """Looked at and no fair claim, by the judge's label; shape (strata, q, groups)."""
+    """Looked at and labelled `x`, by the judge's label; shape (strata, q, groups)."""
     verdicts: Ints
     """All units by the judge's label, looked at or not; shape (strata, q, groups)."""
 
@@ -80,7 +80,7 @@ class WeightedTotals:
     units: Floats
     """All units by the judge's label; shape (draws, strata, 1, q)."""
     labels: Floats
-    """Labelled units by human label, the last for no fair claim, and the judge's; shape (draws,
+    """Labelled units by human label, the last for `x`, and the judge's; shape (draws,
     strata, q + 1, q)."""
     design_effects: Floats
     """What a label given beforehand weighs; shape (strata, q)."""
@@ -112,9 +112,9 @@ class GroupedMatrix:
     then weighs the population of its stratum over the labelled units of it, both counted anew when
     a group is left out, as they would be in another sample of conversations."""
     unfair: Ints | None = None
-    """Units that people looked at and that are no fair claim, by stratum; shape (strata, different
+    """Units that annotators looked at and labelled `x`, by stratum; shape (strata, different
     groups). Where there are `populations`, these have them too: a labelled unit weighs the
-    population over the units that people looked at, fair or not."""
+    population over the units that annotators looked at, fair or not."""
     frame: "UnitFrame | None" = field(default=None, repr=False)
     """What the labelled units were drawn from; None: nothing but themselves is known."""
     collapsed_from: "tuple[GroupedMatrix, tuple[str, ...]] | None" = field(default=None, repr=False)
@@ -184,7 +184,7 @@ class GroupedMatrix:
 
     @property
     def stratum_weights(self) -> Floats:
-        """How many units a labelled one of each stratum stands for; 0 where people saw none."""
+        """How many units a labelled one of each stratum stands for; 0 where annotators saw none."""
         populations = self._population_totals
         if populations is None:
             return np.asarray(self.weights)
@@ -343,7 +343,7 @@ class GroupedMatrix:
 
         Args:
             counts: Labelled units by stratum, shape (strata, q, q).
-            unfair: Units that are no fair claim, by stratum; None where they do not matter.
+            unfair: Units that are labelled `x`, by stratum; None where they do not matter.
 
         Returns:
             A single group: its figures have no intervals.

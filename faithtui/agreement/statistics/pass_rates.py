@@ -1,16 +1,16 @@
-"""Rates corrected by what people said about some of the claims, of this run or of another one.
+"""Rates corrected by the human labels of some of the claims, of this run or of another one.
 
-People label some claims of each verdict, and how many of each verdict there are is known; so each
-verdict gets the share that people found in it, weighted by how often the judge gives it. Labels
-may then be drawn more densely where the judge says no. Two questions, two intervals: what the rate
-is among the claims of this run, and what to expect of conversations still to come. Neither may be
-asked of labels that were not drawn at random: only `compute_worst_case_bounds` hold there.
+Annotators label some claims of each verdict, and how many of each verdict there are is known; so
+each verdict gets the share that annotators found in it, weighted by how often the judge gives it.
+Labels may then be drawn more densely where the judge says no. Two questions, two intervals: what
+the rate is among the claims of this run, and what to expect of conversations still to come. Neither
+may be asked of labels that were not drawn at random: only `compute_worst_case_bounds` hold there.
 
 Where the accuracy of a judge was measured elsewhere, once, and its later runs have another base
 rate, `correct_by_accuracy` serves. On labels of the same run it wastes half of what they tell.
 
 Source: Cochran, Sampling Techniques (1977), chapter 5; Tenenbein 1970, Journal of the American
-Statistical Association 65:1350-1361, for a judge who sees all and a person who sees some.
+Statistical Association 65:1350-1361, for a judge who sees all and an annotator who sees some.
 """
 
 import math
@@ -47,10 +47,10 @@ _SAME = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class LabelledStratum:
-    """Claims that were drawn alike, such as those with one verdict, and what people said of some.
+    """Claims that were drawn alike, such as those with one verdict, and the human labels of some.
 
     Rates are of fair claims. How many of the unlabelled ones are fair is estimated, from those that
-    people looked at.
+    annotators looked at.
 
     Raises:
         ValueError: More faithful than labelled, or more labelled and unfair than there are.
@@ -63,7 +63,7 @@ class LabelledStratum:
     faithful: int
     """Labelled faithful."""
     unfair: int = 0
-    """Labelled as no fair claim (`x`)."""
+    """Labelled `x`, not a fair claim."""
 
     def __post_init__(self) -> None:
         """Check the counts against each other."""
@@ -76,7 +76,7 @@ class LabelledStratum:
 
     @property
     def reviewed_count(self) -> int:
-        """Claims that people looked at, fair or not."""
+        """Claims that annotators looked at, fair or not."""
         return self.labelled + self.unfair
 
 
@@ -426,7 +426,7 @@ class OutsideRate:
     """A corrected rate, and what to know about it."""
 
     raw: float | None
-    """As the formula gives it: below 0 when the judge flags less than its own false alarms."""
+    """As the formula gives it: below 0 when the judge flags less than its FPs."""
     estimate: Estimate
     """The same, clipped to [0, 1], with its interval."""
     information: tuple[float, float] | None

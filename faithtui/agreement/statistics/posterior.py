@@ -158,7 +158,7 @@ def _count_labelled_and_all_units(groups: GroupedMatrix) -> tuple[Ints, Floats |
     """Count labelled and all units, of the different groups.
 
     Returns:
-        Labelled units by stratum, human label (the last: no fair claim) and verdict; all units by
+        Labelled units by stratum, human label (the last: `x`) and verdict; all units by
         stratum and verdict; how many groups there are of each type.
     """
     if groups.frame is None:
@@ -459,7 +459,7 @@ def draw_judge_pair_matrices(
     once the second's, and of both intervals the wider one counts.
 
     Args:
-        labelled: Labelled units by stratum, human label (the last: no fair claim), the first
+        labelled: Labelled units by stratum, human label (the last: `x`), the first
             judge's verdict, the second's, and type of group; shape (strata, q + 1, q, q, types).
         all_units: All units, labelled or not; shape (strata, q, q, types).
         times: How many groups there are of each type.
@@ -526,7 +526,7 @@ def draw_labelled_judge_pair_matrices(
     human, a, b = np.ix_(*[range(size)] * 3)
     seen = np.maximum(by_stratum[:, 0] @ times, 1)[:, None]
     said_a, said_b = (counts.sum(axis=other) @ times / seen for other in (2, 1))
-    # Either judge's word as often as it gives it, and any other one of the other judge.
+    # Either judge's verdict as often as it gives it, and any other one of the other judge.
     differing = (said_a[:, :, None] + said_b[:, None]) / 2 / max(1, size - 1)
     parts = min(1.0, _MOST_VERDICTS / strata)
     given = _LABELLED_PAIRS * parts * (differing * (a != b))[:, None] * np.ones((size, 1, 1))

@@ -1,4 +1,4 @@
-"""The mean of people's scores, sharpened by the judge's scores of units that nobody labelled.
+"""The mean of annotators' scores, sharpened by the judge's scores of units that nobody labelled.
 
 For continuous scores, such as those of conversations. For a verdict with a few values, strata by
 verdict (`rates`) do the same and need no lambda. Full trust in the judge (lambda = 1) may
@@ -29,7 +29,7 @@ from faithtui.domain.estimates import (
 from faithtui.errors import InputError
 
 Labelled = Sequence[tuple[float, float, int]]
-"""(people's value, judge's value, how many units)."""
+"""(annotators' value, judge's value, how many units)."""
 
 Unlabelled = Sequence[tuple[float, int]]
 """(judge's value, how many units)."""
@@ -117,7 +117,7 @@ def ppi_mean_by_conversation(
     """Estimate a prediction-powered mean of units that come in conversations.
 
     Args:
-        labelled: (conversation, people's value, judge's value) of each unit.
+        labelled: (conversation, annotators' value, judge's value) of each unit.
         unlabelled: (conversation, judge's value) of each other unit; a conversation may have both.
         lambda_: How far to trust the judge; None: tuned.
         level: Confidence level in (0, 1).
@@ -195,7 +195,7 @@ class LabelCosts:
     """
 
     label: float
-    """A person's label."""
+    """A human label."""
     prediction: float
     """A judge's verdict."""
     unit: float = 0.0
@@ -219,7 +219,7 @@ class BudgetSplit:
     """How many of each."""
 
     labelled: int
-    """Units with a person's label; also judged, unless nothing else is."""
+    """Units with a human label; also judged, unless nothing else is."""
     judged_only: int
     cost: float
     effective: float
@@ -232,7 +232,7 @@ def split_budget_labels_and_judging(
     """Get the most out of a budget.
 
     Args:
-        correlation: Of judge and people, in [-1, 1].
+        correlation: Of judge and annotators, in [-1, 1].
         costs: What things cost.
         budget: In the unit of the costs, at least 0.
 
@@ -260,7 +260,7 @@ def find_cheapest_label_budget(
     """Find the cheapest way to know as much as a number of labels would tell.
 
     Args:
-        correlation: Of judge and people, in [-1, 1].
+        correlation: Of judge and annotators, in [-1, 1].
         costs: What things cost.
         effective: That number of labels, at least 0.
 

@@ -1,4 +1,4 @@
-"""Moving a judge's probabilities to what people's labels say, without trusting few labels much.
+"""Moving a judge's probabilities to the human labels, without much trust in few labels.
 
 A judge may rank claims well and yet say 0.8 where six in ten are supported: the level follows the
 share of supported claims in the data it was fitted on. Two numbers on the log odds mend that. The

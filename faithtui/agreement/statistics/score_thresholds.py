@@ -1,4 +1,4 @@
-"""Where to put the threshold of a score so that it flags what people call unfaithful.
+"""Where to put the threshold of a score so that it flags what annotators call unfaithful.
 
 A unit is flagged when its score is below the threshold, as with the score of a run. A threshold
 that was chosen on labels looks better on the same labels than it is; so it is tried on
@@ -26,9 +26,9 @@ class ThresholdRule(StrEnum):
     YOUDEN = "youden"
     """Highest recall + specificity - 1."""
     TARGET_RECALL = "target_recall"
-    """Fewest false alarms among those that reach a recall."""
+    """Fewest FPs among those that reach a recall."""
     MIN_COST = "min_cost"
-    """Least cost of misses and false alarms."""
+    """Least cost of FNs and FPs."""
 
 
 class ChosenOn(StrEnum):
@@ -145,9 +145,9 @@ def choose_score_threshold(
             name. Whole conversations are left out, one part at a time.
 
     Returns:
-        `NO_ITEMS`, or `ONE_CLASS_ONLY` when people call all units the same. With fewer than five
-        conversations, or when all units of a class are in one part, the figures are those on the
-        same labels.
+        `NO_ITEMS`, or `ONE_CLASS_ONLY` when annotators call all units the same. With fewer than
+        five conversations, or when all units of a class are in one part, the figures are those on
+        the same labels.
 
     Source:
         Stone 1974, Journal of the Royal Statistical Society B 36:111-147.

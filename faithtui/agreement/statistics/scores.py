@@ -1,7 +1,7 @@
-"""Numbers that judge and people gave the same units: differences, means and their correlation.
+"""Numbers that judge and annotators gave the same units: differences, means and their correlation.
 
-Differences are the judge's score minus people's. Windows of one conversation overlap, so intervals
-leave out whole conversations.
+Differences are the judge's score minus the annotators'. Windows of one conversation overlap, so
+intervals leave out whole conversations.
 """
 
 import math
@@ -28,7 +28,7 @@ MULTIPLIER = 1.96
 """Standard deviations between the mean and the limits of agreement."""
 
 ScoredUnits = Sequence[tuple[str, float, float]]
-"""(conversation, judge's score, people's score) of each unit."""
+"""(conversation, judge's score, annotators' score) of each unit."""
 
 _NOTHING = 1e-9
 """Weights are 1 or more, so what is below this is rounding."""
@@ -119,8 +119,8 @@ def estimate_share_difference(
 ) -> Estimate:
     """Compare the share of hits among units of a first kind with that among the others.
 
-    Blind against shown: what seeing the judge's verdict does to people. Conversations are left out
-    whole, with their units of both kinds, so that it does not matter whether the two kinds come
+    Blind against shown: what seeing the judge's verdict does to annotators. Conversations are left
+    out whole, with their units of both kinds, so that it does not matter whether the two kinds come
     from the same conversations.
 
     Args:

@@ -1,8 +1,8 @@
 """Taking the judge out of what a reviewer is shown. Pure.
 
-Whoever shows claims to a person who must not know the judge's word passes the view through here
-first, and keeps nothing else: what is not in the view cannot reach a screen, a clipboard, an export
-or a log.
+Whoever shows claims to an annotator who must not know the judge's verdict passes the view through
+here first, and keeps nothing else: what is not in the view cannot reach a screen, a clipboard, an
+export or a log.
 """
 
 from collections.abc import Collection
@@ -20,11 +20,11 @@ from faithtui.store.records import (
 )
 
 HIDDEN = make_empty_score(ScoreState.INCOMPLETE, "hidden while blind")
-"""Stands for a score that would tell."""
+"""Stands for a score that would reveal the verdict."""
 
 
 def has_given_queue_verdict(claim: ClaimView, sample: SampleId | None) -> bool:
-    """Say whether a reviewer has given the verdict that the queue asks for.
+    """Say whether a reviewer has given the label that the queue asks for.
 
     Args:
         claim: The claim.
@@ -45,9 +45,9 @@ def hide_judge_verdicts(
 ) -> ReviewView:
     """Hide the judge's verdict on every claim that the reviewer has not answered yet.
 
-    Hidden with it: evidence and truths that the judge named for it, what other people said and,
-    in a sample, what the reviewer said before. While any claim is hidden, so are all scores,
-    counts and reasons of windows and of the whole, which would tell.
+    Hidden with it: evidence and truths that the judge named for it, the labels of other annotators
+    and, in a sample, what the reviewer said before. While any claim is hidden, so are all scores,
+    counts and reasons of windows and of the whole, which would reveal it.
 
     Args:
         view: A conversation, complete.

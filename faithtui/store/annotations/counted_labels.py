@@ -1,6 +1,6 @@
-"""What people say about claims, as it counts in a report.
+"""Human labels of claims, as they count in a report.
 
-Stricter than what screens show: a verdict that was given in sight of a judge's word which has
+Stricter than what screens show: a label given in sight of a judge's verdict which has
 changed since says nothing about the word that stands now.
 """
 
@@ -40,7 +40,7 @@ HomeLabelsByRun = Mapping[RunId, Mapping[ClaimId, str | None]]
 
 
 class CountedLabels(NamedTuple):
-    """What people say about one claim, all of them together."""
+    """The human labels of one claim, all together."""
 
     state: LabelState
     opinions: tuple[Opinion, ...] = ()
@@ -51,9 +51,9 @@ class CountedLabels(NamedTuple):
     """Consensus, in words that mean nothing in the run if there are no others."""
 
     reviewers: int = 0
-    """How many people gave a verdict that counts."""
+    """How many annotators gave a label that counts."""
     blind: bool | None = None
-    """Whether all verdicts that count were given blind; None without any."""
+    """Whether all labels that count were given blind; None without any."""
 
 
 UNREVIEWED = CountedLabels(LabelState.UNREVIEWED)
@@ -69,7 +69,7 @@ _EVENTS = select(*EVENT_COLUMNS)
 
 
 def read_run_label_log(connection: Connection, run_id: RunId) -> list[LabelEvent]:
-    """Read all acts on claims in the conversations of a run, in the order of the log."""
+    """Read all events on claims in the conversations of a run, in the order of the log."""
     return _read_log(
         connection,
         _EVENTS.join(claim, claim.c.id == human_label.c.claim_id)
@@ -83,14 +83,14 @@ def read_run_label_log(connection: Connection, run_id: RunId) -> list[LabelEvent
 
 
 def read_claims_label_log(connection: Connection, claims: Sequence[ClaimId]) -> list[LabelEvent]:
-    """Read all acts on a few claims as `read_run_label_log` does."""
+    """Read all events on a few claims as `read_run_label_log` does."""
     return _read_log(
         connection, _EVENTS.where(human_label.c.claim_id.in_(claims)).order_by(*LOG_ORDER)
     )
 
 
 def read_label_log(connection: Connection, which: ColumnElement[bool]) -> list[LabelEvent]:
-    """Read all acts that a condition on them holds for, as `read_run_label_log` does."""
+    """Read all events that a condition on them holds for, as `read_run_label_log` does."""
     return _read_log(connection, _EVENTS.where(which).order_by(*LOG_ORDER))
 
 
@@ -106,11 +106,11 @@ def replay_log_into_counted_labels(
     Args:
         log: As `read_run_label_log` reads it.
         rule: Of the run whose words are to be used.
-        home_labels: Of the runs that verdicts given in them must still be about.
+        home_labels: Of the runs that labels given in them must still be about.
         blind_only: Leave out verdicts that were given with a judge's in view.
 
     Returns:
-        What people said of each claim that somebody acted on.
+        Human labels of each claim with label events.
     """
     places: dict[LabelId, int] = {}
     by_claim: dict[ClaimId, list[LabelEvent]] = defaultdict(list)
@@ -125,7 +125,7 @@ def replay_log_into_counted_labels(
     found = {}
     for claim_id, acts in by_claim.items():
         if len(acts) == 1:
-            # Most claims have one act, and one blind verdict is what is said.
+            # Most claims have one event, and one blind label is what counts.
             alone = _read_single_blind_label(acts[0], places, translate)
             if alone is not None:
                 found[claim_id] = alone
@@ -175,7 +175,7 @@ def _read_single_blind_label(
 
 
 def _replay_claim_events(acts: Sequence[LabelEvent]) -> Sequence[HumanVerdict]:
-    """Replay the acts on one claim into what each person stands by."""
+    """Replay the events on one claim into each annotator's label."""
     return next(iter(replay_verdicts(acts).values()), ())
 
 
@@ -203,12 +203,12 @@ def _make_counted_labels(
     translate: Callable[[str], str | None],
     home_labels: HomeLabelsByRun,
 ) -> CountedLabels:
-    """Combine what people say of one claim.
+    """Combine the human labels of one claim.
 
     Args:
-        standing: What each person stands by.
-        before: The same without final words; () when there are none.
-        places: Place in the log of each act.
+        standing: The label of each annotator.
+        before: The same without final labels; () when there are none.
+        places: Place in the log of each event.
         translate: Translates a word into one of the run; None: it means nothing there.
         home_labels: What judges say now.
     """
@@ -280,7 +280,7 @@ def _make_opinion(
 
 
 def _is_blind(act: LabelEvent) -> bool:
-    """Say whether a verdict was given without a judge's in view."""
+    """Say whether a label was given without a judge's verdict in view."""
     if act.action in _BLIND_UNLESS_RECORDED:
         return not act.saw_judge
     return act.action is Action.BLIND
@@ -305,7 +305,7 @@ def _is_stale(found: HumanVerdict, home_labels: HomeLabelsByRun) -> bool:
 
 
 def _was_judge_shown(act: LabelEvent) -> bool:
-    """Say whether an act is a verdict that was given with a judge's in view."""
+    """Say whether an event is a label given with a judge's verdict in view."""
     return act.action in _IN_VIEW or (
         act.saw_judge
         and act.action in (*_BLIND_UNLESS_RECORDED, Action.BULK)

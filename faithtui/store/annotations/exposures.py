@@ -1,4 +1,4 @@
-"""Who has had a judge's words in view, on which conversation of a run.
+"""Who has had a judge's verdicts in view, on which conversation of a run.
 
 A label that is given afterwards is not blind.
 """
@@ -25,7 +25,7 @@ class Exposures:
         self._clock = clock
 
     def record(self, item: ItemId, reviewer: str) -> None:
-        """Remember that a person has had the judge's words on a conversation in view."""
+        """Remember that an annotator has had the judge's verdicts on a conversation in view."""
         self.record_many([item], reviewer)
 
     def record_many(
@@ -75,7 +75,7 @@ class Exposures:
 
 
 def has_exposure(connection: Connection, act: NewEvent) -> bool:
-    """Whether who acts had the judge of the run in view, on the conversation of the claim."""
+    """Whether who labels had the judge of the run in view, on the conversation of the claim."""
     found = connection.execute(
         select(exposure.c.at)
         .join(run_item, run_item.c.id == exposure.c.run_item_id)

@@ -1,6 +1,6 @@
-"""What people say about claims: an append-only log, replayed by the domain.
+"""Human labels of claims: an append-only log, replayed by the domain.
 
-Each act is on the disk before the call returns, together with the scores it changes.
+Each event is on the disk before the call returns, together with the scores it changes.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -65,7 +65,7 @@ FindInLog = Callable[[list[LabelEvent], str, EventFilter | None], Step]
 
 
 class Reviews:
-    """Human verdicts of a store."""
+    """Human labels of a store."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
         self._database = database
@@ -88,7 +88,7 @@ class Reviews:
         sample: SampleId | None = None,
         evidence: Iterable[MarkedPassage] = (),
     ) -> LabelEvent:
-        """Append one act; on return the disk has it and every score it corrects is up to date.
+        """Append one event; on return the disk has it and every score it corrects is up to date.
 
         The guideline in force, and the claim's stratum and probability in the sample, are written
         beside it.
@@ -96,20 +96,20 @@ class Reviews:
         Args:
             claim: What it is about.
             reviewer: Who says it.
-            action: What kind of act it is.
-            verdict: A label of the metric or `x`; None for acts without one.
+            action: What kind of event it is.
+            verdict: A label of the metric or `x`; None for events without one.
             note: A remark; None leaves an earlier one, "" removes it.
             run: The run under review.
             judge_verdict: What the judge had said.
             saw_judge: Whether the reviewer knew that.
             seconds: Time the reviewer took.
             code: Name of a reason code.
-            mark: What a `MARKED` act says.
+            mark: What a `MARKED` event says.
             sample: The sample the claim was served from.
-            evidence: All that an `EVIDENCE` act marks.
+            evidence: All that an `EVIDENCE` event marks.
 
         Returns:
-            The act as it stands in the log.
+            The event as it stands in the log.
 
         Raises:
             InputError: The note or the reviewer's name is too long; nothing was written.
@@ -148,9 +148,9 @@ class Reviews:
         code: str | None = None,
         sample: SampleId | None = None,
     ) -> LabelEvent:
-        """Append a verdict; the act follows from what the judge had said and who knew it.
+        """Append a verdict; the event follows from the verdict and who knew it.
 
-        The judge's word is looked up here, so that whoever asks need not have it. So is whether
+        The judge's verdict is looked up here, so that whoever asks need not have it. So is whether
         the reviewer had it in view: a caller may have read the conversation before that was
         written.
 
@@ -159,7 +159,7 @@ class Reviews:
             reviewer: Who says it.
             verdict: A label of the metric or `x`.
             run: The run under review.
-            saw_judge: Whether the reviewer knew the judge's word, as far as the caller can tell.
+            saw_judge: Whether the reviewer knew the judge's verdict, as far as the caller knows.
             repeats: The claim is asked a second time.
             seconds: Time the reviewer took.
             code: Name of a reason code.
@@ -197,14 +197,14 @@ class Reviews:
         return act
 
     def append_label_events_as_one_step(self, given: Sequence[NewEvent]) -> Step:
-        """Append acts that were made at once, as one step: one undo takes all of them back.
+        """Append events that were made at once, as one step: one undo takes all of them back.
 
         Args:
             given: At least one; what holds when it is written is filled in here, as
                 `append_label_event` does.
 
         Returns:
-            The acts, in the order given.
+            The events, in the order given.
 
         Raises:
             StoreError: There is no such claim, or it cannot be written; nothing was.
@@ -216,7 +216,7 @@ class Reviews:
         acts = self._check_reviewers_and_set_times_of_events(given)
 
         def append_acts(connection: Connection) -> Step:
-            # Of verdicts alone: a code or a flag tells nothing of who is blind.
+            # Of verdicts alone: a code or a flag says nothing of who is blind.
             guidelines = {
                 run: find_current_digest_storing_default(connection, run)
                 for run in {act.run for act in acts}
@@ -239,7 +239,7 @@ class Reviews:
         return self._database.run_in_write_transaction(append_acts, durable=True, urgent=True)
 
     def _check_reviewers_and_set_times_of_events(self, given: Sequence[NewEvent]) -> list[NewEvent]:
-        """Check the names of those who act, and write the time beside the acts."""
+        """Check the names of those who act, and write the time beside the events."""
         now = self._clock()
         for act in given:
             REVIEWER.check_length(act.reviewer, field="reviewer")
@@ -262,10 +262,10 @@ class Reviews:
         Args:
             reviewer: Who takes it back.
             judge_not_shown_on: Claims whose labels have shown the reviewer no judge yet.
-            is_concerned: Which acts may be taken back, of which the latest is; None: any.
+            is_concerned: Which events may be taken back, of which the latest is; None: any.
 
         Returns:
-            The acts withdrawn; () when nothing is left to undo.
+            The events withdrawn; () when nothing is left to undo.
         """
         return self._append_undo_step(
             reviewer,
@@ -277,10 +277,10 @@ class Reviews:
         )
 
     def redo(self, reviewer: str, is_concerned: EventFilter | None = None) -> Step:
-        """Restore the step that a reviewer withdrew last, of acts that may be; None: of all.
+        """Restore the step that a reviewer withdrew last, of events that may be; None: of all.
 
         Returns:
-            The acts restored; () when there are none, or something was done since.
+            The events restored; () when there are none, or something was done since.
         """
         return self._append_undo_step(
             reviewer, find_redo_in_log_tail, list_events_to_redo, Action.RESTORED, is_concerned
@@ -324,7 +324,7 @@ class Reviews:
             return read_session_counts(connection, reviewer, since)
 
     def read_newest_event_id(self) -> LabelId:
-        """Give the number of the newest act of the log, whoever's; 0 without any.
+        """Give the number of the newest event of the log, whoever's; 0 without any.
 
         It is the same as long as nobody said anything, here or in another process.
         """
@@ -351,7 +351,7 @@ class Reviews:
     def list_claims_labelled_after_event(
         self, reviewer: str, claims: Sequence[ClaimId], act: LabelId
     ) -> set[ClaimId]:
-        """List the claims, of some, that a reviewer gave a verdict on after an act and kept."""
+        """List the claims, of some, that a reviewer labelled after an event and kept."""
         found: set[ClaimId] = set()
         with self._database.open_reader() as connection:
             for some in split_into_chunks(claims):
@@ -372,8 +372,8 @@ def _find_step(
     find: FindInLog,
     is_concerned: EventFilter | None,
 ) -> Step:
-    """Find what a person takes back or does again, in the end of the log where that tells."""
-    # A person may have said a hundred thousand things, and undo is about the last of them.
+    """Find what an annotator undoes or redoes, in the end of the log where that is enough."""
+    # An annotator may have given a hundred thousand labels, and undo is about the last of them.
     end = _read_reviewer_events_without_imports(connection, reviewer, last=_UNDO_WINDOW)
     found = find_from_end(end, reviewer, is_concerned)
     if found is not None:
@@ -385,10 +385,10 @@ def _find_step(
 def _read_reviewer_events_without_imports(
     connection: Connection, reviewer: str, last: int | None = None
 ) -> list[LabelEvent]:
-    """Read what a person said, imports left out; only the last steps of the clock where told."""
+    """Read an annotator's events, imports left out; only the last steps of the clock if asked."""
     own = (human_label.c.reviewer == reviewer) & ~IS_IMPORTED_LABEL
     if last is not None:
-        # The person's name goes without an index here, or SQLite would take it before the clock's.
+        # The name goes without an index here, or SQLite would take it before the clock's.
         own = (
             (human_label.c.reviewer.concat("") == reviewer)
             & ~IS_IMPORTED_LABEL
@@ -404,7 +404,7 @@ def _make_undo_events(
     at: datetime,
     judge_not_shown_on: Collection[ClaimId],
 ) -> list[NewEvent]:
-    """Make the acts that withdraw or restore a step, its last act first."""
+    """Make the events that withdraw or restore a step, its last event first."""
     return [
         Event(
             None,
@@ -423,13 +423,13 @@ def _make_undo_events(
 
 
 def _add_guideline_and_stratum(connection: Connection, act: NewEvent) -> NewEvent:
-    """Write the guideline in force beside an act, and stratum and probability in its sample."""
+    """Write the guideline in force beside an event, and stratum and probability in its sample."""
     guideline = find_current_digest_storing_default(connection, act.run)
     return _add_stratum(connection, act._replace(guideline=guideline))
 
 
 def _add_stratum(connection: Connection, act: NewEvent) -> NewEvent:
-    """Write stratum and probability in its sample beside an act."""
+    """Write stratum and probability in its sample beside an event."""
     if act.sample is None:
         return act
     found = connection.execute(

@@ -41,7 +41,7 @@ USUAL_SHOWN = 0.2
 
 @dataclass(frozen=True, slots=True)
 class LabelOrigins:
-    """What is known of the verdicts of people on what a run judged."""
+    """What is known of the human labels of what a run judged."""
 
     newest_at: datetime | None
     """UTC; None without any. A label that came with data is as old as its import."""
@@ -70,7 +70,7 @@ class Provenance:
         self._database = database
 
     def read_label_times_and_guidelines(self, run_id: RunId) -> tuple[LabelMoment, ...]:
-        """Read when each act on the conversations of a run was stored.
+        """Read when each event on the conversations of a run was stored.
 
         Returns:
             In the order of the log, so that `Opinion.order` is the place of a verdict here.
@@ -91,7 +91,7 @@ class Provenance:
     def list_claims_labelled_before(
         self, claims: Collection[ClaimId], at: datetime
     ) -> set[ClaimId]:
-        """List the claims that anybody had given a verdict on by then, withdrawn since or not.
+        """List the claims that anybody had labelled by then, withdrawn since or not.
 
         Args:
             claims: Of which.
@@ -292,7 +292,7 @@ class Provenance:
     def read_label_origins(self, run_id: RunId, matched: Collection[ClaimId] = ()) -> LabelOrigins:
         """Read it for the verdicts that stand on what a run judged, and on its answers as a whole.
 
-        What was withdrawn, put off, answered in bulk or replaced is left out.
+        What was withdrawn, skipped, labelled in bulk or replaced is left out.
 
         Args:
             run_id: The run.
@@ -368,8 +368,8 @@ def _list_claims_labelled_blind_after_reveal(
 ) -> set[ClaimId]:
     """List the claims labelled blind by whoever had revealed one beside them in another run.
 
-    An act of a run that is not here names none: it was deleted, or the act came with a file. Where
-    runs were deleted, such acts are taken for ones of different runs.
+    An event of a run that is not here names none: it was deleted, or the event came with a file.
+    Where runs were deleted, such events are taken for ones of different runs.
     """
     had_run_deleted = (
         connection.scalar(

@@ -51,7 +51,7 @@ IS_IMPORTED_LABEL = or_(
 """Came with data; with exported claims also as a skip, a label in bulk or a final label."""
 
 LOG_ORDER = (human_label.c.clock, human_label.c.uid)
-"""The order of the log: the same in every store that has the same acts."""
+"""The order of the log: the same in every store that has the same events."""
 
 
 def compute_next_clock(connection: Connection) -> int:
@@ -61,7 +61,7 @@ def compute_next_clock(connection: Connection) -> int:
 
 
 def read_events(connection: Connection, where: ColumnElement[bool]) -> list[LabelEvent]:
-    """Read acts in the order of the log; the condition may name labels and their claims."""
+    """Read events in the order of the log; the condition may name labels and their claims."""
     rows = connection.execute(
         select(*EVENT_COLUMNS)
         .join(claim, claim.c.id == human_label.c.claim_id)
@@ -72,7 +72,7 @@ def read_events(connection: Connection, where: ColumnElement[bool]) -> list[Labe
 
 
 def _add_marked_passages(connection: Connection, acts: list[LabelEvent]) -> list[LabelEvent]:
-    """Add to acts what they mark as evidence; few acts do."""
+    """Add to events what they mark as evidence; few events do."""
     marking = [act.id for act in acts if act.action is Action.EVIDENCE]
     if not marking:
         return acts
@@ -86,7 +86,7 @@ def _add_marked_passages(connection: Connection, acts: list[LabelEvent]) -> list
 def read_marked_passages(
     connection: Connection, acts: Sequence[int]
 ) -> dict[int, tuple[MarkedPassage, ...]]:
-    """Read what acts mark as evidence, in order; acts that mark nothing are left out."""
+    """Read what events mark as evidence, in order; events that mark nothing are left out."""
     found: dict[int, list[MarkedPassage]] = defaultdict(list)
     for some in split_into_chunks(acts):
         for row in connection.execute(
@@ -101,7 +101,7 @@ def read_marked_passages(
 def store_marked_passages(
     connection: Connection, marks: Mapping[int, Sequence[MarkedPassage]]
 ) -> None:
-    """Write what acts mark as evidence, by the number of the act."""
+    """Write what events mark as evidence, by the number of the event."""
     rows = [
         {
             "label_id": act,
@@ -126,7 +126,7 @@ _OF_CONVERSATION = (
 
 
 def read_conversation_events(connection: Connection, conversation_id: int) -> list[LabelEvent]:
-    """Read the acts on the claims of a conversation, in the order of the log."""
+    """Read the events on the claims of a conversation, in the order of the log."""
     rows = connection.execute(_OF_CONVERSATION, {"conversation": conversation_id})
     return _add_marked_passages(connection, [event_from_row(row) for row in rows])
 
@@ -178,7 +178,7 @@ def make_event_columns(event: Event[Any, Any, Any, Any]) -> dict[str, Any]:
 
 
 def replay_verdicts(log: Iterable[LabelEvent]) -> dict[ClaimId, tuple[HumanVerdict, ...]]:
-    """Replay a log into what each person stands by, per claim."""
+    """Replay a log into each annotator's label, per claim."""
     verdicts: dict[ClaimId, list[HumanVerdict]] = defaultdict(list)
     events = [_turn_import_without_verdict_into_note(act) for act in log]
     for found in replay_log_into_verdicts(events).values():
@@ -187,7 +187,7 @@ def replay_verdicts(log: Iterable[LabelEvent]) -> dict[ClaimId, tuple[HumanVerdi
 
 
 def _turn_import_without_verdict_into_note(act: LabelEvent) -> LabelEvent:
-    """Keep an imported label without a verdict from standing in for the same person's verdict.
+    """Keep an imported label without a verdict from standing in for the same annotator's label.
 
     Such a label is a word its scale does not translate, or a rating of something else.
     """
@@ -199,18 +199,18 @@ def _turn_import_without_verdict_into_note(act: LabelEvent) -> LabelEvent:
 def compute_consensus(
     verdicts: Mapping[ClaimId, tuple[HumanVerdict, ...]], rule: ScoringRule
 ) -> dict[Hashable, str]:
-    """Combine people's verdicts in the words of a run.
+    """Combine human labels in the words of a run.
 
     Each word is translated before they are combined: `no` and `idk` are two votes for one label
     where a metric knows no third.
 
     Args:
-        verdicts: What each person stands by, per claim.
+        verdicts: The label of each annotator, per claim.
         rule: The run's.
 
     Returns:
-        Labels of the run's metric and `x`, `TIE` where people are evenly split; claims without a
-        verdict that counts, or with none that means something there, are left out.
+        Labels of the run's metric and `x`, `TIE` where labels are tied; claims without a label that
+        counts, or with none that means something there, are left out.
     """
     found = {
         claim_id: list_top_verdicts(_translate_verdicts(each, rule))
@@ -224,7 +224,7 @@ def compute_consensus(
 def _translate_verdicts(
     verdicts: tuple[HumanVerdict, ...], rule: ScoringRule
 ) -> tuple[HumanVerdict, ...]:
-    """Translate what people said into a run's words; a word it does not have becomes None."""
+    """Translate the human labels into a run's words; a word it does not have becomes None."""
     return tuple(
         each
         if each.verdict is None

@@ -1,7 +1,7 @@
 """What agreement is computed from, read for a whole run at once.
 
 One query per table and no query per conversation, so that a run of many thousand claims takes
-moments. What people said comes in the words of the run's metric.
+moments. Human labels come in the words of the run's metric.
 """
 
 from collections import defaultdict
@@ -83,7 +83,7 @@ MOST_SINCE = 200
 
 @dataclass(frozen=True, slots=True)
 class _RunLabels:
-    """What judge and people said."""
+    """Verdicts and human labels."""
 
     judged: JudgedRun
     matched: JudgedRun
@@ -132,7 +132,7 @@ def read_report_units(
 
 
 def read_newest_event_id(connection: Connection) -> LabelId:
-    """Give the number of the newest act; 0 without any."""
+    """Give the number of the newest event; 0 without any."""
     return LabelId(connection.execute(select(func.max(human_label.c.id))).scalar() or 0)
 
 
@@ -406,7 +406,7 @@ def _read_answers_with_and_without_whole_label(
     """Put together what is known about the answers of a run.
 
     Returns:
-        Those that people labelled as a whole, and all others; neither where there are none of the
+        Those labelled as a whole, and all others; neither where there are none of the
         first.
     """
     judged = known.judged
@@ -427,14 +427,14 @@ def _read_answers_with_and_without_whole_label(
 def _make_units_of_answers_labelled_as_whole(
     rows: Sequence[Row[Any]], known: _RunLabels, scores: _AnswerScores
 ) -> Iterator[AnswerUnit]:
-    """Put together what is known about each answer that people labelled as a whole."""
+    """Put together what is known about each answer that is labelled as a whole."""
     judged, labels_by_claim = known.judged, known.labels_by_claim
     raters, ratings = _collect_imported_ratings(known.log, blind_only=known.blind_only)
     for row in rows:
         people = labels_by_claim.get(ClaimId(row.claim), UNREVIEWED)
         who = raters[row.claim] | {each.reviewer for each in people.opinions}
         if not who:
-            continue  # somebody put the answer off, or took a verdict back
+            continue  # somebody skipped the answer, or took a label back
         score, claims = scores.get_score_and_claim_count((row.item, row.turn))
         rated = ratings.get(row.claim, [])
         item = judged.items[row.number]

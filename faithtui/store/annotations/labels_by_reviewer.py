@@ -1,4 +1,4 @@
-"""What people stand by, for filters: replayed per claim, and again only when something was said."""
+"""The human labels in force, for filters: replayed per claim, and only after a new label."""
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -17,7 +17,7 @@ VerdictsByClaim = Mapping[ClaimId, tuple[HumanVerdict, ...]]
 
 
 class VerdictCache:
-    """Replayed acts of the claims that somebody acted on, kept while nothing is said about them."""
+    """Replayed events of claims, kept while no event is added."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -27,7 +27,7 @@ class VerdictCache:
         one, numbers are given again."""
 
     def read_verdicts(self, connection: Connection, claims: Collection[ClaimId]) -> VerdictsByClaim:
-        """Replay what people said about some claims; those without a word are left out."""
+        """Replay the human labels of some claims; those without a label are left out."""
         with self._lock:
             self._clear_if_log_changed(connection)
             missing = [each for each in claims if each not in self._known]
@@ -52,7 +52,7 @@ class VerdictCache:
 
 
 def make_label_log_sql_condition(term: Term) -> ColumnElement[bool]:
-    """Narrow the log to the rows without which no claim meets a term about people."""
+    """Narrow the log to the rows without which no claim meets a term about annotators."""
     wanted = term.value.casefold()
     match term.name:
         case TermName.REVIEWER:
@@ -74,14 +74,14 @@ def make_label_log_sql_condition(term: Term) -> ColumnElement[bool]:
 def find_claims_meeting_label_term(
     term: Term, labels: VerdictsByClaim, rule: ScoringRule, judged: Mapping[ClaimId, str | None]
 ) -> set[ClaimId]:
-    """Find the claims that meet a term about people, negation left aside.
+    """Find the claims that meet a term about annotators, negation left aside.
 
     A claim without a word is never among them: whoever looks for claims without a verdict takes
     those that are labelled away.
 
     Args:
-        term: About people, and not `is:unlabelled` or `human:none`.
-        labels: What people stand by.
+        term: About annotators, and not `is:unlabelled` or `human:none`.
+        labels: The human labels in force.
         rule: The run's.
         judged: The judge's label of each claim in question.
     """

@@ -130,7 +130,7 @@ def _make_extraction_unit(
 def _replay_verdicts_of_marked_claims(
     connection: Connection, run_id: RunId, acts: ColumnElement[bool]
 ) -> dict[ClaimId, tuple[HumanVerdict, ...]]:
-    """Replay the log of the claims of a run's conversations on which there is such an act."""
+    """Replay the log of the claims of a run's conversations on which there is such an event."""
     conversations = select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
     about = (
         select(human_label.c.claim_id)

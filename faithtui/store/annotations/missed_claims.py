@@ -148,7 +148,7 @@ def read_missed_claims_and_complete_answers(
         connection: Where to read.
         run_id: The run.
         reviewer: Who looks.
-        human: What each person stands by, per claim of the conversation.
+        human: The label of each annotator, per claim of the conversation.
         judged: Claims that the judge did extract.
 
     Returns:

@@ -1,4 +1,4 @@
-"""What judges and people say about the claims of a run, read for a comparison of all of them."""
+"""Verdicts and human labels of the claims of a run, read for a comparison of all raters."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -49,7 +49,7 @@ class RaterRecords:
     claims: tuple[ClaimOpinions, ...]
     """Claims that somebody acted on, in the order of the run and of the text."""
     repeats: tuple[RepeatedLabel, ...]
-    """Second verdicts of people on their own claims."""
+    """Second labels of annotators on their own claims."""
 
     @property
     def run_ids(self) -> list[RunId]:
@@ -70,7 +70,7 @@ class ClaimRow:
 
 
 class RaterReader:
-    """Comparisons of judges and people."""
+    """Comparisons of judges and annotators."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -183,7 +183,7 @@ def _select_claim_texts() -> Select[Any]:
 
 
 def _read_claim_events(connection: Connection, claims: Sequence[int]) -> list[LabelEvent]:
-    """Read the acts on some claims; those on one claim are in the order of the log."""
+    """Read the events on some claims; those on one claim are in the order of the log."""
     return [
         act
         for some in split_into_chunks(claims)
@@ -197,7 +197,7 @@ def _collect_opinions_and_judging_runs(
     """Put together what is said about claims; also give the runs that judged one of them."""
     rule = row.spec.rule
     standing = drop_withdrawn_events(acts)
-    # A final word is told apart from what its giver had said before.
+    # A final label is kept apart from the earlier label of its giver.
     before = replay_verdicts(act for act in standing if act.action is not Action.ADJUDICATED)
     finals = {act.claim: act for act in standing if act.action is Action.ADJUDICATED}
     judges: dict[int, dict[RunId, str | None]] = defaultdict(dict)
@@ -264,7 +264,7 @@ def read_repeated_labels(
     groups: Mapping[ClaimId, str],
     rule: ScoringRule,
 ) -> tuple[RepeatedLabel, ...]:
-    """Put together what statistics need to know of second verdicts.
+    """Put together what statistics need to know of second labels.
 
     Args:
         connection: Where to read.

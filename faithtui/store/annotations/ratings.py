@@ -1,4 +1,4 @@
-"""Writing ratings that came with conversations: claims with labels that people gave elsewhere."""
+"""Writing ratings that came with conversations: claims with labels given elsewhere."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ IS_KNOWN_LABEL_WITH_RECORD: Final = or_(
 row alone, so that few rows are looked up."""
 _UNCOUNTED: Final = frozenset(each.value for each in VERDICT_ACTIONS - COUNTED_ACTIONS)
 _KEPT_ACTIONS: Final = (VERDICT_ACTIONS - COUNTED_ACTIONS) | {Action.ADJUDICATED}
-"""What a label is stored as that is no verdict of its own, or a final word; others are imported."""
+"""How a label is stored that has no verdict, or is final; others are imported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def add_missing_ratings(
             if same in seen or (words in counted and details == _PLAIN):
                 continue
             if number in before and row["action"] in _UNCOUNTED:
-                left_out += 1  # it would take the place of a verdict that counts here
+                left_out += 1  # it would take the place of a label that counts here
                 continue
             if words in counted:
                 if (row["claim_id"], row["reviewer"]) in labelled_here:

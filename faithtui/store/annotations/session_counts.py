@@ -11,7 +11,7 @@ from faithtui.store.annotations.label_replay import IS_IMPORTED_LABEL, compute_n
 from faithtui.store.schema.tables import human_label
 
 ACTS_LOOKED_AT = 2_000
-"""The newest acts of the log that are looked at: more than anybody gives in a day."""
+"""The newest events of the log that are looked at: more than anybody gives in a day."""
 _LABELS = frozenset(action.value for action in (*COUNTED_ACTIONS, Action.REPEATED))
 
 
@@ -20,9 +20,9 @@ class SessionCounts:
     """What an annotator did since a moment."""
 
     labelled: int = 0
-    """Claims that got a verdict of one's own since then, and still have it."""
+    """Claims that got a label of one's own since then, and still have it."""
     pace_s: float | None = None
-    """Median of the seconds that the newest verdicts took; None while too few tell it."""
+    """Median of the seconds that the newest labels took; None while there are too few."""
 
 
 def read_session_counts(connection: Connection, reviewer: str, since: datetime) -> SessionCounts:

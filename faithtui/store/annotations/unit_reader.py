@@ -34,14 +34,14 @@ class UnitReader:
     def read_claim_units(self, run_id: RunId) -> tuple[ClaimUnit, ...]:
         """Read everything a run judged once, in the order of the run and of the text.
 
-        Claims, statements or answers, with people's verdicts in the words of the run's metric. A
-        consensus that has no word there stays as people said it.
+        Claims, statements or answers, with human labels in the words of the run's metric. A
+        consensus that has no word there stays as annotators gave it.
         """
         with self._database.open_reader() as connection:
             return read_claim_units(connection, run_id)
 
     def read_rated_answer_units(self, run_id: RunId) -> tuple[AnswerUnit, ...]:
-        """Read every answer of a run that people rated as a whole.
+        """Read every answer of a run that annotators rated as a whole.
 
         Only of conversations that are done; in the order of the run and of the turns. What the
         run judged of other things than answers cannot be compared with that: then ().
@@ -83,13 +83,13 @@ class UnitReader:
         *,
         most: int = MOST_SINCE,
     ) -> dict[ClaimId, CountedLabels] | None:
-        """Read what people say by now of the claims of a run that they acted on since.
+        """Read the human labels of the claims of a run that changed since.
 
         Takes the time of reading these few claims, however large the run.
 
         Args:
             run_id: The run.
-            after: The newest act that is known.
+            after: The newest event that is known.
             settings: What counts; only `blind_only` is read.
             most: Claims that are read at most.
 
@@ -109,7 +109,7 @@ class UnitReader:
         settings: UnitSettings = DEFAULTS,
         severity: Mapping[str, int] = SEVERITY,
     ) -> PairedClaims:
-        """Read what two runs say of the claims that both judged, and what people say of them.
+        """Read the verdicts of two runs on the claims that both judged, and the human labels.
 
         Of the settings, `sample` is not read. `severity` is used as in `read_report_units`.
         A label that is stale for one of the runs does not count.

@@ -1,4 +1,4 @@
-"""The act log as a bundle that other stores can take in, and what all acts together amount to."""
+"""The log of label events as a bundle for other stores, and a digest of all current labels."""
 
 import hashlib
 import json
@@ -46,11 +46,11 @@ from faithtui.store.schema.tables import (
 )
 
 STATE_DIGITS = 16
-"""Of a state digest, for people to compare."""
+"""Of a state digest, for users to compare."""
 
 
 class Bundles:
-    """What people said, out of a store and into it."""
+    """Human labels, out of a store and into it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -58,11 +58,11 @@ class Bundles:
     def make_label_bundle(
         self, run_id: RunId | None = None, reviewers: Sequence[str] = ()
     ) -> LabelBundle:
-        """Gather acts and all they refer to, from one snapshot.
+        """Gather events and all they refer to, from one snapshot.
 
         Args:
-            run_id: Only acts on claims that this run judged; None: all.
-            reviewers: Only acts of these people; () means all.
+            run_id: Only events on claims that this run judged; None: all.
+            reviewers: Only events of these annotators; () means all.
 
         Raises:
             StoreError: A label is not what was written.
@@ -78,10 +78,10 @@ class Bundles:
         return merge_bundle(self._database, bundle)
 
     def hash_all_current_labels(self) -> str:
-        """Name what everybody stands by: equal in two stores exactly when it is the same.
+        """Name all current labels: equal in two stores exactly when it is the same.
 
-        Verdicts, codes, notes, flags, doubts and evidence of each person on each claim enter, and
-        the act that gave each verdict; claims go by their conversation and text, so the order of
+        Labels, codes, notes, flags, doubts and evidence of each annotator on each claim enter, and
+        the event that gave each label; claims go by their conversation and text, so the order of
         imports and merges does not matter. Reads the whole log.
         """
         with self._database.open_reader() as connection:
@@ -92,11 +92,11 @@ class Bundles:
 def hash_current_labels(
     connection: Connection, which: ColumnElement[bool], *, with_evidence: bool = False
 ) -> str:
-    """Hash what everybody stands by on some claims, as `hash_all_current_labels` does of all.
+    """Hash the current labels of some claims, as `hash_all_current_labels` does of all.
 
     Args:
         connection: Where to read.
-        which: Condition on acts and their claims.
+        which: Condition on events and their claims.
         with_evidence: What was marked as evidence enters too.
     """
     verdicts_by_claim = replay_verdicts(read_events(connection, which))
@@ -135,7 +135,7 @@ def hash_current_labels(
 
 
 def _list_evidence_and_misses(verdict: HumanVerdict) -> list[object]:
-    """List what else a person marked; runs count by their number, as they differ by store."""
+    """List what else an annotator marked; runs count by their number, as they differ by store."""
     marks = [verdict.evidence, len(verdict.missed_in), len(verdict.complete_in)]
     return marks if any(marks) else []
 
@@ -147,13 +147,13 @@ def collect_bundle(
     *,
     claims: Collection[int] | None = None,
 ) -> LabelBundle:
-    """Gather acts and all they refer to.
+    """Gather events and all they refer to.
 
     Args:
         connection: Where to read.
-        run_id: Only acts on claims that this run judged; None: all.
-        reviewers: Only acts of these people; () means all.
-        claims: Only acts on these, all of which are in the bundle, and no samples; None: all.
+        run_id: Only events on claims that this run judged; None: all.
+        reviewers: Only events of these annotators; () means all.
+        claims: Only events on these, all of which are in the bundle, and no samples; None: all.
     """
     runs = {number: name for name, number in read_run_ids_by_name(connection).items()}
     samples = {

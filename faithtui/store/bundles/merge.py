@@ -1,6 +1,6 @@
-"""Taking in what people said in another store.
+"""Taking in the human labels of another store.
 
-Free of conflicts: an act is known by its `uid` and never changes, so merging is putting logs
+Free of conflicts: an event is known by its `uid` and never changes, so merging is putting logs
 together, and the order of the log is that of clocks and uids, not of arrival. An imported label
 has the same `uid` in every store that imported the same file, at a clock of each; the earliest one
 holds in all.
@@ -50,14 +50,14 @@ from faithtui.store.schema.tables import (
 )
 
 _AT_ONCE = 2_000
-"""Acts in a transaction, so that a verdict given meanwhile does not wait long."""
+"""Events in a transaction, so that a label given meanwhile does not wait long."""
 
 _NO_CLAIM = "is about a claim that does not fit its conversation: text, turn or document is another"
 
 _NO_PASSAGE = "marks a passage that is not in its conversation"
 
 _FAR_AHEAD = 1 << 32
-"""So far beyond the last clock here no honest act is; a forged one would use up all clocks."""
+"""So far beyond the last clock here no honest event is; a forged one would use up all clocks."""
 
 _FORGED = "has a clock far ahead of every act here: faithtui does not write such acts"
 
@@ -66,7 +66,7 @@ UnmergedReason = Literal["absent", "other turns"]
 
 @dataclass(frozen=True, slots=True)
 class UnmergedConversation:
-    """A conversation whose acts were not merged."""
+    """A conversation whose events were not merged."""
 
     conversation: ConversationName
     why: UnmergedReason
@@ -79,9 +79,9 @@ class MergeCounts:
     """What merging a bundle did."""
 
     new: int = 0
-    """Acts that were not here."""
+    """Events that were not here."""
     known: int = 0
-    """Acts that were."""
+    """Events that were."""
     unverified: int = 0
     """Of the new ones, those of files of which nothing says that they are what was exported."""
     new_claims: int = 0
@@ -94,11 +94,11 @@ class MergeCounts:
     unmerged: tuple[UnmergedConversation, ...] = ()
     """In the order of source and key."""
     refused: tuple[tuple[str, str], ...] = ()
-    """`uid` of each act that cannot be taken, and why."""
+    """`uid` of each event that cannot be taken, and why."""
 
     @property
     def unmerged_acts(self) -> int:
-        """Acts whose conversations are not here."""
+        """Events whose conversations are not here."""
         return sum(each.acts for each in self.unmerged)
 
 
@@ -195,7 +195,7 @@ def merge_bundle(database: Database, bundle: LabelBundle) -> MergeCounts:
 def _find_events_with_unknown_evidence(
     database: Database, log: Sequence[BundleEvent], conversation_ids: Mapping[ConversationName, int]
 ) -> set[str]:
-    """Find the acts that mark what their conversation does not have."""
+    """Find the events that mark what their conversation does not have."""
     marking = [act for act in log if act.evidence]
     if not marking:
         return set()
@@ -218,7 +218,7 @@ def _list_claims(acts: Sequence[BundleEvent]) -> tuple[ClaimName, ...]:
 def _group_conversations_into_batches(
     acts: Mapping[ConversationName, Sequence[BundleEvent]],
 ) -> Iterator[list[ConversationName]]:
-    """Group whole conversations: what an act refers to is always in its own."""
+    """Group whole conversations: what an event refers to is always in its own."""
     some: list[ConversationName] = []
     size = 0
     for talk, log in acts.items():
@@ -234,7 +234,7 @@ def _group_conversations_into_batches(
 def match_bundle_conversations(
     database: Database, bundle: LabelBundle
 ) -> tuple[dict[ConversationName, int], tuple[UnmergedConversation, ...]]:
-    """Find the conversations of a bundle; say which are not here, and how many acts they have."""
+    """Find the conversations of a bundle; say which are not here, and how many events they have."""
     wanted = dict.fromkeys(name.conversation for name in bundle.claims)
     stored: dict[tuple[str, str], AnyRow] = {}
     with database.open_reader() as connection:
@@ -302,7 +302,7 @@ def _add_events_and_refresh_scores(
     samples: KnownSamples,
     count: _MergeTally,
 ) -> None:
-    """Append the acts of some conversations that are not here, and refresh what follows."""
+    """Append the events of some conversations that are not here, and refresh what follows."""
     stored = _read_stored_events(connection, [act.id for act in log])
     stored |= _read_stored_events(connection, [act.target for act in log if act.target is not None])
     runs = read_run_ids_by_name(connection)
@@ -349,7 +349,7 @@ _SAID = (
     *("seconds", "reason_code", "mark", "stratum", "probability", "guideline_version", "batch"),
     "created_at",
 )
-"""Columns of what an act says, which are the same wherever it is."""
+"""Columns of what an event says, which are the same wherever it is."""
 
 _ACT_COLUMNS = (
     *(human_label.c[name] for name in ("id", "uid", "clock", "claim_id", "sample_id", "run_id")),
@@ -389,16 +389,16 @@ def _fill_in_stored_event(
     samples: KnownSamples,
     runs: Mapping[RunName, int],
 ) -> dict[str, Any]:
-    """Fill in what an act that is here refers to, now that that is here too.
+    """Fill in what an event that is here refers to, now that that is here too.
 
-    An act that somebody vouched for is unverified from then on that a file without a digest
+    An event that somebody vouched for is unverified from then on that a file without a digest
     changes it: nothing says any more that the annotator gave it so.
 
     Args:
         connection: In a write.
-        here: The act as it is here.
-        act: The same act as it comes.
-        target: The act here that it undoes.
+        here: The event as it is here.
+        act: The same event as it comes.
+        target: The event here that it undoes.
         samples: That are here.
         runs: Ids of all runs.
 
@@ -436,7 +436,7 @@ def _fill_in_stored_event(
 def _says_all_of_stored_event(
     connection: Connection, here: AnyRow, act: BundleEvent, target: AnyRow | None
 ) -> bool:
-    """Say whether an act says all that the one here says, what it marks and undoes included."""
+    """Say whether an event says all that the one here says, what it marks and undoes included."""
     columns = make_event_columns(act)
     return (
         all(columns[name] == getattr(here, name) for name in _SAID)

@@ -290,7 +290,7 @@ class Batches:
             return {row.number: WaitingQuestion(*row) for row in connection.execute(statement)}
 
     def find_last_request_of_question(self, run_id: RunId, key: str) -> LastBatchRequest | None:
-        """Tell what became of a question that has no usable reply.
+        """Say what became of a question that has no usable reply.
 
         Args:
             run_id: The run that asks. Of other runs only what is under way counts, and replies

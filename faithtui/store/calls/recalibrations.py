@@ -1,4 +1,4 @@
-"""How people's labels moved a judge's probabilities or verdicts, every time somebody asked for it.
+"""How human labels moved a judge's probabilities or verdicts, every time somebody asked for it.
 
 Rows are appended and withdrawn, never changed: an earlier recalibration stays readable, and runs
 that were made under it keep saying so.

@@ -25,7 +25,7 @@ _MOUNTS: Final = Path("/proc/self/mountinfo")
 
 
 def find_network_drive_type(path: Path, mounts: str | None = None) -> str | None:
-    """Tell the type of the network drive that a path is on; None where none is known.
+    """Name the type of the network drive that a path is on; None where none is known.
 
     Known on Linux, from the table of mounts, and of shares of Windows.
 

@@ -319,7 +319,7 @@ def _find_stand_ins(
 
 
 def _find_table_version(store: Path, connection: sqlite3.Connection) -> str:
-    """Tell the revision of the damaged tables; today's where they do not say.
+    """Name the revision of the damaged tables; today's where they do not say.
 
     Raises:
         StoreError: Nothing can be read.

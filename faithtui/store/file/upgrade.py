@@ -13,7 +13,7 @@ from faithtui.store.schema.identity import APPLICATION_ID, find_head_revision
 
 
 def recognise_version(path: Path, raw: sqlite3.Connection) -> str | None:
-    """Tell the revision of a file, None when it is empty.
+    """Name the revision of a file, None when it is empty.
 
     Raises:
         StoreError: It is another program's, or a newer faithtui's.

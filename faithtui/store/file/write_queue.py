@@ -41,7 +41,7 @@ class WriteJob:
         return self.future.running() or self.future.set_running_or_notify_cancel()
 
     def run_and_resolve(self) -> None:
-        """Run it, and tell whoever waits what came of it."""
+        """Run it, and give the result to whoever waits."""
         try:
             result = self.run()
         except BaseException as error:  # whoever waits gets whatever it was

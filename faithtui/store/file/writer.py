@@ -128,7 +128,7 @@ class Writer:
         try:
             yield lambda: self._set_log_and_cache(MANY_WRITES_LOG_PAGES, _CACHE_KB)
         finally:
-            # The store may be closed by now, and a full disk is told by whoever writes next.
+            # The store may be closed by now, and a full disk is reported by whoever writes next.
             with contextlib.suppress(StoreError, sqlite3.OperationalError):
                 self._set_log_and_cache(_LOG_PAGES, _CACHE_KB)
 
@@ -215,7 +215,7 @@ class Writer:
             del jobs  # what was written may be large, and the next job may take long to come
 
     def _run_jobs_together(self, jobs: Sequence[WriteJob]) -> None:
-        """Run jobs in one transaction, and tell whoever waits after the disk has it.
+        """Run jobs in one transaction, and report to whoever waits after the disk has it.
 
         A commit takes longer than most of what is written, and a disk may be slow. When one of
         them fails, none was written, and each is run by itself. When something urgent comes, the

@@ -145,9 +145,9 @@ def score_answer(
         rule: The run's rule. A missing verdict leaves no score even under a peer's rule.
         labels: Home labels of the answer's claims.
         home: Score of the first window that holds the answer; None when none does. One that
-            failed or was skipped is the answer's too; where it is undefined, only what people
-            say counts.
-        human: People's verdicts in the run's words, which replace the judge's; a claim called
+            failed or was skipped is the answer's too; where it is undefined, only the human labels
+            count.
+        human: Human labels in the run's words, which replace the judge's; a claim called
             `x` is left out.
     """
     if home is None:

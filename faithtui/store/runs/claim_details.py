@@ -1,4 +1,4 @@
-"""What stands beside the claims of a run: passages, remarks, evidence, and second verdicts."""
+"""What stands beside the claims of a run: passages, remarks, evidence, and second labels."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -70,7 +70,7 @@ class ClaimDetails:
         return found
 
     def read_notes(self, run_id: RunId) -> dict[ClaimId, tuple[str, ...]]:
-        """Read the remarks of people on the claims of a run; claims without one are left out."""
+        """Read the annotators' notes on the claims of a run; claims without one are left out."""
         with self._database.open_reader() as connection:
             noted = connection.execute(
                 _select_labelled_claims(run_id).where(human_label.c.note.is_not(None))
@@ -85,7 +85,7 @@ class ClaimDetails:
             return found
 
     def read_marked_evidence(self, run_id: RunId) -> dict[ClaimId, tuple[MarkedText, ...]]:
-        """Read what people marked as evidence on the claims of a run; others are left out."""
+        """Read what annotators marked as evidence on the claims of a run; others are left out."""
         with self._database.open_reader() as connection:
             marked = connection.execute(
                 _select_labelled_claims(run_id).where(human_label.c.action == Action.EVIDENCE.value)
@@ -117,7 +117,7 @@ class ClaimDetails:
         return {claim_id: marks for claim_id, marks in found.items() if marks}
 
     def read_second_verdicts(self, run_id: RunId) -> tuple[RepeatedLabel, ...]:
-        """Read second verdicts of people on claims of a run, in its words; () without any.
+        """Read second human labels on claims of a run, in its words; () without any.
 
         Raises:
             StoreError: There is no such run.

@@ -253,12 +253,12 @@ def _read_claims(
         rows: The claims.
         verdicts: The judge's verdicts by claim and window, claims as windows bring them up.
         reviewer: Whose verdicts are `mine`.
-        human: What people stand by, in their own words.
-        consensus: Consensus of people, in the run's words.
+        human: The human labels in force, in the words they were given in.
+        consensus: Consensus of annotators, in the run's words.
         place: Place of each truth in the list on screen.
         numbers: P number by id of the document.
         contents: What each turn says.
-        known: Claims on which the reviewer knows the judge's word; None: on all of them.
+        known: Claims on which the reviewer knows the judge's verdict; None: on all of them.
     """
     named: dict[int, list[AnyRow]] = defaultdict(list)
     for found in connection.execute(

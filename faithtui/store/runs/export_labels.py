@@ -13,7 +13,7 @@ from faithtui.store.schema.tables import claim, document, human_label
 
 
 class ExportLabelReader:
-    """Reads what annotators stand by on conversations."""
+    """Reads the human labels of conversations."""
 
     def __init__(self, connection: Connection, run: RunId) -> None:
         """Look whether there is any label."""

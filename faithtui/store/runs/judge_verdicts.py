@@ -25,7 +25,7 @@ _AT_ONCE = 1_000
 """Rows that are fetched at a time; few, so that they are gone when garbage is next collected."""
 
 HomeVerdict = tuple[int, int, int, ClaimId, str | None, float | None, ClaimKind, str]
-"""The judge's word on a unique claim in its home window: place of the conversation in the run,
+"""The judge's verdict on a unique claim in its home window: place of the conversation in the run,
 turn, place in the window, claim, label, confidence; kind and text, "" for a whole answer.
 
 A plain tuple, since there may be a million and the garbage collector leaves such tuples alone. They

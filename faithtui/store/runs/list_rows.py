@@ -188,7 +188,7 @@ def _make_integrity_summary(row: AnyRow) -> IntegritySummary:
 def count_own_labels(
     connection: Connection, items: Sequence[ItemId], reviewer: str
 ) -> Counter[ItemId]:
-    """Count the claims of conversations of runs on which an annotator stands by a verdict."""
+    """Count the claims of conversations of runs with a human label."""
     found: Counter[ItemId] = Counter()
     for some in split_into_chunks(items):
         item_of = {

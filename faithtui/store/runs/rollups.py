@@ -186,7 +186,7 @@ def _make_window_from_row(
 def is_score_state_explained_by_labels(state: ScoreState, *, missing: bool) -> bool:
     """Say whether the judge's labels explain the state of a window's score.
 
-    What they do not explain was decided when the window was judged, and stays whatever people say.
+    What they do not explain was decided when the window was judged, and no human label changes it.
 
     Args:
         state: The state.
@@ -214,7 +214,7 @@ def compute_judge_label_columns(connection: Connection, item: int) -> dict[str, 
 def update_human_columns_of_items(
     connection: Connection, conversation_id: int, items: Sequence[int]
 ) -> None:
-    """Bring conversations of runs up to date with what people say now.
+    """Bring conversations of runs up to date with the human labels.
 
     Args:
         connection: In a write.
@@ -246,13 +246,13 @@ def compute_human_columns(
     state: ItemState | None = None,
     reason: str | None = None,
 ) -> dict[str, object]:
-    """Compute the columns of a row that depend on what people say.
+    """Compute the columns of a row that depend on the human labels.
 
     Args:
         connection: In a write.
         item: Id of the row.
         conversation_id: Its conversation.
-        human: What people stand by, per claim, in any metric's words.
+        human: The human labels in force, per claim, in any metric's words.
         state: State the row is about to have; None: the one it has.
         reason: Its reason; only read with `state`.
 

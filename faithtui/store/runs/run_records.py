@@ -39,7 +39,7 @@ class RunState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """What a person sets for a run, and what is stored of it as it was set.
+    """What a user sets for a run, and what is stored of it as it was set.
 
     Each field is a column of `RunTable` under its own name, and a field of `RunRequest`.
     """
@@ -101,7 +101,7 @@ class RunSpec(RunSettings):
 
     @property
     def judge_title(self) -> str:
-        """The judge, named for people."""
+        """The judge, named for users."""
         return judge_title(self.judge, self.calibration)
 
 
@@ -131,11 +131,11 @@ class RunRow:
     missing_verdicts: int
     """Unique claims without one."""
     labelled: int
-    """Unique claims of the run that a person gave a verdict on."""
+    """Unique claims of the run with a human label."""
     score: float | None
     """Mean of the conversations' windowed scores; None when none has one."""
     corrected: float | None
-    """The same with people's verdicts in place."""
+    """The same with human labels in place."""
     calls: int
     """Judge calls stored for this run."""
     tokens_in: int

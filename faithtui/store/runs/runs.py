@@ -288,7 +288,7 @@ class Runs:
             return read_item_rows_with_list_marks(connection, items, reviewer)
 
     def count_own_labels(self, items: Sequence[ItemId], reviewer: str) -> Counter[ItemId]:
-        """Count the claims of conversations on which an annotator stands by a verdict."""
+        """Count the claims of conversations with a human label."""
         with self._database.open_reader() as connection:
             return count_own_labels(connection, items, reviewer)
 

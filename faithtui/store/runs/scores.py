@@ -1,4 +1,4 @@
-"""Scores of windows and conversations: the judge's, and the same formula on people's labels."""
+"""Scores of windows and conversations: the judge's, and the same formula on human labels."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
@@ -50,7 +50,7 @@ def iter_human_and_judge_scores(
 
 
 class _UnitScorer:
-    """Scores by what people said."""
+    """Scores by the human labels."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class _UnitScorer:
         """Score a window by labels of its claims.
 
         The judge's labels beyond the last claim, which a peer's rule counts, are nothing that
-        people could have labelled, so they are left out.
+        annotators could have labelled, so they are left out.
         """
         judged = self._judged
         if not is_score_state_explained_by_labels(

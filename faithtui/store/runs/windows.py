@@ -450,7 +450,7 @@ def remove_failed_windows(connection: Connection, item: int) -> None:
 
 
 def _remove_windows(connection: Connection, item: int, gone: Sequence[int]) -> None:
-    """Take windows of a conversation of a run away. What people said of their claims stays."""
+    """Take windows of a conversation of a run away. The human labels of their claims stay."""
     connection.execute(delete(verdict).where(verdict.c.window_id.in_(gone)))
     connection.execute(delete(window).where(window.c.id.in_(gone)))
     _update_first_verdict_flags(connection, item)

@@ -86,7 +86,7 @@ class ClaimSetRow:
 
     @property
     def title(self) -> str:
-        """What people call this version."""
+        """What users call this version."""
         return f"{self.name} version {self.version}"
 
 
@@ -242,7 +242,7 @@ class ClaimSets:
         Args:
             number: The version.
             rule: Of a run over it, in whose words labels are read; what means nothing there, what
-                is called no fair claim or is tied between annotators, and what was served with the
+                is labelled `x` or is tied between annotators, and what was served with the
                 judge's verdict in view, is left out, as in reports.
         """
         with self._database.open_reader() as connection:

@@ -11,7 +11,7 @@ from faithtui.domain.labels.annotations import LabelEvent
 
 @dataclass(frozen=True, slots=True)
 class SampleRow:
-    """A sample in a list, with the progress of one person."""
+    """A sample in a list, with the progress of one annotator."""
 
     id: SampleId
     uid: str
@@ -32,17 +32,17 @@ class SampleRow:
     decision: str | None
     size: int
     answered: int
-    """Claims the person has given a verdict on, in this sample."""
+    """Claims the annotator has labelled in this sample."""
     skipped: int
-    """Claims the person put off."""
+    """Claims the annotator skipped."""
     pace_s: float | None
-    """Median of the seconds the person took for the newest claims; None while too few tell it."""
+    """Median of the annotator's seconds for the newest claims; None while there are too few."""
     population: Population | None = None
     """What it was drawn from where only drawn conversations are in the store; None: its run."""
 
     @property
     def remaining(self) -> int:
-        """Claims without a verdict of the person."""
+        """Claims without a label of the annotator."""
         return self.size - self.answered
 
     @property
@@ -61,22 +61,22 @@ class SampleEntry:
     stratum: str
     probability: float
     shown: bool
-    """Served with the judge's word in view."""
+    """Served with the judge's verdict in view."""
     answered: bool
-    """The person has given a verdict on it in this sample."""
+    """The annotator has labelled it in this sample."""
     skipped: bool
-    """The person put it off."""
+    """The annotator skipped it."""
 
 
 @dataclass(frozen=True, slots=True)
 class StratumRow:
-    """How far a person has come with a stratum of a sample."""
+    """How far an annotator has come with a stratum of a sample."""
 
     stratum: Stratum
     size: int
     """Claims drawn from it; with whole conversations more than were drawn conversations."""
     labelled: int
-    """Claims of these that the person has given a verdict on."""
+    """Claims of these that the annotator has labelled."""
 
     @property
     def weight_now(self) -> float | None:
@@ -96,10 +96,10 @@ class StratumRow:
 
 @dataclass(frozen=True, slots=True)
 class SampleLabel:
-    """What a person and the judge say about a claim of a sample."""
+    """An annotator's label and the verdict on a claim of a sample."""
 
     event: LabelEvent
-    """With a verdict, as the person said it, `x` included."""
+    """With a label, as the annotator gave it, `x` included."""
     judge: str | None
     group: str
     """What must stay together when conversations are left out."""

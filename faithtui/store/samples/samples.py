@@ -1,4 +1,4 @@
-"""Drawn queues: the frame of a run, the draw, and how far people have come with it."""
+"""Drawn queues: the frame of a run, the draw, and how far annotators have come with it."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -85,7 +85,7 @@ class Samples:
             return read_frame(connection, run_id, stratified_by, drawn_at)
 
     def read_frame_for_blind_repeats(self, run_id: RunId, reviewer: str) -> SamplingFrame:
-        """List the claims of a run that a person has a counted verdict on, for blind repeats."""
+        """List the claims of a run with an annotator's counted label, for blind repeats."""
         with self._database.open_reader() as connection:
             mine = {
                 found.claim
@@ -155,7 +155,7 @@ class Samples:
 
         Args:
             sample_id: The sample.
-            reviewer: Whose progress the returned row tells.
+            reviewer: Whose progress the returned row shows.
             more: Claims, or conversations of a sample of those, above 0; as many as there are.
 
         Raises:
@@ -268,7 +268,7 @@ class Samples:
         )
 
     def list_samples(self, reviewer: str, run_id: RunId | None = None) -> tuple[SampleRow, ...]:
-        """List samples, newest first, with one person's progress.
+        """List samples, newest first, with one annotator's progress.
 
         Args:
             reviewer: Whose.
@@ -284,7 +284,7 @@ class Samples:
             )
 
     def read_sample(self, sample_id: SampleId, reviewer: str) -> SampleRow:
-        """Read one sample with one person's progress.
+        """Read one sample with one annotator's progress.
 
         Raises:
             StoreError: There is no such sample.
@@ -323,7 +323,7 @@ class Samples:
             )
 
     def read_stratum_progress(self, sample_id: SampleId, reviewer: str) -> tuple[StratumRow, ...]:
-        """Say how far a person has come with each stratum of a sample.
+        """Say how far an annotator has come with each stratum of a sample.
 
         Raises:
             StoreError: There is no such sample.
@@ -339,7 +339,7 @@ class Samples:
     def read_human_and_judge_labels(
         self, sample_id: SampleId, reviewer: str
     ) -> tuple[SampleLabel, ...]:
-        """Read what a person said in a sample beside what the judge said, in the drawn order.
+        """Read an annotator's labels in a sample beside the verdicts, in the drawn order.
 
         Of a repeat, what was said this time.
         """
@@ -420,10 +420,10 @@ def _sample_from_row(connection: Connection, row: AnyRow, reviewer: str) -> Samp
 def _read_sample_progress(
     connection: Connection, sample_id: SampleId, reviewer: str
 ) -> tuple[dict[ClaimId, bool], list[float]]:
-    """Say what a person did in a sample.
+    """Say what an annotator did in a sample.
 
     Returns:
-        Per claim True for a verdict and False for put off, and the seconds each verdict took.
+        Per claim True for a label and False for skipped, and the seconds each label took.
     """
     stand = {
         act.claim: act.verdict is not None
@@ -448,7 +448,7 @@ def _read_sample_progress(
 def _read_events_on_sample_claims(
     connection: Connection, sample_id: SampleId, reviewer: str
 ) -> list[LabelEvent]:
-    """Read a person's acts on the claims of a sample, made in it or not."""
+    """Read an annotator's events on the claims of a sample, made in it or not."""
     return read_events(
         connection,
         (human_label.c.reviewer == reviewer)
@@ -459,7 +459,7 @@ def _read_events_on_sample_claims(
 
 
 def _is_verdict_or_deferral_in_sample(act: LabelEvent, sample_id: SampleId) -> bool:
-    """Whether an act answers, or puts off, what a sample asks."""
+    """Whether an event answers, or skips, what a sample asks."""
     return act.sample == sample_id and (
         act.action in VERDICT_ACTIONS or act.action is Action.REPEATED
     )
@@ -478,7 +478,7 @@ def _read_run_events(connection: Connection, run_id: RunId, reviewer: str) -> li
 def _read_human_and_judge_labels(
     connection: Connection, sample_id: SampleId, reviewer: str
 ) -> tuple[SampleLabel, ...]:
-    """Pair the last answer of a person in a sample with the judge's verdict."""
+    """Pair the last label of an annotator in a sample with the judge's verdict."""
     event_by_claim = {
         act.claim: act
         for act in drop_withdrawn_events(

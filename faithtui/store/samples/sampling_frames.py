@@ -159,7 +159,7 @@ def _read_answer_models(connection: Connection, run_id: RunId) -> Mapping[int, s
 
 
 def _find_claims_with_differing_verdicts(connection: Connection, run_id: RunId) -> set[int]:
-    """Find the claims on which the judge's word differs between windows."""
+    """Find the claims on which the judge's verdict differs between windows."""
     return set(
         connection.execute(
             select(verdict.c.claim_id)

@@ -56,7 +56,7 @@ CHECKED_COLUMNS: Final[Mapping[str, Sequence[str]]] = {
 them."""
 
 MOST_NAMED: Final = 10
-"""Changed rows of a table that are named; of more the number is told."""
+"""Changed rows of a table that are named; of more the number is given."""
 
 _ROW_DESCRIPTIONS: Final = {
     "human_label": ("label", "SELECT 'of ' || reviewer || ' on claim ' || claim_id"),
@@ -90,7 +90,7 @@ def make_checksum_default(table: str) -> Callable[[DefaultExecutionContext], int
 
 
 LABEL_TABLES: Final = ("human_label", "label_evidence")
-"""What people said."""
+"""Label events."""
 
 FIGURE_TABLES: Final = (*LABEL_TABLES, "verdict")
 """What figures and exports are made of."""

@@ -77,7 +77,7 @@ def hash_normalised_statement(document: str, text: str) -> str:
 
 
 class StoredText(TypeDecorator[str]):
-    """Text of any length, made storable on its way in."""
+    """Text of any length, made storable as it is written."""
 
     impl = Text
     cache_ok = True

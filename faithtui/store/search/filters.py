@@ -1,8 +1,8 @@
 """Finding the conversations and claims of a run that a filter means.
 
 A list gets ids, in its order and all of them, so that it can say how many there are; rows follow by
-pages. Words come from the index, what the judge said from an index of home verdicts, and what
-people say from the replayed log. Whoever types on stops a search that is under way.
+pages. Words come from the index, verdicts from an index of home verdicts, and the human
+labels from the replayed log. Whoever types on stops a search that is under way.
 """
 
 import contextlib

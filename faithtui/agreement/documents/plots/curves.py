@@ -23,7 +23,7 @@ _LEFT, _TOP, _HIGH = 64.0, 20.0, 280.0
 
 
 def reliability_plot(id: str, found: CalibrationReport) -> Plot | None:
-    """Draw how often people support what the judge is so sure of; dots grow with their number.
+    """Draw how often annotators support what the judge is so sure of; dots grow with their number.
 
     Returns:
         None without a bin.

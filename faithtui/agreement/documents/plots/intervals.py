@@ -63,7 +63,7 @@ def slice_agreement_plot(id: str, found: Breakdown, whole: Estimate) -> Plot | N
 
 
 def pass_rate_plot(id: str, found: PassRate, many: str) -> Plot | None:
-    """Draw the share that passes, by the judge, by people, and corrected.
+    """Draw the share that passes, by the judge, by human labels, and corrected.
 
     Returns:
         None where there is nothing but the judge's.

@@ -1,4 +1,4 @@
-"""Plots of tables: judge against people, and people against each other."""
+"""Plots of tables: judge against annotators, and annotators against each other."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,11 +18,11 @@ from faithtui.agreement.report.model import Agreement, HumanReport, RaterReport
 _DARKEST = 0.45
 """Opacity of the fullest cell; more would not leave its number readable."""
 MOST_PEOPLE = 8
-"""People in the matrix of pairs."""
+"""Annotators in the matrix of pairs."""
 
 
 def confusion_plot(id: str, found: Agreement, many: str) -> Plot:
-    """Draw a table as a heatmap: rows people, columns judge, a count in every cell.
+    """Draw a table as a heatmap: rows annotators, columns judge, a count in every cell.
 
     Args:
         id: Of the plot.
@@ -94,9 +94,9 @@ def _describe_confusion(found: Agreement, many: str) -> str:
 def pairwise_kappa_plot(
     id: str, humans: HumanReport, raters: Sequence[RaterReport], judge: str
 ) -> Plot | None:
-    """Draw Cohen's kappa of every pair of people, and of each of them with the judge.
+    """Draw Cohen's kappa of every pair of annotators, and of each of them with the judge.
 
-    Only the people with the most labels have room.
+    Only the annotators with the most labels have room.
 
     Returns:
         None where no pair has a kappa.

@@ -1,4 +1,4 @@
-"""The middle of a report: judge against people, and people against each other."""
+"""The middle of a report: judge against annotators, and annotators against each other."""
 
 from collections.abc import Iterator, Sequence
 
@@ -34,7 +34,7 @@ _THIRD_DIGIT = 0.0015
 def make_agreement_section_blocks(
     level: LevelReport, humans: HumanReport | None
 ) -> Iterator[Block]:
-    """Show the table of a level and its coefficients beside what people reach among themselves."""
+    """Show the table of a level and its coefficients beside inter-annotator agreement."""
     found, many = level.agreement, level_unit_plural(level)
     yield Heading(f"Agreement: {many}")
     table = Table(
@@ -161,7 +161,7 @@ def _make_coefficient_table(level: LevelReport, humans: HumanReport | None) -> T
 
 
 def _is_same_to_third_digit(one: Estimate, other: Estimate) -> bool:
-    """Say whether a coefficient tells nothing that another has not told."""
+    """Say whether a coefficient says nothing that another has not said."""
     if one.value is None or other.value is None:
         return False
     return abs(one.value - other.value) < _THIRD_DIGIT
@@ -175,7 +175,7 @@ def _make_symmetry_test_row(test: MarginTest, n: int) -> tuple[str, str, str, st
 def make_annotator_section_blocks(
     report: AgreementReport, levels: Sequence[LevelReport]
 ) -> Iterator[Block]:
-    """Show each person against the judge, pairs of people, blind against shown, and repeats.
+    """Show each annotator against the judge, pairs of annotators, blind against shown, and repeats.
 
     Args:
         report: What to write.

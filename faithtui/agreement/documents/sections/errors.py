@@ -109,7 +109,7 @@ _SHARES = (
 def make_slice_and_disagreement_blocks(
     report: AgreementReport, shown: Sequence[LevelReport]
 ) -> Iterator[Block]:
-    """Show agreement by part, worst first, then every unit on which judge and people differ."""
+    """Show agreement by part, worst first, then every unit on which judge and annotators differ."""
     # One part alone is the whole again.
     parts = [
         each for each in report.breakdowns if len(each.rows) + each.suppressed + each.better > 1

@@ -109,7 +109,7 @@ def _describe_labels_needed(needed: int | None, level: LevelReport) -> str:
 def make_pass_rate_section_blocks(
     report: AgreementReport, levels: Sequence[LevelReport]
 ) -> Iterator[Block]:
-    """Show the share that passes: by the judge, by people, and what may be concluded from both."""
+    """Show the share that passes: by the judge, by human labels, and corrected by both."""
     for level in levels:
         found, many = level.rate, level_unit_plural(level)
         if not found.judge_raw.n and not found.label_mean.n:

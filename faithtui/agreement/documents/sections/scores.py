@@ -31,7 +31,7 @@ MOST_CURVE_ROWS = 40
 
 
 def make_score_section_blocks(report: AgreementReport) -> Iterator[Block]:
-    """Compare scores of windows, of conversations, and of answers that people rated."""
+    """Compare scores of windows, of conversations, and of answers that annotators rated."""
     yield Heading("Scores and thresholds")
     for each in report.unit_scores:
         yield from _make_unit_score_comparison_blocks(each)

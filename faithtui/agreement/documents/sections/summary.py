@@ -176,7 +176,7 @@ _COUNTS = (
     ("conversations or other groups compared", "compared_groups"),
 )
 _ALWAYS_LISTED = ("units", "reviewed", "unreviewed", "compared", "agreed", "overridden")
-"""Counts that are told when they are 0, too."""
+"""Counts that are shown when they are 0, too."""
 
 
 def _make_coverage_by_verdict_table(level: LevelReport) -> Table:

@@ -1,4 +1,4 @@
-"""What several annotators on one claim say of the share that passes, and of each other's error.
+"""What several annotators on one claim show about the share that passes, and each other's error.
 
 A tie is a tie: half of its claim passes until somebody settles it. And where two annotators often
 differ, the claims that only one of them labelled are as doubtful.
@@ -28,7 +28,7 @@ class AnnotatorError:
     """Which labels are in doubt because annotators differ."""
 
     is_tied: Flags
-    """Units of which as many annotators say one thing as another, where it matters to the share:
+    """Ties, where it matters to the share:
     pass, fail, or in no share at all."""
     worst: Ints
     """What each tied unit may be at worst: 0 fails, 1 passes, -1 is in no share."""

@@ -1,4 +1,4 @@
-"""What people say among themselves: each against the judge, each other, blind against shown."""
+"""Annotators: each against the judge, against each other, blind against shown."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -41,11 +41,11 @@ from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
 
 MOST_PAIRS = 45
-"""Pairs of people listed: those of ten people. More are a table nobody reads."""
+"""Pairs of annotators listed: those of ten. More are a table nobody reads."""
 
 
 class ReviewerLabels:
-    """What people said of claims one by one, without final words after a talk.
+    """Human labels of claims one by one, without final labels.
 
     Args:
         compared: What the figures of the report are about.
@@ -69,7 +69,7 @@ class ReviewerLabels:
 
         orders = np.fromiter((each.order for each in opinions), np.int64, len(opinions))
         self.last_log_places: Ints = np.zeros(len(by_claim), np.int64)
-        """Place in the log of the last verdict that each claim's consensus rests on."""
+        """Place in the log of the last label that each claim's consensus rests on."""
         np.maximum.at(self.last_log_places, owners, orders)
         codes = columns["code"]
         self.code_names: list[str | None] = codes.distinct_values
@@ -85,7 +85,7 @@ class ReviewerLabels:
         self.names: list[str] = columns["reviewer"].distinct_values
         reviewers = columns["reviewer"].codes
         self.reviewers: Ints = reviewers[own]
-        """Who gave each opinion, by place in `names`; words that are no label included."""
+        """Who gave each label, by place in `names`; words of no label set included."""
         blind = columns["blind"].map_to_numbers(encode_optional_flag)
         self.blind: Ints = blind[own]
         seconds = np.array([*columns["seconds"].distinct_values, None], np.float64)
@@ -94,7 +94,7 @@ class ReviewerLabels:
         verdicts = encode_labels(columns["verdict"], context.categories)
         valid = own[verdicts[own] >= 0]
         self.valid_reviewers: Ints = reviewers[valid]
-        """The same of opinions that are a label of the metric."""
+        """The same of labels of the metric."""
         self.valid_blind: Ints = blind[valid]
         self.units = compared.pair_with_judge_labels(inside[owners[valid]], verdicts[valid])
         """The valid ones beside the judge."""
@@ -109,10 +109,10 @@ class ReviewerLabels:
 def compare_judge_with_each_rater(
     given: ReviewerLabels, in_figures: ReviewerLabels
 ) -> tuple[RaterReport, ...]:
-    """Hold the judge against each person, by name.
+    """Hold the judge against each annotator, by name.
 
     Args:
-        given: All labels, which tell how people worked.
+        given: All labels, which show how annotators worked.
         in_figures: Those that figures rest on: none that were drawn to be given in view.
     """
     context, count = in_figures.context, len(given.names)
@@ -146,7 +146,7 @@ def compare_judge_with_each_rater(
 def compute_human_agreement_on_answers(
     answers: Sequence[AnswerUnit], rule: ScoringRule, settings: ReportSettings
 ) -> HumanReport | None:
-    """Compare people with each other on whole answers, which they pass or fail by a rule."""
+    """Compare annotators with each other on whole answers, which they pass or fail by a rule."""
     read = [
         replace(
             answer,
@@ -165,7 +165,7 @@ def compute_human_agreement_on_answers(
 def compute_human_agreement(
     units: Sequence[ClaimUnit | AnswerUnit], context: FigureContext
 ) -> HumanReport | None:
-    """Compare people with each other; None unless two of them labelled the same unit.
+    """Compare annotators with each other; None unless two of them labelled the same unit.
 
     The judge does not enter, and every unit counts once: who labels a second time is not drawn by
     the sample's design.
@@ -233,7 +233,7 @@ def _compute_agreement_of_annotator_pairs(
 
 
 def compare_blind_with_shown_verdicts(given: ReviewerLabels) -> AnchoringReport | None:
-    """Compare verdicts given blind with verdicts given with the judge's word in view.
+    """Compare labels given blind with labels given with the judge's verdict in view.
 
     Both weigh as the sample has it.
 

@@ -43,7 +43,7 @@ from faithtui.domain.scores import ScoringRule
 def compute_claim_level_report(
     compared: ComparedClaims, rule: ScoringRule, unit: tuple[str, str] = CLAIM_NOUNS
 ) -> LevelReport:
-    """Compare people's verdicts on unique claims with the judge's; see `report.agreement_report`.
+    """Compare human labels on unique claims with the judge's; see `report.agreement_report`.
 
     A reviewed claim without a judge's verdict is counted beside the table and enters no
     coefficient: it must not count as agreement, and a coefficient needs two verdicts.
@@ -149,7 +149,7 @@ def count_unverified_claims(compared: ComparedClaims) -> int:
 
 
 def count_unjudged_by_human_label(compared: ComparedClaims) -> tuple[int, ...]:
-    """Count reviewed claims without a judge's verdict, by people's label."""
+    """Count reviewed claims without a judge's verdict, by the human label."""
     claims = compared.all
     human = claims.human_labels[(claims.judge_labels < 0) & ~claims.is_judge_excluded]
     found = np.bincount(human[human >= 0], minlength=len(compared.labels.names))
@@ -184,15 +184,15 @@ def compute_answer_level_report(
     rule: ScoringRule,
     settings: ReportSettings,
 ) -> LevelReport:
-    """Compare people's labels of whole answers with the judge's pass or fail.
+    """Compare human labels of whole answers with the judge's pass or fail.
 
-    People pass an answer when their label is one of `rule.passing`; any other label fails it. An
-    answer that as many pass as fail is left out and counted.
+    Annotators pass an answer when their label is one of `rule.passing`; any other label fails it.
+    An answer that as many pass as fail is left out and counted.
     Nobody draws answers to be rated, so they are never a census: even where all are rated, only
     the labelled ones are spoken of.
 
     Args:
-        answers: Those that people labelled.
+        answers: Those that annotators labelled.
         unrated: All others of the run.
         rule: The run's rule.
         settings: What is asked for.
@@ -332,7 +332,7 @@ def find_judge_answer_verdict(answer: AnswerUnit) -> str | None:
 
 
 def _was_judge_shown_to_raters(answer: AnswerUnit) -> bool:
-    """Say whether somebody rated an answer with the judge's word in view."""
+    """Say whether somebody rated an answer with the judge's verdict in view."""
     return any(each.blind is False for each in answer.opinions)
 
 

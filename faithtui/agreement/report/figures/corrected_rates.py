@@ -58,9 +58,9 @@ class PassColumns:
     judge: Ints
     """1: passes by the judge; 0: does not; -1: no label."""
     human: Ints
-    """1: passes by people; 0: does not; -1: no label that counts, or none that figures rest on."""
+    """1: passes; 0: does not; -1: no human label that counts, or none that figures rest on."""
     is_unfair: Flags | None = None
-    """Whether people call it no fair claim and figures rest on that; None: none are."""
+    """Whether annotators label it `x` and figures rest on that; None: none are."""
     conversations: tuple[Ints, int] | None = None
     """Number of each unit's conversation, from 0, and how many there are; None: each is a group."""
     error: AnnotatorError | None = None
@@ -223,7 +223,7 @@ def _estimate_pass_rate_of_drawable_units(
 
 
 def _set_ties_to_pass_or_fail(units: PassColumns, is_tied: Flags, side: Ints) -> PassColumns:
-    """Take tied units for what they may be; -1 is no fair claim."""
+    """Take tied units for what they may be; -1 is `x`."""
     is_unfair = np.zeros(len(units.human), np.bool_) if units.is_unfair is None else units.is_unfair
     return replace(
         units,

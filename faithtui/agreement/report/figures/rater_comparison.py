@@ -1,4 +1,4 @@
-"""Judges and people on the same claims: who says what, and who said what again.
+"""Judges and annotators on the same claims: their labels, and their second labels.
 
 The values that the store reads and screens list; `compare` computes figures from them. Nothing here
 loads numpy.
@@ -24,7 +24,7 @@ from faithtui.domain.labels.annotations import (
 
 @dataclass(frozen=True, slots=True)
 class ClaimOpinions:
-    """What everybody says about one claim, in the words of one run."""
+    """The verdicts and labels of one claim, in the words of one run."""
 
     claim: ClaimId
     item: ItemId
@@ -32,9 +32,9 @@ class ClaimOpinions:
     group: str
     """What must stay together when conversations are left out."""
     opinions: tuple[HumanVerdict, ...]
-    """Counted verdicts, one per person, before any final word."""
+    """Counted labels, one per annotator, before any final label."""
     final: HumanVerdict | None
-    """The final word; None while there is none."""
+    """The final label; None while there is none."""
     judges: Mapping[RunId, str | None]
     """Home label by run, of all runs that judged it; None: that judge gave none."""
     flagged: bool = False
@@ -42,17 +42,17 @@ class ClaimOpinions:
 
     @property
     def has_disagreement(self) -> bool:
-        """Whether people say different things."""
+        """Whether annotators differ."""
         return len({each.verdict for each in self.opinions}) > 1
 
     @property
     def is_undecided(self) -> bool:
-        """Whether a final word is needed; until then no judge may be seen."""
+        """Whether a final label is needed; until then no judge may be seen."""
         return self.has_disagreement and self.final is None
 
     @property
     def human_label(self) -> str | None:
-        """What people say in the end: the final word, else their consensus; None without one."""
+        """The final label, else the consensus of annotators; None without one."""
         if self.final is not None:
             return self.final.verdict
         words = list_top_verdicts(self.opinions)
@@ -64,8 +64,8 @@ class ComparisonFilter(StrEnum):
 
     HUMANS = "humans differ"
     FINAL = "judge vs final"
-    """The run's judge says something else than people do in the end. Claims that need a final word
-    are left out: being listed would tell what the judge says."""
+    """The run's verdict differs from the final human label. Claims that need a final label are left
+    out: being listed would show what the judge says."""
     JUDGES = "judge vs judge"
     """Judges of different runs say different things."""
 
@@ -83,7 +83,7 @@ def matches_filter(claim: ClaimOpinions, chosen: ComparisonFilter, run: RunId) -
 
 
 def order_opinions_anonymously(claim: ClaimOpinions) -> tuple[HumanVerdict, ...]:
-    """Put opinions in the order in which they are shown without names: A, B, ….
+    """Put labels in the order in which they are shown without names: A, B, ….
 
     The order is fixed for a claim and looks random over claims, so that nobody is always A.
     """
@@ -97,7 +97,7 @@ def order_opinions_anonymously(claim: ClaimOpinions) -> tuple[HumanVerdict, ...]
 
 @dataclass(frozen=True, slots=True)
 class RepeatedLabel:
-    """A second verdict in the words of a run, with what statistics need to know."""
+    """A second label in the words of a run, with what statistics need to know."""
 
     reviewer: str
     group: str
@@ -110,7 +110,7 @@ class RepeatedLabel:
 
 @dataclass(frozen=True, slots=True)
 class SelfAgreement:
-    """How often a person says the same again."""
+    """How often an annotator gives the same label again."""
 
     reviewer: str
     same: Estimate
@@ -127,10 +127,10 @@ class SelfAgreement:
 
 
 def list_repeated_verdicts(log: Iterable[LabelEvent]) -> tuple[tuple[LabelEvent, LabelEvent], ...]:
-    """Find verdicts and the second verdicts that were given after them.
+    """Find labels and the second labels that were given after them.
 
     Args:
-        log: Acts in the order of the log; any claims, any people. What was withdrawn does not
+        log: Events in the order of the log; any claims, any annotators. What was withdrawn does not
             count.
 
     Returns:
@@ -170,7 +170,7 @@ class RaterFigures:
 
 @dataclass(frozen=True, slots=True)
 class JudgeRow:
-    """A run's judge against people's last word."""
+    """A run's judge against the final labels."""
 
     run: RunId
     figures: RaterFigures
@@ -178,19 +178,19 @@ class JudgeRow:
 
 @dataclass(frozen=True, slots=True)
 class ReviewerRow:
-    """One person against the consensus of the others."""
+    """One annotator against the consensus of the others."""
 
     reviewer: str
     claims: int
     """Claims with a counted verdict of theirs."""
     figures: RaterFigures
     self_agreement: SelfAgreement | None
-    """How steady they are; None without second verdicts."""
+    """Their self-agreement; None without second labels."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """Two people on the claims both judged."""
+    """Two annotators on the claims both labelled."""
 
     first: str
     second: str

@@ -1,4 +1,4 @@
-"""Scores and confidences of the judge, held against people's."""
+"""Scores and confidences of the judge, held against human labels."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -199,14 +199,14 @@ def _evaluate_score_threshold(
 def _compute_detection(
     flags: Iterable[tuple[str, bool, bool]], settings: ReportSettings
 ) -> Detection:
-    """Count (group, fails by people, fails by the judge)."""
+    """Count (group, fails by human labels, fails by the judge)."""
     context = FigureContext(_WORDS, _WORDS[:1], settings)
     rows = ((group, _WORDS[not bad], _WORDS[not flagged]) for group, bad, flagged in flags)
     return context.compute_detection(count_confusion_by_group(rows, _WORDS), _WORDS[:1])
 
 
 def compute_calibration_report(compared: ComparedClaims, source: str) -> CalibrationReport | None:
-    """Hold the judge's confidence that a claim is supported against people's verdicts.
+    """Hold the judge's confidence that a claim is supported against human labels.
 
     In a sample by strata units weigh as in all other figures.
 
@@ -271,7 +271,7 @@ def count_claims_consistent_across_windows(claims: ClaimColumns, level: float) -
 def compare_answer_scores_with_ratings(
     answers: Sequence[AnswerUnit], rule: ScoringRule, level: float
 ) -> ScoreReport:
-    """Compare the judge's scores of answers with what people said of them as a whole."""
+    """Compare the judge's scores of answers with the human labels of whole answers."""
     labelled_or_rated = [
         answer for answer in answers if answer.human is not None or answer.rating is not None
     ]

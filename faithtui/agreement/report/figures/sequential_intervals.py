@@ -71,7 +71,7 @@ def _count_labels_by_stratum_and_flag(
 
     Args:
         compared: What the figures are about.
-        served: Drawn claims that were answered or skipped.
+        served: Drawn claims that were labelled or skipped.
         bad: Labels that count as unfaithful.
     """
     design, labels = compared.design, compared.labels.names

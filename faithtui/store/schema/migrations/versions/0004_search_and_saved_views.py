@@ -1,4 +1,4 @@
-"""An index of all words, views people save, and indexes for filters and sorting.
+"""An index of all words, views that users save, and indexes for filters and sorting.
 
 Types are spelled out here and not taken from tables.py: a revision never changes once released.
 The words of what is stored already are indexed here: some ten seconds for a million claims.
