@@ -159,10 +159,10 @@ class Settings:
     ascii: bool | None = None
     """Draw with ASCII characters alone; None: where the terminal's encoding is not UTF-8."""
     blind: bool = True
-    """Whether new queues hide the judge until a person has answered."""
+    """Whether new queues hide the judge until an annotator has answered."""
     audit_share: float = 0.2
     """Share of the claims of a blind sample that show the judge, drawn at random, so that its pull
-    on people can be measured; [0, 1]."""
+    on annotators can be measured; [0, 1]."""
     auto_advance: bool = True
     """Whether a verdict goes on to the next claim."""
     timer: bool = True

@@ -1,7 +1,7 @@
-"""Reading the TOML files that people write, and saying where in them something stands.
+"""Reading the TOML files that users write, and saying where in them something stands.
 
-Whatever such a file holds, what is wrong is told in a sentence with its place: the file, the line
-where that can be told, the name.
+Whatever such a file holds, what is wrong is reported in a sentence with its place: the file, the
+line where it is known, the name.
 """
 
 import re
@@ -15,7 +15,7 @@ from faithtui.errors import ConfigError
 MOST_DEEP = 20
 """Levels of tables: far more than anything here has."""
 _MOST_QUOTED = 60
-"""Characters of a name that are told."""
+"""Characters of a name that are shown."""
 
 _HEADER = re.compile(r"\s*\[\[?([^\]]+)\]")
 _KEY = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[^"'=#])+?)\s*=""")

@@ -1,4 +1,4 @@
-"""How errors of commands are told: one sentence and an exit code."""
+"""How errors of commands are reported: one sentence and an exit code."""
 
 import sys
 from collections.abc import Callable

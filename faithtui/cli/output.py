@@ -107,7 +107,7 @@ def format_score_with_overrides(score: float | None, reviewed: int, units: int) 
 
 
 def format_row_counts_line(counts: Mapping[str, int]) -> str:
-    """Write counts of rows in a line, what people know best first."""
+    """Write counts of rows in a line, the best known first."""
     first = ("conversations", "runs", "labels")
     ordered = [
         *(each for each in first if each in counts),

@@ -51,7 +51,7 @@ def format_clock(seconds: float) -> str:
 
 
 class ProgressLine:
-    """An event sink for people."""
+    """An event sink that prints for users."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class ProgressLine:
                 assert_never(event)
 
     def _show_retry(self, event: CallRetried) -> None:
-        """Tell of attempts that are made again, a few a second at most."""
+        """Report attempts that are made again, a few a second at most."""
         self._retries += 1
         now = self._clock()
         if self._retry_shown_at is not None and now - self._retry_shown_at < RETRIES_S:

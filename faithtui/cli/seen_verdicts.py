@@ -1,4 +1,4 @@
-"""Who has read the judge's words on the command line: whoever has is not blind there any more."""
+"""Who has read the judge's verdicts on the command line: they are not blind there any more."""
 
 import sys
 from collections.abc import Collection

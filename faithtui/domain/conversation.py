@@ -1,4 +1,4 @@
-"""What people talked about: conversations, turns and the documents behind the answers.
+"""Conversations, turns and the documents behind the answers.
 
 Values only. Texts are kept exactly as they came; nothing here interprets them.
 """

@@ -4,7 +4,7 @@ import math
 
 
 def format_time_span(seconds: float) -> str:
-    """Write a span as people plan it: `40 s`, `18 min`, `2 h 5 min`; minutes are rounded up."""
+    """Write a span as users read it: `40 s`, `18 min`, `2 h 5 min`; minutes are rounded up."""
     if seconds < 60:
         return f"{max(0, math.ceil(seconds))} s"
     hours, minutes = divmod(math.ceil(seconds / 60), 60)

@@ -1,4 +1,4 @@
-"""What a run and its annotators said, as exports write it: one value per conversation.
+"""Verdicts and human labels of a run, as exports write them: one value per conversation.
 
 Nothing in here is a key of a store: ids are made of names, so that two exports of the same store,
 and of copies of it, name the same conversation, claim and label alike.
@@ -46,7 +46,7 @@ class ExportMark(NamedTuple):
 
 
 class ExportLabel(NamedTuple):
-    """What one annotator stands by on one claim."""
+    """One annotator's label of one claim."""
 
     id: str
     """Names the label event in every store; of notes and marks without a verdict made of names."""
@@ -61,7 +61,7 @@ class ExportLabel(NamedTuple):
     seconds: float | None
     saw_judge: bool
     judge_verdict: str | None
-    """What the judge had said then."""
+    """The judge's verdict then."""
     guideline: str | None
     stratum: str | None
     probability: float | None
@@ -134,7 +134,7 @@ class ExportClaim(NamedTuple):
 
 
 class ExportVerdict(NamedTuple):
-    """What the judge said of a claim in one window."""
+    """The judge's verdict on a claim in one window."""
 
     claim: str
     """Text of the claim."""
@@ -192,7 +192,7 @@ class ExportRun:
     number: int
     metric: str
     judge: str
-    """For people, with how it was recalibrated."""
+    """For display, with how it was recalibrated."""
     model: str
     """As the user calls it: `openai:gpt-6-luna`."""
     prompts: str

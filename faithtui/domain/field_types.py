@@ -1,6 +1,6 @@
 """Values of another type than a field has, refused in a sentence that names field and way out.
 
-For what people write as a library: a text where a list of texts is meant is a sequence of letters,
+For what users write as a library: a text where a list of texts is meant is a sequence of letters,
 and a mistyped role would be judged as nobody's. Files are checked where they are read.
 """
 

@@ -42,7 +42,7 @@ _MEANT = {
     "labeled": "is:labelled",
     "unreviewed": "is:unlabelled",
 }
-"""Words that people try, and the term that means it."""
+"""Words that users try, and the term that means it."""
 _EXAMPLES: Mapping[Scope, tuple[str, ...]] = {
     Scope.RUNS: ("judge:offline", "state:done", "score:<0.5"),
     Scope.CONVERSATIONS: ("verdict:no", "is:unlabelled", "score:<0.5", "human:no", "state:failed"),

@@ -1,8 +1,8 @@
-"""What people type to find things: words of the text, and terms such as `verdict:no`.
+"""What users type to find things: words of the text, and terms such as `verdict:no`.
 
-A filter is a list of terms that must all hold. Reading one never fails: what cannot be read is told
-in a sentence, with what is possible instead. Which claims, conversations and runs a filter finds is
-decided where they are read; docs/filters.md has the whole language.
+A filter is a list of terms that must all hold. Reading one never fails: what cannot be read is
+reported in a sentence, with what is possible instead. Which claims, conversations and runs a filter
+finds is decided where they are read; docs/filters.md has the whole language.
 """
 
 import re
@@ -210,7 +210,7 @@ class Filter:
 
     @property
     def reveals_judge(self) -> bool:
-        """Whether what is found tells what the judge said of it."""
+        """Whether what is found shows what the judge said of it."""
         return any(_reveals_judge(term) for term in self.terms)
 
 

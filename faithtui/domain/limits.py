@@ -1,4 +1,4 @@
-"""How long things may be that people and files bring, in one place, and the sentence that says so.
+"""How long things may be that users and files bring, in one place, and the sentence that says so.
 
 A limit is there so that one text cannot fill the memory, a screen or a statement of SQL; each is
 far above what anybody needs. Nothing is ever cut to fit: what is too long is refused, and stays

@@ -1,6 +1,6 @@
-"""Arithmetic from labels to scores, for the judge's labels and for people's alike.
+"""Arithmetic from labels to scores, for the judge's labels and for human labels alike.
 
-One code path: a score with overrides is this arithmetic over labels of which people changed some.
+One code path: a score with overrides is this arithmetic over labels of which some are human labels.
 Undefined, incomplete, failed and skipped are states with a reason, never numbers.
 """
 
@@ -19,7 +19,7 @@ NOTHING_JUDGED = "nothing was judged"
 """Why there is no score where nobody knows more."""
 
 NO_FAIR_CLAIM = "all that was judged is labelled x (not a fair claim)"
-"""Why there is no score where people left nothing to score."""
+"""Why there is no score where annotators left nothing to score."""
 
 
 class ScoreState(StrEnum):
@@ -67,7 +67,7 @@ def make_empty_score(state: ScoreState, reason: str) -> Score:
 
 @dataclass(frozen=True, slots=True)
 class ScoringRule:
-    """How labels become a score. Stored with the run, so that people's labels can be scored too."""
+    """How labels become a score. Stored with the run, so that human labels can be scored too."""
 
     passing: tuple[str, ...]
     """Labels that count as faithful."""
@@ -84,12 +84,12 @@ class ScoringRule:
     labels: tuple[str, ...] = ()
     """Names of the metric's labels; (): any word is one."""
     synonyms: tuple[tuple[str, str], ...] = ()
-    """Words that people may have used under another metric, and the label each stands for."""
+    """Words that annotators may have used under another metric, and the label each stands for."""
 
     def translate_word_to_label(self, word: str) -> str | None:
-        """Say what a person's word means under this metric.
+        """Say what a human label means under this metric.
 
-        People label a claim once, under whichever metric they review; `no` said there is `0` here.
+        Annotators label a claim once, under whichever metric they review; `no` there is `0` here.
 
         Returns:
             A label of the metric or `x`; None when the word has no meaning here, so that the claim
@@ -115,7 +115,7 @@ def score_window(
     """Score one window, one answer, or any other pile of labels.
 
     Args:
-        labels: One per claim; None where the judge gave none. Claims that a person called unfair
+        labels: One per claim; None where the judge gave none. Claims labelled `x`
             are left out by the caller.
         rule: The metric's rule.
         surplus: Labels beyond the last claim; counted only under `as_peer`.
@@ -155,7 +155,7 @@ def score_window_with_human_labels(
     *,
     why_empty: str = NOTHING_JUDGED,
 ) -> Score:
-    """Score one window by labels of which some or all are people's; see `score_window`.
+    """Score one window by labels of which some or all are human labels; see `score_window`.
 
     A claim called `x` leaves numerator and denominator. Where all are, there is no score.
     """
@@ -258,7 +258,7 @@ class WindowLabels:
     """Why the window could not be judged; None when it was."""
     undefined: str | None = None
     """Why the judge's labels make no score: nothing was drawn, or there was nothing to compare it
-    with. Only what people say counts then. None: the labels count."""
+    with. Only the human labels count then. None: the labels count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,16 +278,16 @@ def score_conversation(
     rule: ScoringRule,
     human: Mapping[Hashable, str] | None = None,
 ) -> tuple[ScoreSet, tuple[Score, ...]]:
-    """Score a conversation, by the judge's labels or with people's overrides.
+    """Score a conversation, by the judge's labels or with overrides.
 
     A claim's label outside its windows (per interaction and pooled) is that of its home window:
-    the first one that holds it. Where that has no score, only people's labels count. An interaction
+    the first one that holds it. Where that has no score, only human labels count. An interaction
     that its own window skips is skipped there too, not scored as one without claims.
 
     Args:
         windows: All windows of the conversation, in order.
         rule: The metric's rule.
-        human: People's verdict per claim identity, in any metric's words; it replaces the judge's
+        human: The human label per claim identity, in any metric's words; it replaces the judge's
             in every window. A claim called `x` leaves numerator and denominator. None or {}: the
             judge's own scores.
 

@@ -1,6 +1,6 @@
 """Files into the store: read, check, write in batches, count.
 
-One bad line or one unreadable file never stops the others; what was refused is told line by line.
+One bad line or one unreadable file never stops the others; what is refused is reported by line.
 """
 
 import glob
@@ -53,7 +53,7 @@ _NOT_COUNTED: Final = (
 )
 
 REFUSALS_KEPT = 10_000
-"""Refusals that are told one by one; a file with more is a file in another format."""
+"""Refusals that are reported one by one; a file with more is a file in another format."""
 
 _RECORD_BYTES = 8 * 2**20
 _IMAGE_BYTES = 16 * 2**20
@@ -466,7 +466,7 @@ class _ImportPass:
     def _settle_files_without_rows(
         self, found: Sequence[DatasetFile | FileImport]
     ) -> list[DatasetFile | FileImport]:
-        """Refuse files without rows where no file has any; beside others, they are only told."""
+        """Refuse files without rows where no file has any; beside others, they are reported."""
         are_all = all(isinstance(each, DatasetFile) and each.why_no_rows for each in found)
         settled: list[DatasetFile | FileImport] = []
         for each in found:
@@ -618,7 +618,7 @@ class _RecordBatch:
                 self.verdicts[line.found.key] = line.verdicts
 
     def has_room(self, line: ParsedRecord, size: int) -> bool:
-        """Tell whether the line can be added, to `size` lines at most."""
+        """Say whether the line can be added, to `size` lines at most."""
         if len(self.places) + len(self.errors) >= size:
             return False
         if self.size and self.size + line.size > _RECORD_BYTES:
@@ -766,7 +766,7 @@ def _make_conflict_error(
 
 
 def _get_file_size(path: Path) -> int:
-    """Give the size of a file in bytes; 0 when it cannot be told, which reading will report."""
+    """Give the size of a file in bytes; 0 when it is not known, which reading will report."""
     try:
         return path.stat().st_size
     except OSError:

@@ -1,4 +1,4 @@
-"""Deleting data sets, imports, people and runs: what is meant, and what stands against it."""
+"""Deleting data sets, imports, annotators and runs: what is meant, and what stands against it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""A project to look at: real conversations that people rated, judged by the embedded judge.
+"""A project to look at: real conversations that annotators rated, judged by the embedded judge.
 
-The conversations are MTRAG's (IBM, Apache-2.0). People rated whether answers are grounded in the
-passages, so a claim that the passages do not address is no pass here: the run penalizes it.
+The conversations are MTRAG's (IBM, Apache-2.0). Annotators rated whether answers are grounded in
+the passages, so a claim that the passages do not address is no pass here: the run penalizes it.
 """
 
 from collections.abc import Callable

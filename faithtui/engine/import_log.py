@@ -1,4 +1,4 @@
-"""What an import tells for `--verbose`: what was left out and why, and where time went."""
+"""What an import reports for `--verbose`: what was left out and why, and where time went."""
 
 import logging
 import time
@@ -80,7 +80,7 @@ class ImportLog:
                     _log.debug("%s, %s: %s %s", self._name, place, key, reason)
 
     def log_omission_counts_and_times(self, records: int) -> None:
-        """Tell how many were not named, and where time went."""
+        """Report how many were not named, and where time went."""
         for reason, count in self._left_out.items():
             if count > MOST_NAMED:
                 _log.debug("%s: %d more: each %s", self._name, count - MOST_NAMED, reason)

@@ -126,7 +126,7 @@ class NewLabelCounter:
             labels = {
                 _hash_label(source, key, each)
                 for each in conversation.ratings
-                # These would take the place of a verdict that counts, and are left out.
+                # These would take the place of a label that counts, and are left out.
                 if each.label
                 and not (is_stored and each.record and each.record.action in _UNCOUNTED)
             }

@@ -79,7 +79,7 @@ async def judge_labelled_claims(
     Args:
         judge: Who is asked.
         claims: Claims with their passages.
-        on_verdict: Told of every verdict.
+        on_verdict: Called for every verdict.
         concurrency: Questions in flight at once.
         limiter: Limits of the judge's account; None: nobody limits it.
 

@@ -1,6 +1,6 @@
 """Examples for a judge as files: one JSON object a line. docs/back-to-the-judge.md has the fields.
 
-Text is text: what people, judges and documents said goes in and comes out letter for letter.
+Text is text: what users, judges and documents say goes in and comes out letter for letter.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Fields of one JSON object, each checked; what is wrong is told with file, line and field."""
+"""Fields of one JSON object, each checked; what is wrong is reported with file, line and field."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -42,7 +42,7 @@ class FieldReader:
         return self._value
 
     def make_error(self, name: str, reason: str) -> InputError:
-        """Make the error that tells what is wrong with a field."""
+        """Make the error that says what is wrong with a field."""
         return InputError(reason, path=self._path, line=self._line, field=self._within + name)
 
     def get_value_or_none(self, name: str) -> object:
@@ -140,7 +140,7 @@ class FieldReader:
             yield FieldReader(each, self._path, self._line, f"{self._within}{name}[{place}].")
 
     def get_entry_of_earlier_line(self, name: str, known: Mapping[int, T]) -> T:
-        """Give what an earlier line with this number told."""
+        """Give what an earlier line with this number said."""
         number = self._value.get(name)
         if type(number) is int and number in known:
             return known[number]

@@ -1,7 +1,7 @@
 """Files of JSON objects, one a line or all in an array: bytes become objects, with line numbers.
 
 Reads one record at a time, so a file may be larger than memory; a record that is larger than
-`limits.RECORD` is told and passed over. Knows nothing of what the objects mean. What cannot be
+`limits.RECORD` is reported and passed over. Knows nothing of what the objects mean. What cannot be
 stored later never gets past here: NaN, lone surrogates, NULs, bottomless nesting.
 """
 

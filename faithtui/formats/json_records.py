@@ -2,7 +2,7 @@
 
 Written by hand and not with a streaming parser: a record is then parsed whole by the same code
 whichever way it stands in a file, and one that is too large is passed over byte by byte, so that
-its size is told and the next one is read. No more than one record is ever held.
+its size is reported and the next one is read. No more than one record is ever held.
 """
 
 import codecs

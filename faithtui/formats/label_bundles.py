@@ -1,9 +1,9 @@
 """Label bundles as files: one JSON object a line. docs/bundles.md describes every field.
 
 Equal bundles give equal bytes, and the first line holds a digest of the others. Within a file
-claims, conversations and runs have numbers, so that a line of an act is short; the numbers mean
-nothing outside of it. A line that cannot be used is told with its number and field, and so is every
-line that needs it; the others are read.
+claims, conversations and runs have numbers, so that a line of an event is short; the numbers mean
+nothing outside of it. A line that cannot be used is reported with its number and field, and so is
+every line that needs it; the others are read.
 """
 
 import hashlib
@@ -68,7 +68,7 @@ class ParsedBundle:
     refusals: tuple[InputError, ...]
     """One per line that cannot be used, in order; and one when the file was cut off."""
     lines: Mapping[str, int]
-    """Line number of each act, by its `uid`."""
+    """Line number of each event, by its `uid`."""
     has_digest: bool = True
     """Whether the file says what it was when it was exported."""
 
@@ -271,7 +271,7 @@ _EVENT_FIELDS = (
     *("raw_label", "run", "judge_verdict", "saw_judge", "seconds", "code", "mark", "sample"),
     *("stratum", "probability", "guideline", "created_at"),
 )
-"""An act's fields but its `id`, in the order in which bundles have them."""
+"""An event's fields but its `id`, in the order in which bundles have them."""
 
 _read_event_fields = attrgetter(*_EVENT_FIELDS)
 
@@ -288,12 +288,12 @@ class BundleReader:
         self.refusals: list[InputError] = []
         self._path = path
         self._announced_acts = 0
-        """Acts the header promises."""
+        """Events the header promises."""
         self._announced_digest: str | None = None
         """None: nothing says what the file was when it was exported."""
         self._digest = BundleDigest()
         self._seen_acts = 0
-        """Lines of acts, usable or not."""
+        """Lines of events, usable or not."""
         self._conversations: dict[int, ConversationName] = {}
         self.claims: dict[int, ClaimName] = {}
         """Claims that were read, by their number in the file."""
@@ -305,7 +305,7 @@ class BundleReader:
         self._lines: dict[str, int] = {}
 
     def read_line(self, fields: FieldReader, number: int) -> None:
-        """Take one line in; one that cannot be used is told.
+        """Take one line in; one that cannot be used is reported.
 
         Raises:
             InputError: It is the first line, and not the header of a bundle.

@@ -62,7 +62,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ImageData:
-    """An image on its way to a judge: bytes, or an address the provider fetches itself."""
+    """An image for a judge: bytes, or an address the provider fetches itself."""
 
     sha256: str
     media_type: str

@@ -135,7 +135,7 @@ class AnsweringJudge:
 
     @property
     def ref(self) -> str:
-        """Name for people, `NAME:REST`."""
+        """Name for users, `NAME:REST`."""
         return self._ref
 
     @property

@@ -34,7 +34,7 @@ class ReplayJudge(LocalJudge):
 
     @property
     def ref(self) -> str:
-        """Name for people, `replay:FILE`."""
+        """Name for users, `replay:FILE`."""
         return f"replay:{self._path}"
 
     @property

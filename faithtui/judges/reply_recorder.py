@@ -79,7 +79,7 @@ class ReplyRecorder:
         try:
             self._file.close()
         except OSError as closing:
-            # What could not be written is tried again here; that was told when it was written.
+            # What could not be written is tried again here; that was reported when it was written.
             if error is None:
                 raise self._make_write_error(closing) from closing
 

@@ -177,7 +177,7 @@ class MetricSpec:
     """System and version whose metric this is, such as `deepeval 4.3.1`."""
     labels: LabelSet
     judges: ClaimKind
-    """What gets a verdict. People's ratings of answers are compared with `claim` and `answer`."""
+    """What gets a verdict. Ratings of answers are compared with `claim` and `answer`."""
     units: tuple[str, str]
     """Its name on screens, one and many: `claim`, `claims`."""
     references: str | None

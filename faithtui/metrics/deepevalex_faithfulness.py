@@ -303,7 +303,7 @@ class DeepEvalExFaithfulness:
             )
             return attribute_claims_to_answers(found, each.turns, list_texts(each.answers))
 
-        # As the peer: the truths' failure is told first, whichever came first.
+        # As the peer: the truths' failure is reported first, whichever came first.
         branches: tuple[Questions[Any], ...] = (
             ask_or_return_error(ask_truths(), as_peer=False),
             ask_or_return_error(ask_claims(), as_peer=False),

@@ -1,4 +1,4 @@
-"""Examples that people decided, as they stand in a metric's verdict question.
+"""Examples with human labels, as they stand in a metric's verdict question.
 
 They stand between instruction and material, in every text in which the metric asks for a verdict,
 and nowhere else. So they are part of the prompt digest as any other word is.
@@ -126,7 +126,7 @@ def _choose_passages(example: Example) -> list[str]:
 
 
 def _choose_reason(example: Example, labels: LabelSet) -> str:
-    """Say why in people's words; in the judge's only where people agree with it."""
+    """Say why in annotators' words; in the judge's only where they agree with it."""
     if example.note and example.note.strip():
         return _shorten_to_one_line(example.note)
     if example.is_judge_right:

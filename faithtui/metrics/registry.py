@@ -104,7 +104,7 @@ def build(
         options: Values by option name. Text is read as the option's type, so that the command line
             and a stored run go the same way; `none` stands for no value.
         prompts_dir: The user's own prompt texts; None for the packaged ones.
-        examples: What people decided, to be shown where a verdict is asked for; () shows none.
+        examples: Claims with human labels, to be shown where a verdict is asked for; () shows none.
         prompts: Texts without examples, such as those of a stored run, in place of all others.
 
     Raises:

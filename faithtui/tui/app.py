@@ -202,7 +202,7 @@ class FaithApp(App[None]):
         """Leave the process as it was."""
         self._switch_interval.restore()
 
-    # Events, on their way to the screen
+    # Events for the screen
 
     async def on_event(self, event: events.Event) -> None:
         """Let what somebody does wait for its turn, and runs rest while it is drawn."""

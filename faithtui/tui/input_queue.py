@@ -298,7 +298,7 @@ class InputQueue:
         self._on_give_up()
 
     def _wait_for_pending_messages(self) -> None:
-        """Go up from the focus behind every message that is on its way, then take the next turn."""
+        """Go up from the focus behind every message that is queued, then take the next turn."""
         self._wait_for_each_ancestor(self._focused_node, MESSAGE_ROUNDS)
 
     @property

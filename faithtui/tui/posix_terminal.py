@@ -2,7 +2,7 @@
 
 Textual's driver goes on without one. It reads the end of its input again and again, which takes a
 whole core, and its writer ends at the first paint, after which a full queue holds the app up for
-ever. So somebody waits for the terminal to go, lets the driver rest, and tells the app to leave.
+ever. So somebody waits for the terminal to go, lets the driver rest, and asks the app to leave.
 
 Nothing here may touch a widget: `HangupWatcher` is a thread of its own.
 """

@@ -93,7 +93,7 @@ SCREENS = {
 """Every main screen, in the order in which they are listed."""
 
 SCREENS_CLOSED_WHILE_BLIND = frozenset({"metrics", "adjudicate"})
-"""Screens that are nothing but what judge and people said of single claims: none while blind."""
+"""Screens that show only verdicts and human labels of single claims: none while blind."""
 
 SCREENS_SHOWING_JUDGE = SCREENS_CLOSED_WHILE_BLIND | {
     "conversations",
@@ -102,7 +102,7 @@ SCREENS_SHOWING_JUDGE = SCREENS_CLOSED_WHILE_BLIND | {
     "integrity",
     "progress",
 }
-"""Screens on which the judge's words may be drawn."""
+"""Screens on which the judge's verdicts may be drawn."""
 
 LETTERS = {name: entry.letter for name, entry in SCREENS.items()}
 """Key after `g`, by name of the screen."""

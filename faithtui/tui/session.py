@@ -30,10 +30,10 @@ IdT = TypeVar("IdT", bound=int)
 
 @dataclass(frozen=True, slots=True)
 class ReviewPreferences:
-    """How somebody wants to review."""
+    """How a reviewer wants to review."""
 
     blind: bool = True
-    """Whether new queues hide the judge until a person has answered."""
+    """Whether new queues hide the judge until an annotator has answered."""
     audit_share: float = 0.2
     """Share of the claims of a blind sample that show the judge; [0, 1]."""
     auto_advance: bool = True
@@ -179,7 +179,7 @@ class Session:
         self.keymap |= keymap
 
     def record_exposure(self, items: Iterable[ItemId], *, in_all_runs: bool = False) -> None:
-        """Record that this reviewer has the judge's words on conversations in view."""
+        """Record that this reviewer has the judge's verdicts on conversations in view."""
         fresh = self._add_and_list_new_exposures(
             "item in all runs" if in_all_runs else "item", items
         )

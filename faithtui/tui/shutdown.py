@@ -185,7 +185,7 @@ class Shutdown:
         return True
 
     async def _quit_now(self) -> None:
-        """Quit now; what is still on its way is given up."""
+        """Quit now; what is still in flight is given up."""
         if self.is_leaving:
             return
         self._save_typed_text_or_say_why_not()

@@ -16,7 +16,7 @@ class StoreWatcher:
         app: The app.
 
     Attributes:
-        data_version: The version of the store's data that screens were told of last.
+        data_version: The version of the store's data that screens know.
     """
 
     def __init__(self, app: "FaithApp") -> None:

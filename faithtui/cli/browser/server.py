@@ -52,7 +52,7 @@ class AppServer(Server):
         command: Starts the app; a line for the shell.
         host: Address to listen on.
         port: Port to listen on.
-        announce: Told the link once pages can be opened.
+        announce: Called with the link once pages can be opened.
     """
 
     def __init__(self, command: str, host: str, port: int, announce: Callable[[str], None]) -> None:

@@ -87,4 +87,4 @@ class ClaimSetBundle:
     claims: tuple[SetClaim, ...]
     """All that could be drawn, in the order of the run they were drawn from."""
     labels: LabelBundle
-    """Acts on these claims, with the texts of all of them."""
+    """Events on these claims, with the texts of all of them."""

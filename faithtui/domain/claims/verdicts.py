@@ -1,6 +1,6 @@
 """What a judge said about a window: claims, truths, evidence and verdicts.
 
-A verdict is never edited. A person's word stands beside it (see `review`).
+A verdict is never edited. A human label stands beside it (see `review`).
 """
 
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The judge's word on one claim in one window."""
+    """The judge's verdict on one claim in one window."""
 
     claim: Claim
     label: str | None

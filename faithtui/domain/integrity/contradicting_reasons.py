@@ -74,7 +74,7 @@ def contradicts_verdict(reason: str | None, polarity: Polarity) -> bool:
     """Say whether a reason speaks against the verdict it was given for.
 
     Args:
-        reason: The judge's words; None and blank contradict nothing.
+        reason: The judge's reason; None and blank contradict nothing.
         polarity: What the verdict says. An unsure one goes with anything but plain support.
     """
     leaning = detect_supported_or_unsupported(reason) if reason else None

@@ -70,7 +70,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class CheckedVerdict:
-    """The judge's word on a claim in one window."""
+    """The judge's verdict on a claim in one window."""
 
     window: int
     label: str | None

@@ -1,7 +1,7 @@
 """Whether what a judge wrote can be found where it must come from, in counts and in one sentence.
 
 The sentence stands beside every score of a run: a number that rests on claims which nobody made is
-no score, and nothing in the number tells. docs/integrity.md has the measurements behind the bounds.
+no score, and nothing in it shows that. docs/integrity.md has the measurements behind the bounds.
 """
 
 from dataclasses import dataclass

@@ -75,7 +75,7 @@ def format_attempt_failure(error: str, status: int | None, message: str) -> str:
 
 
 def is_failure_permanent(reason: str) -> bool:
-    """Tell whether a conversation that failed for this reason would fail again."""
+    """Say whether a conversation that failed for this reason would fail again."""
     return reason.partition(":")[0] in LASTING
 
 

@@ -1,4 +1,4 @@
-"""What a judge can learn from: a claim with what it was judged against, and people's verdict."""
+"""What a judge can learn from: a claim with what it was judged against, and the human label."""
 
 import hashlib
 from collections.abc import Hashable, Sequence
@@ -22,7 +22,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A judged claim that people gave a verdict on. All texts are as they came."""
+    """A judged claim with a human label. All texts are as they came."""
 
     metric: str
     """Key of the metric whose words both verdicts are in."""
@@ -50,11 +50,11 @@ class Example:
     judge_verdict: str | None
     judge_reason: str | None
     verdict: str
-    """What people say, all together: a label of the metric, or `x` for no fair claim."""
+    """The consensus: a label of the metric, or `x`."""
     reviewers: int
-    """People whose verdict counts."""
+    """Annotators whose label counts."""
     blind: bool | None
-    """All of them gave it before the judge's word was known; None: not known."""
+    """All of them gave it before the judge's verdict was known; None: not known."""
     code: str | None
     """Reason code: the stage that failed, by the word of those who said `verdict`."""
     note: str | None
@@ -62,7 +62,7 @@ class Example:
 
     @property
     def is_judge_right(self) -> bool:
-        """Whether the judge said what people say."""
+        """Whether the verdict equals the human label."""
         return self.judge_verdict == self.verdict
 
 

@@ -1,4 +1,4 @@
-"""What judges are called where people read: nobody must take the embedded one for a model."""
+"""What judges are called where users read: nobody must take the embedded one for a model."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -10,7 +10,7 @@ OFFLINE_TITLE: Final = "overlap baseline (offline heuristic)"
 
 
 def judge_title(ref: str, calibration: Mapping[str, object] | None = None) -> str:
-    """Name a judge for people: its reference, but what it is for the embedded one.
+    """Name a judge for users: its reference, but what it is for the embedded one.
 
     Args:
         ref: What the user calls it.
@@ -32,8 +32,8 @@ def describe_judge_label(ref: str, label: str, labels: LabelSet) -> str:
     Args:
         ref: What the user calls the judge.
         label: Name of a label of `labels`.
-        labels: The metric's vocabulary. Only where it tells "not addressed" from what is bad does
-            a bad label claim a contradiction.
+        labels: The metric's vocabulary. Only where it separates "not addressed" from what is bad
+            does a bad label claim a contradiction.
 
     Raises:
         KeyError: No label of the set has this name.

@@ -74,8 +74,8 @@ class FindEvidence:
     Reply: `{"c0": {"reason": str, "sufficient": [["t0", "t2"], ["t1"]], "partial": ["t3"],
     "contradicts": ["t4"], "verdict": word}, …}`. Each set of `sufficient` is enough for the whole
     claim, and no smaller part of it is; `partial` are other truths that state a part of the claim.
-    `verdict` is the judge's word on the claim given the truths of its group. A judge that has one
-    adds `"confidence"`, the probability in [0, 1] that the claim is supported.
+    `verdict` is the judge's verdict on the claim given the truths of its group. A judge that has
+    one adds `"confidence"`, the probability in [0, 1] that the claim is supported.
     """
 
     groups: tuple[EvidenceGroup, ...]

@@ -1,9 +1,9 @@
-"""What people say about claims: an append-only log of acts, and what it amounts to.
+"""Human labels of claims: an append-only log of label events, and its replay.
 
-Undo is another act. The state is always the replay of the log, so it survives restarts, and logs
-of several machines merge into one state whatever the order they meet in: acts are replayed in the
+Undo is another event. The state is always the replay of the log, so it survives restarts, and logs
+of several machines merge into one state whatever the order they meet in: events are replayed in the
 order of their logical clock, then of their unique name. *Not overridden* is not *agreed*: only an
-act counts.
+event counts.
 """
 
 from collections import Counter
@@ -18,24 +18,24 @@ from faithtui.domain.labels.label_sets import NOT_A_CLAIM, SEVERITY
 
 
 class Action(StrEnum):
-    """What kind of act a row of the log is."""
+    """What kind of event a row of the log is."""
 
     BLIND = "blind"
-    """A verdict given before the judge's was shown."""
+    """A label given before the judge's verdict was shown."""
     AGREED = "agreed"
-    """The judge's verdict was shown and the person gave the same."""
+    """The judge's verdict was shown and the annotator gave the same label."""
     OVERRIDDEN = "overridden"
-    """The judge's verdict was shown and the person gave another."""
+    """The judge's verdict was shown and the annotator gave another label."""
     ADJUDICATED = "adjudicated"
-    """A final word after people differed."""
+    """A final label after annotators differed."""
     ACCEPTED = "accepted"
-    """The judge's verdict taken over by one key; never counted as a verdict of one's own."""
+    """The judge's verdict taken over by one key; never counted as a label of one's own."""
     SKIPPED = "skipped"
-    """Put off until later."""
+    """Skipped until later."""
     BULK = "bulk"
-    """One of many verdicts given at once; never counted as a reading of the claim."""
+    """One of many labels given at once; not counted in agreement."""
     REPEATED = "repeated"
-    """A second blind verdict of the same person, to see how steady people are. Changes nothing."""
+    """A second blind label of the same annotator, for self-agreement. Changes nothing."""
     NOTED = "noted"
     """A note and no verdict; an earlier verdict stays."""
     CODED = "coded"
@@ -46,22 +46,22 @@ class Action(StrEnum):
     MARKED = "marked"
     """A mark set or taken away; see `LabelMark`."""
     REVEALED = "revealed"
-    """The judge's word was looked at before a verdict was given. A fact, so it cannot be undone."""
+    """The judge's verdict was seen before a label was given. A fact, so it cannot be undone."""
     IMPORTED = "imported"
     """Came with the data."""
     WITHDRAWN = "withdrawn"
-    """Undoes the act `target`."""
+    """Undoes the event `target`."""
     RESTORED = "restored"
-    """Redoes the act `target`."""
+    """Redoes the event `target`."""
 
 
 COUNTED_ACTIONS = frozenset(
     {Action.BLIND, Action.AGREED, Action.OVERRIDDEN, Action.ADJUDICATED, Action.IMPORTED}
 )
-"""Acts whose verdict enters agreement figures."""
+"""Events whose label enters agreement figures."""
 
 VERDICT_ACTIONS = COUNTED_ACTIONS | {Action.ACCEPTED, Action.BULK, Action.SKIPPED}
-"""Acts that say what a person stands by from then on; `SKIPPED` says: nothing yet."""
+"""Events that set an annotator's label from then on; `SKIPPED` says: nothing yet."""
 
 UNDOABLE_ACTIONS = frozenset(Action) - {
     Action.IMPORTED,
@@ -74,13 +74,13 @@ UNDOABLE_ACTIONS = frozenset(Action) - {
 def choose_action_of_verdict_event(
     verdict: str, judge: str | None, *, saw_judge: bool, repeats: bool = False
 ) -> Action:
-    """Name the act of giving a verdict.
+    """Name the event of giving a label.
 
     Args:
-        verdict: What the person says.
+        verdict: The annotator's label.
         judge: Label of the judge, in the words of the same metric; None: it gave none.
-        saw_judge: Whether the person knew it.
-        repeats: It is asked a second time, to see how steady the person is.
+        saw_judge: Whether the annotator knew it.
+        repeats: It is asked a second time, for self-agreement.
     """
     if repeats:
         return Action.REPEATED
@@ -93,11 +93,11 @@ HASTY_S = 2.0
 """Seconds on a claim below which nobody has read it and its passages."""
 
 TIE = "tie"
-"""Stands for the label of a claim or an answer on which annotators are evenly split."""
+"""Stands for the label of a claim or an answer that is a tie."""
 
 
 class LabelMark(StrEnum):
-    """What a `MARKED` act says."""
+    """What a `MARKED` event says."""
 
     FLAG = "flag"
     """To be talked about."""
@@ -132,7 +132,7 @@ _ACTION_WORDS: Final[Mapping[Action, str]] = {
 
 
 def describe_event_without_verdict(action: Action, mark: LabelMark | None) -> str:
-    """Name an act that gives no verdict, in words, for sentences such as `undone: flag`."""
+    """Name an event that gives no label, in words, for sentences such as `undone: flag`."""
     if action is Action.MARKED and mark is not None:
         return _MARK_WORDS[mark]
     return _ACTION_WORDS.get(action, action.value)
@@ -221,7 +221,7 @@ RunT = TypeVar("RunT")
 
 
 class Event(NamedTuple, Generic[IdT, ClaimT, SampleT, RunT]):
-    """One act of one annotator on one claim: a row of the log.
+    """One event of one annotator on one claim: a row of the log.
 
     What it refers to goes by its number in a store (`LabelEvent`), and by a name that holds in
     every store where it travels (`BundleEvent`). A tuple, as there may be a million: it is made
@@ -234,25 +234,25 @@ class Event(NamedTuple, Generic[IdT, ClaimT, SampleT, RunT]):
     reviewer: str
     action: Action
     verdict: str | None = None
-    """A label of the metric's set, or `x`; None for acts without a verdict."""
+    """A label of the metric's set, or `x`; None for events without a label."""
     note: str | None = None
     target: IdT | None = None
-    """The act this one withdraws or restores."""
+    """The event this one withdraws or restores."""
     batch: str | None = None
     """Name of the step it belongs to: what was given at once is undone at once; None: a step of
     its own."""
     code: str | None = None
     """Name of a reason code, with a verdict or `CODED`; None there: no code."""
     mark: LabelMark | None = None
-    """What a `MARKED` act says."""
+    """What a `MARKED` event says."""
     saw_judge: bool = False
-    """Whether the judge's word was known to the person then."""
+    """Whether the judge's verdict was known to the annotator then."""
     sample: SampleT | None = None
     """The sample that the claim was served from."""
     run: RunT | None = None
     """The run under review when it was given."""
     judge_verdict: str | None = None
-    """What the judge had said then."""
+    """The judge's verdict then."""
     seconds: float | None = None
     """How long the claim was on screen."""
     scale: str | None = None
@@ -274,26 +274,26 @@ class Event(NamedTuple, Generic[IdT, ClaimT, SampleT, RunT]):
     created_at: datetime | None = None
     """None: not read."""
     evidence: tuple[MarkedPassage, ...] = ()
-    """What an `EVIDENCE` act marks."""
+    """What an `EVIDENCE` event marks."""
 
 
 LabelEvent: TypeAlias = Event[LabelId, ClaimId, SampleId, RunId]
 """A row of the log of a store."""
 
 NewEvent: TypeAlias = Event[LabelId | None, ClaimId, SampleId, RunId]
-"""An act that is still to be written; it has no number yet."""
+"""An event that is still to be written; it has no number yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class HumanVerdict:
-    """What one person's acts on one claim amount to."""
+    """What one annotator's events on one claim amount to."""
 
     claim: ClaimId
     reviewer: str
     verdict: str | None
-    """None when the person gave none, or put the claim off."""
+    """None when the annotator gave none, or skipped the claim."""
     action: Action | None
-    """The act that gave the verdict, or put the claim off; None before either."""
+    """The event that gave the label, or skipped the claim; None before either."""
     note: str | None = None
     code: str | None = None
     """Reason code of the verdict."""
@@ -309,11 +309,11 @@ class HumanVerdict:
     complete_in: frozenset[RunId] = frozenset()
     """Of an answer: runs in which all its claims are known."""
     event: LabelEvent | None = field(default=None, compare=False)
-    """The act that `action` is; its number differs between stores that agree."""
+    """The event that `action` is; its number differs between stores that agree."""
 
     @property
     def is_counted(self) -> bool:
-        """Whether it is a verdict on record that people stand behind, `x` included."""
+        """Whether it is a human label on record, `x` included."""
         return self.verdict is not None and self.action in COUNTED_ACTIONS
 
     @property
@@ -347,7 +347,7 @@ def replay_log_into_verdicts(log: Iterable[LabelEvent]) -> dict[tuple[ClaimId, s
     """Replay a log into one state per claim and reviewer.
 
     Args:
-        log: Acts in the order of the log; any claims, any reviewers.
+        log: Events in the order of the log; any claims, any reviewers.
 
     Returns:
         The last standing verdict, its reason code and confidence, the last standing note and the
@@ -376,7 +376,7 @@ _NO_RUNS: frozenset[RunId] = frozenset()
 
 
 def _apply_event(before: HumanVerdict | None, act: LabelEvent) -> HumanVerdict:
-    """Give the state after one more act; None: there was none before."""
+    """Give the state after one more event; None: there was none before."""
     note = act.note or None
     if before is not None and act.note is None:
         note = before.note
@@ -421,25 +421,25 @@ def _apply_event(before: HumanVerdict | None, act: LabelEvent) -> HumanVerdict:
 def _add_or_remove_run(
     runs: frozenset[RunId], run: RunId | None, *, is_set: bool
 ) -> frozenset[RunId]:
-    """Add a run, or take it away; None: the run of the act is not in this store."""
+    """Add a run, or take it away; None: the run of the event is not in this store."""
     if run is None:
         return runs
     return runs | {run} if is_set else runs - {run}
 
 
 Step = tuple[LabelEvent, ...]
-"""Acts that were made at once, in the order of the log."""
+"""Events that were made at once, in the order of the log."""
 
 EventFilter = Callable[[LabelEvent], bool]
-"""Whether an undo or a redo is about an act; None stands for every one."""
+"""Whether an undo or a redo is about an event; None stands for every one."""
 
 
 def _replay_undo_and_redo_stacks(
     log: Iterable[LabelEvent], reviewer: str, is_concerned: EventFilter | None
 ) -> tuple[dict[LabelId, LabelEvent], dict[LabelId, LabelEvent]]:
-    """Replay one reviewer's acts into an undo stack and a redo stack, each with its top last.
+    """Replay one reviewer's events into an undo stack and a redo stack, each with its top last.
 
-    Of other acts than those concerned neither has any, though they end what can be redone.
+    Of other events than those concerned neither has any, though they end what can be redone.
     """
     done: dict[LabelId, LabelEvent] = {}
     undone: dict[LabelId, LabelEvent] = {}
@@ -464,13 +464,13 @@ def _replay_undo_and_redo_stacks(
 def _move_event_to_other_stack(
     target: LabelId | None, source: dict[LabelId, LabelEvent], to: dict[LabelId, LabelEvent]
 ) -> None:
-    """Put an act on top of the other stack; nothing when it is not on this one."""
+    """Put an event on top of the other stack; nothing when it is not on this one."""
     if target in source:
         to[target] = source.pop(target)
 
 
 def _list_events_of_top_step(stack: dict[LabelId, LabelEvent]) -> Step:
-    """Take the acts of the step on top of a stack, in the order of the log; () when it is empty."""
+    """Take the events of the step on top of a stack, in the order of the log; () without one."""
     last = next(reversed(stack.values()), None)
     if last is None:
         return ()
@@ -483,7 +483,7 @@ def _list_events_of_top_step(stack: dict[LabelId, LabelEvent]) -> Step:
 def list_events_to_undo(
     log: Iterable[LabelEvent], reviewer: str, is_concerned: EventFilter | None = None
 ) -> Step:
-    """Find the acts that undo would withdraw; () when there is none left."""
+    """Find the events that undo would withdraw; () when there is none left."""
     done, _ = _replay_undo_and_redo_stacks(log, reviewer, is_concerned)
     return _list_events_of_top_step(done)
 
@@ -491,7 +491,7 @@ def list_events_to_undo(
 def list_events_to_redo(
     log: Iterable[LabelEvent], reviewer: str, is_concerned: EventFilter | None = None
 ) -> Step:
-    """Find the acts that redo would restore; () when a new act has been made since."""
+    """Find the events that redo would restore; () when a new event has been made since."""
     _, undone = _replay_undo_and_redo_stacks(log, reviewer, is_concerned)
     return _list_events_of_top_step(undone)
 
@@ -502,13 +502,13 @@ def find_undo_in_log_tail(
     """Find what undo would withdraw from the end of a log, however long the log is.
 
     Args:
-        end: The last acts of a log, of one person at least; all from some act on.
+        end: The last events of a log, of one annotator at least; all from some event on.
         reviewer: Who takes back.
-        is_concerned: Which acts may be taken back.
+        is_concerned: Which events may be taken back.
 
     Returns:
-        What `list_events_to_undo` finds in the whole log; None when the end does not tell, because
-        it refers to earlier acts, leaves nothing, or the step may have begun earlier.
+        What `list_events_to_undo` finds in the whole log; None when the end is not enough, because
+        it refers to earlier events, leaves nothing, or the step may have begun earlier.
     """
     done, _ = _replay_undo_and_redo_stacks(end, reviewer, is_concerned)
     return _find_step_in_log_tail(done, end, reviewer)
@@ -531,7 +531,7 @@ def _find_step_in_log_tail(
     if _refers_before_log_tail(end, reviewer):
         return None
     step = _list_events_of_top_step(stack)
-    # Of acts made at once the first ones may stand before the end.
+    # Of events made at once the first ones may stand before the end.
     return step if step and step[-1].batch is None else None
 
 
@@ -545,14 +545,14 @@ def _refers_before_log_tail(end: Sequence[LabelEvent], reviewer: str) -> bool:
 
 
 def choose_majority_or_severest_verdict(verdicts: Sequence[HumanVerdict]) -> str | None:
-    """Combine several people's verdicts on one claim.
+    """Combine several annotators' labels of one claim.
 
     An adjudicated verdict wins (the last one). Else the majority; a tie goes to the most severe
     of the tied verdicts (`x` before no before idk before yes), so that a doubt is never dropped.
     Verdicts that do not count (see `HumanVerdict.is_counted`) are left out.
 
     Returns:
-        A label or `x`; None when nobody gave a verdict that counts.
+        A label or `x`; None when nobody gave a label that counts.
     """
     rank = {**SEVERITY, NOT_A_CLAIM: len(SEVERITY)}
     return max(
@@ -561,10 +561,10 @@ def choose_majority_or_severest_verdict(verdicts: Sequence[HumanVerdict]) -> str
 
 
 def list_top_verdicts(verdicts: Sequence[HumanVerdict]) -> tuple[str, ...]:
-    """List the verdicts that most people gave on one claim.
+    """List the labels that most annotators gave to one claim.
 
     Returns:
-        One, several where people are evenly split, or none.
+        One, several for a tie, or none.
     """
     counted = [found for found in verdicts if found.is_counted and found.verdict is not None]
     final = [found.verdict for found in counted if found.action is Action.ADJUDICATED]

@@ -1,4 +1,4 @@
-"""What annotators are told by default: for each metric, when a claim gets which verdict.
+"""The default guidelines: for each metric, when a claim gets which verdict.
 
 A project may write versions of its own; until then the text here is in force. It is kept in the
 store with the first label that is given under it, so the digest of a label has its text wherever

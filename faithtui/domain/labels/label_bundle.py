@@ -1,7 +1,7 @@
-"""What people said, so that it can travel: acts with names that hold in every store.
+"""Human labels that can travel: label events with names that hold in every store.
 
 Nothing in here is a database key. A conversation is named by its source and key, a claim by its
-conversation, kind, turn and digest, a run by what it was and when, an act by its `uid`.
+conversation, kind, turn and digest, a run by what it was and when, an event by its `uid`.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from faithtui.domain.conversation import Span
 from faithtui.domain.labels.annotations import Event
 
 LARGEST_CLOCK = 1 << 53
-"""A logical clock beyond this is no count of acts; every later act would have to go beyond it."""
+"""A logical clock beyond this is no count of events; every later one would have to go beyond it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class ConversationName:
 
 @dataclass(frozen=True, slots=True)
 class ClaimName:
-    """What an act is about."""
+    """What an event is about."""
 
     conversation: ConversationName
     kind: ClaimKind
@@ -71,7 +71,7 @@ class BundleSampleClaim:
     probability: float
     """In (0, 1]."""
     shown: bool
-    """Served with the judge's word in view."""
+    """Served with the judge's verdict in view."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +116,17 @@ class BundleGuideline:
 
 
 BundleEvent: TypeAlias = Event[str, ClaimName, str, RunName]
-"""An act, named by its `uid`, as the sample is that the claim was served from."""
+"""An event, named by its `uid`, as the sample is that the claim was served from."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelBundle:
-    """Acts and all they refer to."""
+    """Events and all they refer to."""
 
     acts: tuple[BundleEvent, ...] = ()
     """In the order of the log: by clock, then by `uid`."""
     claims: Mapping[ClaimName, BundleClaim] = field(default_factory=dict)
-    """Every claim that an act or a sample names."""
+    """Every claim that an event or a sample names."""
     samples: tuple[BundleSample, ...] = ()
     guidelines: tuple[BundleGuideline, ...] = ()
     """In the order in which they were set."""

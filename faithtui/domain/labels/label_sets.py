@@ -1,4 +1,4 @@
-"""The words a judge or a person can say about a claim."""
+"""The labels that a judge or an annotator can give to a claim."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -113,7 +113,7 @@ SUPPORT = LabelSet(
 """LlamaIndex: an answer as a whole, supported or not."""
 
 NOT_A_CLAIM = "x"
-"""A person's word for a claim nobody should be judged on: phantom, opinion, bad split."""
+"""An annotator's label for a claim that should not be judged: phantom, opinion, bad split."""
 
 _VOCABULARIES = (FAITHFULNESS, RELEVANCE, INFERENCE, SUPPORT)
 
@@ -121,7 +121,7 @@ KNOWN_WORDS = (
     *dict.fromkeys(name for each in _VOCABULARIES for name in each.names),
     NOT_A_CLAIM,
 )
-"""Every word that a person can say under some metric."""
+"""Every label that an annotator can give under some metric."""
 
 SEVERITY = {"yes": 0, "1": 0, "idk": 1, "no": 2, "0": 2}
 """Order for ties and worst-of rules: no before idk before yes, 0 before 1."""

@@ -1,7 +1,7 @@
-"""Who gives labels: people, or machines that must not pass for them.
+"""Who gives labels: annotators, or machines that must not pass for them.
 
-Agreement of a judge with another model is no agreement with people. Nothing can tell who sat at a
-keyboard; what can be told is a name that says it. A machine that gives labels is to be named
+Agreement of a judge with another model is no agreement with annotators. Nothing shows who sat at a
+keyboard; what shows is a name that says it. A machine that gives labels is to be named
 `model:NAME`.
 """
 

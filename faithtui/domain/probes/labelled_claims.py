@@ -1,4 +1,4 @@
-"""Claims with their passages and what annotators say of them: what judges are tried on."""
+"""Claims with their passages and human labels: what judges are tried on."""
 
 from dataclasses import dataclass
 

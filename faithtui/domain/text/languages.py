@@ -88,7 +88,7 @@ MEASURED_LANGUAGE: Final = "English"
 
 
 def detect_language(text: str) -> str | None:
-    """Name the language of a text, or its script where that is all that can be told.
+    """Name the language of a text, or its script where that is all that is known.
 
     Returns:
         None for a text without letters and for one whose small words do not tell.

@@ -4,7 +4,7 @@ sentencex finds the boundaries inside a line; a pass of our own before it decide
 are real ones and sets list markers apart. The pass matters more than the splitter: documents come
 as web pages, tables and wrapped text, answers as markdown.
 
-A span must always be a true range of the text it came from: people see it highlighted there.
+A span must always be a true range of the text it came from: users see it highlighted there.
 """
 
 import re

@@ -120,7 +120,7 @@ def _replace_special(match: re.Match[str]) -> str:
 
 
 def _is_variation_selector(code: int) -> bool:
-    """Tell whether a character only picks a look for the one before it."""
+    """Say whether a character only picks a look for the one before it."""
     return (
         0xFE00 <= code <= 0xFE0F
         or 0xE0100 <= code <= 0xE01EF

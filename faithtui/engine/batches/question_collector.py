@@ -1,7 +1,7 @@
 """Where questions are put that go into batches: answered from what came back, or collected.
 
 It stands in the place of a `Sender`, so that a conversation is driven over the same code as when it
-is asked question by question. Whoever puts a question whose answer is not there is told so: the
+is asked question by question. Whoever puts a question whose answer is not there learns so: the
 conversation is taken up again when the answer has come.
 """
 
@@ -141,7 +141,7 @@ class QuestionCollector:
         self._pricing = pricing
 
     def stop_and_list_in_flight(self) -> frozenset[asyncio.Task[Any]]:
-        """Nothing is ever on its way from here."""
+        """Nothing is ever in flight from here."""
         return frozenset()
 
     async def answer_question(

@@ -110,20 +110,20 @@ class Asker:
             budget: What may be spent; None: anything.
             pricing: What calls cost; None: nobody knows.
             leases: Who asks a question when several processes do; None: there is only this one.
-            on_retry: Told of every attempt that is made again, and the seconds until then.
+            on_retry: Called for every attempt that is made again, and the seconds until then.
             pause: Waits for seconds.
             pace: What the metric's options allow; None: no limit of theirs.
             load_image: Gives the bytes or the address of an image.
-            on_reply: Told of every reply that is used, and whether it was stored before.
+            on_reply: Called for every reply that is used, and whether it was stored before.
             sender: Brings questions to the judge; None: one request at once for each, under the
                 limits above.
             was_answered: The judge answered before, so that a silence is worth a wait.
             breaker: Stops a run that keeps failing; None: nothing does.
             before_step: Called before a question is looked up, before it is sent and before its
                 reply is read; it may hold each up.
-            on_question: Told of every form of a question that is looked up, with its key.
-            on_answer: Told of every question as it was first asked, with the reply that was used in
-                the end, wherever it came from.
+            on_question: Called for every form of a question that is looked up, with its key.
+            on_answer: Called for every question as it was first asked, with the reply that was used
+                in the end, wherever it came from.
             answer_limit: Tokens an answer may have, as somebody set it, so that it is never
                 raised; None: as many as the question needs.
             fingerprint: What stored replies are found by; None: the judge's own. That of a run of
@@ -192,7 +192,7 @@ class Asker:
         return BoundAsk(self, item, asked_after=asked_after)
 
     async def drain(self) -> None:
-        """Send nothing more, and wait for the answers that are on their way."""
+        """Send nothing more, and wait for the answers in flight."""
         await self._calls.drain()
 
     async def aclose(self) -> None:
@@ -282,7 +282,7 @@ class Asker:
                 return value
 
     def _pass_stored_reply_to_listener(self, first: JudgeRequest, last: JudgeRequest) -> None:
-        """Tell whoever listens which reply a question got, in the last form it was asked in."""
+        """Report which reply a question got, in the last form it was asked in."""
         if self._on_answer is None:
             return
         stored = self._replies.find(self._keys.get_key(last))

@@ -7,7 +7,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 BEGUN_TOGETHER = 16
-"""After so many the loop gets a turn: the first questions of hundreds are on their way while the
+"""After so many the loop gets a turn: the first questions of hundreds are in flight while the
 last ones are still being written."""
 
 

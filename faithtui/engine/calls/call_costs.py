@@ -86,7 +86,7 @@ class TablePrices:
 def estimate_worst_cost(pricing: Pricing, request: JudgeRequest) -> Expense:
     """What a request may use and cost at most.
 
-    An unknown price counts as nothing: whoever set a budget in money was told before.
+    An unknown price counts as nothing: whoever set a budget in money was warned before.
     """
     tokens_in = _estimate_tokens_by_characters(request, _CHARACTERS_AT_WORST)
     nusd = pricing.compute_max_cost_nusd(tokens_in, request.max_tokens)

@@ -123,7 +123,7 @@ class ConcurrencyLimit:
     def _undo_cancelled_wait(
         self, loop: asyncio.AbstractEventLoop, waiter: "asyncio.Future[None]"
     ) -> None:
-        """Undo a wait that was cancelled, whether or not a place was on its way."""
+        """Undo a wait that was cancelled, whether or not a place was already given."""
         with self._lock:
             try:
                 self._waiting.remove((loop, waiter))

@@ -1,4 +1,4 @@
-"""Addresses of images on their way to a judge: only to hosts that the user named, and never others.
+"""Addresses of images sent to a judge: only to hosts that the user named, and never others.
 
 Checked before a run is written down and each time it goes on, over all its conversations, so that
 nothing is asked or paid first. Looked at again where an image is put into a question. Images that

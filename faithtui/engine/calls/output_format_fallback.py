@@ -43,7 +43,7 @@ class OutputFormatFallback:
             output_formats: Its ways, the most binding first; () when it needs none.
             known: The one that worked before; None: nobody has asked yet.
             on_known: Called once an output format has proved to work and was not known to.
-            on_step: Told of every step down.
+            on_step: Called for every step down.
         """
         self._ref = ref
         self._formats = tuple(output_formats)

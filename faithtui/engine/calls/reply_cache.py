@@ -25,7 +25,7 @@ _LATEST: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class QuestionContext:
-    """A question on its way, as the store knows it."""
+    """A question in flight, as the store knows it."""
 
     key: str
     """Hash of everything that determines the reply."""

@@ -1,4 +1,4 @@
-"""One question on its way to one judge: places, pace, budget, tries, and the reply kept.
+"""One question to one judge: places, pace, budget, tries, and the reply kept.
 
 All policy about requests stands here, once. A reply is committed before it is used, and nothing
 that went wrong ever becomes a reply.
@@ -75,7 +75,7 @@ OUTAGE_S = 120.0
 """How long questions wait for such a judge to come back before the run stops."""
 
 LATENCIES = 512
-"""The latest calls, from which the usual time is told."""
+"""The latest calls, from which the usual time is computed."""
 
 _PASSING_ERRORS: Final = (JudgeTimeout, JudgeUnavailable)
 
@@ -136,7 +136,7 @@ class QuestionSender(Protocol):
     """What brings one question to a judge and its reply back. See `Sender`."""
 
     def stop_and_list_in_flight(self) -> frozenset[asyncio.Task[Any]]:
-        """Send nothing more, and name the tasks whose replies are on their way."""
+        """Send nothing more, and name the tasks whose replies are in flight."""
 
     async def answer_question(
         self, asked: QuestionContext, request: JudgeRequest, understand: Callable[[JudgeReply], T]
@@ -178,7 +178,7 @@ class Sender:
             limiter: Limits of the judge's account; None: nobody limits it.
             budget: What may be spent; None: anything.
             pricing: What calls cost; None: nobody knows.
-            on_retry: Told of every attempt that is made again, and the seconds until then.
+            on_retry: Called for every attempt that is made again, and the seconds until then.
             sleep: Waits for seconds.
             pause_s: Seconds before each request.
             was_answered: The judge answered before, so that a silence is worth a wait.

@@ -52,7 +52,7 @@ class SharedCalls:
         """By key of the question, with the count of whoever asked first."""
 
     async def drain(self) -> None:
-        """Send nothing more, and wait for the answers that are on their way: they are paid for.
+        """Send nothing more, and wait for the answers in flight: they are paid for.
 
         Cancelling the wait leaves them to `aclose`.
         """

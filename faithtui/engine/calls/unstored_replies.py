@@ -1,7 +1,7 @@
 """Replies that were paid for and that the store did not take: in files until it does.
 
 A store that may not grow, under a quota or a limit of the file system or the process, ends a run
-while answers are on their way. Each of them becomes a file of its own that appears whole or not at
+while answers are in flight. Each of them becomes a file of its own that appears whole or not at
 all, so that a killed process leaves nothing half written. Whoever next asks on behalf of the store
 reads them into it first. Nothing here may ask a judge.
 """

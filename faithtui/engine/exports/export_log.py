@@ -1,4 +1,4 @@
-"""What an export tells for `--verbose`: what was left out and why, and where time went."""
+"""What an export reports for `--verbose`: what was left out and why, and where time went."""
 
 import logging
 import time
@@ -70,7 +70,7 @@ class ExportLog:
             _log.debug("%s/%s %s", conversation.source, conversation.key, words)
 
     def log_omission_counts_and_times(self) -> None:
-        """Tell how many were not named, and where time went."""
+        """Report how many were not named, and where time went."""
         for reason, count in self._left_out.items():
             if count > MOST_NAMED:
                 _log.debug("%d more: each %s", count - MOST_NAMED, reason)

@@ -1,4 +1,4 @@
-"""What people said about a run, as annotations for ragas."""
+"""Human labels of a run, as annotations for ragas."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -30,9 +30,9 @@ class AnswerAnnotations:
     """The reviewed answers of a run."""
 
     answers: tuple[AnnotatedAnswer, ...]
-    """Every statement has a verdict of people, and at least one is a fair one."""
+    """Every statement has a human label, and at least one is a fair one."""
     unfinished: int
-    """Answers of which people judged some statements but not all."""
+    """Answers with labels on some statements but not all."""
     unfair: int
     """Answers of which no statement is a fair one, so that they have no score."""
 
@@ -40,7 +40,7 @@ class AnswerAnnotations:
 def collect_fully_reviewed_answers(
     store: Store, run: RunId, split: Split | None = None
 ) -> AnswerAnnotations:
-    """Collect the answers of a run that people reviewed whole.
+    """Collect the answers of a run that are reviewed whole.
 
     Args:
         store: Where they are.
@@ -151,7 +151,7 @@ def _is_good(labels: LabelSet, label: str) -> bool:
 
 
 def _format_human_reason(view: ReviewView, claim: ClaimView, human: str, labels: LabelSet) -> str:
-    """Say why in people's own words, else by their reason code, else what their verdict says."""
+    """Say why in annotators' words, else by their reason code, else by their label."""
     verdicts = list_consensus_verdicts(view, claim, human)
     notes = dict.fromkeys(each.note for each in verdicts if each.note)
     codes = dict.fromkeys(_CODES[each.code] for each in verdicts if each.code in _CODES)

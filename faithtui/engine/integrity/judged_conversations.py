@@ -94,7 +94,7 @@ def format_integrity_sentence(metric: str, found: IntegritySummary) -> str:
     """Say what stands against a score of a run, in the words of its metric; "" for nothing.
 
     Args:
-        metric: Key of the metric; one of another version is told of in the usual words.
+        metric: Key of the metric; one of another version is reported in the usual words.
         found: What the checks say of the run, or of a conversation of it.
     """
     try:

@@ -68,7 +68,8 @@ def check_and_save_remaining_conversations(
     Args:
         store: The store.
         run: The run.
-        on_progress: Is told how many are done, and of how many, after each batch and at the start.
+        on_progress: Called with how many are done, and of how many, after each batch and at the
+            start.
         stopped: Is asked before each conversation whether to stop; what was checked is kept.
         breath_s: Pause after each conversation, in seconds.
 

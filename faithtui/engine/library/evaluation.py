@@ -242,7 +242,7 @@ def evaluate(
     """Measure conversations by one or several metrics, and wait for the results.
 
     Works in a notebook too, where an event loop is running already: the questions are then asked
-    on a thread of their own. The first interrupt ends the asking: answers on their way are waited
+    on a thread of their own. The first interrupt ends the asking: answers in flight are waited
     for, since they are paid for, and what is measured until then is returned. A second one is
     raised.
 

@@ -257,7 +257,7 @@ class MeasurementSession:
         )
 
     async def drain(self) -> None:
-        """Send nothing more, and wait for the answers that are on their way: they are paid for."""
+        """Send nothing more, and wait for the answers in flight: they are paid for."""
         for _, asker in self._askers.values():
             await asker.drain()
 

@@ -150,11 +150,11 @@ class Measurement:
         return sum(known) if len(known) == len(costs) else None
 
     def corrected(self, human: Mapping[Claim, str]) -> ScoreSet:
-        """Score the conversation with people's verdicts in place of the judge's.
+        """Score the conversation with human labels in place of the judge's.
 
         Args:
-            human: A label of the metric, a word that another metric has for it, or `x` for no fair
-                claim, per claim of `claims`.
+            human: A label of the metric, a word that another metric has for it, or `x` for not a
+                fair claim, per claim of `claims`.
 
         Returns:
             The three scores. Without any label they are `scores`, where there are windows.
@@ -276,7 +276,7 @@ class Measurement:
         return self.to_table()._repr_html_()
 
     def steps(self) -> str:
-        """Tell every step of the judge in lines for people, as `verbose_mode` does."""
+        """Show every step of the judge in lines for readers, as `verbose_mode` does."""
         conclusion = Conclusion(self.score, self.success, self.reason)
         return format_windows_and_score(self.conversation.key, self.spec, self.windows, conclusion)
 
@@ -348,7 +348,7 @@ def score_assessments(
     assessments: Sequence[Assessment],
     human: Mapping[object, str],
 ) -> ScoreSet:
-    """Score windows, with labels of people by identity of the claim in place of the judge's."""
+    """Score windows, with human labels per claim identity in place of the judge's."""
     parts = split_into_interactions(conversation.turns, answers_alone=True)
     interaction_of = {turn: part.position for part in parts for turn in part.turns}
     scores, _ = score_conversation(

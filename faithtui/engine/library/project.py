@@ -212,7 +212,7 @@ class Project:
 
         Args:
             run: The run.
-            blind: Leave out all that the judge and other annotators said, and remember nothing.
+            blind: Leave out verdicts and the labels of other annotators, and remember nothing.
         """
         from faithtui.engine.library.project_claims import list_claims
 
@@ -231,8 +231,8 @@ class Project:
 
         Args:
             claim: Its `claim` number, as `claims` lists it.
-            verdict: A label of the run's metric, such as `yes`, `no` or `idk`; `x` for what is no
-                fair claim.
+            verdict: A label of the run's metric, such as `yes`, `no` or `idk`; `x` for what is not
+                a fair claim.
             run: The run under review.
             reviewer: Who says it; None: `reviewer`.
             note: A remark.
@@ -293,7 +293,7 @@ class Project:
         accept: Sequence[str] = (),
         certificate: str | Path | None = None,
     ) -> Row:
-        """Hold a run against thresholds, as `faithtui gate` does, and tell what came of it.
+        """Hold a run against thresholds, as `faithtui gate` does, and report the result.
 
         Args:
             run: The run.

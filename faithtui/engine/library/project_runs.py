@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from faithtui.store.store import Store
 
 _LOOK_S: Final = 0.2
-"""Between two looks at a run that is waited for: progress is told so often."""
+"""Between two looks at a run that is waited for: progress is reported so often."""
 
 
 @dataclass(frozen=True, slots=True)

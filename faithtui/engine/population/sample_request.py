@@ -10,15 +10,15 @@ from faithtui.errors import ConfigError
 from faithtui.store.samples.sample_records import SampleRow
 
 USUAL_SIZE: Final = 400
-"""Claims to draw unless told otherwise: the share that passes to about ± 0.02 to 0.04."""
+"""Claims to draw by default: the share that passes to about ± 0.02 to 0.04."""
 
 
 USUAL_CONVERSATIONS: Final = 50
-"""Conversations to draw where whole ones are, unless told otherwise."""
+"""Conversations to draw where whole ones are by default."""
 
 
 FIRST_SEED: Final = 1
-"""Seed of a first draw unless told otherwise."""
+"""Seed of a first draw by default."""
 
 
 DESIGNS: Final[Mapping[PopulationDesign, SamplingDesign]] = {

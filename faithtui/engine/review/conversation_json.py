@@ -23,7 +23,7 @@ def conversation_json_lines(store: Store, items: Iterable[ItemId], reviewer: str
     Args:
         store: Where they are.
         items: Which ones, in this order; each is read when its line is wanted.
-        reviewer: Whose verdicts come first among those of people.
+        reviewer: Whose labels come first among those of annotators.
     """
     for item in items:
         yield (
@@ -39,7 +39,7 @@ _RUN_KEYS: Final = (
     *("metric", "judge", "judge_title", "strategy", "options", "claims_from", "sources"),
     *(each.name for each in fields(RunSpec)),
 )
-"""What is told of how a run is set, `LEFT_OUT` aside; each once, where it comes first."""
+"""What is shown of how a run is set, `LEFT_OUT` aside; each once, where it comes first."""
 
 LEFT_OUT: Final = frozenset(
     (
@@ -51,7 +51,7 @@ LEFT_OUT: Final = frozenset(
         *("prompts_dir", "prompt_set", "example_set", "claims_run", "claim_set"),
     )
 )
-"""What is not told of how a run is set."""
+"""What is not shown of how a run is set."""
 
 _STATE_KEYS: Final = (
     *("state", "reason", "created_at", "finished_at"),
@@ -61,7 +61,7 @@ _STATE_KEYS: Final = (
     *("claims", "missing_verdicts", "labelled", "score", "corrected", "integrity"),
     *("calls", "tokens_in", "tokens_out", "archived_at"),
 )
-"""What is told of how far a run is."""
+"""What is shown of how far a run is."""
 
 
 def run_settings_and_state_to_json(row: RunRow) -> dict[str, object]:
@@ -137,7 +137,7 @@ def integrity_to_json(metric: str, found: IntegritySummary) -> dict[str, object]
 
 
 def conversation_view_to_json(view: ReviewView) -> dict[str, object]:
-    """Describe a conversation of a run with all that judge and people said of it."""
+    """Describe a conversation of a run with all its verdicts and human labels."""
     documents = {each.hash: each for turn in view.turns for each in turn.documents or ()}
     return {
         "run": run_settings_and_state_to_json(view.run),

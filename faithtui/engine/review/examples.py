@@ -1,4 +1,4 @@
-"""What people said about a run, as examples for its judge: out of the store, and into a run."""
+"""Human labels of a run, as examples for its judge: out of the store, and into a run."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _NOT_READ = (
     LabelState.SKIPPED,
     LabelState.IN_VIEW,
 )
-"""States in which nobody who read the claim stands by a verdict on it as it is."""
+"""States in which nobody who read the claim has a label on it as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class ExampleRequest:
     """Which examples are wanted."""
 
     everything: bool = False
-    """Those where people agree with the judge too."""
+    """Those where annotators agree with the judge, too."""
     split: Split | None = None
     """Only of conversations in this part; None: all."""
     limit: int | None = None
@@ -57,10 +57,10 @@ class ExampleExport:
 
 
 def collect_examples(store: Store, run: RunId, order: ExampleRequest) -> ExampleExport:
-    """Collect what people said about a run's claims.
+    """Collect the human labels of a run's claims.
 
-    A claim is one when people's verdicts on it count: not what was said in bulk or put off, not
-    what they are evenly split on, and not a word given with an earlier word of the judge in view.
+    A claim is one when human labels on it count: not those given in bulk or skipped, not
+    ties, and not a word given with an earlier word of the judge in view.
 
     Raises:
         ConfigError: A limit below 1, or a split is wanted and there is none.
@@ -142,7 +142,7 @@ def read_stored_examples(store: Store, digest: str | None) -> tuple[Example, ...
 
 
 def has_usable_label(reading: ClaimUnit, labels: LabelSet) -> bool:
-    """Whether people read a claim and decided on a verdict that means something to the metric.
+    """Whether annotators read a claim and gave a label that means something to the metric.
 
     Where as many say one thing as another, nobody decided.
     """
@@ -184,7 +184,7 @@ def _make_example(view: ReviewView, reading: ClaimUnit, rule: SplitRule | None) 
 def list_consensus_verdicts(
     view: ReviewView, claim: ClaimView, human: str | None
 ) -> list[HumanVerdict]:
-    """List what those said whose verdict is that of people as a whole."""
+    """List the reasons of annotators whose label is the consensus."""
     translate = view.run.spec.rule.translate_word_to_label
     return [
         each

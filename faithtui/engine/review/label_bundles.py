@@ -26,10 +26,10 @@ class MergeResult:
 
     merged: MergeCounts
     refusals: tuple[InputError, ...]
-    """Lines that could not be used, files that could not be read, acts that cannot be taken; in
+    """Lines that could not be used, files that could not be read, events that cannot be taken; in
     the order of the files."""
     digest: str
-    """What everybody stands by now; see `Bundles.hash_all_current_labels`."""
+    """All current labels; see `Bundles.hash_all_current_labels`."""
 
     @property
     def is_complete(self) -> bool:
@@ -45,7 +45,7 @@ def iter_bundle_lines(
     Args:
         store: Where they are.
         run: Only labels of claims that this run judged; None: all.
-        reviewers: Only labels of these people; () means all.
+        reviewers: Only labels of these annotators; () means all.
 
     Raises:
         StoreError: There is no such run.
@@ -76,7 +76,7 @@ def write_bundle_file(
 def merge_bundles_into_store(store: Store, paths: Sequence[Path]) -> MergeResult:
     """Take the labels of bundles in; the order of files and lines does not matter.
 
-    A file or a line that cannot be used is told, and the others are merged.
+    A file or a line that cannot be used is reported, and the others are merged.
 
     Raises:
         StoreError: The store cannot be written.
@@ -102,7 +102,7 @@ def merge_bundles_into_store(store: Store, paths: Sequence[Path]) -> MergeResult
 
 
 def suggest_fix_for_unmerged(conversation: UnmergedConversation) -> str:
-    """Say what can be done about a conversation whose acts were not merged."""
+    """Say what can be done about a conversation whose events were not merged."""
     name = f"{conversation.conversation.source}/{conversation.conversation.key}"
     if conversation.why == "absent":
         return f"{name} is not in this store; import it with `faithtui import`, then merge again"
@@ -118,14 +118,14 @@ class _BundleUnion:
     def __init__(self) -> None:
         self.refusals: list[InputError] = []
         self.places: dict[str, tuple[Path, int]] = {}
-        """File and line of each act."""
+        """File and line of each event."""
         self._acts: dict[str, BundleEvent] = {}
         self._claims: dict[ClaimName, BundleClaim] = {}
         self._samples: dict[str, BundleSample] = {}
         self._vouched_samples: dict[str, BundleSample] = {}
         """Of files with a digest."""
         self._vouched_clocks: dict[str, int] = {}
-        """The earliest clock of each act that a file vouches for."""
+        """The earliest clock of each event that a file vouches for."""
         self._guidelines: dict[BundleGuideline, None] = {}
 
     def add(self, path: Path, read: ParsedBundle) -> None:
@@ -178,7 +178,7 @@ class _BundleUnion:
         )
 
     def _is_vouched(self, act: BundleEvent, samples: Mapping[str, BundleSample]) -> bool:
-        """Say whether a file vouches for an act, its place in the log and its sample included."""
+        """Say whether a file vouches for an event, its place in the log and its sample included."""
         return (
             not act.unverified
             and act.clock == self._vouched_clocks.get(act.id)

@@ -1,4 +1,4 @@
-"""Claims that a judge missed, and complete answers: what annotators say of an answer."""
+"""Claims that a judge missed, and complete answers: what annotators mark on an answer."""
 
 from faithtui.domain.conversation import Span
 from faithtui.domain.ids import ClaimId, ItemId, RunId

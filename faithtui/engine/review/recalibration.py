@@ -1,4 +1,4 @@
-"""The embedded judge's probabilities and verdicts, moved to what the people of a project say.
+"""The embedded judge's probabilities and verdicts, fitted to the human labels of a project.
 
 Probabilities and the threshold of verdicts are two things: each is applied by itself. Nothing here
 happens by itself: somebody sees the effect, applies it, and may withdraw it. Runs that were made
@@ -105,10 +105,10 @@ class RecalibrationPreview:
 
 
 def preview_recalibration(store: Store, run: RunId | None = None) -> RecalibrationPreview:
-    """Fit people's labels on claims the embedded judge judged, and say what it would change.
+    """Fit the embedded judge to human labels of its claims, and say what it would change.
 
-    A claim that several runs judged counts once, with its newest probability. Claims people called
-    no claim or are evenly split on, and those without a probability, do not count; nor do labels
+    A claim that several runs judged counts once, with its newest probability. Claims labelled `x`,
+    ties, and those without a probability, do not count; nor do labels
     given with the verdict in view on claims that nobody drew.
 
     Args:

@@ -111,11 +111,11 @@ def compute_run_trust(store: Store, run: RunId) -> RunTrust:
 
 
 def find_open_sample(samples: Sequence[SampleRow], reviewer: str) -> SampleRow | None:
-    """Find the newest sample that a person may go on with; None: there is none.
+    """Find the newest sample that an annotator may go on with; None: there is none.
 
     Args:
-        samples: With the progress of that person, the newest first.
-        reviewer: The person: spot-checks and repeats of others are theirs.
+        samples: With the progress of that annotator, the newest first.
+        reviewer: The annotator: spot-checks and repeats of others are theirs.
     """
     for each in samples:
         mine = each.kind is SampleKind.SAMPLE or each.reviewer == reviewer

@@ -158,7 +158,7 @@ class BackgroundRun:
             )
 
     def cancel(self) -> None:
-        """Ask it to stop. Answers on their way are waited for, unless it is asked again.
+        """Ask it to stop. Answers in flight are waited for, unless it is asked again.
 
         Stored results stay; it can be taken up again.
         """

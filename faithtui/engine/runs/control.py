@@ -80,7 +80,7 @@ class RunControl:
             self.budget.caps = BudgetCaps(nusd, tokens)
 
     def pause(self) -> None:
-        """Ask nothing new until `resume`; answers on their way still come in."""
+        """Ask nothing new until `resume`; answers in flight still come in."""
         if self._paused_at is None:
             self._paused_at = self._clock()
         self.requests.pause()

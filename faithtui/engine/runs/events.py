@@ -1,7 +1,7 @@
-"""What a run tells whoever listens: frozen values with ids and totals.
+"""What a run reports: frozen values with ids and totals.
 
 The store is the truth, events are a hint: each is emitted after its rows are committed, carries
-totals instead of increments, and no text for people but what a provider said.
+totals instead of increments, and no text for readers but what a provider said.
 """
 
 from collections.abc import Callable
@@ -168,7 +168,7 @@ class BatchSent:
 
 @dataclass(frozen=True, slots=True)
 class BatchRead:
-    """Results of a batch are in the store; the last time it is told of a batch, all of them."""
+    """Results of a batch are in the store; the last report of a batch counts all."""
 
     run: RunId
     answered: int
@@ -180,7 +180,7 @@ class BatchRead:
 
 @dataclass(frozen=True, slots=True)
 class Draining:
-    """Nothing more is asked; the answers on their way are waited for."""
+    """Nothing more is asked; the answers in flight are waited for."""
 
     run: RunId
     progress: RunProgress

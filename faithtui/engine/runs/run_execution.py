@@ -459,7 +459,7 @@ def load_refused_parameters_and_keep_new_ones(store: Store, row: RunRow) -> Refu
 
 
 def emit_future_parameter_refusals(execution: RunExecution, refused: RefusedParameters) -> None:
-    """Tell of every parameter that the model of a run refuses from now on."""
+    """Report every parameter that the model of a run refuses from now on."""
     keep_refusal = refused.on_refused
 
     def keep_and_emit(name: str) -> None:

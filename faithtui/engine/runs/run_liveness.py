@@ -1,7 +1,7 @@
 """Whether a run that the store calls running is: somebody must be working on it.
 
 A process that was killed cannot write that down, so the store goes on saying `running`. Who reads
-a run for people reads it through here.
+a run for users reads it through here.
 """
 
 from collections.abc import Callable, Iterable

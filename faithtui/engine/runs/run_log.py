@@ -1,4 +1,4 @@
-"""What a run leaves in the log: a line for each event that tells something, and no text of anybody.
+"""What a run leaves in the log: a line for each event that matters, and no text of anybody.
 
 Windows and conversations that went well leave none: there may be a million of them.
 """
@@ -62,7 +62,7 @@ def make_logging_sink(
 def log_unscored_conversation(
     row: RunRow, conversation: Conversation, state: ItemState, why: str
 ) -> None:
-    """Tell whoever watches why a conversation has no score; its name never gets into the file."""
+    """Report on screen why a conversation has no score; its name never gets into the file."""
     name = f"{conversation.source}/{conversation.key}"
     _log.debug("run %d: %s %s: %s", row.id, name, state.value, why)
 
@@ -126,7 +126,7 @@ def choose_log_level_and_words(event: RunEvent, row: RunRow) -> tuple[int, str] 
 def redact_reason(reason: str) -> str:
     """Give the reason why a run ended, without what may be anybody's text.
 
-    Only our own errors are told in their words: those of a bug may quote what it stumbled over.
+    Only our own errors are reported in their words: those of a bug may quote what it stumbled over.
     """
     name, colon, _ = reason.partition(": ")
     if not colon or not name.isidentifier() or not name[:1].isupper():

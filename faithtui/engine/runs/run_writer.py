@@ -48,7 +48,7 @@ class RunWriter:
 
         Args:
             store: The store.
-            on_trouble: Told what keeps it from being written, and None once it is again.
+            on_trouble: Called with what keeps it from being written, and None once it is again.
             floor_bytes: Free space that must be left on its disk before a question is sent.
             sleep: Waits for seconds.
             clock: Seconds that never jump.
@@ -138,7 +138,7 @@ class StoreReplyCache:
             judge: What the user calls the judge.
             run: The run that asks.
             worker: Whose leases the replies end; None: there are none.
-            on_totals: Told what the run came to, by all processes, after each reply.
+            on_totals: Called with what the run came to, by all processes, after each reply.
         """
         self._writer = writer
         self._judge = judge
@@ -217,6 +217,6 @@ class StoreImages:
 async def wait_for_commit(future: Future[T]) -> T:
     """Wait for a write that is finished even when whoever waits for it is cancelled."""
     writing = asyncio.wrap_future(future)
-    # An error is marked as seen, for when nobody waits any more: the first one was told already.
+    # An error is marked as seen, for when nobody waits any more: the first one is reported.
     writing.add_done_callback(lambda done: done.cancelled() or done.exception())
     return await asyncio.shield(writing)

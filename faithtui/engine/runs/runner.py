@@ -63,7 +63,7 @@ async def execute_run(
 ) -> RunState:
     """Judge everything in a run that is not judged yet.
 
-    When it is cancelled, the answers on their way are waited for and kept; cancelled again, they
+    When it is cancelled, the answers in flight are waited for and kept; cancelled again, they
     are given up.
 
     Args:
@@ -169,7 +169,7 @@ def _iterate_pending(store: Store, run: RunId) -> Iterator[PendingItem]:
 
 
 async def _drain_answers(execution: RunExecution, asker: Asker) -> None:
-    """Wait for the answers on their way, which are paid for."""
+    """Wait for the answers in flight, which are paid for."""
     if execution.control.tally.in_flight:
         execution.emit(Draining(execution.row.id, execution.update_progress()))
     await asker.drain()

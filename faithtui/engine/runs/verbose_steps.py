@@ -1,4 +1,4 @@
-"""What `verbose_mode` tells of a conversation: every step of the judge, in lines for people."""
+"""What `verbose_mode` shows of a conversation: every step of the judge, in lines for readers."""
 
 from collections.abc import Iterator, Sequence
 

@@ -68,7 +68,7 @@ class CallLimitsServer:
         self._stop = asyncio.Event()
         self._was_answered = False
         self.progress: dict[str, dict[str, Any]] = {}
-        """The latest totals of each shard, as its worker told them."""
+        """The latest totals of each shard, as its worker reported them."""
 
     async def handle_calls(
         self,

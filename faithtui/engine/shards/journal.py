@@ -217,7 +217,7 @@ class ShardJournal:
         """
         place = self._append_reply(asked.key, asked.step, reply, usable=usable)
         if self._durable:
-            # Whoever waits may be given up; the reply is on its way to the disk all the same.
+            # Whoever waits may be given up; the reply is written all the same.
             await asyncio.shield(self._file.sync_up_to(self._file.end))
         self._index_reply(asked.key, place, usable=usable)
 

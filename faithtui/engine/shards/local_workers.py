@@ -53,7 +53,7 @@ async def measure_in_turn(
         shards: The shards.
         results: The results folder.
         spent: What was spent before.
-        on_progress: Told after each conversation and each shard.
+        on_progress: Called after each conversation and each shard.
         stop: Set to end the asking.
     """
     limit, caps = get_speed_and_budget_limits(settings)

@@ -184,7 +184,7 @@ def measure_shards(
         tokens_per_minute: Most tokens.
         retry_failed: Measure failed conversations of whole shards again, with the replies that
             are there.
-        on_progress: Told the totals of a shard from time to time.
+        on_progress: Called with the totals of a shard from time to time.
 
     Returns:
         What became of the shards.
@@ -238,10 +238,11 @@ def measure_unfinished_shards(
 
     Args:
         request: What is measured.
-        on_progress: Told the totals of a shard from time to time.
-        on_plan: Told before the first question how many shards there are, and how many are whole.
-        on_left_out: Told how many files of the source are no logs, by the folder that faithtui
-            wrote them into.
+        on_progress: Called with the totals of a shard from time to time.
+        on_plan: Called before the first question with how many shards there are, and how many are
+            whole.
+        on_left_out: Called with how many files of the source are no logs, by the folder that
+            faithtui wrote them into.
 
     Raises:
         FaithtuiError: As `measure_shards`.

@@ -67,7 +67,7 @@ class WaveSender:
         self._written: set[str] = set()
 
     def stop_and_list_in_flight(self) -> frozenset[asyncio.Task[Any]]:
-        """Nothing is ever on its way from here."""
+        """Nothing is ever in flight from here."""
         return frozenset()
 
     def count_unreadable_answers(self, key: str) -> int:

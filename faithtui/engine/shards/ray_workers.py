@@ -70,7 +70,7 @@ async def measure_on_ray(
         shards: The shards.
         results: The results folder, which every node sees.
         spent: What was spent before.
-        on_progress: Told the totals of shards from time to time.
+        on_progress: Called with the totals of shards from time to time.
         stop: Set to end the asking.
         workers: Actors.
         address: An existing cluster; None: one of this machine is begun and ended.
@@ -243,7 +243,7 @@ class RayLink:
         self._server = server
         self._holder = holder
         self._notes: list[tuple[str, tuple[Any, ...]]] = []
-        """What nobody waits for and is not on its way yet, in order."""
+        """What nobody waits for and is not in flight yet, in order."""
         self._sending: asyncio.TimerHandle | None = None
 
     async def request(self, method: str, *arguments: Any) -> Any:

@@ -153,7 +153,7 @@ def list_shards(
             are those of any other one that lies within the source, unless one of them is the file
             that was named.
         wave: Folder of a wave: its questions and answers are no source, as those of any other one.
-        on_left_out: Told how many files were left out so, by folder; not called without any.
+        on_left_out: Called with how many files were left out so, by folder; not called without any.
 
     Returns:
         The shards in order of their files; names are unique.

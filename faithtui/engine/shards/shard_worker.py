@@ -124,8 +124,8 @@ async def measure_shard_async(
         results: The results folder; its manifest is there.
         call_limits: Limits and budget that other workers share; None: those of the settings.
         judge: Who answers, where it is no judge that a name opens; None: the one of the settings.
-        on_progress: Told after each conversation.
-        stop: Set to end the asking: answers on their way are waited for and kept.
+        on_progress: Called after each conversation.
+        stop: Set to end the asking: answers in flight are waited for and kept.
 
     Raises:
         ShardTaken: Another worker has it.

@@ -1,7 +1,7 @@
 """Columns of one batch of an Arrow file, of which a few rows are read at a time.
 
 pyarrow reads a batch as a whole, and writers put as many rows into one as they have. Here a column
-is a place in a file: how much some rows take is told by their offsets, before any is read, and
+is a place in a file: how much some rows take is known from their offsets, before any is read, and
 nothing is believed that the file says of itself without looking whether it is there.
 
 Source:

@@ -94,13 +94,13 @@ class FileRecord:
     end: int
     """Bytes of the file that were read until then."""
     size: int
-    """Its bytes, roughly where they cannot be told."""
+    """Its bytes, roughly where they are not known."""
     found: dict[str, object] | InputError
     strict_error: InputError | None = None
     """Why it is no JSON in the strict sense, where it holds a bare NaN; those are null here."""
 
     def make_error(self, reason: str, field: str | None = None) -> InputError:
-        """Make the error that tells what is wrong with it."""
+        """Make the error that says what is wrong with it."""
         return InputError(reason, path=self.path, line=self.line, record=self.record, field=field)
 
 
@@ -393,7 +393,7 @@ def _detect_file_kind(path: Path, head: bytes) -> FileKind:
     if find_delimiter(path, head) is not None:
         return FileKind.TABLE
     if any(line.lstrip().startswith(b"{") for line in head.splitlines()):
-        return FileKind.LINES  # a bad line before good ones, which is told
+        return FileKind.LINES  # a bad line before good ones, which is reported
     raise InputError(
         f"is text that begins with {describe_json(start[:200].decode(errors='replace'))}; expected "
         "JSON objects, one a line, in an array or in one document, or a table with a line of "

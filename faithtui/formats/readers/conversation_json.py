@@ -192,7 +192,7 @@ class _HumanLabel(_Line):
     @model_validator(mode="before")
     @classmethod
     def _set_origin_from_annotator_kind(cls, value: object) -> object:
-        """Read other tools' word for the origin; any word but for people is a machine's."""
+        """Read other tools' word for the origin; any word but one for humans is a machine's."""
         if not isinstance(value, dict) or value.get("origin") is not None:
             return value
         kind = value.get("annotator_kind")
@@ -374,7 +374,7 @@ def _read_image(read: _Image, field: str, collector: ImageCollector) -> Image:
     """Read one image.
 
     Raises:
-        _Refused: It cannot be had, or is no image; `field` and what was named in it are told.
+        _Refused: It cannot be had, or is no image; `field` and what was named in it are reported.
     """
     try:
         if read.base64 is not None:

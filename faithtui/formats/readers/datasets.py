@@ -235,7 +235,7 @@ def _group_files_sharing_ids(files: Sequence[DatasetFile]) -> list[list[DatasetF
         with RecordGroups() as links:
             for place, each in enumerate(files):
                 assert isinstance(each.reader, TraceReader)
-                # What is wrong with a file is told when it is read for good.
+                # What is wrong with a file is reported when it is read for good.
                 with suppress(InputError), RecordFile(each.path, each.choice.renames) as file:
                     for link in each.reader.list_trace_and_session_ids(file):
                         links.add(link, place)

@@ -102,7 +102,7 @@ def _explain_conversations_match(sample: Sample) -> str | None:
         if has_any_key(record, *CASE_KEYS):
             named = next(each for each in CASE_KEYS if has_any_key(record, each))
             return f"`turns` beside deepeval's `{AnySpelling(record).get_key_spelling(named)}`"
-        # Another text is a bad line of any format, which is told.
+        # Another text is a bad line of any format, which is reported.
         if isinstance(turns, str) and turns.lstrip().startswith("["):
             return "`turns` is a string with JSON in it, as deepeval saves goldens"
         if isinstance(turns, list) and any(has_any_key(each, *_TURN_KEYS) for each in turns):

@@ -57,7 +57,7 @@ class FaithtuiReader:
     title: str = "conversations in faithtui's own shape"
 
     def explain_match(self, sample: Sample) -> str | None:
-        """See `FormatReader`; a file whose lines are all broken is told line by line."""
+        """See `FormatReader`; a file whose lines are all broken is reported line by line."""
         if not sample.records:
             return _NO_RECORD if sample.errors else "it holds no records"
         from faithtui.formats.readers import deepeval, deepeval_runs
@@ -117,7 +117,7 @@ def _respell_known_keys(found: dict[str, object], names: frozenset[str]) -> dict
     if not found.keys() <= names:
         by_fold = {normalise_key_spelling(name): name for name in names if found.get(name) is None}
         respelt_keys: dict[str, object] = {}
-        # Of two spellings of one name that hold something, the second is unknown, and told.
+        # Of two spellings of one name that hold something, the second is unknown, and reported.
         for key, value in found.items():
             fold = normalise_key_spelling(key)
             if value is None:

@@ -48,7 +48,7 @@ _NO_CONVERSATION: Final = (
 )
 _NO_LABEL: Final = "notes, flags and marks of annotators without a label are left out"
 _UNCOUNTED: Final = frozenset(map(str, VERDICT_ACTIONS - COUNTED_ACTIONS))
-"""Acts of which a report counts the claims: skipped ones, and those answered in bulk."""
+"""Events of which a report counts the claims: skipped ones, and those answered in bulk."""
 _NO_TEXT: Final = (
     "answers some of whose passages no claim was judged against have unknown passages: the export "
     "has no text of them"

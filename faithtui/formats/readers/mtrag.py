@@ -343,7 +343,7 @@ _LEVELS: Final = frozenset(("1", "2", "3", "4"))
 
 
 def _find_declared_scale(metric: AnySpelling) -> str | None:
-    """Name the scale of a metric that people gave, by the levels that the file says it has.
+    """Name the scale of a metric that annotators used, by the levels that the file says it has.
 
     None where these are not MTRAG's: the label of a level says nothing without its scale.
     """
@@ -370,7 +370,7 @@ def _read_evaluation(
     Args:
         task: The task.
         fields: The evaluation.
-        scales: Of the metrics that people gave; None where only the user knows it.
+        scales: Of the metrics that annotators used; None where only the user knows it.
         options: How the file is to be read.
     """
     answer = fields.read_text("model_response")

@@ -200,7 +200,7 @@ def build_conversations(
     options: ReadOptions,
     collector: ImageCollector,
 ) -> Iterator[ParsedRecord]:
-    """Build the conversations of a record; what cannot be built is told with its place."""
+    """Build the conversations of a record; what cannot be built is reported with its place."""
     iterator = iter(drafts)
     while True:
         try:

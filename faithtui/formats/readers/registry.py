@@ -1,7 +1,7 @@
 """All format readers, and which of them a file is for.
 
-Detection asks every reader. One that says yes is taken and its reason is told; several are a
-question that only the user can answer; none is told with the keys that were seen.
+Detection asks every reader. One that says yes is taken and its reason is shown; several are a
+question that only the user can answer; none is reported with the keys that were seen.
 """
 
 import logging
@@ -162,7 +162,7 @@ def _is_whole_and_without_values(sample: Sample) -> bool:
 
 
 def _log_what_each_format_said(sample: Sample, found: Sequence[DetectedFormat]) -> None:
-    """Tell whoever watches what was looked at, and what each format said."""
+    """Report to whoever watches what was looked at, and what each format said."""
     if not _log.isEnabledFor(logging.DEBUG):
         return
     name = sample.path.name

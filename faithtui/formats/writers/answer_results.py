@@ -1,4 +1,4 @@
-"""What judge and annotators say of each answer, as one result for each rater.
+"""The verdicts and human labels of each answer, as one result for each rater.
 
 Tracing tools keep scores of traces and spans, so claims are counted up to their answer here, and
 stand in the result's details.

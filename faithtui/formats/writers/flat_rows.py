@@ -172,7 +172,7 @@ LABEL_FIELDS: Final = (
         "known; else none",
     ),
 )
-"""What is told of one label."""
+"""What is written of one label."""
 
 LABEL_COLUMNS: Final = (
     *_OF_CONVERSATION,

@@ -22,7 +22,7 @@ INFERENCE = "n_l_i_statement_prompt"
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedStatement:
-    """A statement of an answer, by the judge and by people."""
+    """A statement of an answer, with its verdict and its human label."""
 
     text: str
     judge: bool | None
@@ -31,7 +31,7 @@ class AnnotatedStatement:
     human: bool | None
     """It can be inferred; None: it is no fair statement, and nobody should be judged on it."""
     human_reason: str
-    """For a verdict of people that differs from the judge's."""
+    """For a human label that differs from the judge's."""
     verdict: str | None = None
     """The judge's, in the words of the run's metric; ragas has 1 and 0 alone."""
     word: str | None = None
@@ -40,7 +40,7 @@ class AnnotatedStatement:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedAnswer:
-    """An answer of which people judged every statement."""
+    """An answer with labels on every statement."""
 
     question: str
     answer: str
@@ -57,7 +57,7 @@ class AnnotatedAnswer:
 
     @property
     def human_score(self) -> float | None:
-        """Share of its fair statements that people say can be inferred; None without any."""
+        """Share of its fair statements that can be inferred by human labels; None without any."""
         human_verdicts = [each.human for each in self.statements if each.human is not None]
         return sum(human_verdicts) / len(human_verdicts) if human_verdicts else None
 
@@ -65,9 +65,9 @@ class AnnotatedAnswer:
 def format_annotations_json(answers: Sequence[AnnotatedAnswer]) -> str:
     """Write annotations as one JSON document, ASCII because ragas opens it in any encoding.
 
-    - `edited_output` is what people make of a reply, and null where they leave it as it is.
+    - `edited_output` is what annotators make of a reply, and null where they leave it as it is.
     - Every sample is accepted, because ragas learns from no other, and `metric_output` is the score
-      by people's verdicts: ragas takes it for the truth of an accepted sample, and reads `target`,
+      by human labels: ragas takes it for the truth of an accepted sample, and reads `target`,
       which has the same, nowhere.
     - A statement that nobody should be judged on is taken out of the edited statements, and is not
       asked about in the second prompt.

@@ -17,7 +17,7 @@ from faithtui.formats.writers.answer_results import (
 
 
 def format_ragas_row_lines(run: ExportRun, conversation: ExportConversation) -> Iterator[str]:
-    """Write the answers of a conversation that judge or annotators said something of."""
+    """Write the answers of a conversation with a verdict or a human label."""
     by_turn: dict[int, list[AnswerResult]] = {}
     for result in list_answer_results(run, conversation):
         by_turn.setdefault(result.turn, []).append(result)

@@ -29,8 +29,8 @@ class OfflineJudge(LocalJudge):
 
     Args:
         clock: Seconds on any steady clock, for the latency of a reply.
-        calibration: From the labels of a project's own people: slope and intercept put on the log
-            odds of every probability, and where `yes` begins; None: as shipped.
+        calibration: From the labels of a project's own annotators: slope and intercept put on the
+            log odds of every probability, and where `yes` begins; None: as shipped.
         before_step: Called before each step of a computation, which it may hold up.
     """
 

@@ -85,7 +85,7 @@ def judge_claim(
     Args:
         claim: One sentence or a whole answer.
         context: What it must be found in.
-        calibration: From the labels of a project's own people. Slope and intercept move the
+        calibration: From the labels of a project's own annotators. Slope and intercept move the
             probability, and the verdict follows from the probability as shipped.
     """
     sentences = split_answer(claim)

@@ -39,7 +39,7 @@ FEATURES: Final = tuple(FEATURE_SIGNS)
 
 
 class Calibration(NamedTuple):
-    """What labels of a project's own people make of the judge's probabilities and verdicts."""
+    """What labels of a project's own annotators make of the judge's probabilities and verdicts."""
 
     slope: float = 1.0
     """On the log odds of a probability."""

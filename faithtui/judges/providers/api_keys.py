@@ -76,7 +76,7 @@ def find_key_source(ref: str, base_url: str | None, environ: Mapping[str, str]) 
 
 
 def explain_how_to_provide_key(variable: str) -> str:
-    """Tell both ways to provide a key."""
+    """Name both ways to provide a key."""
     return (
         f"set the environment variable {variable}, or keep the key in the system's keyring"
         f" (service {SERVICE}, name {variable})"
@@ -176,7 +176,7 @@ def _run_in_thread_with_timeout(work: Callable[[], T]) -> T:
     def run() -> None:
         try:
             outcome.set_result(work())
-        # Backends are other people's code over other people's services and raise what they like.
+        # Backends are third-party code over third-party services and raise what they like.
         except Exception as error:
             outcome.set_exception(error)
 

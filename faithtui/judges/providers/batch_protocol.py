@@ -401,7 +401,7 @@ class BatchApiClient(Generic[DialectT]):
 def check_and_make_question_wire_ids(
     uid: str, requests: Sequence[tuple[str, JudgeRequest]], most: int
 ) -> list[str]:
-    """Name the questions of a batch so that any of its results tells which batch it is.
+    """Name the questions of a batch so that any of its results shows which batch it is.
 
     Raises:
         JudgeRequestRejected: None or too many, or an id that cannot be one.

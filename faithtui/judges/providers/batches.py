@@ -1,7 +1,7 @@
 """Many questions in one file, answered within a day at half the price: the providers' Batch APIs.
 
 A batch is bought when it is made, so none may be made twice. Whoever submits one first writes down
-its `uid`; if the answer to the submission is lost, `find` tells whether the batch exists.
+its `uid`; if the answer to the submission is lost, `find` says whether the batch exists.
 """
 
 import os
@@ -89,7 +89,7 @@ class BatchClient(Protocol):
 
         Args:
             uid: Names it for `find`: 1 to 32 letters and digits, never used before.
-            requests: Questions with the ids their results are told by: 1 to 31 letters, digits,
+            requests: Questions with the ids of their results: 1 to 31 letters, digits,
                 `_` and `-`, each once. They are asked by their schema, whatever
                 their `output_format`.
 
@@ -131,7 +131,7 @@ class BatchClient(Protocol):
             The provider's id; None when no such batch was made.
 
         Raises:
-            JudgeUnavailable: It cannot be told yet: a batch is at work that may be the one, and
+            JudgeUnavailable: It is not known yet: a batch is at work that may be the one, and
                 only its results say what it is. Ask again later; submitting again now could buy
                 everything twice.
             JudgeError: As for a question.

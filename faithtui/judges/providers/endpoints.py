@@ -41,7 +41,7 @@ class Provider:
     protocol: Literal["openai", "anthropic"]
     """Whose protocol it is."""
     host: str | None
-    """The company's own; None for programs that people run themselves."""
+    """The company's own; None for programs that users run themselves."""
     base_url: str
     key_variable: str
     """Environment variable with the key for the company's own host."""
@@ -55,7 +55,7 @@ _MESSAGES = "anthropic-messages/1 json-schema"
 
 
 def _make_local_provider(name: str, port: int) -> Provider:
-    """A program that serves models on this machine, where it listens unless told otherwise."""
+    """A program that serves models on this machine, where it listens by default."""
     return Provider(name, "openai", None, f"http://localhost:{port}/v1", OTHER_HOST_KEY, _CHAT)
 
 
@@ -227,7 +227,7 @@ _FAMILIES: Final = (
     ("anthropic", re.compile(r"claude\b")),
     ("ollama", re.compile(r"(llama|mistral|qwen|gemma|phi|deepseek)")),
 )
-"""How models are called that people name without their provider."""
+"""How models are called that users name without their provider."""
 
 
 def _suggest_judge(ref: str, others: Sequence[str]) -> str:

@@ -155,7 +155,7 @@ class OpenAIChat:
     def _switch_token_limit_name_if_refused(self, refused: _LimitName) -> bool:
         """Say whether another name is worth a try, and use it from now on."""
         if self._limit_name != refused:
-            # A question in flight at the same time was told already.
+            # A question in flight at the same time was reported already.
             return True
         if self._is_renamed:
             return False

@@ -72,7 +72,7 @@ class RefusedParameters:
 
         Args:
             known: Parameters that were refused before.
-            on_refused: Told of every other one, once.
+            on_refused: Called for every other one, once.
         """
         self._names = dict.fromkeys(known)
         self.on_refused = on_refused
@@ -100,7 +100,7 @@ class RefusedParameters:
         if status not in _REFUSED_STATUSES:
             return False
         if any(name in self._names for name in sent):
-            return True  # a request that was on its way at the same time was told already
+            return True  # a request that was in flight at the same time was reported already
         name = find_refused_parameter(body, sent)
         if name is None:
             return False

@@ -243,7 +243,7 @@ def compute_cost_nusd(
     Returns:
         0 for judges that cost nothing by their nature, `offline` and `replay`, and for servers on
         this machine that the table does not list. None when the cost is not known: model or
-        address in neither place, tokens not told, or a request longer than its price holds for.
+        address in neither place, tokens not known, or a request longer than its price holds for.
 
     Raises:
         ConfigError: `judge_ref` is no judge, or the table cannot be used.

@@ -109,7 +109,7 @@ class ProviderJudge:
 
     @property
     def ref(self) -> str:
-        """Name for people, `openai:MODEL`."""
+        """Name for users, `openai:MODEL`."""
         return self._endpoint.ref
 
     @property

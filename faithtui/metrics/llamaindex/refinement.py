@@ -50,7 +50,7 @@ class RefinedReply:
     """What a judge said about an answer, once the context was shown."""
 
     label: str | None
-    """`yes`, `no`, or None when it cannot be told."""
+    """`yes`, `no`, or None when it is not known."""
     word: str | None
     """The reply that decided, as it came; None when nothing was asked."""
     reason: str

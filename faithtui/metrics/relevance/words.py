@@ -1,4 +1,4 @@
-"""What a judge's word on a statement means."""
+"""What a judge's verdict on a statement means."""
 
 import re
 

@@ -246,7 +246,7 @@ def _make_verdict(claim: Claim, decision: ClaimDecision, evidence: tuple[Evidenc
     if parsed_verdict is None:
         return Verdict(claim, None, evidence=evidence)
     if decision.follows and decision.label == "yes" != decision.finding.label:
-        # The judge's word, reason and probability are about truths that are out of view here.
+        # The judge's verdict, reason and probability are about truths that are out of view here.
         return Verdict(claim, decision.label, None, SUPPORTED_IN_VIEW, None, evidence)
     if parsed_verdict.breaks_schema and not decision.follows:
         raise JudgeReplyInvalid(

@@ -1,4 +1,4 @@
-"""Lines of the screen on which people's differences are settled: raters, claims, and two sides."""
+"""Lines of the adjudication screen: raters, claims, and two sides."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
 
 LETTERS = "ABCDEFGH"
-"""Names of people while theirs are hidden."""
+"""Names of annotators while theirs are hidden."""
 _TAKE_BINDINGS = ("adjudicate.take-a", "adjudicate.take-b")
-"""Ids of the keys that take over what somebody said."""
+"""Ids of the keys that take over an annotator's label."""
 LEAST_CLAIMS = 10
 """Claims below which a figure says nothing."""
 MOST_JUDGES = 4
@@ -60,14 +60,14 @@ _NAME, _COUNT, _KAPPA, _AC1 = 30, 8, 21, 8
 
 @dataclass(frozen=True, slots=True)
 class FinalVerdictView:
-    """What the pane of the final word draws."""
+    """What the pane of the final label draws."""
 
     claim: ClaimOpinions | None
     compared: RaterRecords
     spec: "MetricSpec"
     filter: ComparisonFilter
     last: str
-    """The last act in words; "" for none yet."""
+    """The last label event in words; "" for none yet."""
     keys: KeyNames
     """What keys are called."""
 
@@ -81,7 +81,7 @@ _WHAT_N_COUNTS = (
 def format_rater_agreement_lines(
     compared: RaterRecords, raters: RaterComparison, spec: "MetricSpec", width: int
 ) -> list[Line]:
-    """Draw a row per judge, per pair of people and per person, each with its number of claims."""
+    """Draw a row per judge, pair of annotators and annotator, each with its number of claims."""
     bad = next((each.letter for each in spec.labels.labels if each.polarity is Polarity.BAD), "")
     room = width - _COUNT - _KAPPA - _AC1 - 12
     name = max(16, min(_NAME if width < WIDE else 2 * _NAME, room))
@@ -178,7 +178,7 @@ def choose_judge_columns(compared: RaterRecords) -> tuple[RunId, ...]:
 def format_claim_list_heading(
     compared: RaterRecords, most: int, spec: "MetricSpec", width: int
 ) -> Line:
-    """Draw the headings of the list; `most` people said something about one claim."""
+    """Draw the headings of the list; `most` annotators labelled one claim."""
     people = " ".join(LETTERS[:most])
     judges = (
         "".join(f" {f'#{run}':>3}" for run in choose_judge_columns(compared))
@@ -199,7 +199,7 @@ def claim_line(
     width: int,
     here: bool = False,
 ) -> Line:
-    """Draw a claim: its words, what each person says, the final word, and the judges' words."""
+    """Draw a claim: its words, each annotator's label, the final label, and the verdicts."""
     mark = Piece("!", "warn") if claim.flagged else Piece("·" if claim.final else " ", "quiet")
     right: list[Piece] = []
     opinions = order_opinions_anonymously(claim)
@@ -234,7 +234,7 @@ def _letter_piece(label: str | None, labels: LabelSet) -> Piece:
 
 
 def format_final_decision_lines(found: FinalVerdictView, width: int, height: int) -> list[Line]:
-    """Draw both sides without their names, and what the final word can be."""
+    """Draw both sides without their names, and what the final label can be."""
     claim = found.claim
     if claim is None:
         return [make_line(Piece(" nothing chosen", "quiet"))]
@@ -268,7 +268,7 @@ def _choice_lines(pieces: list[Piece], width: int) -> list[Line]:
 
 
 def _list_final_choices(found: FinalVerdictView) -> Iterator[tuple[str, str, str]]:
-    """List what the final word can be: key, label and meaning."""
+    """List what the final label can be: key, label and meaning."""
     for number, (_, label, meaning) in enumerate(list_verdict_choices(found.spec), start=1):
         name = "unfair" if label == NOT_A_CLAIM else str(number)
         yield found.keys(f"adjudicate.final-{name}"), label, meaning
@@ -390,7 +390,7 @@ def _format_opinion_column_lines(
 def _annotator_column(
     found: FinalVerdictView, letter: str, place: int, opinion: HumanVerdict, width: int
 ) -> list[Line]:
-    """Draw one annotator's verdict, reason and words."""
+    """Draw one annotator's label, reason and words."""
     head: list[Piece] = [Piece(f" {letter} ", "human strong")]
     if place < len(_TAKE_BINDINGS):
         head = [Piece(" "), Piece(f"[{found.keys(_TAKE_BINDINGS[place])}]", "key"), Piece(" ")]

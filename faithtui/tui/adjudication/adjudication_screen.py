@@ -141,7 +141,7 @@ class AdjudicationScreen(FaithScreen):
         self.filter = ComparisonFilter.HUMANS
         self.pager: Pager[ClaimId, ClaimRow] | None = None
         self._drawn_with_judge: list[ItemId] = []
-        """Conversations of rows that were drawn with the judges' words."""
+        """Conversations of rows that were drawn with the judges' verdicts."""
         self._claim_to_select: ClaimId | None = None
         """Claim to go to when the list is drawn next."""
         self.claims.focus()
@@ -155,7 +155,7 @@ class AdjudicationScreen(FaithScreen):
         self.reload()
 
     def reload(self) -> None:
-        """Read everything again, but not over what is on its way to the store."""
+        """Read everything again, but not over what is not saved yet."""
         if self.labels.in_flight:
             return
         reading = self.load_and_show_comparison()
@@ -195,7 +195,7 @@ class AdjudicationScreen(FaithScreen):
                 undo does not show it as it is after. None: stay on the same claim.
         """
         if self.labels.in_flight:
-            return  # It was read before the last act; the save reads again.
+            return  # It was read before the last label event; the save reads again.
         before, is_first = self.claim_at_cursor(), self.compared is None
         known = None if before is None else before.claim
         self.compared, self.spec, self.raters = loaded.compared, loaded.spec, loaded.raters
@@ -248,7 +248,7 @@ class AdjudicationScreen(FaithScreen):
         return self.listed_entries[self.pager.ids[min(self.claims.cursor, len(self.pager) - 1)]]
 
     def show_claim_being_saved(self, claim: ClaimOpinions) -> None:
-        """Paint what is on its way to the store."""
+        """Paint what is not saved yet."""
         self.listed_entries[claim.claim] = claim
         self.claims.refresh()
         self.evidence.update_painted_claim_and_draw(claim)

@@ -37,11 +37,11 @@ class SelectedClaim:
 
     claim: ClaimOpinions
     view: ReviewView
-    """Without the judges' words where a final word is needed."""
+    """Without the judges' verdicts where a final label is needed."""
     read: draw_evidence.TokenisedView
     passages: Sequence[draw_evidence.RankedPassageView]
     seen: bool
-    """The adjudicator knew the judge's word before."""
+    """The adjudicator knew the judge's verdict before."""
     passage: int = 0
 
 

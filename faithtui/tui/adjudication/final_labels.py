@@ -36,7 +36,7 @@ FINAL = Binding.Group("final", compact=True)
 
 
 class FinalLabels(Controller["AdjudicationScreen"]):
-    """Final labels, and what is on its way to the store."""
+    """Final labels, and what is not saved yet."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -81,11 +81,11 @@ class FinalLabels(Controller["AdjudicationScreen"]):
     def __init__(self, screen: "AdjudicationScreen") -> None:
         super().__init__(screen)
         self.in_flight = 0
-        """Acts on their way."""
+        """Label events not saved yet."""
         self._claim_shown_s = self.session.seconds()
         """When the chosen claim came on screen."""
         self.last_act_words = ""
-        """The last act in words."""
+        """The last label event in words."""
 
     def start_claim_clock(self) -> None:
         """Measure from now on how long the chosen claim has been on screen."""
@@ -116,7 +116,7 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         self._save_final_label_and_go_on(chosen, opinions[side].verdict or NOT_A_CLAIM)
 
     def action_give_final_label(self, number: int) -> None:
-        """Give a final word by its key."""
+        """Give a final label by its key."""
         chosen = self.get_painted_claim_or_refuse()
         if chosen is None or self.screen.spec is None:
             return
@@ -127,14 +127,14 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         self._save_final_label_and_go_on(chosen, NOT_A_CLAIM if number < 0 else names[number])
 
     def _save_final_label_and_go_on(self, chosen: "SelectedClaim", verdict: str) -> None:
-        """Save the final word, also over an earlier one, and go to the next claim without one."""
+        """Save the final label, also over an earlier one, and go to the next claim without one."""
         self.save_final_label_with_note(chosen, verdict)
         self._go_to_next_undecided_claim(chosen.claim.claim)
 
     def save_final_label_with_note(
         self, chosen: "SelectedClaim", verdict: str, note: str | None = None
     ) -> None:
-        """Save the final word, and a note with it."""
+        """Save the final label, and a note with it."""
         claim, spec = chosen.claim, self.screen.spec
         if spec is None:
             return
@@ -179,7 +179,7 @@ class FinalLabels(Controller["AdjudicationScreen"]):
             self._go_to_next_undecided_claim(claim.claim)
 
     def _go_to_next_undecided_claim(self, after: ClaimId) -> None:
-        """Go to the next claim that needs a final word, the flagged ones last."""
+        """Go to the next claim that needs a final label, the flagged ones last."""
         ids = list(self.screen.listed_entries)
         here = ids.index(after)
         order = [*ids[here + 1 :], *ids[:here]]
@@ -236,7 +236,7 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         self.screen.call_later(self._report_outcome_and_reload, words)
 
     def _report_outcome_and_reload(self, words: str) -> None:
-        """Say that an act is safe, and read again."""
+        """Say that a label event is safe, and read again."""
         self.in_flight -= 1
         if words:
             moment = fmt.format_time(self.session.now())
@@ -247,7 +247,7 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         self.screen.reload()
 
     def is_own_event(self, event: LabelEvent) -> bool:
-        """Whether an act was made in adjudication: labels of review are not undone here."""
+        """Whether a label event was made in adjudication: labels of review are not undone here."""
         return event.action is Action.ADJUDICATED or event.id in self.session.discussion_flags
 
     def report_undone_step_and_go_to_claim(self, step: UndoneStep) -> None:

@@ -61,7 +61,7 @@ class FinalNotes(Controller["AdjudicationScreen"]):
         return self.session.final_notes.get(chosen.claim.claim, kept)
 
     def submit_note(self, text: str) -> None:
-        """Keep the note for the final word, or give that word again with it."""
+        """Keep the note for the final label, or give that label again with it."""
         chosen = self._noted or self.screen.evidence.selection
         self.drop_note_and_close_line()
         if chosen is not None:

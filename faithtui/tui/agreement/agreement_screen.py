@@ -1,4 +1,4 @@
-"""How far the judge can be trusted, as far as people have looked."""
+"""How far the judge can be trusted, as far as claims are labelled."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -314,7 +314,7 @@ class AgreementScreen(FaithScreen):
         self.reload()
 
     def action_toggle_blind_labels_only(self) -> None:
-        """Count only blind verdicts, or all."""
+        """Count only blind labels, or all."""
         self.settings = replace(self.settings, blind_only=not self.settings.blind_only)
         words = "only blind verdicts count" if self.settings.blind_only else "all verdicts count"
         self.show_message(Piece(words, "human strong"))

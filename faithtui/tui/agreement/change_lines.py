@@ -1,4 +1,4 @@
-"""Lines of what changed between two runs, against people."""
+"""Lines of what changed between two runs, against annotators."""
 
 from faithtui.agreement.documents.figure_texts import INTERVALS_BESIDE_P
 from faithtui.domain.estimates import Estimate
@@ -17,7 +17,7 @@ def format_run_comparison_lines(change: RunComparison, width: int) -> list[Line]
     """Say how accuracy and kappa change, how sure that is, and what it rests on.
 
     Args:
-        change: Two runs on the claims that both judged and people labelled.
+        change: Two runs on the claims that both judged and annotators labelled.
         width: Cells of a line.
     """
     report = change.report

@@ -57,6 +57,6 @@ def describe_report_paths(*directories: Path) -> tuple[Piece, ...]:
 
 
 def explain_blind_refusal(session: Session, what: str) -> str:
-    """Say why what tells of single claims is refused in blind mode, and which keys lead out."""
+    """Say why what shows single claims is refused in blind mode, and which keys lead out."""
     way_out = describe_keys_ending_blind_work(session)
     return f"{what} would show the judge's verdicts: {way_out}"

@@ -115,13 +115,13 @@ def format_percentage_lines(name: str, value: Estimate, width: int) -> list[Line
 
 
 def drop_judge_pass_rate(level: LevelReport) -> LevelReport:
-    """Leave out the share that passes by the judge: in a small run it tells single verdicts."""
+    """Leave out the share that passes by the judge: in a small run it reveals single verdicts."""
     hidden = make_withheld_estimate(Reason.NO_ITEMS)
     return replace(level, rate=replace(level.rate, judge_raw=hidden))
 
 
 def format_pass_rate_lines(level: LevelReport, width: int, *, blind: bool = False) -> list[Line]:
-    """Draw the share that passes: by the judge, by people, and corrected.
+    """Draw the share that passes: by the judge, by human labels, and corrected.
 
     Args:
         level: What is drawn.
@@ -168,7 +168,7 @@ def _name_target_population(level: LevelReport) -> str:
 
 
 def _describe_bias(level: LevelReport) -> str:
-    """Say which way the judge errs, where the interval of people's rate leaves it out."""
+    """Say which way the judge errs, outside the interval of the rate by human labels."""
     judge, people = level.rate.judge_raw.value, level.rate.corrected_this_run
     if judge is None or people.value is None or people.ci_low is None or people.ci_high is None:
         return ""
@@ -179,7 +179,7 @@ def _describe_bias(level: LevelReport) -> str:
 
 
 def format_annotator_agreement_lines(report: AgreementReport, width: int) -> list[Line]:
-    """Draw each person against the judge, people among themselves, blind against shown."""
+    """Draw each annotator against the judge, annotators among themselves, blind against shown."""
     if not report.raters and report.answer_humans is None:
         return wrap([Piece("nobody has labelled anything", "quiet")], width - 1, first=PAD)
     lines: list[Line] = []

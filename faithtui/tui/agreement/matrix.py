@@ -68,7 +68,7 @@ class MatrixPane(Pane):
 
     @dataclass
     class CellOpened(Message):
-        """What a cell counts is wanted: row people's label, column the judge's."""
+        """What a cell counts is wanted: row the human label, column the judge's."""
 
         row: int
         column: int

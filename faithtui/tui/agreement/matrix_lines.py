@@ -77,7 +77,7 @@ def list_cell_units(
     cell: tuple[str, str],
     spec: "MetricSpec",
 ) -> tuple[ListedUnit, ...]:
-    """List what a cell of the matrix counts, (judge, people), in the order of the readings."""
+    """List what a cell of the matrix counts, (judge, annotators), in the order of the readings."""
     judge, human = cell
     passing = report.passing
     if level is ReportLevel.CLAIMS:
@@ -109,7 +109,7 @@ def list_cell_units(
 
 
 def _get_consensus_label(claim: ClaimUnit, words: Mapping[str, str]) -> str | None:
-    """Read what people say of a claim by a rule for `idk`; None for a tie."""
+    """Read the human labels of a claim by a rule for `idk`; None for a tie."""
     if claim.reviewers > 1:
         winners = list_most_voted_labels(
             count_votes_or_final_verdict(claim.opinions, {**words, NOT_A_CLAIM: NOT_A_CLAIM})
@@ -142,7 +142,7 @@ def _choose_column_widths(level: LevelReport, width: int) -> tuple[int, int, int
 def format_confusion_matrix_lines(
     level: LevelReport, cell: tuple[int, int], focused: bool, labels: LabelSet, width: int
 ) -> list[Line]:
-    """Draw the confusion matrix, people down and judge across, one cell chosen."""
+    """Draw the confusion matrix, annotators down and judge across, one cell chosen."""
     names = level.table.categories
     counts = level.table.counts
     missing = any(level.unjudged)
@@ -314,7 +314,7 @@ def _format_one_detection_lines(found: Detection, width: int) -> list[Line]:
 
 
 def format_score_against_rating_lines(report: AgreementReport, width: int) -> list[Line]:
-    """Draw the judge's scores against people's ratings of whole answers."""
+    """Draw the judge's scores against annotators' ratings of whole answers."""
     scores = report.scores
     left_out = [
         f"{fmt.format_count(count)} {what}"
@@ -484,7 +484,7 @@ def format_hidden_claims_lines(width: int) -> list[Line]:
 def format_disagreement_lines(
     differences: Sequence[Disagreement], labels: LabelSet, words: str, width: int
 ) -> list[Line]:
-    """List where judge and people differ, as far as anybody reads on.
+    """List where judge and annotators differ, as far as anybody reads on.
 
     Args:
         differences: All of them.

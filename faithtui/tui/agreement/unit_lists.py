@@ -70,7 +70,7 @@ class UnitLists(Controller["AgreementScreen"]):
         )
 
     def _record_exposure(self, conversations: Sequence[ConversationId]) -> None:
-        """Remember that this reviewer has seen the judge's words on claims of conversations."""
+        """Remember that this reviewer has seen the judge's verdicts on claims of conversations."""
         if self.screen.agreement is not None:
             self.session.record_conversation_exposure(self.screen.agreement.row.id, conversations)
 
@@ -99,7 +99,7 @@ class UnitLists(Controller["AgreementScreen"]):
             self.screen.post_message(ShowScreen("review"))
 
     def refuse_if_blind(self, what: str) -> bool:
-        """Refuse, audibly, what tells of single claims, while they are hidden."""
+        """Refuse, audibly, what shows single claims, while they are hidden."""
         if self.session.is_blind:
             self.refuse(explain_blind_refusal(self.session, what))
         return self.session.is_blind

@@ -94,7 +94,7 @@ class RowOptions:
     rule: ScoringRule
     """The run's: a score below its threshold is drawn as low."""
     blind: bool
-    """What judge and annotators said is hidden, and marks that would tell it."""
+    """Verdicts and labels are hidden, and marks that would reveal them."""
     wanted: Filter
     """Its words are marked."""
     key_prefix: str = ""
@@ -255,9 +255,9 @@ def _format_answer_label_piece(
 
 
 def format_row_symbols(row: ItemRow, blind: bool) -> str:
-    """Mark what is special: `2x` two people, `∅` an answer without passages, `!` a fault.
+    """Mark what is special: `2x` two annotators, `∅` an answer without passages, `!` a fault.
 
-    A fault of the judge is not marked while that would tell what it said.
+    A fault of the judge is not marked while that would reveal its verdict.
     """
     people = f"{min(row.reviewers, 9)}x" if row.reviewers > 1 else ""
     fault = not blind and (row.missing > 0 or row.failed_windows > 0)
@@ -382,7 +382,7 @@ def format_conversation_detail_lines(
 
 
 def format_unscored_windows_lines(row: ItemRow, width: int) -> list[Line]:
-    """Say which windows no mean counts, by the judge and with people's labels, and why."""
+    """Say which windows no mean counts, by the judge and with human labels, and why."""
     pad = [Piece(" ")]
     lines: list[Line] = []
     judge = row.scores.windowed if row.scores else None

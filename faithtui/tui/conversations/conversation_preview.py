@@ -19,7 +19,7 @@ class ConversationPreview(Controller["ConversationsScreen"]):
     """Reads and draws the conversation under the cursor.
 
     It is drawn once, when its texts are there: what was drawn for the time until then would be
-    replaced a few milliseconds later. The judge's words on it are not read at all.
+    replaced a few milliseconds later. The judge's verdicts on it are not read at all.
     """
 
     def __init__(self, screen: "ConversationsScreen") -> None:

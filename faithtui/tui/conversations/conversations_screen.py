@@ -66,7 +66,7 @@ ORDERS: Mapping[ItemOrder, str] = {
     "recent": "last labelled first",
 }
 BLIND_ORDERS: tuple[ItemOrder, ...] = ("number", "unlabelled", "recent")
-"""Orders that tell nothing of the judge's verdict."""
+"""Orders that reveal nothing of the judge's verdict."""
 REREAD_FACTOR = 10
 """How many times as long as reading the order took nobody reads it again because of a change."""
 
@@ -172,7 +172,7 @@ class ConversationsScreen(FilteredListScreen):
 
     @property
     def sort_orders(self) -> Mapping[str, str]:
-        """Orders there are; in a blind queue those that tell nothing."""
+        """Orders there are; in a blind queue those that reveal nothing."""
         if self.session.is_blind:
             return {name: ORDERS[name] for name in BLIND_ORDERS}
         return {str(name): words for name, words in ORDERS.items()}

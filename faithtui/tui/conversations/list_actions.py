@@ -175,7 +175,7 @@ class ConversationActions(Controller["ConversationsScreen"]):
         items = [ItemId(item) for item in self.screen.marks or self.screen.listed_ids]
         count = fmt.format_count_with_noun(len(items), "conversation")
         self.show_message(Piece(f"writing {count} …", "quiet"))
-        # The thread goes on when the app is left, so it is told to stop.
+        # The thread goes on when the app is left, so it is asked to stop.
         left = threading.Event()
         try:
             path = await self.read_in_thread(self._export_conversations_json, row.id, items, left)

@@ -45,7 +45,7 @@ def list_quick_filters(
 
     Args:
         spec: The run's metric.
-        blind: Without those that tell what the judge said.
+        blind: Without those that reveal the verdict.
         rated: With one for whole answers: annotators labelled some, and they can be looked through.
     """
     labels = spec.labels.labels

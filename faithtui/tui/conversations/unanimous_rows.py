@@ -1,4 +1,4 @@
-"""Rows of conversations whose counts tell the judge's verdict on each claim: all are alike.
+"""Rows of conversations whose counts reveal the judge's verdict on each claim: all are alike.
 
 Whoever opens a conversation from such a row knows what the judge says there. Nobody remembers all
 rows of a list, so that having had one on the screen alone is no exposure; other counts tell of no

@@ -62,7 +62,7 @@ def list_binding_classes() -> tuple[type[DOMNode], ...]:
 
 
 def make_class_title(kind: type[DOMNode]) -> str:
-    """Name a class for people: `ClaimList` is `Claim list`."""
+    """Name a class for users: `ClaimList` is `Claim list`."""
     if issubclass(kind, App):
         return "Everywhere"
     if kind.__name__ == "FaithScreen":
@@ -219,7 +219,7 @@ def format_presets_markdown(presets: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def format_binding_keys(binding: Binding, keymap: Mapping[str, str]) -> list[str]:
-    """Write the keys of a binding as people read them."""
+    """Write the keys of a binding as users read them."""
     changed = keymap.get(binding.id or "")
     keys = (changed or binding.key).split(",")
     return [format_key(Binding(normalise_key(key), binding.action)) for key in keys]

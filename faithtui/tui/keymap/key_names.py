@@ -27,7 +27,7 @@ _NAMES = {
     "pageup": "pgup",
 }
 _KEY_WORDS = frozenset(key.value for key in Keys)
-"""Names of keys that people know as names."""
+"""Names of keys that users know as names."""
 _EVERYWHERE = ("screen.", "app.")
 """Beginnings of the ids of what every screen has."""
 _RANKS = {
@@ -225,7 +225,7 @@ def _is_offered(active: ActiveBinding) -> bool:
 
 
 def format_key(binding: Binding) -> str:
-    """Write a key as people read it."""
+    """Write a key as users read it."""
     if binding.key_display:
         return binding.key_display
     *modifiers, last = binding.key.split("+")
@@ -236,7 +236,7 @@ def format_key(binding: Binding) -> str:
 
 
 def format_keys_by_id(keymap: Mapping[str, str], name: str, default: str) -> list[str]:
-    """Write the keys of a binding as people read them, when it is not at hand.
+    """Write the keys of a binding as users read them, when it is not at hand.
 
     Args:
         keymap: Keys by id where they are not the default ones.

@@ -16,7 +16,7 @@ class KeyChanges:
     """What a preset changes."""
 
     words: str
-    """What it is, for people."""
+    """What it is, for users."""
     ids: Mapping[str, str] = field(default_factory=dict)
     """Keys by id of the binding, separated by commas."""
     moves: Mapping[str, str] = field(default_factory=dict)

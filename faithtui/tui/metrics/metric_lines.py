@@ -181,7 +181,7 @@ def _format_verdict_cell_lines(
 
 
 def _has_nothing_judged(cell: ComparisonCell) -> bool:
-    """Tell whether there was nothing to give a verdict on."""
+    """Say whether there was nothing to give a verdict on."""
     return not cell.missing and not any(cell.labels.values())
 
 
@@ -230,7 +230,7 @@ def _pad_pieces(pieces: Sequence[Piece], size: int) -> list[Piece]:
 
 
 def format_verdicts_and_answer_lines(compared: MetricComparison, width: int) -> list[Line]:
-    """Tell in words what the chosen run says, then the answer in full, then the other runs."""
+    """Show in words what the chosen run says, then the answer in full, then the other runs."""
     answer = compared.answer
     if answer is None:
         return []
@@ -260,7 +260,7 @@ def format_verdicts_and_answer_lines(compared: MetricComparison, width: int) -> 
 def _run_verdict_lines(
     compared: MetricComparison, at: int, cell: ComparisonCell | None, width: int
 ) -> list[Line]:
-    """Tell what one run says of the chosen answer."""
+    """Show what one run says of the chosen answer."""
     run, spec = compared.view.runs[at].run, compared.specs[at]
     chosen = at == compared.column
     name = [

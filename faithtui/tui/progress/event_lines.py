@@ -44,7 +44,7 @@ END_WORDS: Final[Mapping[RunState, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class EventGroup:
-    """One or several events that are told as one."""
+    """One or several events that are shown as one."""
 
     first_s: float
     """Seconds from the beginning of the run to the first of them."""

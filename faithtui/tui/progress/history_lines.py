@@ -25,13 +25,13 @@ _TIME = 18
 
 
 def history_lines(row: RunRow, history: RunHistory, width: int, *, blind: bool) -> list[Line]:
-    """Tell what happened in a run that is not on, from what the store knows.
+    """Show what happened in a run that is not on, from what the store knows.
 
     Args:
         row: The run.
         history: What became of it.
         width: Cells of a line.
-        blind: Leave out what may quote the judge, and what tells verdicts of a small run.
+        blind: Leave out what may quote the judge, and what reveals verdicts of a small run.
     """
     lines: list[Line] = []
     for moment, words, look in _list_dated_run_events(row):

@@ -95,10 +95,10 @@ class RawReplies(Controller[FaithScreen]):
     def show_replies_and_record_exposure(
         self, replies: ConversationReplies | None, refusal: str, terms: tuple[object, ...]
     ) -> None:
-        """Show the calls, and record that the judge's words were seen.
+        """Show the calls, and record that the judge's verdicts were seen.
 
         Args:
-            replies: The calls; None: they would tell what is hidden.
+            replies: The calls; None: they would reveal what is hidden.
             refusal: Why they are not shown.
             terms: `Session.hiding_state` when they were read.
         """

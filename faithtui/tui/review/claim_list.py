@@ -124,7 +124,7 @@ class ClaimList(RowPane):
             super().action_up()
 
     def report_move(self, row: int) -> None:
-        """Tell that another claim was chosen."""
+        """Report that another claim was chosen."""
         self._cursor_moved_callback(row)
 
     def block_keys_until_redraw(self) -> None:

@@ -171,7 +171,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         return view is not None and not view.is_blind
 
     def forget_unsaved_reveal(self, claim: ClaimId) -> None:
-        """Hide what was revealed by an act that could not be saved."""
+        """Hide what was revealed by a label event that could not be saved."""
         self.session.revealed.discard(claim)
         view = self.screen.view
         if view is not None and position.find_claim(view, claim) is not None:

@@ -58,7 +58,7 @@ class ReviewState:
     per_interaction: bool = False
     """Show scores in which each interaction counts once."""
     last_act_words: str = ""
-    """The last act in words."""
+    """The last label event in words."""
     extras: draw_claims.ClaimListExtras = draw_claims.NO_EXTRAS
     """What the list of claims shows besides them."""
     asked_again: tuple[FreshVerdict, ...] = ()
@@ -69,7 +69,7 @@ class ReviewState:
 
     @property
     def label_set(self) -> LabelSet:
-        """What judge and people can say."""
+        """The labels that judge and annotators can give."""
         return self.spec.labels
 
     @property
@@ -256,7 +256,7 @@ class ReviewPanes(Panes):
     def draw_evidence(self, state: ReviewState, *, moved: bool) -> None:
         """Draw the passages, and what the judge named where that has no pane of its own.
 
-        Messages come first there: they are what people compare with, the passage is given.
+        Messages come first there: they are what annotators compare with, the passage is given.
         """
         passages, chosen = state.passages, state.position.passage
 

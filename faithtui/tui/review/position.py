@@ -28,7 +28,7 @@ def list_claims(view: ReviewView, window: int | None) -> tuple[ClaimView, ...]:
 
 
 def has_no_reviewer_verdict(claim: ClaimView) -> bool:
-    """Say whether the reviewer gave no verdict yet; one in bulk or taken over is one."""
+    """Say whether the reviewer gave no label yet; one in bulk or taken over is one."""
     return claim.mine is None or claim.mine.verdict is None
 
 
@@ -46,7 +46,7 @@ def get_judge_verdict(claim: ClaimView, window: int | None) -> WindowVerdictView
 
 
 def translate_label(view: ReviewView, verdict: str | None) -> str | None:
-    """Say what a person's word means under the run's metric.
+    """Say what a human label means under the run's metric.
 
     Returns:
         A label of the metric or `x`; None for no word, and for one without a meaning here.
@@ -131,7 +131,7 @@ def find_first_or_last_open_claim(view: ReviewView, direction: int) -> ReviewPos
 def overlay_pending_verdicts(
     view: ReviewView, reviewer: str, pending: dict[ClaimId, str]
 ) -> ReviewView:
-    """Show verdicts that are on their way to the store as if they were there."""
+    """Show labels that are not saved yet as if they were."""
     if not pending:
         return view
     claims = tuple(
@@ -166,7 +166,7 @@ def copy_human_labels(view: ReviewView, before: Sequence[ClaimView]) -> ReviewVi
 
 
 def choose_verdict_action(verdict: str, view: ReviewView, claim: ClaimView) -> Action:
-    """Name the act of giving a verdict, as far as the screen knows what was seen."""
+    """Name the label event of giving a label, as far as the screen knows what was seen."""
     saw = claim.seen or claim.id not in view.hidden
     return choose_action_of_verdict_event(verdict, claim.first_window_verdict.label, saw_judge=saw)
 

@@ -49,7 +49,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         self.conversations_ahead: dict[ItemId, LoadedConversation] = {}
         """Conversations read ahead."""
         self._recorded_as_seen: set[ClaimId] = set()
-        """Claims that a queue showed the judge of, as the store has been told already."""
+        """Claims that a queue showed the judge of, as the store knows already."""
 
     def _list_claims_served_with_judge(self, queue: ClaimQueue) -> list[ClaimView]:
         """List claims here that a blind queue serves with the judge, not on record as seen yet."""
@@ -187,7 +187,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
             self.forget_read_ahead()
 
     def mark_claim_done_and_advance(self, claim: ClaimId, *, later: bool) -> None:
-        """Go on after a claim of the queue was answered or put off."""
+        """Go on after a claim of the queue was labelled or skipped."""
         if self.cursor is None:
             return
         was_answered = claim in self.cursor.answered_claims
@@ -202,9 +202,9 @@ class QueueNavigator(Controller["ReviewScreen"]):
             self.screen.redraw()
             self.screen.panes.claims.block_keys_until_redraw()
         if was_answered or (later and self.cursor.is_end_reported):
-            return  # A correction, or put off again: the queue was through before.
+            return  # A correction, or skipped again: the queue was through before.
         if not following or (later and following[0][1] in self.cursor.skipped_claims):
-            # Only what was put off is left.
+            # Only what was skipped is left.
             self.cursor.is_end_reported = True
             self.close_and_report_finished_queue(self.cursor.queue)
 
@@ -287,7 +287,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
     @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("queue")
     async def close_and_report_finished_queue(self, queue: ClaimQueue) -> None:
-        """Say what came of a queue, once its last verdict is saved."""
+        """Say what came of a queue, once its last label is saved."""
         from faithtui.engine.review.samples.sample_queues import (
             read_outcome_and_close_finished_spot_check,
         )
@@ -295,7 +295,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         position = self.cursor
         await self.screen.writer.saves_done.wait()
         if position is None or self.cursor is not position or not position.is_over:
-            return  # The last verdict could not be saved, or was taken back.
+            return  # The last label could not be saved, or was taken back.
         end = None
         if queue.sample is not None:
             end = await self.read_in_thread(
@@ -328,6 +328,6 @@ class QueueNavigator(Controller["ReviewScreen"]):
 
 
 def _answers_claim(act: LabelEvent) -> bool:
-    """Say whether an act answers its claim in a queue: a final label is no label of a reviewer."""
+    """Say whether a label event counts in a queue: a final label is no label of a reviewer."""
     is_answer = act.verdict is not None or act.action is Action.SKIPPED
     return is_answer and act.action is not Action.ADJUDICATED

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
 
 _TOKENS = 1_000
-"""Tokens of a question that only tells whether a judge costs anything."""
+"""Tokens of a question that only shows whether a judge costs anything."""
 
 
 @dataclass(frozen=True, slots=True)

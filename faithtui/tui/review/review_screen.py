@@ -97,7 +97,7 @@ class ReviewScreen(FaithScreen):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.review_state: ReviewState | None = None
-        """What is painted, with verdicts that are on their way to the store."""
+        """What is painted, with labels that are not saved yet."""
         self.loader = ConversationLoader(self)
         self.moves = ClaimMoves(self)
         self.writer = LabelWriter(self)

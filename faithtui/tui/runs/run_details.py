@@ -104,7 +104,7 @@ def run_detail_lines(
         trust: How far its judge can be trusted; None: not read yet.
         changed_options: Its options that are not as by default; None: not known yet.
         blind: Leave out scores and counts of verdicts: in a small run, or one that is nearly
-            labelled, they tell what the judge says of a claim.
+            labelled, they reveal what the judge says of a claim.
         failure: Why figures could not be read; None: they were, or that is under way.
     """
     if row is not None and metric is None:

@@ -62,7 +62,7 @@ def run_line(
         width: Cells of the line.
         here: It is the chosen one.
         trust: How far its judge can be trusted; None: not known.
-        blind: Hide the score: in a small run it tells what the judge says of a claim.
+        blind: Hide the score: in a small run it reveals what the judge says of a claim.
         at_start: The row was read before anybody could ask whether a running one is still worked
             on: that is not claimed.
         is_read: What costs to read of it was read; until then nothing is said not to be there.

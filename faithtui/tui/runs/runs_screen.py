@@ -229,7 +229,7 @@ class RunsScreen(FilteredListScreen):
 
     @property
     def sort_orders(self) -> Mapping[str, str]:
-        """Orders there are; while the judge is hidden those that tell no score."""
+        """Orders there are; while the judge is hidden those that reveal no score."""
         hidden = ("score",) if self.session.is_blind else ()
         return {name: words for name, (words, _) in ORDERS.items() if name not in hidden}
 

@@ -34,7 +34,7 @@ class ClaimQueue:
     repeats: bool = False
     """One's own labelled claims once more: what is said is compared, and changes nothing."""
     newest_act: LabelId = field(default=LabelId(0), compare=False)
-    """What the reviewer says after this act of the claims of a queue without a sample are its
+    """What the reviewer says after this event of the claims of a queue without a sample are its
     answers."""
     answered: set[ClaimId] = field(default_factory=set, compare=False)
     """Claims of a queue without a sample that are answered; the store does not know them as such.
@@ -98,19 +98,19 @@ class QueuePosition:
 
     @property
     def is_over(self) -> bool:
-        """Whether every claim is answered or put off."""
+        """Whether every claim is labelled or skipped."""
         return all(
             claim in self.answered_claims or claim in self.skipped_claims
             for _, claim in self.queue.entries
         )
 
     def mark_skipped(self, claim: ClaimId) -> None:
-        """Note that a claim was put off."""
+        """Note that a claim was skipped."""
         if claim in self.queue.place:
             self.skipped_claims.add(claim)
 
     def list_next_open_claims(self, count: int) -> tuple[tuple[ItemId, ClaimId], ...]:
-        """List what comes next, at most so many: open ones onwards, those before, those put off."""
+        """List what comes next, at most so many: open ones onwards, those before, those skipped."""
         entries = self.queue.entries
         turn = (*entries[self.current_place + 1 :], *entries[: self.current_place + 1])
         current = entries[self.current_place][1] if 0 <= self.current_place < len(entries) else None
@@ -130,7 +130,7 @@ class QueuePosition:
 
 
 def load_queue_position(store: "Store", queue: ClaimQueue, reviewer: str) -> QueuePosition:
-    """Take up a queue where a person left it."""
+    """Take up a queue where an annotator left it."""
     if queue.sample is None:
         cursor = QueuePosition(queue)
         cursor.answered_claims = queue.answered
@@ -144,9 +144,9 @@ def load_queue_position(store: "Store", queue: ClaimQueue, reviewer: str) -> Que
 
 
 def make_found_queue_with_progress(store: "Store", reviewer: str, found: ClaimQueue) -> ClaimQueue:
-    """Take up claims that were found by a filter or a list where a person left them.
+    """Take up claims that were found by a filter or a list where an annotator left them.
 
-    Those with a verdict of the reviewer are answered; where all have one, they are gone through
+    Those with a label of the reviewer are done; where all have one, they are gone through
     once more.
 
     Args:
@@ -162,7 +162,7 @@ def make_found_queue_with_progress(store: "Store", reviewer: str, found: ClaimQu
 
 
 def make_sample_queue(store: "Store", sample: SampleId, reviewer: str) -> ClaimQueue:
-    """Make the queue of a drawn sample, as it is served to a person."""
+    """Make the queue of a drawn sample, as it is served to an annotator."""
     from faithtui.agreement.sampling.draw import SampleKind
 
     row = store.samples.read_sample(sample, reviewer)
@@ -185,7 +185,7 @@ def find_nearest_open_conversation(
     after: ItemId | None,
     direction: int,
 ) -> ItemId | None:
-    """Find the nearest conversation that has a claim without a verdict of the reviewer.
+    """Find the nearest conversation that has a claim without a label of the reviewer.
 
     Args:
         store: Where to look.

@@ -13,7 +13,7 @@ from faithtui.tui.screen.dialogs import Dialog
 from faithtui.tui.theme.lines import BLANK, Line, Piece, escape_line, wrap
 
 UNDO = "undo"
-"""Answer of the dialog where the last verdict is to be taken back."""
+"""Answer of the dialog where the last label is to be taken back."""
 
 
 class QueueEndDialog(Dialog):
@@ -80,7 +80,7 @@ class QueueEndDialog(Dialog):
         self.dismiss(name)
 
     def action_undo_last_verdict(self) -> None:
-        """Answer that the last verdict is to be taken back."""
+        """Answer that the last label is to be taken back."""
         self.dismiss(UNDO)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -286,7 +286,7 @@ class QueuesScreen(FaithScreen):
             self.start.resume_or_offer_repeats(self.session.run, self.rows)
 
     def make_reviewer_pieces(self) -> tuple[Piece, ...]:
-        """Say who reviews: progress is that person's."""
+        """Say who reviews: progress is that reviewer's."""
         if self.session.is_read_only:
             return super().make_reviewer_pieces()
         return (Piece("done = labelled by ", "quiet"), escape_line(self.session.reviewer, limit=40))

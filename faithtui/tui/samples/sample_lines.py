@@ -47,7 +47,7 @@ DESIGNS = {
 _SHARES = (0.5, 0.8, 0.9)
 """Shares whose interval is foreseen."""
 _STRATA_TELLING_JUDGE = frozenset({"verdict", "disagreement", "flip"})
-"""What strata are made of that tells the judge's word."""
+"""What strata are made of that shows the judge's verdict."""
 _NEAR_WHOLE = 0.01
 """How near to a whole number a reciprocal is to be said as one: 0.33 is 1 in 3 no more."""
 _MOST_SHARES = 6
@@ -61,7 +61,7 @@ _EARLIER_DECISIONS = {"calm": "pass", "alarmed": "fail"}
 
 
 def format_minutes(seconds: float | None) -> str:
-    """Write a span as people plan it: `1 min`, `15 min`, `2 h 5 min`."""
+    """Write a span as users read it: `1 min`, `15 min`, `2 h 5 min`."""
     if seconds is None:
         return fmt.NONE
     whole = max(1, math.ceil(seconds / 60)) if seconds > 0 else 0
@@ -100,7 +100,7 @@ WHY_QUEUES = (
 
 
 def describe_labels_needed(progress: QueueProgress, *, has_room: bool = False) -> str:
-    """Say how many labels are still to come, and with room for it by what that is told.
+    """Say how many labels are still to come, and with room for it by what that is known.
 
     A report, which weighs claims without a label too, may say another number.
     """
@@ -206,7 +206,7 @@ def queue_detail_lines(
         facts.append(("decided", escape_line(decided, "strong", limit=60)))
     lines += _fact_lines(facts, width)
     if row.kind is SampleKind.SAMPLE and strata:
-        # Where few claims are left, how far each stratum is would tell which of them comes next.
+        # Where few claims are left, how far each stratum is would reveal which of them comes next.
         hidden = (
             row.blind
             and row.remaining > 0
@@ -284,7 +284,7 @@ def _strata_lines(strata: Sequence[StratumRow], width: int, *, hidden: bool) -> 
     Args:
         strata: The strata.
         width: Cells of a line.
-        hidden: How far each one is must not be told.
+        hidden: How far each one is must not be shown.
     """
     room = max(8, width - 42)
     head = _stratum_columns(room, "stratum", "have", "drawn", "labelled", "weight now → end")
@@ -358,7 +358,7 @@ def format_sample_preview_lines(
         strata: What would be drawn of what.
         design: How.
         frame: Claims it is drawn from.
-        pace_s: Seconds the person takes per claim.
+        pace_s: Seconds the annotator takes per claim.
         width: Cells.
         found: What labels of these strata are expected to give; None: not known.
         basis: What that is expected from.

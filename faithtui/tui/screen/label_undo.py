@@ -27,12 +27,12 @@ class UndoneStep:
 
 
 class LabelUndo(Controller[ScreenT]):
-    """Undo and redo of this reviewer's acts; a screen binds `undo` and `redo` to keys of its own.
+    """Undo and redo of this reviewer's events; a screen binds `undo` and `redo` to keys of its own.
 
     Args:
         screen: The screen.
         show: Shows what changed, in the screen's turn.
-        is_concerned: Which acts they are about; None: all.
+        is_concerned: Which label events they are about; None: all.
     """
 
     def __init__(

@@ -28,10 +28,11 @@ class Pager(Generic[IdT, RowT]):
         ids: Identities in the order of the list.
         fetch: Reads rows by id, in any order; ids that are gone are left out.
         identity: Gives the id of a row.
-        report_failure: Told why rows could not be read: they are given as if they were gone.
-        draw_later: Told in how many seconds rows are to be drawn again that could not be read
-            because the store was locked. Until then none are fetched: who draws a list would wait
-            for the lock at each of its lines.
+        report_failure: Called with the reason when rows could not be read: they are given as if
+            they were gone.
+        draw_later: Called with the seconds after which rows are to be drawn again that could not be
+            read because the store was locked. Until then none are fetched: who draws a list would
+            wait for the lock at each of its lines.
         page: Rows per fetch.
         keep: Pages kept.
         seconds: Measures time.

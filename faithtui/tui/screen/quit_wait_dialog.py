@@ -1,4 +1,4 @@
-"""Shown while quitting waits for the answers that are on their way."""
+"""Shown while quitting waits for the answers in flight."""
 
 from collections.abc import Sequence
 

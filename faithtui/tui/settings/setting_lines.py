@@ -167,7 +167,7 @@ def value_lines(
 
 
 def format_setting_value(configured: SettingsWithOrigins, name: str) -> str:
-    """Write a value as people type it; "" for none."""
+    """Write a value as users type it; "" for none."""
     value = getattr(configured.settings, name)
     if value is None:
         return ""

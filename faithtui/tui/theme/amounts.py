@@ -1,4 +1,4 @@
-"""Amounts of money and tokens as people type them. Pure."""
+"""Amounts of money and tokens as users type them. Pure."""
 
 import re
 

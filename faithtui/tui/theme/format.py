@@ -16,7 +16,7 @@ NONE = "—"
 """No value and nothing to say about it."""
 
 HIDDEN_CELL = "▒"
-"""Stands where the judge's word is hidden."""
+"""Stands where the judge's verdict is hidden."""
 
 HIDDEN = HIDDEN_CELL * 4
 

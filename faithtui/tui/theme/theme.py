@@ -1,6 +1,6 @@
 """Colours with a meaning. A letter always says the same, so nothing is lost without them.
 
-The colours of verdicts differ in lightness as well as in hue, for people who do not tell red from
+The colours of verdicts differ in lightness as well as in hue, for users who do not tell red from
 green, and every text keeps a contrast of at least 4.5 on every background it stands on, 7 in the
 theme of high contrast. `tests/tui/theme/test_theme.py` computes both.
 """

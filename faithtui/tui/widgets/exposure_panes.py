@@ -1,4 +1,4 @@
-"""Panes that tell which of their entries were on the screen.
+"""Panes that report which of their entries were on the screen.
 
 What was only listed was not seen: whoever has had the judge's verdict on a conversation in view is
 not blind there any more, and that must be said of no more conversations than it is true of.
@@ -15,7 +15,7 @@ from faithtui.tui.widgets.scroll_pane import Builder, Pane, RowPane
 
 
 class ExposurePane(Pane):
-    """A pane that tells, once each, which entries were drawn."""
+    """A pane that reports, once each, which entries were drawn."""
 
     @dataclass
     class RowsSeen(Message):

@@ -80,7 +80,7 @@ class FilterInput(PlainInput):
             self.cursor_position = len(found)
 
     def action_cancel_filter(self) -> None:
-        """Tell that what was typed is not wanted."""
+        """Report that what was typed is not wanted."""
         self.post_message(FilterBar.FilterCancelled())
 
 
@@ -189,7 +189,7 @@ class FilterBar(Horizontal):
 
     @on(Input.Submitted)
     def submit_filter(self, event: Input.Submitted) -> None:
-        """Tell at once."""
+        """Report at once."""
         event.stop()
         self._post_filter(kept=True)
 

@@ -71,7 +71,7 @@ class PlainInput(Input):
             self.replace(text[:room], *self.selection)
 
     def on_blur(self) -> None:
-        """Tell that the keys go elsewhere."""
+        """Report that the keys go elsewhere."""
         if self.app.app_focus:
             self.post_message(self.FocusMoved(self))
 

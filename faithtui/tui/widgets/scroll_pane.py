@@ -378,7 +378,7 @@ class RowPane(Pane):
         return 1 + max((row for row in list_rows(self._lines) if row is not None), default=-1)
 
     def move_to(self, row: int) -> None:
-        """Choose an entry without telling anybody, and make it seen."""
+        """Choose an entry without a message, and make it seen."""
         before = self.cursor
         self.set_reactive(RowPane.cursor, row)
         self._redraw_moved_cursor(before)
@@ -408,7 +408,7 @@ class RowPane(Pane):
         )
 
     def watch_cursor(self, old: int, new: int) -> None:
-        """Draw the entries concerned, make the chosen one seen, and tell."""
+        """Draw the entries concerned, make the chosen one seen, and report it."""
         self._redraw_moved_cursor(old)
         self.report_move(new)
 
@@ -417,7 +417,7 @@ class RowPane(Pane):
         self._reveal_cursor()
 
     def report_move(self, row: int) -> None:
-        """Tell that another entry was chosen."""
+        """Report that another entry was chosen."""
         self.post_message(self.Moved(self, row))
 
     def action_down(self) -> None:
@@ -445,7 +445,7 @@ class RowPane(Pane):
         self._move_cursor(self.row_count)
 
     def action_choose(self) -> None:
-        """Tell that the chosen entry is to be opened."""
+        """Report that the chosen entry is to be opened."""
         if self.row_count:
             self.post_message(self.Chosen(self, self.cursor))
 

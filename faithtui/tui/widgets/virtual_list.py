@@ -145,7 +145,7 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         self.border_title = Content(title)
 
     def show(self, source: RowSource[RowT], cursor: int, *, title: str | None = None) -> None:
-        """Draw other rows and choose one, without telling anybody."""
+        """Draw other rows and choose one, without a message."""
         had_rows, self._source = len(self._source) > 0, source
         self._ready = True
         if had_rows != (len(source) > 0):
@@ -238,7 +238,7 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         return drawn, base
 
     def watch_cursor(self, old: int, new: int) -> None:
-        """Draw the rows concerned, make the chosen one seen, and tell."""
+        """Draw the rows concerned, make the chosen one seen, and report it."""
         for row in (old, new):
             self.refresh_line(row + 1)  # below the headings
         self._scroll_to_cursor()
@@ -266,7 +266,7 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         self.action_step(len(self._source) if last else -len(self._source))
 
     def action_choose(self) -> None:
-        """Tell that the chosen row is to be opened."""
+        """Report that the chosen row is to be opened."""
         if not self._ready:
             self._run_after_first_rows(self.action_choose)
         elif not len(self._source) and self._empty_choice is not None:

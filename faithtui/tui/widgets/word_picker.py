@@ -241,7 +241,7 @@ class WordPicker(Pane):
         self._redraw()
 
     def action_report_selection(self) -> None:
-        """Tell what is selected; nothing where the mouse has just taken it."""
+        """Report what is selected; nothing where the mouse has just taken it."""
         found = None if self._is_drag_taken else self.selection
         if found is not None:
             self.post_message(self.Selected(self, *found))

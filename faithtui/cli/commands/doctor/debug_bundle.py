@@ -39,7 +39,7 @@ _SAFE_SETTINGS: Final = (
     "tokens_per_minute",
     "timeout_s",
 )
-"""Settings whose values are told; of the others only where they come from."""
+"""Settings whose values are shown; of the others only where they come from."""
 
 _PACKAGES: Final = re.compile(
     r"^(faithtui|textual|rich|sqlmodel|sqlalchemy|alembic|pydantic(-core)?|typer|openai|anthropic"

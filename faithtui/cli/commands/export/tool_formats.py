@@ -111,7 +111,7 @@ def _write_export_files(exporter: "RunExporter", order: RunExportOrder) -> Seque
 
 
 def _print_left_out_counts(exporter: "RunExporter", what: str) -> None:
-    """Tell what was left out, and why."""
+    """Report what was left out, and why."""
     from faithtui.engine.exports.run_exports import NEEDED_IDS
 
     counts = exporter.counts

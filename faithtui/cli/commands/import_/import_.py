@@ -37,7 +37,7 @@ _MOST_KEYS = 20
 """Lines on keys that nobody understood; spans may have hundreds of attributes of an application."""
 
 MOST_PRINTED = 10_000
-"""Refused lines that are told one by one, all that an import keeps; the rest is counted."""
+"""Refused lines that are reported one by one, all that an import keeps; the rest is counted."""
 
 
 def import_(

@@ -91,7 +91,7 @@ def probe(
 
 
 def _read_labelled_claims_of_run(run: str, store: Path | None) -> "tuple[LabelledClaim, ...]":
-    """Read the claims of a run that annotators gave a verdict on.
+    """Read the claims of a run with human labels.
 
     Raises:
         ConfigError: There are none.

@@ -1,4 +1,4 @@
-"""What a person says of a claim besides a verdict: flags, notes, evidence, missed claims."""
+"""What an annotator marks on a claim besides a label: flags, notes, evidence, missed claims."""
 
 from faithtui.cli.commands.label.line_context import LineContext
 from faithtui.cli.commands.label.line_marks import (

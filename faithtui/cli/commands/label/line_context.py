@@ -1,4 +1,4 @@
-"""What the parts of line mode share: the store, the queue, the person and the terminal."""
+"""What the parts of line mode share: the store, the queue, the annotator and the terminal."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class LineContext:
         mark: LabelMark | None = None,
         evidence: tuple[MarkedPassage, ...] = (),
     ) -> None:
-        """Store what was said of a claim besides a verdict."""
+        """Store what is marked on a claim besides a label."""
         self.store.reviews.append_label_event(
             claim,
             self.reviewer,

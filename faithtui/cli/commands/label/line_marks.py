@@ -26,12 +26,12 @@ def find_quote_in_answer(served: ServedClaim, quote: str) -> Span | None:
 
 
 def is_answer_declared_complete(served: ServedClaim) -> bool:
-    """Whether the person said that the answer's claims are all known."""
+    """Whether the annotator said that the answer's claims are all known."""
     return any(each.turn == served.claim.turn and each.is_mine for each in served.view.complete)
 
 
 def format_evidence_and_missed_lines(served: ServedClaim) -> list[str]:
-    """Say what the person marked for this claim and added to its answer."""
+    """Say what the annotator marked for this claim and added to its answer."""
     mine, turn = served.claim.mine, served.claim.turn
     by_hash = {each.document.hash: each.document for each in served.passages}
     lines: list[str] = []

@@ -1,7 +1,7 @@
 """Labelling line by line: one claim, one prompt, one typed line.
 
-The same queue, the same store and the same acts as in the app. An answer is on the disk before the
-next prompt, so that neither Ctrl-C nor the end of the input loses any.
+The same queue, the same store and the same label events as in the app. An answer is on the disk
+before the next prompt, so that neither Ctrl-C nor the end of the input loses any.
 """
 
 from faithtui.cli.commands.label.claim_remarks import ClaimRemarks
@@ -28,25 +28,25 @@ CODE_KEYS = frozenset(str(number) for number in range(1, len(REASON_CODES) + 1))
 
 
 class LineMode:
-    """A person who works through a queue line by line."""
+    """An annotator who works through a queue line by line."""
 
     def __init__(self, context: LineContext) -> None:
-        """Take the queue up where the person left it."""
+        """Take the queue up where the annotator left it."""
         self.context = context
         self.queue = LineQueue(context)
         self.remarks = ClaimRemarks(context, self.queue)
         self.error: FaithtuiError | None = None
         """What kept something from being saved, last."""
         self._last_verdict: LabelEvent | None = None
-        """The last verdict, for codes and doubts."""
+        """The last label, for codes and doubts."""
         self._labelled: set[ClaimId] = set()
         self._is_unsure = False
-        """The last verdict was marked as unsure."""
+        """The last label was marked as low confidence."""
         self._saved = 0
         """Verdicts that were saved."""
 
     def run(self) -> None:
-        """Ask until the queue is through, the person quits or the input ends."""
+        """Ask until the queue is through, the annotator quits or the input ends."""
         self.queue.serve_next_claim_or_say_queue_is_done()
         while True:
             self.context.output.print_prompt("answer")
@@ -145,7 +145,7 @@ class LineMode:
             verdict=verdict,
             saw_judge=act.saw_judge,
             **({} if before is None else {"replaced": before}),
-            # `agreed` would tell what a hidden judge said.
+            # `agreed` would reveal what a hidden judge said.
             **({"action": act.action.value} if served.shown else {}),
         )
         self.queue.position.mark_answered(act.claim)

@@ -1,4 +1,4 @@
-"""The queue of line mode: which claim is asked about, and how far the person is."""
+"""The queue of line mode: which claim is asked about, and how far the annotator is."""
 
 import time
 from collections.abc import Callable
@@ -29,12 +29,12 @@ class LineQueue:
     _served_at: float = 0.0
 
     def __post_init__(self) -> None:
-        """Take the queue up where the person left it."""
+        """Take the queue up where the annotator left it."""
         self.reload_reviewer_position_in_queue()
 
     @property
     def open_count(self) -> int:
-        """Claims of the queue that are still to be answered."""
+        """Claims of the queue that are still to be labelled."""
         return len(self.context.queue.entries) - len(self.position.answered_claims)
 
     def count_seconds_since_shown(self) -> float:
@@ -42,7 +42,7 @@ class LineQueue:
         return max(0.0, self.seconds() - self._served_at)
 
     def reload_reviewer_position_in_queue(self) -> None:
-        """Read how far the person is."""
+        """Read how far the annotator is."""
         here = self.position.current_place if self.served is not None else -1
         self.position = load_queue_position(
             self.context.store, self.context.queue, self.context.reviewer

@@ -1,4 +1,4 @@
-"""A claim in words, line by line, for people who do not look at a screen.
+"""A claim in words, line by line, for users who do not look at a screen.
 
 No cursor movement, no colours, each line with its name in front. What is not in the view that comes
 in cannot come out: of a blind claim the view holds nothing of the judge.
@@ -138,7 +138,7 @@ def _wrap_paragraphs(name: str, text: str) -> list[str]:
 
 
 def format_judge_verdict_lines(served: ServedClaim) -> list[str]:
-    """Say what the judge said of the claim; only for those who may know."""
+    """Show the verdict on the claim; only for those who may know."""
     judge, labels = served.claim.first_window_verdict, served.spec.labels
     lines = wrap_with_name_before(
         "judge", fmt.describe_label(judge.label, labels, served.view.run.spec.judge)
@@ -178,7 +178,7 @@ def list_key_explanations(spec: MetricSpec) -> list[str]:
 
 
 def format_label_event(act: LabelEvent) -> str:
-    """Name an act that was taken back."""
+    """Name a label event that was taken back."""
     if act.verdict is not None:
         return f"the verdict {act.verdict}"
     if act.action is Action.CODED:
@@ -214,7 +214,7 @@ def _format_passages_of_claim(served: ServedClaim) -> list[str]:
 
 
 def _format_own_earlier_verdict_lines(claim: ClaimView) -> list[str]:
-    """Say what the person said before, as far as that may be told."""
+    """Show the earlier label, as far as that may be shown."""
     mine = claim.mine
     if mine is None:
         return []

@@ -28,7 +28,7 @@ from faithtui.tui.samples.queue import ClaimQueue, make_sample_queue
 
 @dataclass(frozen=True, slots=True)
 class QueueRequest:
-    """What a person asked to label."""
+    """What an annotator asked to label."""
 
     sample: str | None
     """The number of a sample, or one of `NEW_SAMPLES`; None: the newest with something left."""

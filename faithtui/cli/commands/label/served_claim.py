@@ -1,4 +1,4 @@
-"""The claim that line mode asks about, with no more of the judge than the person may see."""
+"""The claim that line mode asks about, with no more of the judge than the annotator may see."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ class ServedClaim:
 
     @property
     def has_seen_judge_verdict(self) -> bool:
-        """Whether the person has seen the judge's verdict, here or elsewhere."""
+        """Whether the annotator has seen the judge's verdict, here or elsewhere."""
         return self.shown or self.claim.seen
 
     @property
@@ -59,21 +59,21 @@ def read_served_claim(
     claim: ClaimId,
     revealed: Collection[ClaimId],
 ) -> ServedClaim:
-    """Read a claim as a person may see it.
+    """Read a claim as an annotator may see it.
 
     Args:
         store: Where it is.
         queue: The queue that it is served from.
-        reviewer: The person.
+        reviewer: The annotator.
         item: The conversation as a run judged it.
         claim: The claim.
-        revealed: Claims whose verdicts the person may see though the queue is blind.
+        revealed: Claims whose verdicts the annotator may see though the queue is blind.
     """
     view = store.runs.read_conversation_for_review(item, reviewer)
     spec = get_metric_spec(view.run.spec)
     own = next(each.mine for each in view.claims if each.id == claim)
     if queue.blind:
-        # A claim that is asked again is hidden again, however it was answered.
+        # A claim that is asked again is hidden again, however it was labelled.
         asked = _remove_own_verdict_from_view(view, claim)
         view = hide_judge_verdicts(asked, revealed=revealed, sample=queue.sample)
     found = next(each for each in view.claims if each.id == claim)
@@ -94,7 +94,7 @@ def read_served_claim(
 
 
 def _remove_own_verdict_from_view(view: ReviewView, claim: ClaimId) -> ReviewView:
-    """Take out the verdict that the person gave on a claim; the note and the flag stay."""
+    """Take out the label that the annotator gave to a claim; the note and the flag stay."""
     return replace(
         view,
         claims=tuple(

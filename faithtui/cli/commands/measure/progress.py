@@ -11,7 +11,7 @@ from faithtui.engine.shards.shard_worker import ShardOutcome
 
 
 class ShardProgressLine:
-    """Told the totals of each shard; draws those of all."""
+    """Called with the totals of each shard; draws those of all."""
 
     def __init__(
         self, out: TextIO | None = None, clock: Callable[[], float] = time.monotonic
@@ -48,7 +48,7 @@ class ShardProgressLine:
     def __call__(self, outcome: ShardOutcome) -> None:
         """Take the totals of a shard."""
         known = self._latest.get(outcome.shard)
-        if known is None or not known.is_whole:  # what was on its way may come later
+        if known is None or not known.is_whole:  # a reply in flight may come later
             self._latest[outcome.shard] = outcome
         now = self._clock()
         pause = REDRAW_S if self._live else PLAIN_S

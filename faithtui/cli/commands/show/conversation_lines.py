@@ -34,7 +34,7 @@ def format_conversation_lines(view: ReviewView) -> list[str]:
     ]
     if item.reason:
         lines.append(f"{item.state.value}: {make_visible_line(format_failure_reason(item.reason))}")
-    # What has no score for the reason above needs no second telling of it.
+    # What has no score for the reason above needs no second mention of it.
     if item.scores is not None and (item.scores.windowed.value is not None or not item.reason):
         lines.append(
             f"judge: {_format_conversation_scores(item.scores, item.windows, unit_plural)}"

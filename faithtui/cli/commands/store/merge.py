@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from faithtui.engine.review.label_bundles import MergeResult
 
 MOST_PRINTED = 1_000
-"""Refused lines, and conversations that are not here, that are told one by one."""
+"""Refused lines, and conversations that are not here, that are reported one by one."""
 _MOST_CHARACTERS = 500
-"""Characters of what is told of one of them."""
+"""Characters of what is reported of one of them."""
 _MOST_OF_NAME = 100
 """Characters of a name in it."""
 

@@ -64,7 +64,7 @@ class GateInput:
 
     @property
     def readings(self) -> RunUnits:
-        """What judge and people said."""
+        """Verdicts and human labels."""
         return self.agreement.readings
 
     @property
@@ -161,7 +161,7 @@ def make_binding(store: Store, seen: GateInput, level: ReportLevel) -> Certifica
 
 
 def hash_run_labels(seen: GateInput, level: ReportLevel) -> str:
-    """Hash what people said of a run; of a claim set, what they said of its claims alone."""
+    """Hash the human labels of a run; of a claim set, those of its claims alone."""
     is_set = seen.get_level_report(level).design.claim_set is not None
     return hash_human_labels(seen.readings.claims, () if is_set else seen.readings.answers)
 
@@ -301,7 +301,7 @@ def count_labels_by_current_guideline(store: Store, seen: GateInput) -> tuple[in
 def list_counted_opinions(
     claims: Sequence[ClaimUnit], answers: Sequence[AnswerUnit]
 ) -> list[Opinion]:
-    """List the verdicts that count."""
+    """List the labels that count."""
     return [
         *(opinion for each in claims for opinion in each.opinions),
         *(opinion for each in answers for opinion in each.opinions),

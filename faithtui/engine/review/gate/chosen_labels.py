@@ -173,7 +173,7 @@ def find_label_selection(store: Store, run: RunRow, readings: RunUnits) -> Label
     Args:
         store: Where samples and labels are.
         run: The run whose labels these are.
-        readings: What judge and people said; the design says which sample it is.
+        readings: Verdicts and human labels; the design says which sample it is.
     """
     levels = (
         _collect_counted_claims(readings, run.spec.rule),

@@ -1,8 +1,8 @@
-"""The gate: a run's agreement with people against thresholds, and certificates of it.
+"""The gate: a run's agreement with annotators against thresholds, and certificates of it.
 
-A run that people labelled is held against the thresholds itself. A run that nobody labelled can be
-held against a certificate of the same judge: the certificate brings kappa and recall, and the run's
-own share of passing claims is corrected by the accuracy that was certified.
+A run that annotators labelled is held against the thresholds itself. A run that nobody labelled can
+be held against a certificate of the same judge: the certificate brings kappa and recall, and the
+run's own share of passing claims is corrected by the accuracy that was certified.
 """
 
 from collections.abc import Callable
@@ -149,7 +149,7 @@ class GateRequest:
     idk: IdkRule | None = None
     """How `idk` is treated; None: as certified, else as a label of its own."""
     blind_only: bool | None = None
-    """Count blind verdicts only; None: as certified, else all."""
+    """Count blind labels only; None: as certified, else all."""
     sample: SampleId | None = None
     """The sample to rest on; None: the one with the most labels of those labelled in order."""
     claim_set: str | None = None

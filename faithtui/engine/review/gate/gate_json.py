@@ -6,7 +6,7 @@ from faithtui.engine.review.gate.gate import GateResult
 
 
 def gate_to_json(result: GateResult) -> dict[str, object]:
-    """Tell what came of a gate, each threshold with its figure."""
+    """Write the result of a gate, each threshold with its figure."""
     return {
         "run": result.row.id,
         "metric": result.row.spec.metric,

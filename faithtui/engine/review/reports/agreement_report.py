@@ -1,4 +1,4 @@
-"""A run's agreement with people: computed in one place, for the screen and for files."""
+"""A run's agreement with annotators: computed in one place, for the screen and for files."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -110,7 +110,7 @@ class RunAgreement:
     empty_windows: int
     """Of those, the ones without a claim."""
     newest: LabelId
-    """The newest act that is in it."""
+    """The newest event that is in it."""
     prepared: PreparedUnits
     """What the report was computed from."""
     split: Split | None = None
@@ -147,7 +147,7 @@ def compute_run_agreement(
     *,
     with_parts: bool = True,
 ) -> RunAgreement:
-    """Compare a run's judge with people, from what is stored now.
+    """Compare a run's judge with annotators, from what is stored now.
 
     Args:
         store: Where everything is.
@@ -174,7 +174,7 @@ def compute_run_agreement(
             f"the probes are of {probes.judge}, and run {row.id} was judged by {row.spec.judge}; "
             f"probe that one with `faithtui judge probe --judge {row.spec.judge}`"
         )
-    # Before the readings: an act that comes meanwhile is then read twice, and never missed.
+    # Before the readings: an event that comes meanwhile is then read twice, and never missed.
     newest = store.reviews.read_newest_event_id()
     prepared = read_weighted_run_units(store, row, wanted, split)
     readings = prepared.readings
@@ -209,7 +209,7 @@ def compute_run_agreement(
 def read_weighted_run_units(
     store: Store, row: RunRow, settings: ReportSettings, split: Split | None = None
 ) -> PreparedUnits:
-    """Read what a run's judge and people said, with the weights of the sample it rests on.
+    """Read the verdicts and human labels of a run, with the weights of the sample it rests on.
 
     Raises:
         ConfigError: A split is wanted and there is none, or no conversation has a key of metadata
@@ -242,7 +242,7 @@ def update_claim_figures_for_new_labels(store: Store, known: RunAgreement) -> Ru
     """Bring the figures of claims up to date with the labels given since, without intervals.
 
     Takes milliseconds at any size: only claims that somebody acted on since are read. Rates,
-    people, parts, scores and progress stay as they were until all is computed anew.
+    annotators, parts, scores and progress stay as they were until all is computed anew.
 
     Args:
         store: Where everything is.

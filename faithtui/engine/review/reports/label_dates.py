@@ -28,7 +28,7 @@ class LabelDates:
         return None if known is None else known.at
 
     def get_guideline(self, opinion: Opinion) -> str | None:
-        """Name the guideline in force when a verdict was given; None: it came with data without."""
+        """Name the guideline in force when a label was given; None: it came with data without."""
         known = self._get_moment(opinion)
         if known is None or (opinion.came_with_data and known.guideline is None):
             return None
@@ -44,7 +44,7 @@ class LabelDates:
         return f"{name} ({known.guideline})"
 
     def make_provenance_by_level(self, units: RunUnits) -> dict[ReportLevel, LabelProvenance]:
-        """Say it of the verdicts that count at each level; levels without any are left out."""
+        """Say it of the labels that count at each level; levels without any are left out."""
         found = {
             ReportLevel.CLAIMS: self._make_provenance(each.opinions for each in units.claims),
             ReportLevel.ANSWERS: self._make_provenance(each.opinions for each in units.answers),

@@ -1,4 +1,4 @@
-"""Two runs on the same claims, against people: what another judge or prompt changed."""
+"""Two runs on the same claims, against annotators: what another judge or prompt changed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,9 +32,9 @@ class ExclusionCounts:
     without_verdict: int
     """One of the judges said nothing."""
     unlabelled: int
-    """No verdict of people that counts."""
+    """No human label that counts."""
     unfair: int
-    """People say nobody should be judged on it."""
+    """Labelled `x`: not a fair claim."""
     outside: int
     """Labelled, and not of the sample that the figures rest on."""
     audit: int
@@ -50,7 +50,7 @@ class RunComparison:
     split: Split | None
     """The part of the conversations; None: all."""
     report: ComparisonReport
-    """On claims that both judges gave a verdict and people labelled."""
+    """On claims that both judges gave a verdict and annotators labelled."""
     design: LabelDesign
     """How the labelled claims were chosen."""
     weighed: RunId
@@ -63,7 +63,7 @@ class RunComparison:
     """Claims of run A that match none of the claim set that is held against both."""
     beyond_b: int
     in_view: int
-    """Compared claims that were labelled with a judge's word in view: they lean to that judge."""
+    """Compared claims labelled with a judge's verdict in view: they lean to that judge."""
     unverified: int
     """Compared claims that rest on labels of a bundle without a digest."""
     opening: SplitOpening | None

@@ -1,4 +1,4 @@
-"""Planning a sample from what a run's verdicts and labels say so far."""
+"""Planning a sample from a run's verdicts and labels so far."""
 
 import math
 from collections import defaultdict
@@ -136,7 +136,7 @@ class _StratumLabels:
     unfaithful: float = 0.0
     """Claims that those which say unfaithful stand for."""
     unfair: float = 0.0
-    """Claims that labels stand for which say that it is no fair claim (`x`)."""
+    """Claims that labels `x` stand for."""
 
     @property
     def unfair_share(self) -> float:

@@ -1,4 +1,4 @@
-"""Intervals that hold at every look, from a person's own labels in one queue."""
+"""Intervals that hold at every look, from an annotator's own labels in one queue."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def compute_confidence_sequences(
     store: Store, sample: SampleId, reviewer: str
 ) -> "ConfidenceSequences | None":
-    """Bound the rate and the recall of a run by a person's labels in a queue.
+    """Bound the rate and the recall of a run by an annotator's labels in a queue.
 
     Reads every verdict of the run: meant for a thread.
 

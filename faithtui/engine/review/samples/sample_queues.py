@@ -38,13 +38,13 @@ MEASURED_FROM = 10
 """Labels from which the width of an interval says more than the plan."""
 
 REPEATS = 20
-"""Own labelled claims that are asked again, unless told otherwise."""
+"""Own labelled claims that are asked again by default."""
 
 
 USUAL_SIZE = 100
-"""Claims of a sample unless told otherwise: agreement to about ±0.10 in the worst case."""
+"""Claims of a sample by default: agreement to about ±0.10 in the worst case."""
 USUAL_CONVERSATIONS = 10
-"""Conversations of a sample of whole ones, unless told otherwise."""
+"""Conversations of a sample of whole ones by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,17 +159,17 @@ def draw_and_save_run_sample(
 
 
 def estimate_seconds_per_claim(rows: Sequence[SampleRow]) -> float:
-    """Give a person's pace in seconds a claim: in the newest sample it is known from, or usual."""
+    """Give an annotator's pace in seconds a claim: of the newest sample with one, or usual."""
     return next((row.pace_s for row in rows if row.pace_s is not None), USUAL_PACE_S)
 
 
 @dataclass(frozen=True, slots=True)
 class QueueProgress:
-    """How far a person has come with a sample, and how far it is to go."""
+    """How far an annotator has come with a sample, and how far it is to go."""
 
     row: SampleRow
     compared: int
-    """Claims on which the person and the judge both gave a verdict, without those drawn to be shown
+    """Claims with the annotator's label and a verdict, without those drawn to be shown
     with the judge's, which count in no figure."""
     differ: int
     """How many of these have different ones."""
@@ -187,10 +187,10 @@ class QueueProgress:
 
 
 def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueProgress:
-    """Read how far a person has come with a sample. Meant for a thread.
+    """Read how far an annotator has come with a sample. Meant for a thread.
 
     How many labels are needed follows from the interval that a report gives kappa over the
-    person's own labels in this sample, each counted once: an estimate, not a result.
+    annotator's own labels in this sample, each counted once: an estimate, not a result.
 
     Raises:
         StoreError: There is no such sample.
@@ -215,7 +215,7 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
 
 
 LabelPair = tuple[str, str, str]
-"""Group, the person's label and the judge's, in the words of the metric."""
+"""Group, the annotator's label and the judge's, in the words of the metric."""
 
 
 def _list_human_and_judge_labels_by_group(
@@ -255,7 +255,7 @@ class QueueOutcome:
 
     progress: QueueProgress
     actions: Mapping[str, int]
-    """How many claims were answered knowing the judge's word (`shown`) and not (`blind`)."""
+    """How many claims were labelled knowing the judge's verdict (`shown`) and not (`blind`)."""
     check: SpotCheck | None
     """The decision of a spot-check; None of other samples."""
     sequences: "ConfidenceSequences | None" = None

@@ -199,7 +199,8 @@ class Exchange:
         """Find passages in what steps gave that are no retriever, where nothing else gave any.
 
         Documents under a name of theirs are taken as those beside the answer are. A list without
-        a name may be anything: it is told. What a step gave counts over what steps within it did.
+        a name may be anything: it is reported. What a step gave counts over what steps within it
+        did.
 
         Args:
             steps: All that may have given some.
@@ -469,7 +470,7 @@ def make_conversation_from_exchanges(
 
 
 def _drop_secrets_in_draft(draft: ConversationDraft, unknown: UnknownFields) -> None:
-    """Leave texts that may be secrets out of what becomes metadata; they are told as dropped.
+    """Leave texts that may be secrets out of what becomes metadata; they are reported as dropped.
 
     Messages and what tools gave are none, whatever they say.
     """

@@ -1,7 +1,7 @@
 """Keys that tracing tools write by their own schemas: read here, or left out on purpose.
 
 Of the steps of a trace, timings, costs, settings and ids mean nothing to a metric. Any other key is
-somebody's own or a misspelt one, so readers keep it and tell it.
+somebody's own or a misspelt one, so readers keep it and report it.
 
 Source: langsmith 0.15, `schemas.py`, `Run` and `Feedback`; Langfuse's API reference and its page on
 fields of blob storage exports; OpenInference `semantic_conventions.md`; OpenTelemetry semantic

@@ -1,4 +1,4 @@
-"""What records of a trace have and their tool's schema has not: told by key, kept where it is safe.
+"""What records of a trace have and their tool's schema has not: reported by key, kept if safe.
 
 Metadata goes into exports, so it must never hold a secret, nor the prompt of each call once more.
 """

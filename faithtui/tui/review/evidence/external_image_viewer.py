@@ -1,6 +1,6 @@
 """Opening images and addresses outside the terminal, with the system's own viewer.
 
-Nothing here runs by itself: only a person's key leads to it. A viewer gets no terminal, so that
+Nothing here runs by itself: only a user's key leads to it. A viewer gets no terminal, so that
 nothing it prints can reach the screen, and what is not known to be a picture is never handed on.
 """
 

@@ -1,7 +1,8 @@
-"""Writing what annotators say: how the review screen talks to the store.
+"""Writing label events: how the review screen talks to the store.
 
-An act is painted at once and called saved when the disk has it. Acts go to the store's one writer
-in the order of the keys; while any is on its way, the screen is ahead of the store.
+A label event is painted at once and called saved when the disk has it. Label events go to the
+store's one writer in the order of the keys; while any is not saved, the screen is ahead of the
+store.
 """
 
 import asyncio
@@ -30,42 +31,42 @@ ELSEWHERE = " in the conversation before"
 """Stands after what was done last once another conversation is shown."""
 
 MOST_NAMED = 3
-"""How many acts that could not be saved are named; the others are counted."""
+"""How many label events that could not be saved are named; the others are counted."""
 
 
 class LabelWriter(Controller["ReviewScreen"]):
-    """What is on its way to the store, and what follows when it is there."""
+    """What is not saved yet, and what follows when it is there."""
 
     def __init__(self, screen: "ReviewScreen") -> None:
         super().__init__(screen)
         self.pending_verdicts: dict[ClaimId, str] = {}
-        """Verdicts on their way."""
+        """Labels not saved yet."""
         self._claims_before: dict[ClaimId, ClaimView] = {}
         """Their claims as they were before, for those that cannot be saved."""
         self._labels_shown: dict[ClaimId, set[str | None]] = {}
         """Labels that the reviewer gave or saw here on claims that got a verdict here."""
         self._refused: tuple[Piece, ...] = ()
-        """Why a key was refused while an act was on its way."""
+        """Why a key was refused while a label event was being saved."""
         self._unsaved: list[str] = []
-        """Acts in words that could not be saved since something is on its way."""
+        """Label events in words that could not be saved while another is being saved."""
         self.in_flight = 0
-        """Acts on their way."""
+        """Label events not saved yet."""
         self.saves_done = asyncio.Event()
-        """Set while nothing is on its way."""
+        """Set while everything is saved."""
         self.saves_done.set()
         self._is_leaving = False
         """The last claim got its verdict: the next conversation comes once that is saved."""
         self._claim_shown_s = self.session.seconds()
         """When the chosen claim came on screen."""
         self.last_act_words = ""
-        """The last act in words."""
+        """The last label event in words."""
         self._just_saved: tuple[Piece, ...] = ()
-        """What was said of the run's last verdict, so that it is said beside what comes next."""
+        """What was said of the run's last label, so that it is said beside what comes next."""
         self._last_message: tuple[Piece, ...] = ()
         """What was said of a save in this conversation, last."""
 
     def open_next_conversation_when_saved(self) -> None:
-        """Go to the next conversation once what is on its way is saved.
+        """Go to the next conversation once everything is saved.
 
         Keys wait for it; verdicts that are typed ahead are refused when it is shown.
         """
@@ -82,11 +83,11 @@ class LabelWriter(Controller["ReviewScreen"]):
         self._claim_shown_s = self.session.seconds()
 
     def set_last_event_text(self, words: str) -> None:
-        """Name the act that was the last one, for the pane of the verdict."""
+        """Name the label event that was the last one, for the pane of the verdict."""
         self.last_act_words = words
 
     def take_last_saved_message(self) -> tuple[Piece, ...]:
-        """Give what was said of the run's last verdict, once."""
+        """Give what was said of the run's last label, once."""
         message, self._just_saved = self._just_saved, ()
         return message
 
@@ -101,7 +102,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         return claim.seen or shown or view is None or claim.id not in view.hidden
 
     def save_verdict(self, claim: ClaimView, verdict: str, code: str | None = None) -> None:
-        """Save a verdict of one's own."""
+        """Save a label of one's own."""
         view, queue = self.screen.view, self.session.claim_queue
         if view is None:
             return
@@ -160,7 +161,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         code: str | None = None,
         mark: LabelMark | None = None,
     ) -> None:
-        """Save an act that is no verdict of one's own."""
+        """Save a label event that is no label of one's own."""
         if verdict is not None:
             self._remember_pending_verdict((claim,), verdict)
         self.submit_event(
@@ -195,7 +196,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         return queue.sample if queue is not None and claim.id in queue.place else None
 
     def get_seconds_claim_shown(self) -> float:
-        """Tell for how many seconds the chosen claim has been on screen."""
+        """Say for how many seconds the chosen claim has been on screen."""
         return max(0.0, self.session.seconds() - self._claim_shown_s)
 
     def submit_event(
@@ -206,7 +207,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         *args: object,
         **kwargs: Any,
     ) -> None:
-        """Hand an act on claims to the writer and wait for it elsewhere."""
+        """Hand a label event on claims to the writer and wait for it elsewhere."""
         if not self.in_flight:
             self._unsaved.clear()
         future = self.session.store.submit(write, *args, **kwargs, urgent=True, durable=True)
@@ -253,7 +254,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         return (Piece(words, "warn"), Piece(" · "))
 
     def _show_saved_and_reload(self, words: str, conversation: str) -> None:
-        """Say that an act is safe, and show what it did to the scores."""
+        """Say that a label event is safe, and show what it did to the scores."""
         moment = fmt.format_time(self.session.now())
         pieces: tuple[Piece, ...] = (Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
         if conversation != self._name_conversation():
@@ -321,7 +322,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self.last_act_words = "" if not words or words.endswith(ELSEWHERE) else words + ELSEWHERE
 
     def _reload_when_all_saved(self) -> None:
-        """Read again when nothing is on its way any more."""
+        """Read again when everything is saved."""
         self.in_flight -= 1
         if self.in_flight:
             return

@@ -161,7 +161,7 @@ class ClaimInput(PlainInput):
         """What was typed is not wanted."""
 
     def action_drop(self) -> None:
-        """Tell that what was typed is not wanted."""
+        """Report that what was typed is not wanted."""
         self.post_message(self.Dropped())
 
 

@@ -48,5 +48,5 @@ class NoteLine(NoteInput):
         self.placeholder = "enter saves it, escape drops it"
 
     def action_drop(self) -> None:
-        """Tell that what was typed is not wanted."""
+        """Report that what was typed is not wanted."""
         self.post_message(self.Dropped())

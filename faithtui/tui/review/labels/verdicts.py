@@ -52,11 +52,11 @@ class Verdicts(Controller["ReviewScreen"]):
     def __init__(self, screen: "ReviewScreen") -> None:
         super().__init__(screen)
         self.last_verdict: LastVerdict | None = None
-        """The verdict given last, while one has not moved elsewhere since."""
+        """The label given last, while one has not moved elsewhere since."""
         self.verdict_to_repeat: LastVerdict | None = None
-        """The verdict given last."""
+        """The label given last."""
         self.was_given_in_bulk = False
-        """Whether the verdict given last is that of a range, while one has not moved since."""
+        """Whether the label given last is that of a range, while one has not moved since."""
         self.pending_flags: dict[ClaimId, bool] = {}
         """Flags that the conversation was not read with yet: the key again means the other one."""
 
@@ -68,7 +68,7 @@ class Verdicts(Controller["ReviewScreen"]):
         return parameters[0] in {key for key, _, _ in list_verdict_choices(state.spec)}
 
     def action_give_verdict(self, key: str) -> None:
-        """Give the verdict of a key, on the marked range if there is one, and go on."""
+        """Give the label of a key, on the marked range if there is one, and go on."""
         state = self.screen.review_state
         claim = self._find_drawn_claim(leads_on=True)
         if state is None or claim is None:
@@ -108,7 +108,7 @@ class Verdicts(Controller["ReviewScreen"]):
         self.screen.moves.go_on_after_verdict(claim.id)
 
     def say_key_came_too_early(self) -> None:
-        """Tell that a key came before its claim was on screen, or that there is none."""
+        """Report that a key came before its claim was on screen, or that there is none."""
         if self.screen.claim is None and not self.screen.panes.claims.is_waiting:
             self.refuse("there is nothing here to give a verdict on")
         else:
@@ -119,7 +119,7 @@ class Verdicts(Controller["ReviewScreen"]):
     def refuse_typed_ahead(self, which: str = "") -> None:
         """Drop keys that were typed before the conversation came on screen, and say so.
 
-        Reason codes and doubts stay: they may be about the verdict given last.
+        Reason codes and doubts stay: they may be about the label given last.
 
         Args:
             which: What was refused besides, to begin the sentence with.
@@ -132,7 +132,7 @@ class Verdicts(Controller["ReviewScreen"]):
             self.refuse(f"{which}typed before the claim was drawn, not saved: {typed}")
 
     def action_explain_ignored_verdict_key(self) -> None:
-        """Tell why a verdict key did nothing."""
+        """Say why a verdict key did nothing."""
         state = self.screen.review_state
         if state is None or state.claim is None:
             self.refuse("there is nothing here to give a verdict on")
@@ -144,7 +144,7 @@ class Verdicts(Controller["ReviewScreen"]):
             self.refuse(f"{state.spec.title} has no verdict on this key: its keys are {keys}")
 
     def action_repeat_verdict(self) -> None:
-        """Give the verdict and the code that were given last."""
+        """Give the label and the code that were given last."""
         claim = self._find_drawn_claim(leads_on=True)
         if claim is None:
             return
@@ -157,7 +157,7 @@ class Verdicts(Controller["ReviewScreen"]):
             )
 
     def action_accept_judge_verdict(self) -> None:
-        """Take over the judge's verdict; it is no verdict of one's own."""
+        """Take over the judge's verdict; it is no label of one's own."""
         claim = self._find_drawn_claim(leads_on=True)
         if claim is None:
             return
@@ -290,7 +290,7 @@ class Verdicts(Controller["ReviewScreen"]):
         code: str | None = None,
         mark: LabelMark | None = None,
     ) -> None:
-        """Save an act on a claim that may not be the one on screen."""
+        """Save a label event on a claim that may not be the one on screen."""
         self.screen.writer.set_last_event_text(words)
         self.screen.writer.submit_event(
             [found.claim],
@@ -314,7 +314,7 @@ class Verdicts(Controller["ReviewScreen"]):
             self.verdict_to_repeat = changed
 
     def forget_last_verdict(self, *, in_bulk: bool = False) -> None:
-        """Let codes be about the chosen claim again: one moved, or the last verdict is none.
+        """Let codes be about the chosen claim again: one moved, or the last label is none.
 
         Args:
             in_bulk: Whether it is none because a range was given one.

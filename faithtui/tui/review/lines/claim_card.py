@@ -42,8 +42,8 @@ def claim_card_lines(
     Beside the answer, in which these words are marked, it is enough to say what the claim adds. The
     words that the best passage contradicts or does not have are marked in it.
 
-    Whether words were added is not said while the judge is hidden: it would tell which claims look
-    wrong.
+    Whether words were added is not said while the judge is hidden: it would reveal which claims
+    look wrong.
     """
     if claim is None:
         return [make_line(Piece(" nothing chosen", "quiet"))]

@@ -123,7 +123,7 @@ def no_claims_lines(
 def claim_verdict_by_window_lines(
     claim: ClaimView, view: ReviewView, labels: LabelSet, width: int
 ) -> list[Line]:
-    """Say what makes it one claim, and list the judge's word in each window that holds it."""
+    """Say what makes it one claim, and list the judge's verdict in each window that holds it."""
     kind = {
         "claim": f"turn {claim.turn + 1} makes it in the same words",
         "statement": f"P{claim.document} says it in the same words",

@@ -370,7 +370,7 @@ def list_uncovered_facts(
 
     Returns:
         () while a long conversation is still being compared, and while anything is hidden: what
-        looks wrong would tell what the judge may have got wrong.
+        looks wrong would reveal what the judge may have got wrong.
     """
     facts = () if view.is_blind or not read.is_filled else read.lost.get(document, ())
     if not facts:
@@ -503,7 +503,7 @@ def highlight_unsupported_words(claim: ClaimView, best: RankedPassageView | None
 
 
 def is_match_hidden(claim: ClaimView | None, view: ReviewView) -> bool:
-    """Whether what a passage has of a claim would tell its hidden verdict.
+    """Whether what a passage has of a claim would reveal its hidden verdict.
 
     The embedded judge decides by little else.
     """

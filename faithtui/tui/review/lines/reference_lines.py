@@ -94,7 +94,7 @@ def reference_lines(
 
 
 def are_references_hidden(view: ReviewView, claim: ClaimView | None) -> bool:
-    """Tell whether what a claim is checked against is kept from the reviewer.
+    """Say whether what a claim is checked against is kept from the reviewer.
 
     What the judge named for a claim that is open says nothing of one that is not, but what it drew
     from the passages is its work too.

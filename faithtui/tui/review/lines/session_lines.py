@@ -22,7 +22,7 @@ class SessionFacts:
     progress: QueueProgress | None = None
     """Of the sample that is worked through."""
     repeats: Sequence[RepeatedLabel] = ()
-    """The annotator's own second verdicts."""
+    """The annotator's own second labels."""
 
 
 def describe_session_progress(

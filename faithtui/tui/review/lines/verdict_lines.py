@@ -51,7 +51,7 @@ class VerdictView:
     per_interaction: bool
     """Show scores in which each interaction counts once, not once per window."""
     last_act_words: str
-    """The last act in words; "" for none yet."""
+    """The last label event in words; "" for none yet."""
     keys: KeyNames = field(default_factory=lambda: KeyNames({}))
     """What keys are called."""
     asked_again: tuple[FreshVerdict, ...] = ()
@@ -59,12 +59,12 @@ class VerdictView:
 
     @property
     def label_set(self) -> LabelSet:
-        """What judge and people can say."""
+        """The labels that judge and annotators can give."""
         return self.spec.labels
 
 
 def list_verdict_choices(spec: "MetricSpec") -> tuple[tuple[str, str, str], ...]:
-    """List what a person can say: key, label and meaning."""
+    """List the labels that an annotator can give: key, label and meaning."""
     own = tuple(
         (key, label.name, label.meaning)
         for key, label in zip(VERDICT_KEYS, spec.labels.labels, strict=False)
@@ -87,7 +87,7 @@ def uses_strip_layout(width: int, height: int) -> bool:
 
 
 def score_pieces(shown_view: VerdictView, *, is_brief: bool = False) -> list[Piece]:
-    """Say the scores, the judge's and where they differ people's.
+    """Show the scores: the judge's and, where they differ, those with overrides.
 
     Args:
         shown_view: What is drawn.
@@ -203,7 +203,7 @@ def _is_judge_verdict_hidden(shown_view: VerdictView, claim: ClaimView) -> bool:
 
 
 def _label_remark_pieces(claim: ClaimView) -> list[Piece]:
-    """Tell what belongs to the reviewer's verdict: code, doubt, flag, put off, no reading."""
+    """Show what belongs to the reviewer's label: code, doubt, flag, skip, whether it counts."""
     mine = claim.mine
     if mine is None:
         return []
@@ -292,7 +292,7 @@ def _other_reviewer_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Pi
 
 
 def _other_metric_verdict_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Piece]:
-    """Tell of a word of the reviewer's that this metric has no meaning for."""
+    """Report a label of the reviewer that this metric has no meaning for."""
     if (
         claim.mine is None
         or claim.mine.verdict is None
