@@ -1,11 +1,14 @@
 """Terms that users read are in docs/glossary.md, and words that nobody knows are nowhere.
 
 What a user reads: README.md, the pages of docs/ (decisions are history), the help of commands, and
-the strings of the package: messages, screens, reports.
+the strings of the package: messages, screens, reports. What a developer reads: its docstrings and
+comments.
 """
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,6 +57,12 @@ MEANT = (
     "merge those of people you trust",
     "the words people use",
     "How people decided earlier cases",  # the prompt: another text would need new stored replies
+    # The word of a filter that stands before the cursor.
+    "last word of a filter",
+    "last word of a text",
+    "last word may",
+    "Complete the last word",
+    "Go to the last word",  # of a text in which words are chosen
 )
 """Where such a word means what it says."""
 
@@ -94,6 +103,32 @@ def strings(path: Path) -> Iterator[str]:
             yield node.value
 
 
+def docstrings_and_comments(path: Path) -> Iterator[str]:
+    """Give the docstrings of a module, fields' included, then its comments.
+
+    Comments on consecutive lines are one text.
+    """
+    text = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
+            yield node.value.value
+    if "#" not in text:  # most modules: reading tokens takes long
+        return
+    lines = [""]
+    last = 0
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            if token.start[0] != last + 1:
+                lines.append("")
+            lines[-1] += token.string.lstrip("#") + " "
+            last = token.start[0]
+    yield from lines
+
+
 def avoided(text: str) -> list[str]:
     """Name the words to avoid in a text, with what to say."""
     text = NAMED.sub("", " ".join(text.split()))
@@ -127,6 +162,27 @@ def test_no_string_of_the_package_has_a_word_to_avoid() -> None:
         for each in avoided(" | ".join(text for text in strings(path) if not NAMES.fullmatch(text)))
     ]
     assert found == []
+
+
+def test_no_docstring_or_comment_of_the_package_has_a_word_to_avoid() -> None:
+    found = [
+        f"{path.relative_to(PACKAGE)}: {each}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for each in avoided(" | ".join(docstrings_and_comments(path)))
+    ]
+    assert found == []
+
+
+def test_docstrings_and_comments_are_read_across_lines(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text(
+        '"""Questions in the\nair."""\n\n# What people\n# said.\nx = "people"  # put off\n',
+        encoding="utf-8",
+    )
+    found = avoided(" | ".join(docstrings_and_comments(module)))
+    assert [each.partition(" (")[0] for each in found] == [
+        *("'in the air'", "'What people said'", "'people'", "'put off'"),
+    ]
 
 
 def test_a_word_to_avoid_is_found_across_lines_and_in_any_case() -> None:
