@@ -39,7 +39,7 @@ from tests.tui.driving import (
 
 SLOW = frozenset({
     "sqlmodel", "sqlalchemy", "alembic", "openai", "anthropic", "pydantic", "numpy", "scipy",
-    "pandas", "sklearn", "rapidfuzz", "typer", "httpx", "sentencex",
+    "pandas", "sklearn", "rapidfuzz", "typer", "httpx2", "sentencex",
     "faithtui.cli.main", "faithtui.domain.integrity.findings", "faithtui.domain.text.evidence",
     "faithtui.judges.base", "faithtui.metrics.registry", "faithtui.store.schema.tables",
     "faithtui.store.records",
@@ -49,7 +49,7 @@ SLOW = frozenset({
 NEVER_FOR_LABELS = frozenset({
     "alembic", "anthropic", "duckdb", "genai_prices", "httpx2", "keyring", "numpy", "openai",
     "pyarrow", "scipy", "sklearn", "typer",
-    "faithtui.agreement.report.report", "faithtui.judges.embedded.judge",
+    "faithtui.agreement.report.report", "faithtui.judges.embedded.embedded_judge",
 })  # fmt: skip
 """What figures, live judges, migrations and commands need: it would be held in memory."""
 
