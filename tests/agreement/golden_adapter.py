@@ -35,9 +35,7 @@ def evaluate(
         raise InputError(f"expected fields with a kind, not {input!r}", field="input")
     given = _Parameters(params or {})
     result = entries[statistic](input, given)
-    unknown = given.keys() - given.read
-    # A result without a value may come before all parameters are looked at.
-    if unknown and result.get("status") != "undefined":
+    if unknown := given.keys() - given.read:
         raise InputError(f"{statistic} has no parameter {sorted(unknown)}", field="params")
     return result
 

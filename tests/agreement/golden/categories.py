@@ -125,11 +125,12 @@ def _scott_pi(fields: Fields, params: Fields) -> Result:
     units = several_raters(fields)
     if any(sum(pattern) > 2 for pattern in units.patterns):
         raise InputError("compares two raters; these are more", field="units")
+    weights = weights_of(fields, params)
     pairs = {pattern: times for pattern, times in units.pattern_counts if sum(pattern) == 2}
     if units.rated_count and not pairs:
         return result(Reason.NO_OVERLAP)
     complete = ratings.Ratings.from_counts(units.categories, pairs)
-    return result(ratings.fleiss_kappa(complete, weights_of(fields, params)))
+    return result(ratings.fleiss_kappa(complete, weights))
 
 
 def _pabak(fields: Fields, params: Fields) -> Result:
@@ -176,10 +177,11 @@ def _detected(compute: Callable[[_Matrix], Point]) -> Entry:
     """Make an entry of a figure of a 2x2 table, positive first."""
 
     def entry(fields: Fields, params: Fields) -> Result:
+        chosen = params.get("positive")
         table = two_raters(fields)
         if isinstance(table, Reason):
             return result(table)
-        return result(compute(positive_first(fields, params, table)))
+        return result(compute(positive_first(fields, chosen, table)))
 
     return entry
 

@@ -42,9 +42,10 @@ def _wilson_interval(given: Given, params: Given) -> Result:
     k, n = read.count(given, "k"), read.count(given, "n")
     if k > n:
         raise read.refused("k", f"at most {n}", k)
+    level = read.confidence(params)
     if not n:
         return undefined(Reason.NO_ITEMS)
-    low, high = wilson_interval(k / n, n, read.confidence(params))
+    low, high = wilson_interval(k / n, n, level)
     return {"value": k / n, "ci_low": low, "ci_high": high}
 
 

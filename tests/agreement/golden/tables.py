@@ -111,14 +111,13 @@ def several_raters(fields: Fields) -> Ratings:
 
 
 def positive_first(
-    fields: Fields, params: Fields, table: ConfusionMatrix[float]
+    fields: Fields, chosen: object, table: ConfusionMatrix[float]
 ) -> ConfusionMatrix[float]:
     """Put the categories together into two, first the positive ones.
 
-    They are named by `positive`, one or a list, in the parameters or in a confusion; else the
-    first category is the positive one.
+    They are named by `chosen`, the parameter `positive`, or by that field of a confusion: one or
+    a list. Where neither names any, the first category is the positive one.
     """
-    chosen = params.get("positive")
     if chosen is None and fields["kind"] != "binary_counts":
         chosen = fields.get("positive")
     if chosen is None or fields["kind"] == "binary_counts":

@@ -56,9 +56,25 @@ def test_a_name_belongs_to_one_registry() -> None:
     assert not categories.ENTRIES.keys() & numbers.ENTRIES.keys()
 
 
-@pytest.mark.parametrize("name", ["cohen_kappa", "percent_agreement", "recall"])
-def test_a_parameter_that_a_statistic_does_not_have_is_refused(name: str) -> None:
-    table = {"kind": "confusion", "categories": ["yes", "no"], "matrix": [[5, 1], [2, 4]]}
-    evaluate(name, table, {})
-    with pytest.raises(InputError, match="has no parameter"):
-        evaluate(name, table, {"wheights": "linear"})
+@pytest.mark.parametrize("case", [pytest.param(case, id=case["id"]) for case in CASES])
+def test_a_parameter_that_a_statistic_does_not_have_is_refused(case: dict[str, Any]) -> None:
+    """Also where the input has no answer."""
+    params = {**case.get("params", {}), "wheights": "linear"}
+    with pytest.raises(InputError, match=r"has no parameter \['wheights'\]"):
+        evaluate(case["statistic"], case["input"], params)
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("scott_pi", {"weights": "linear"}),
+        ("recall", {"positive": "no"}),
+        ("cohen_kappa", {"confidence": 0.9}),
+    ],
+)
+def test_a_parameter_that_a_statistic_has_is_taken_where_there_is_no_answer(
+    name: str, params: dict[str, object]
+) -> None:
+    kind, units = ("counts", [[1, 0]]) if name == "scott_pi" else ("ratings", [["yes", None]])
+    apart = {"kind": kind, "categories": ["yes", "no"], "units": units}
+    assert evaluate(name, apart, params)["reason"] == "no_overlap"
