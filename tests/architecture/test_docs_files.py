@@ -1,6 +1,9 @@
-"""docs/architecture.md names every folder of the package, and files that are there."""
+"""docs/architecture.md names every folder; files and names that pages give are there."""
 
+import ast
+import keyword
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,6 +38,41 @@ def test_paths_of_the_checkout_that_a_page_names_are_there(path: Path) -> None:
     ):
         if not re.search(r"[A-Z*<{]", named.removesuffix("NOTICE.md").removesuffix("README.md")):
             assert (ROOT / named).exists(), named
+
+
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.stem)
+def test_modules_that_a_decision_names_are_there(path: Path) -> None:
+    for named in re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)`", path.read_text("utf-8")):
+        assert (PACKAGE / named).is_file() or (ROOT / named).is_file(), named
+
+
+NAMES_BESIDE_FILE = re.compile(r"((?:`\w+`(?:, | and )?)+) (?:\(|of |in )`((?:[\w-]+/)+\w+\.py)`")
+"""Such as: `one`, `other` and `third` of `faithtui/files.py`."""
+
+
+def list_names(tree: ast.Module) -> Iterator[str]:
+    """List what a module defines, and the words of Python that a page may point at."""
+    yield from keyword.softkwlist
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.name
+            case ast.Name(ctx=ast.Store()):
+                yield node.id
+
+
+@pytest.mark.parametrize("page", ["contributing.md", "architecture.md"])
+def test_names_that_a_page_gives_beside_their_file_are_in_it(page: str) -> None:
+    text = " ".join((ROOT / "docs" / page).read_text("utf-8").split())
+    found = NAMES_BESIDE_FILE.findall(text)
+    assert len(found) > 2
+    for names, file in found:
+        path = PACKAGE / file if (PACKAGE / file).is_file() else ROOT / file
+        known = set(list_names(ast.parse(path.read_text("utf-8"))))
+        assert set(re.findall(r"`(\w+)`", names)) <= known, file
 
 
 def test_the_page_is_read_in_ten_minutes() -> None:

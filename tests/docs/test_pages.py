@@ -164,11 +164,25 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
-def test_the_gate_page_speaks_of_the_example_of_the_agreement_page() -> None:
-    example = " ".join((DOCS / "agreement.md").read_text(encoding="utf-8").split())
-    figures = re.search(r"Kappa, which takes that off, is (\S+), .*? is wide: (\S+) to ", example)
+def read_kappa_of_example() -> tuple[str, str, str]:
+    """Read the demo's kappa with its interval from the generated part of the agreement page."""
+    example = " ".join(page("agreement.md").split())
+    figures = re.search(
+        r"Kappa, which takes that off, is (\S+), .*? is wide: (\S+) to (\S+)\. ", example
+    )
     assert figures is not None
-    kappa, low = figures.groups()
-    page = " ".join((DOCS / "gate.md").read_text(encoding="utf-8").split())
-    assert f"a kappa of {kappa} then" in page
-    assert f"and {low} is as compatible with them as {kappa}." in page
+    kappa, low, high = figures.groups()
+    return kappa, low, high
+
+
+def test_the_gate_page_speaks_of_the_example_of_the_agreement_page() -> None:
+    kappa, low, _ = read_kappa_of_example()
+    gate = " ".join(page("gate.md").split())
+    assert f"a kappa of {kappa} then" in gate
+    assert f"and {low} is as compatible with them as {kappa}." in gate
+
+
+def test_the_decision_on_the_word_engine_gives_the_kappa_of_today() -> None:
+    kappa, low, high = read_kappa_of_example()
+    decision = " ".join(page("decisions/0022-one-word-engine.md").split())
+    assert f"`faithtui demo --no-app` prints {kappa} [{low}, {high}]." in decision
