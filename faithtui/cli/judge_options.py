@@ -23,23 +23,27 @@ TemperatureOption = Annotated[
 ]
 TopPOption = Annotated[
     str | None,
-    typer.Option(metavar="P", help="Sample from the likeliest words that make up this share."),
+    typer.Option(
+        metavar="P",
+        help="Sample from the most likely tokens whose probabilities add up to P, such as 0.9.",
+    ),
 ]
 SeedOption = Annotated[str | None, typer.Option(metavar="N", help="Seed of the judge's sampling.")]
 ReasoningEffortOption = Annotated[
     str | None,
-    typer.Option(metavar="WORD", help="How much the judge thinks, such as low or high."),
+    typer.Option(metavar="WORD", help="Reasoning effort of the judge, such as low or high."),
 ]
 MaxTokensOption = Annotated[
     str | None,
     typer.Option(
         metavar="N",
-        help="Tokens one answer may have, thinking included. [as many as the question needs]",
+        help="Maximum number of tokens of one answer, including reasoning. [as many as the "
+        "question needs]",
     ),
 ]
 ExtraBodyOption = Annotated[
     str | None,
-    typer.Option(metavar="JSON", help='What else goes into each request, such as {"top_k": 1}.'),
+    typer.Option(metavar="JSON", help='Fields to add to each request, such as {"top_k": 1}.'),
 ]
 ExtraHeaderOption = Annotated[
     list[str] | None,
@@ -67,17 +71,19 @@ MetricOptionsOption = Annotated[
 ]
 AsPeerOption = Annotated[
     bool,
-    typer.Option("--as-peer", help="Score exactly as the peer does, its known faults included."),
+    typer.Option("--as-peer", help="Score exactly as the peer does, including its known faults."),
 ]
 PromptsOption = Annotated[
     Path | None, typer.Option(help="Folder with your own prompt texts.", metavar="DIR")
 ]
 ConcurrencyOption = Annotated[
-    int | None, typer.Option(metavar="N", help="Questions in flight at once. [8, or as set]")
+    int | None,
+    typer.Option(metavar="N", help="Maximum number of questions in flight. [8, or as set]"),
 ]
 BudgetUsdOption = Annotated[
-    float | None, typer.Option(metavar="USD", help="Stop before a run costs more, in dollars.")
+    float | None,
+    typer.Option(metavar="USD", help="Stop before a run costs more than this, in US dollars."),
 ]
 BudgetTokensOption = Annotated[
-    int | None, typer.Option(metavar="N", help="Stop before a run uses more tokens.")
+    int | None, typer.Option(metavar="N", help="Stop before a run uses more than N tokens.")
 ]

@@ -44,8 +44,9 @@ ImageHostsOption = Annotated[
     typer.Option(
         "--allow-image-host",
         metavar="HOST",
-        help="Send a judge the addresses of images at this host, which its provider then fetches; "
-        "`*`: at any public host; may be repeated. [as set in `image_hosts`]",
+        help="Send a judge the addresses of images at this host, which its provider then "
+        "fetches; `*` allows every public host; may be repeated. [as set in "
+        "`image_hosts`]",
     ),
 ]
 BlindOnlyOption = Annotated[
@@ -55,8 +56,8 @@ SampleOption = Annotated[
     int | None,
     typer.Option(
         metavar="ID",
-        help="The sample that the figures are based on. [of those labelled in their order, the "
-        "one with the most labels]",
+        help="The sample that the figures are based on. [among samples labelled in the "
+        "drawn order, the one with the most labels]",
     ),
 ]
 ClaimSetOption = Annotated[
@@ -64,8 +65,8 @@ ClaimSetOption = Annotated[
     typer.Option(
         "--set",
         metavar="NAME",
-        help="The claim set that the figures are about; claims that the judge worded otherwise "
-        "are matched to it.",
+        help="The claim set that the figures are about; claims that the judge worded "
+        "differently are matched to it.",
     ),
 ]
 ForceOption = Annotated[

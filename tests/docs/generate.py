@@ -69,15 +69,14 @@ NOTE = "<!-- Written by tests/docs/generate.py; change the code, not this file. 
 
 
 STREAMS = """\
-What a command prints on stdout is what it was asked for. Where nobody reads it any more, the
-command ends quietly with 141, as programs do that SIGPIPE ends: a script with `pipefail` sees
-what it sees of any other tool, and a command that was cut short does not pass for one that is
-done. Where it cannot be written, because a disk is full or stdout is closed, the command ends
-with 7 and a sentence; what it did in the store is done whole. A run waits for the replies in
-flight, and `--resume` resumes it. `faithtui gate` keeps its own codes: its
-answer is the code, which stands when nobody reads the text, and 3 says that it could not be
-written. What is said on stderr is chat, and a command goes on where that is closed or full. A
-closed stdin is an empty one."""
+Only what a command was asked for goes to stdout; messages and progress go to stderr. If the reader
+of stdout closes it, as `head` does, the command ends without a message and with 141, like a program
+that SIGPIPE ends: a script with `pipefail` notices that the output was cut short. If stdout cannot
+be written, because the disk is full or stdout is closed, the command says so and ends with 7; its
+changes to the store are complete. A run first waits for the replies in flight, and `--resume`
+continues it. `faithtui gate` keeps its own codes: its answer is the code, which also holds if
+nobody reads the text; 3 says that the text could not be written. If stderr is closed or full, a
+command continues. A closed stdin counts as empty."""
 
 
 def cli_page() -> str:
@@ -86,7 +85,7 @@ def cli_page() -> str:
     parts = [
         "# Commands",
         NOTE,
-        "Data goes to stdout, chat and progress to stderr. `--store`, `--json`, `-q`, `-v` and "
+        "Data goes to stdout, messages and progress to stderr. `--store`, `--json`, `-q`, `-v` and "
         "`--color` may stand before or after a command's name. RUN is a number from "
         "`faithtui runs`, or `last`. Terms are in the [glossary](glossary.md).",
         _help(root, "faithtui", None),

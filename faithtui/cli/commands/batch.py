@@ -96,8 +96,8 @@ def export(
 ) -> None:
     """Write the questions of a run into a file for a Batch API.
 
-    The format is that of OpenAI's Batch API, which other servers read too. The questions
-    count as asked from then on.
+    The format is that of OpenAI's Batch API, which other servers read too. From then on, the
+    questions count as asked.
 
     Example: faithtui batch export last questions.jsonl
     """

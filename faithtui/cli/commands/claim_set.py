@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 claim_set = make_command_group(
     "claim-set",
-    "Name labelled claims with their design, so that any judge can be measured on them.\n\n"
+    "Keep labelled claims with their design under a name, to measure any judge on them.\n\n"
     "Example: faithtui claim-set make NAME --sample 1",
 )
 
@@ -54,9 +54,8 @@ def make(
 ) -> None:
     """Make a claim set of a drawn sample, or a new version of it.
 
-    It keeps the claims that could be drawn, their strata and the drawn order. Without
-    --sample a set gets a new version if its labels changed; where nothing changed the
-    version stays.
+    It keeps the claims that could be drawn, their strata and the drawn order. Without --sample, the
+    set gets a new version if its labels changed; otherwise the version stays.
 
     Example: faithtui claim-set make NAME --sample 1
     """
@@ -162,9 +161,9 @@ def import_set(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Take a claim set of another store into this one, whole or not at all.
+    """Import a claim set of another store, completely or not at all.
 
-    What is in the store stays as it is; importing twice changes nothing.
+    What is already in the store stays unchanged; importing twice changes nothing.
 
     Example: faithtui claim-set import NAME.jsonl
     """

@@ -39,7 +39,7 @@ def compare(
     sample: SampleOption = None,
     claim_set: ClaimSetOption = None,
     split: SplitOption = None,
-    reviewer: Annotated[str | None, make_reviewer_option("Who looks.")] = None,
+    reviewer: Annotated[str | None, make_reviewer_option("Who compares.")] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:

@@ -37,10 +37,10 @@ def demo(
 ) -> None:
     """Open a demo project: real conversations with human labels.
 
-    The embedded judge has judged them. The project has a store of its own, which later calls
-    reuse; the summary names its file, for --store of other commands. It is not brought into a
-    store with other conversations. Where stdout is no terminal, print the summary instead of
-    opening the app.
+    The project has a store of its own, judged by the embedded judge, which later calls reuse. The
+    summary names the store's file; give it to other commands by --store. A store with other
+    conversations is refused. If stdout is not a terminal, print the summary instead of opening the
+    app.
 
     Example: faithtui demo --no-app
     """

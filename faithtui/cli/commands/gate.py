@@ -69,9 +69,9 @@ def gate(
         float | None,
         typer.Option(
             metavar="X",
-            help="Minimum of the recall of `no`, 0 to 1: of the units labelled `no` the share "
-            "that the judge calls `no`. --idk live: of all that fail in the run, as the first "
-            "sentence of a report counts.",
+            help="Minimum of the recall of `no`, 0 to 1: the share of the units labelled `no` "
+            "that the judge calls `no`. With --idk live, all labels that fail in the run "
+            "count, as in the first sentence of a report.",
         ),
     ] = None,
     min_score: Annotated[
@@ -86,15 +86,16 @@ def gate(
     max_age: Annotated[
         float | None,
         typer.Option(
-            metavar="DAYS", help="Maximum of days since the verdicts and since the newest label."
+            metavar="DAYS",
+            help="Maximum number of days since the verdicts and since the newest label.",
         ),
     ] = None,
     max_drop: Annotated[
         float | None,
         typer.Option(
             metavar="X",
-            help="Maximum by which accuracy may be below that of --against, or of the certified "
-            "run, on the labelled claims of both.",
+            help="Maximum drop of accuracy below that of the run of --against, or of the "
+            "certified run, on the labelled claims that both judged.",
         ),
     ] = None,
     against: Annotated[
@@ -117,22 +118,22 @@ def gate(
         bool,
         typer.Option(
             "--among-labelled",
-            help="Accept kappa and recall from labels that are no random sample.",
+            help="Accept kappa and recall from labels that are not a random sample.",
         ),
     ] = False,
     accept: Annotated[
         list[str] | None,
         typer.Option(
             metavar="CODE",
-            help="Accept a warning that leaves the gate undecided by its code, such as "
-            "few_conversations; may be repeated. A certificate records it. Any other code, "
-            "as few_items, is refused with the codes that can be accepted.",
+            help="Accept a warning that would leave the gate undecided, by its code, such as "
+            "few_conversations; may be repeated. A certificate records it. Any other "
+            "code, as few_items, is refused with the codes that can be accepted.",
         ),
     ] = None,
     level: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="`claims` or `answers`. [what the report speaks of first]"
+            metavar="NAME", help="`claims` or `answers`. [the one that the report shows first]"
         ),
     ] = None,
     idk: Annotated[
@@ -150,7 +151,7 @@ def gate(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Compare with this certificate; its thresholds hold unless others are named.",
+            help="Compare with this certificate; its thresholds apply unless you give others.",
         ),
     ] = None,
     write_certificate: Annotated[
@@ -167,11 +168,11 @@ def gate(
 ) -> None:
     """Exit 0 if the judge is shown to meet the thresholds, 1 if not.
 
-    A threshold is met where the lower end of the 95 % interval reaches it: exit 1 also if the
-    value does and the lower end does not. Exit 2 if labels are too few or no random sample, or
-    may not decide, as with a warning that nobody accepted; exit 3 if the run or the certificate
-    is stale or broken, and after every error, also of a mistyped option or threshold; of
-    several codes, the largest. docs/gate.md explains each threshold, docs/ci.md has a workflow.
+    A threshold is met if the lower end of the 95 % interval reaches it: exit 1 also if the value
+    does and the lower end does not. Exit 2 if the labels cannot decide: they are too few or not a
+    random sample, or a warning is not accepted. Exit 3 if the run or the certificate is stale or
+    broken, and after every error, such as a mistyped option or threshold. If several codes apply,
+    exit with the largest. docs/gate.md explains each threshold, docs/ci.md has a workflow.
 
     Example: faithtui gate last --min-kappa 0.6 --min-recall-no 0.8
     """

@@ -31,8 +31,8 @@ def guideline(
         str,
         typer.Argument(
             metavar="[ACTION]",
-            help="`show` prints the one in force, `set` puts another one in force, `history` lists "
-            "all versions. [show]",
+            help="`show` prints the current guideline, `set` replaces it, `history` lists all "
+            "versions. [show]",
             show_default=False,
         ),
     ] = "show",
@@ -41,7 +41,7 @@ def guideline(
         typer.Argument(
             parser=parse_path_as_typed,
             metavar="[FILE]",
-            help="With `set`: the text; - is stdin.",
+            help="With `set`: the file with the text; - is stdin.",
         ),
     ] = None,
     metric: Annotated[
@@ -49,7 +49,7 @@ def guideline(
         typer.Option(
             "--metric",
             metavar="METRIC",
-            help="Only the guideline of this metric, which has a default. Without it, `set` is for "
+            help="Show or set only the guideline of this metric. Without it, `set` applies to "
             "every metric.",
         ),
     ] = None,
@@ -59,7 +59,8 @@ def guideline(
 ) -> None:
     """Show or set the guideline for annotators.
 
-    Each label stores the version that was in force. A metric has a default until one is set.
+    Each label stores the version of the guideline that was current. A metric has a default
+    guideline until one is set.
 
     Example: faithtui guideline set guideline.md --metric turn-faithfulness
     """

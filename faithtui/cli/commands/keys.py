@@ -15,7 +15,7 @@ def keys(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Key map that comes with faithtui; else the one that the app begins with.",
+            help="List this built-in key map. [the one that the app starts with]",
         ),
     ] = None,
     json: JsonOption = False,

@@ -39,20 +39,29 @@ def plan(
     run: JudgedRunArgument = "last",
     rate: Annotated[
         float | None,
-        typer.Option(metavar="WIDTH", help="Half width wanted of the share that passes. [0.05]"),
+        typer.Option(
+            metavar="WIDTH",
+            help="Wanted half width of the interval of the share that passes. [0.05]",
+        ),
     ] = None,
     recall: Annotated[
-        float | None, typer.Option(metavar="WIDTH", help="Half width wanted of recall.")
+        float | None,
+        typer.Option(metavar="WIDTH", help="Wanted half width of the interval of recall."),
     ] = None,
     labels: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Instead of a half width: so many labels, and what of it."),
+        typer.Option(
+            metavar="N",
+            help="Print the half widths that N labels give, such as 200, instead of planning "
+            "for --rate or --recall.",
+        ),
     ] = None,
     stratify: Annotated[
         str,
         typer.Option(
             metavar="NAMES",
-            help="Strata made of verdict, turn, model, disagreement, flip, or several with commas.",
+            help="What strata are formed by: verdict, turn, model, disagreement or flip; "
+            "several with commas.",
         ),
     ] = "verdict",
     expect: Annotated[
@@ -65,13 +74,16 @@ def plan(
     ] = None,
     least: Annotated[
         int,
-        typer.Option(metavar="N", help="Labels of each stratum at least, or all that can count."),
+        typer.Option(
+            metavar="N",
+            help="Minimum number of labels in each stratum; in a smaller one, all that can count.",
+        ),
     ] = 10,
     design_effect: Annotated[
         float,
         typer.Option(
             metavar="FACTOR",
-            help="By how much variances are larger than those of independent claims.",
+            help="Factor by which variances exceed those of independent claims, such as 1.5.",
         ),
     ] = 1.0,
     store: StoreOption = None,
@@ -79,10 +91,11 @@ def plan(
 ) -> None:
     """Plan how many labels of each stratum a sample needs.
 
-    Gives the fewest labels, shared among strata by Neyman's allocation, that bring the
-    corrected share that passes (and recall) to a half width; with --labels, what so many
-    labels give. Prints the command that draws the sample. Draws nothing. A run drawn by
-    `faithtui sample` is refused (exit code 2): that command plans such draws.
+    Prints the smallest number of labels that reaches a half width of the corrected share that
+    passes (and of recall), and shares it among strata by Neyman's allocation; with --labels, the
+    half widths that N labels give. Prints the command that draws the sample, and draws nothing. A
+    run drawn by `faithtui sample` is refused (exit code 2): plan it with `faithtui sample
+    --precision`.
 
     Example: faithtui plan last --rate 0.04
     """

@@ -31,12 +31,14 @@ if TYPE_CHECKING:
 prompts = make_command_group(
     "prompts",
     "List, print, export and compare the prompt texts of runs.\n\n"
-    "Each run keeps its texts word for word, whatever becomes of the folder of --prompts.\n\n"
+    "Each run keeps a copy of its texts: later changes in the folder of --prompts do not affect "
+    "it.\n\n"
     "Example: faithtui prompts diff 1 2",
 )
 
 StepOption = Annotated[
-    str | None, typer.Option("--step", metavar="STEP", help="Only this text, such as evidence.")
+    str | None,
+    typer.Option("--step", metavar="STEP", help="Print only this text, such as evidence."),
 ]
 
 
@@ -89,7 +91,7 @@ def show_prompts(
 ) -> None:
     """Print the prompt texts of a run, as they were sent.
 
-    What is judged stands in their holes, such as $documents; examples of the run are in them.
+    Placeholders such as $documents stand for the judged texts; examples of the run are included.
 
     Example: faithtui prompts show last --step evidence
     """
@@ -164,7 +166,7 @@ def export_prompts(
 def diff_prompts(
     context: typer.Context,
     before: Annotated[str, typer.Argument(metavar="RUN", help="A run's number, or `last`.")],
-    after: Annotated[str, typer.Argument(metavar="RUN", help="Another one.")],
+    after: Annotated[str, typer.Argument(metavar="RUN", help="The other run's number, or `last`.")],
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:

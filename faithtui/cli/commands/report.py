@@ -59,7 +59,7 @@ def report(
             "--output",
             parser=parse_path_as_typed,
             metavar="DIR",
-            help="Write report.md, .json, .html, claims.csv and answers.csv there; else to stdout.",
+            help="Folder for report.md, .json, .html, claims.csv and answers.csv. [stdout]",
         ),
     ] = None,
     text: Annotated[
@@ -120,7 +120,7 @@ def report(
         typer.Option(
             "--probes",
             metavar="FILE",
-            help="Add a section of what `judge probe --json` found, from this file.",
+            help="Add a section with the results of `judge probe --json` in this file.",
         ),
     ] = None,
     split: SplitOption = None,

@@ -21,7 +21,7 @@ HOST = "127.0.0.1"
 def serve(
     context: typer.Context,
     port: Annotated[
-        int, typer.Option(metavar="N", help="Port to listen on; 0: any that is free.", max=65535)
+        int, typer.Option(metavar="N", help="Port to listen on; 0 takes any free port.", max=65535)
     ] = 8000,
     allow_files: Annotated[
         bool,
@@ -30,16 +30,17 @@ def serve(
     allow_editor: Annotated[
         bool,
         typer.Option(
-            "--allow-editor", help="Let the page start your editor, one with a window of its own."
+            "--allow-editor",
+            help="Let the page start your editor, which must open a window of its own.",
         ),
     ] = False,
     store: StoreOption = None,
 ) -> None:
     """Show the app in a browser on this machine.
 
-    The link that is printed holds a token: whoever has it works as you. One page at a time; a page
-    that is closed ends its session as a closed terminal does. From another machine, forward the
-    port: ssh -L 8000:localhost:8000.
+    The printed link holds a token: whoever has it acts as you. Only one page can be open; closing
+    it ends its session, like closing a terminal. From another machine, forward the port: ssh -L
+    8000:localhost:8000.
 
     Example: faithtui serve
     """

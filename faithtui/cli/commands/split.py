@@ -35,7 +35,7 @@ def split(
         str,
         typer.Argument(
             metavar="[ACTION]",
-            help="`show` prints it, `make` makes it, once and for all. [show]",
+            help="`show` prints the split, `make` creates it; it cannot be changed later. [show]",
             show_default=False,
         ),
     ] = "show",
@@ -46,7 +46,8 @@ def split(
         ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Another seed is another split. [0]")
+        int | None,
+        typer.Option(metavar="N", help="Seed of the split; another seed gives another split. [0]"),
     ] = None,
     reviewer: Annotated[str | None, make_reviewer_option("Who makes it.")] = None,
     store: StoreOption = None,
@@ -54,9 +55,9 @@ def split(
 ) -> None:
     """Split the conversations into train, dev and test.
 
-    Without `make`, show the split. Conversations of one group stay together, and
-    conversations imported later are split by the same rule. Judges learn from train, are
-    compared on dev and tested on test, where each use is counted.
+    Without `make`, show the split. Conversations of one group stay together, and conversations
+    imported later are split by the same rule. Take examples for judges from train, compare judges
+    on dev, and test them on test, where each use is counted.
 
     Example: faithtui split make --shares 60,20,20
     """

@@ -33,7 +33,8 @@ def doctor(
             "--debug",
             parser=parse_path_as_typed,
             metavar="FILE",
-            help="Write what an error report needs into a zip file: no key, no text of yours.",
+            help="Write what an error report needs into a zip file, without keys and without "
+            "your texts.",
         ),
     ] = None,
     force: ForceOption = False,
@@ -50,7 +51,7 @@ def doctor(
 ) -> None:
     """Check the store, the keys, a judge and the terminal.
 
-    Keys are looked up and never shown. After -q, only what is wrong is printed.
+    Keys are looked up and never shown. With -q, print only what is wrong.
 
     Example: faithtui doctor --judge openai:MODEL
     """

@@ -79,7 +79,7 @@ def export(
             "--output",
             parser=parse_path_as_typed,
             metavar="FILE",
-            help="Write there; else to stdout. Of `dataset` the folder.",
+            help="The file to write; for `dataset`, the folder. [stdout]",
         ),
     ] = None,
     force: ForceOption = False,
@@ -89,8 +89,8 @@ def export(
             "-f",
             "--format",
             metavar="NAME",
-            help="jsonl, csv or parquet, of `labels` also bundle. "
-            "[by the name of FILE, else jsonl; of labels bundle]",
+            help="jsonl, csv or parquet; for `labels` also bundle. [by the name of FILE, else "
+            "jsonl; for labels bundle]",
         ),
     ] = None,
     only_run: Annotated[
@@ -114,7 +114,8 @@ def export(
     sample: Annotated[
         int | None,
         typer.Option(
-            metavar="ID", help="The sample that weights are of. [the one with the most labels]"
+            metavar="ID",
+            help="The sample whose weights are written. [the one with the most labels]",
         ),
     ] = None,
     licence: Annotated[
@@ -126,7 +127,7 @@ def export(
         ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(metavar="N", help="At most so many examples, drawn at random.")
+        int | None, typer.Option(metavar="N", help="Write at most N examples, drawn at random.")
     ] = None,
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="The same seed draws the same examples. [0]")
@@ -136,19 +137,19 @@ def export(
 ) -> None:
     """Export claims, labels, scores for other tools, or examples for a judge.
 
-    `claims` writes one row per claim with its passages, the judge's verdict and every
-    annotator's label, as JSON lines, CSV or Parquet; `labels` with a --format one row per
-    claim and annotator; `dataset` both in a Hugging Face dataset folder with a card.
+    `claims` writes one row per claim with its passages, the judge's verdict and every annotator's
+    label, as JSON lines, CSV or Parquet; `labels` with a --format writes one row per claim and
+    annotator; `dataset` writes both into a Hugging Face dataset folder with a card.
 
     `langfuse`, `langsmith`, `opentelemetry` and `openinference` write the scores of judge and
     annotators for the traces that conversations came from. `deepeval`, `ragas-rows` and
     `llamaindex` write a run as results of these libraries.
 
-    `labels` writes a label bundle for `faithtui merge`: every label event of every annotator
-    with what it refers to, but no answers, documents or judge's reasons. `examples` writes
-    one example per line: a claim with its passages, both verdicts and the reasons, where
-    annotators differ from the judge; `faithtui run --examples` shows them to a judge. `ragas`
-    writes the answers of which every statement has a human label.
+    `labels` writes a label bundle for `faithtui merge`: every label event of every annotator with
+    what it refers to, but no answers, documents or judge's reasons. `examples` writes one example
+    per line: a claim with its passages, both verdicts and the reasons, where annotators differ from
+    the judge; `faithtui run --examples` shows them to a judge. `ragas` writes the answers in which
+    every statement has a human label.
 
     Example: faithtui export claims -o claims.csv
     """

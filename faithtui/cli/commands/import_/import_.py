@@ -52,14 +52,14 @@ def import_(
     ],
     source: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Name of the data set; else each file's name."),
+        typer.Option(metavar="NAME", help="Name of the data set. [the name of each file]"),
     ] = None,
     format_: Annotated[
         str,
         typer.Option(
             "--format",
             metavar="NAME",
-            help="What the files are, see docs/formats.md; `auto` finds out and says why.",
+            help="Format of the files, see docs/formats.md; `auto` detects it and says why.",
         ),
     ] = "auto",
     mapped: Annotated[
@@ -67,16 +67,17 @@ def import_(
         typer.Option(
             "--map",
             metavar="NAME=COLUMN",
-            help="Which column or key a part is, such as question=user_input; may be repeated.",
+            help="Column or key that holds a part of a conversation, such as "
+            "question=user_input; may be repeated.",
         ),
     ] = None,
     scale: Annotated[
         list[str] | None,
         typer.Option(
             metavar="SCORE=SCALE",
-            help="Which label scale a human score of the files uses, such as "
-            "faithfulness=mtrag-faithfulness-1-4; a wrong one is told with all scales; may be "
-            "repeated.",
+            help="Label scale of a human score in the files, such as "
+            "faithfulness=mtrag-faithfulness-1-4; an unknown scale is refused with a list "
+            "of all scales; may be repeated.",
         ),
     ] = None,
     strict: Annotated[
@@ -85,21 +86,24 @@ def import_(
     dry_run: Annotated[
         bool,
         typer.Option(
-            "--dry-run", help="Draw the first conversation as it would come in, count, and stop."
+            "--dry-run",
+            help="Show the first conversation as it would be imported, count the rest, and "
+            "import nothing.",
         ),
     ] = False,
     merge_equal: Annotated[
         bool,
         typer.Option(
             "--merge-equal",
-            help="Store conversations with equal turns once; labels of the others go to it.",
+            help="Store conversations with equal turns once, with the labels of all of them.",
         ),
     ] = False,
     defer_index: Annotated[
         bool,
         typer.Option(
             "--defer-index",
-            help="Leave the words to the first search for words, which then takes longer.",
+            help="Do not build the search index now; the first text search builds it and takes "
+            "longer.",
         ),
     ] = False,
     store: StoreOption = None,
@@ -107,8 +111,8 @@ def import_(
 ) -> None:
     """Import conversations, their contexts, human labels and judges' verdicts.
 
-    Conversations that the store has already stay as they are. Exit code 3 if a record was
-    refused; the others are imported all the same, unless --strict.
+    Conversations that are already in the store stay unchanged. Exit code 3 if a record was refused;
+    the other records are imported, unless --strict is given.
 
     Example: faithtui import conversations.jsonl
     """

@@ -36,9 +36,12 @@ def probe(
     ] = None,
     judge: JudgeOption = None,
     base_url: BaseUrlOption = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Claims at most.")] = 100,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Maximum number of claims.")] = 100,
     seed: Annotated[
-        int, typer.Option("--seed", min=0, help="Another one changes other words.")
+        int,
+        typer.Option(
+            "--seed", min=0, help="Seed of the changes; another seed changes other words."
+        ),
     ] = 0,
     concurrency: ConcurrencyOption = 8,
     store: StoreOption = None,
@@ -46,9 +49,9 @@ def probe(
 ) -> None:
     """Change labelled claims a little, and count how often a judge changes its verdict.
 
-    Other words, other order of passages, padding or an instruction in a document should change
-    nothing; another name, number or negation should take a `yes` away. Each change is one
-    question: some eight to a claim. `faithtui report --probes` takes the JSON.
+    Other words, another order of passages, padding or an instruction in a document should not
+    change the verdict; another name or number, or a negation, should change a `yes`. Each change is
+    one question, about eight for each claim. `faithtui report --probes` reads the JSON.
 
     Example: faithtui judge probe --run last --judge openai:MODEL --limit 50
     """

@@ -51,17 +51,20 @@ def recalibrate(
         ),
     ] = False,
     withdraw: Annotated[
-        bool, typer.Option("--withdraw", help="Use the judge as it was shipped again.")
+        bool,
+        typer.Option(
+            "--withdraw", help="Undo --apply and --apply-threshold: use the judge as shipped."
+        ),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before applying.")] = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Fit the embedded judge to human labels: probabilities and verdicts apart.
+    """Fit the embedded judge to human labels: its probabilities and its threshold.
 
-    Needs 20 labels of both kinds from 5 groups of conversations, drawn at random or given
-    before the verdict was shown. Weighs them by the sample, and shows recall and precision
-    before and after on conversations left out. A threshold takes 40 labels. Without --apply or
+    Needs 20 labels of both kinds from 5 groups of conversations, drawn at random or given before
+    the verdict was shown. Weighs labels by the sample, and shows recall and precision before and
+    after on conversations left out. A threshold needs 40 labels. Without --apply or
     --apply-threshold nothing changes; stored runs never change.
 
     Example: faithtui judge recalibrate --run last

@@ -17,7 +17,7 @@ JudgeOption = Annotated[
     typer.Option("--judge", metavar="JUDGE", help="A judge, as for --judge of `run`. [as set]"),
 ]
 ConcurrencyOption = Annotated[
-    int, typer.Option("--concurrency", min=1, help="Questions in flight at once.")
+    int, typer.Option("--concurrency", min=1, help="Maximum number of questions in flight.")
 ]
 
 

@@ -26,7 +26,8 @@ def label(
     plain: Annotated[
         bool,
         typer.Option(
-            "--plain", help="Line by line instead of the app: for screen readers and pipes."
+            "--plain",
+            help="Label line by line instead of in the app, for screen readers and pipes.",
         ),
     ] = False,
     sample: Annotated[
@@ -34,12 +35,16 @@ def label(
         typer.Option(
             metavar="WHICH",
             help="A sample's number, or what to draw: new, simple, stratified, conversations, "
-            "spot-check or repeats. [the newest with something left]",
+            "spot-check or repeats. [the newest with claims left]",
         ),
     ] = None,
     size: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Claims of a new sample, or conversations. [100, or 10]"),
+        typer.Option(
+            metavar="N",
+            help="Number of claims in a new sample; with --sample conversations, of "
+            "conversations. [100, or 10]",
+        ),
     ] = None,
     seed: Annotated[
         int | None,
@@ -49,16 +54,16 @@ def label(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Equal parts of each stratum, made of verdict, turn, model, disagreement, flip, "
-            "or several with commas.",
+            help="Draw equally many claims from each stratum, formed by verdict, turn, model, "
+            "disagreement or flip; several with commas.",
         ),
     ] = None,
     sizes: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=N,...",
-            help="Claims of each stratum, as `faithtui plan` prints them; the others give none. "
-            "May be repeated.",
+            help="Number of claims to draw from each stratum, as `faithtui plan` prints them; "
+            "strata that are not named give none. May be repeated.",
         ),
     ] = None,
     blind: Annotated[
@@ -72,7 +77,8 @@ def label(
         str,
         typer.Option(
             metavar="NAME",
-            help="`drawn`, or `text`: every claim of the run as it comes, which is no sample.",
+            help="`drawn`: the claims of a sample, in the order drawn; `text`: all claims of "
+            "the run in the order of the text, which are not a random sample.",
         ),
     ] = "drawn",
     store: StoreOption = None,

@@ -70,31 +70,35 @@ def measure(
     prompts: PromptsOption = None,
     source: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Name of the data set; else each file's name."),
+        typer.Option(metavar="NAME", help="Name of the data set. [the name of each file]"),
     ] = None,
     format_: Annotated[
         str,
-        typer.Option("--format", metavar="NAME", help="What the files are; `auto` finds out."),
+        typer.Option("--format", metavar="NAME", help="Format of the files; `auto` detects it."),
     ] = "auto",
     mapped: Annotated[
         list[str] | None,
         typer.Option(
             "--map",
             metavar="NAME=COLUMN",
-            help="Which column or key a part is, such as question=user_input; may be repeated.",
+            help="Column or key that holds a part of a conversation, such as "
+            "question=user_input; may be repeated.",
         ),
     ] = None,
     shard_size: Annotated[
         int | None,
         typer.Option(
             metavar="ROWS",
-            help="Cut Parquet files with more rows between their row groups. [a file is a shard]",
+            help="Split Parquet files with more than ROWS rows into shards, at their row "
+            "groups. [a file is a shard]",
         ),
     ] = None,
     shard: Annotated[
         str | None,
         typer.Option(
-            metavar="N/M|NAME", help="Only the Nth of M equal parts of all shards, or one by name."
+            metavar="N/M|NAME",
+            help="Measure only part N of M equal parts of all shards, such as 1/4, or the "
+            "shard of this name.",
         ),
     ] = None,
     list_shards: Annotated[
@@ -104,12 +108,16 @@ def measure(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Ask nobody: read DIR/answers, write what is to be asked into DIR/questions, one "
-            "file a shard, as OpenAI's Batch API has them.",
+            help="Send nothing: read answers from DIR/answers and write the questions still to "
+            "ask into DIR/questions, one file per shard, in the format of OpenAI's Batch "
+            "API.",
         ),
     ] = None,
     workers: Annotated[
-        int, typer.Option(metavar="N", help="Processes of this machine, or actors of Ray.")
+        int,
+        typer.Option(
+            metavar="N", help="Number of worker processes on this machine, or of Ray actors."
+        ),
     ] = 1,
     on: Annotated[
         str, typer.Option(metavar="ENGINE", help="`local`, or `ray` with faithtui[ray].")
@@ -118,7 +126,8 @@ def measure(
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="An existing Ray cluster, such as auto. [one of this machine, for this command]",
+            help="Address of an existing Ray cluster, such as auto. [a local cluster for this "
+            "command]",
         ),
     ] = None,
     concurrency: ConcurrencyOption = None,
@@ -136,20 +145,20 @@ def measure(
         bool,
         typer.Option(
             "--retry-failed",
-            help="Measure failed conversations of whole shards again; replies that are there are "
-            "not bought again.",
+            help="Measure failed conversations of finished shards again; stored replies are "
+            "used, not paid for again.",
         ),
     ] = False,
     allow_image_host: ImageHostsOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure conversations where they lie, into Parquet tables, without a store.
+    """Measure conversations in files and write Parquet tables, without a store.
 
-    Each file is a shard. Given again after whatever ended it, the command goes on: whole shards
-    are skipped, and no reply of a shard is bought twice. Records that cannot be read or judged
-    are rows with a reason. --concurrency counts for each worker, budgets for the whole folder.
-    Needs faithtui[parquet]. Exit code 5 if something failed, lacks a verdict or is not whole,
-    8 if questions of --wave wait for answers.
+    Each file is a shard. To continue after an interruption, run the same command again: finished
+    shards are skipped, and no reply of a shard is paid for twice. Records that cannot be read or
+    judged become rows with a reason. --concurrency applies to each worker, budgets to the whole
+    results folder. Needs faithtui[parquet]. Exit code 5 if something failed, lacks a verdict or is
+    incomplete, 8 if questions of --wave wait for answers.
 
     Example: faithtui measure logs/ -o results/ --judge openai:MODEL --workers 4
     """

@@ -91,8 +91,9 @@ def run(
         str,
         typer.Option(
             metavar="WHICH",
-            help="`extracted` by the first judge for all of them, each judge's `own`, `imported` "
-            "with the data, those of an earlier run, `run:N`, or of a claim set, `set:NAME`.",
+            help="Which claims to judge: `extracted` by the first judge and judged by all, "
+            "`own` extracted by each judge, `imported` with the data, `run:N` of an "
+            "earlier run, or `set:NAME` of a claim set.",
         ),
     ] = "extracted",
     as_peer: AsPeerOption = False,
@@ -105,7 +106,7 @@ def run(
     ] = None,
     split: SplitOption = None,
     limit: Annotated[
-        int | None, typer.Option(metavar="N", help="At most so many conversations.")
+        int | None, typer.Option(metavar="N", help="Judge at most N conversations.")
     ] = None,
     concurrency: ConcurrencyOption = None,
     timeout: Annotated[float | None, make_timeout_option("120")] = None,
@@ -145,7 +146,7 @@ def run(
     preview: Annotated[
         bool,
         typer.Option(
-            "--preview", help="Print the number of calls, tokens and the cost, and ask nothing."
+            "--preview", help="Print the number of calls and tokens and the cost, and send nothing."
         ),
     ] = False,
     log_prompts: Annotated[
@@ -157,8 +158,8 @@ def run(
         typer.Option(
             parser=parse_path_as_typed,
             metavar="FILE",
-            help="Write every reply into a file that the judge replay:FILE answers from; one of "
-            "the same judge is written on.",
+            help="Write every reply into a file that the judge replay:FILE answers from; an "
+            "existing file of the same judge is continued.",
         ),
     ] = None,
     allow_image_host: ImageHostsOption = None,

@@ -39,30 +39,36 @@ def sample(
     ],
     size: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Claims to draw, or conversations. [400, or 50]"),
+        typer.Option(
+            metavar="N",
+            help="Number of claims to draw; with --design conversations, of conversations. "
+            "[400, or 50]",
+        ),
     ] = None,
     precision: Annotated[
         float | None,
         typer.Option(
             metavar="WIDTH",
-            help="Instead of --size: half width wanted of the share that passes, such as 0.03.",
+            help="Draw as many as give the share that passes this half width, such as 0.03, "
+            "instead of --size.",
         ),
     ] = None,
     design: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="simple, stratified, uncertainty or conversations. [as drawn before, or "
-            "stratified]",
+            help="How to draw: simple, stratified, uncertainty or conversations. [as drawn "
+            "before, or stratified]",
         ),
     ] = None,
     stratify: Annotated[
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Strata made of verdict, source, turn, score, uncertainty, keys of the metadata, "
-            "or several with commas; a key that has one stands in quotation marks, as in "
-            "'verdict,\"city, country\"'. [as drawn before, or verdict]",
+            help="What strata are formed by: verdict, source, turn, score, uncertainty or keys "
+            "of the metadata; several with commas. Put a key that contains a comma in "
+            "quotation marks, as in 'verdict,\"city, country\"'. [as drawn before, or "
+            "verdict]",
         ),
     ] = None,
     seed: Annotated[
@@ -81,10 +87,11 @@ def sample(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Draw claims of measured results into a store: report and gate then speak of all results.
+    """Draw claims of measured results into a store, to report on all results.
 
-    Only what is drawn comes in, with how many claims there are of what. Drawing again adds to
-    the sample. Without DuckDB: pip install 'faithtui[sample]'.
+    Stores the conversations of the drawn claims, and how many claims each stratum of the results
+    has. `faithtui report` and `faithtui gate` then give figures of all results. Drawing again adds
+    to the sample. Needs DuckDB: pip install 'faithtui[sample]'.
 
     Example: faithtui sample RESULTS --size 400 --stratify verdict,source
     """

@@ -41,14 +41,17 @@ def show(
     run: ReadRunArgument = "last",
     conversation: Annotated[
         str | None,
-        typer.Argument(metavar="[CONVERSATION]", help="Its id or its number in the run."),
+        typer.Argument(
+            metavar="[CONVERSATION]", help="The conversation's id, or its number in the run."
+        ),
     ] = None,
     filter_: Annotated[
         str | None,
         typer.Option(
             "--filter",
             metavar="TEXT",
-            help="Only what words or terms such as verdict:no find; docs/filters.md has them all.",
+            help="Show only what matches words, or terms such as verdict:no; docs/filters.md "
+            "lists the terms.",
         ),
     ] = None,
     store: StoreOption = None,

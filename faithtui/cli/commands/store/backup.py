@@ -21,18 +21,21 @@ def backup(
     context: typer.Context,
     file: Annotated[
         Path | None,
-        typer.Argument(parser=parse_path_as_typed, metavar="FILE", help="Where the copy goes."),
+        typer.Argument(
+            parser=parse_path_as_typed, metavar="FILE", help="The file to write the copy to."
+        ),
     ] = None,
     restore: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Replace the store by this copy; the store is kept beside it."
+            metavar="FILE",
+            help="Replace the store by this copy; the replaced store is kept beside it.",
         ),
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Copy the store while everything runs, or restore a copy.
+    """Copy the store while it is in use, or restore a copy.
 
     A copy is opened and checked before it is kept, and never replaces another file.
 

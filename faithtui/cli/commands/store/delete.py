@@ -49,8 +49,8 @@ def dataset(
 ) -> None:
     """Delete the conversations of a data set with verdicts and labels.
 
-    Prints how much that is, and asks. Afterwards nothing of it is in the file of the store; a
-    record without names and texts stays, which `faithtui doctor` shows.
+    Prints how many rows that deletes, and asks first. Afterwards the file of the store holds
+    nothing of the data set but a record without names and texts, which `faithtui doctor` shows.
 
     Example: faithtui delete dataset NAME
     """
@@ -70,7 +70,7 @@ def import_(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file that was imported.")],
     source: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The data set; else the file's name.")
+        str | None, typer.Option(metavar="NAME", help="The data set. [the file's name]")
     ] = None,
     yes: YesOption = False,
     store: StoreOption = None,
@@ -78,8 +78,8 @@ def import_(
 ) -> None:
     """Delete the conversations of an imported file.
 
-    The file is read for their names and turns; a conversation that is stored with other turns
-    stays.
+    Reads the names and turns of the conversations from the file; a conversation that is stored with
+    other turns stays.
 
     Example: faithtui delete import conversations.jsonl
     """
@@ -104,8 +104,7 @@ def person(
 ) -> None:
     """Delete an annotator: labels, notes, ratings and the name.
 
-    Where others need the row, such as a sample or the guideline, the name becomes
-    `(deleted)`.
+    Where a row must stay, such as that of a sample or a guideline, the name becomes `(deleted)`.
 
     Example: faithtui delete person NAME
     """
