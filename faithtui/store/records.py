@@ -341,6 +341,13 @@ class ComparisonCell:
     """How many have none."""
     corrected: Score
     """The same with human labels in place."""
+    reviewed: int = 0
+    """How many of what was judged have one."""
+
+    @property
+    def judged(self) -> int:
+        """How many claims, statements or answers were judged, with a label or without."""
+        return sum(self.labels.values()) + self.missing
 
 
 @dataclass(frozen=True, slots=True)

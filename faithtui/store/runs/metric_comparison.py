@@ -141,6 +141,7 @@ def _make_comparison_cell(
         labels={label: count for label, count in counts.items() if label is not None},
         missing=counts[None],
         corrected=score_answer(rule, labels, home, consensus),
+        reviewed=sum(each.claim in consensus for each in labels),
     )
 
 

@@ -13,6 +13,7 @@ from faithtui.store.records import (
     ItemState,
 )
 from faithtui.tui.keymap.key_names import KeyNames
+from faithtui.tui.metric_words import format_unit_count
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     BLANK,
@@ -182,7 +183,7 @@ def _format_verdict_cell_lines(
 
 def _has_nothing_judged(cell: ComparisonCell) -> bool:
     """Say whether there was nothing to give a verdict on."""
-    return not cell.missing and not any(cell.labels.values())
+    return not cell.judged
 
 
 def _explain_missing_verdict_of_run(run: ComparisonRun) -> Piece:
@@ -285,9 +286,10 @@ def _run_verdict_lines(
         lines += wrap(integrity_pieces, width - 1, first=[Piece("   ")])
     pieces = [Piece(fmt.format_score(cell.score), "strong")]
     if cell.corrected != cell.score:
-        pieces.append(
-            Piece(f" → {fmt.format_score(cell.corrected)} with overrides", "human strong")
-        )
+        pieces += [
+            Piece(f" → {fmt.format_score(cell.corrected)} with overrides", "human strong"),
+            Piece(f", {cell.reviewed} of {format_unit_count(cell.judged, spec)} reviewed", "quiet"),
+        ]
     for label in spec.labels.labels:
         count = cell.labels.get(label.name, 0)
         if count:

@@ -205,7 +205,11 @@ def _score_pieces(row: RunRow, metric: "MetricSpec") -> list[Piece]:
         pieces += [
             Piece(" · "),
             Piece(fmt.format_number(row.corrected), "human strong"),
-            Piece(" with overrides", "quiet"),
+            Piece(
+                f" with overrides, {fmt.format_count(row.labelled)} of "
+                f"{format_unit_count(row.claims, metric)} reviewed",
+                "quiet",
+            ),
         ]
     return pieces
 

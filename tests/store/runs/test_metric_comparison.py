@@ -58,14 +58,15 @@ def test_every_metric_has_a_cell_for_every_answer(store: Store) -> None:
     one, two = view.answers
     assert (one.turn, one.content, one.human) == (1, "Answer 0 of one.", "no")
     assert one.cells == (
-        ComparisonCell(make_score(0.5), {"yes": 1, "no": 1}, 0, make_score(1.0)),
+        ComparisonCell(make_score(0.5), {"yes": 1, "no": 1}, 0, make_score(1.0), 1),
         ComparisonCell(
             make_empty_score(ScoreState.INCOMPLETE, "1 of 2 claims have no verdict"),
             {"1": 1},
             1,
             make_score(1.0),
+            1,
         ),
-        ComparisonCell(make_score(1.0), {"yes": 1}, 0, make_score(0.0)),
+        ComparisonCell(make_score(1.0), {"yes": 1}, 0, make_score(0.0), 1),
     )
     undefined = make_empty_score(ScoreState.UNDEFINED, "nothing was judged")
     assert (two.turn, two.human) == (3, None)

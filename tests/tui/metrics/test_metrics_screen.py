@@ -83,7 +83,7 @@ async def test_m_puts_every_metric_side_by_side(app: FaithApp, size: tuple[int, 
         assert told.startswith(f">#1 Turn faithfulness · {OFFLINE_TITLE} 0.00 · 1 contradicted")
         assert "Zips are covered for a year." in told
         assert "human labels of the whole answer: no" in told
-        assert "1.00 → 0.00 with overrides · 1 supported" in told
+        assert "1.00 → 0.00 with overrides, 1 of 1 answer reviewed · 1 supported" in told
 
 
 @pytest.mark.thorough

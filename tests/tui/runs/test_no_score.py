@@ -1,6 +1,7 @@
 """What has no score is counted and explained where scores are drawn."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,17 @@ def test_a_run_counts_conversations_and_windows_in_no_mean(path: Path, judged: R
     assert "1.00 (mean of 1 conversation, each the mean of its windows)" in said
     assert "! 1 conversation undefined: in no mean" in said
     assert "! 2 of 3 windows undefined: in no mean" in said
+
+
+def test_a_score_with_overrides_says_how_much_of_it_is_reviewed(path: Path, judged: RunId) -> None:
+    with Store.open(path) as store:
+        (claim,) = view_of(store, judged, 1).claims
+        store.reviews.append_label_event(
+            claim.id, "me", Action.OVERRIDDEN, "no", run=judged, judge_verdict="yes", saw_judge=True
+        )
+        row = replace(store.runs.read_run(judged), claims=1200)
+        said = words(run_detail_lines(row, SPEC, 100, KeyNames({})))
+    assert "· 0.00 with overrides, 1 of 1,200 claims reviewed" in said
 
 
 def test_a_conversation_counts_its_windows_and_says_why(path: Path, judged: RunId) -> None:
