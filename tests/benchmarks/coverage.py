@@ -13,7 +13,7 @@ such that two claims of one group are correlated by 0.1.
 import argparse
 import multiprocessing
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -39,7 +39,12 @@ from faithtui.agreement.sampling.label_designs import (
     find_label_design,
 )
 from faithtui.agreement.statistics import coefficients, detection
+from faithtui.agreement.statistics.figures import estimate_figures
 from faithtui.agreement.statistics.matrices import MatrixStack, collapse_counts_to_two
+from faithtui.agreement.statistics.posterior import (
+    draw_confusion_matrices,
+    widen_interval_to_draws,
+)
 from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, SampleId
 from faithtui.domain.labels.label_sets import FAITHFULNESS, NOT_A_CLAIM
@@ -272,6 +277,45 @@ def simulate(setting: Setting, replications: int, first: int = 0) -> dict[str, C
             counted.holds_run += not not_held(run[truth], each)
             counted.holds_future += not not_held(future[truth], each)
     return found
+
+
+def count_misses_of_draws(setting: Setting, replications: int) -> dict[str, tuple[int, int]]:
+    """Draw runs and take the intervals of the drawn matrices alone, which reports only widen.
+
+    Args:
+        setting: What is simulated.
+        replications: How many runs; the numbers are the seeds.
+
+    Returns:
+        By figure, how many intervals miss the truth of the population, and how many there are.
+    """
+    found = dict.fromkeys((*_WHOLE_FIGURES, *_STRICT_FIGURES), (0, 0))
+    truth = compute_truth(expect_cells(setting))
+    for seed in range(replications):
+        population = draw_population(setting, np.random.default_rng([seed, setting.groups]))
+        whole = label_run(population, setting, seed).whole_matrix
+        strict = whole.collapse_to_two_categories(("no",))
+        for statistics, matrix in ((_WHOLE_FIGURES, whole), (_STRICT_FIGURES, strict)):
+            drawn = draw_confusion_matrices(matrix)
+            for name, each in estimate_figures(statistics, matrix).items():
+                if each.value is None:
+                    continue
+                point = replace(each, ci_low=each.value, ci_high=each.value)
+                interval = widen_interval_to_draws(point, statistics[name].compute(drawn), LEVEL)
+                missed, shown = found[name]
+                found[name] = (missed + not_held(truth[name], interval), shown + 1)
+    return found
+
+
+_WHOLE_FIGURES = {"percent": coefficients.PERCENT, "kappa": coefficients.KAPPA}
+_STRICT_FIGURES = {
+    "recall": detection.RECALL,
+    "specificity": detection.SPECIFICITY,
+    "precision": detection.PRECISION,
+    "npv": detection.NPV,
+    "F1": detection.F1,
+    "prevalence": detection.PREVALENCE,
+}
 
 
 def judge_other_run(setting: Setting, seed: int) -> tuple[float, Estimate]:

@@ -27,7 +27,7 @@ from faithtui.agreement.statistics.posterior import (
     widen_run_rate,
 )
 from faithtui.domain.estimates import Estimate, EstimateMethod, Reason
-from tests.benchmarks.coverage import DESIGNS, Setting, simulate
+from tests.benchmarks.coverage import DESIGNS, Setting, count_misses_of_draws, simulate
 
 LABELS = ("yes", "no")
 NO = 1
@@ -246,6 +246,30 @@ def test_alpha_of_few_units_stays_in_its_range() -> None:
         assert found.ci_low is not None
         assert found.ci_high is not None
         assert -1 <= found.ci_low < found.ci_high <= 1
+
+
+def test_drawn_intervals_are_wide_enough() -> None:
+    """Of 1,200 drawn intervals 7 miss what is to be expected, and 18 may. With ends at 5 and 95 %
+    of the draws 28 do, at 10 and 90 % 95, and at 15 and 85 %, where they are half as wide, 185.
+
+    They are looked at by themselves: in a report the interval of the jackknife, which is taken
+    where it is wider, hides most of what is wrong with them.
+    """
+    settings = (
+        Setting("simple", 0.3, 100, 40),
+        Setting("simple", 0.3, 100, 10),
+        Setting("stratified", 0.3, 100, 40),
+        Setting("stratified", 0.1, 60, 100),
+        Setting("half", 0.3, 100, 100),
+        Setting("unfair", 0.3, 100, 40),
+    )
+    missed = shown = 0
+    for setting in settings:
+        for name, found in count_misses_of_draws(setting, 25).items():
+            assert found[0] <= 2, (setting, name)
+            missed, shown = missed + found[0], shown + found[1]
+    assert shown == 1200
+    assert missed <= 0.015 * shown
 
 
 @pytest.mark.thorough
