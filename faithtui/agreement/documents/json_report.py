@@ -67,7 +67,8 @@ def report_json(
         header: What it is about.
         level: Which level; None: the one the headline speaks of. In an answer report the unit is
             called `window`: every answer was judged by itself, as a window of one interaction.
-        include_text: Put the texts of claims into the list of disagreements.
+        include_text: Put the texts of claims, and scores of answers, into the list of
+            disagreements.
         plots: Pictures that are written beside it.
 
     Returns:
@@ -340,7 +341,12 @@ def _make_disagreement_unit_field(disagreement: Disagreement) -> JsonFields:
     return {
         "unit": f"turn {disagreement.turn}"
         if disagreement.claim is None
-        else f"claim {disagreement.claim}"
+        else f"claim {disagreement.claim}",
+        **(
+            {}
+            if disagreement.answer_text is None
+            else {"answer_text": _WRITER.convert(disagreement.answer_text)}
+        ),
     }
 
 
@@ -411,10 +417,11 @@ FORMS: Mapping[type, JsonForm] = {
             "claim": "in `unit`",
             "conversation": "a number of this store; `key` is the conversation's own id",
             "turn": "in `unit`",
+            "answer_text": "beside `unit`, where it was asked for",
         },
         renamed={"key": "conversation"},
         more=_make_disagreement_unit_field,
-        order=("unit", "conversation", "judge", "human", "raters", "blind", "text"),
+        order=("unit", "conversation", "judge", "human", "raters", "blind", "text", "answer_text"),
     ),
     Coverage: JsonForm(
         left_out=dict.fromkeys(

@@ -190,6 +190,8 @@ class Disagreement(NamedTuple):
     """Who gave a label that counts."""
     blind: bool = False
     """All of them before the judge's verdict was known."""
+    answer_text: str | None = None
+    """What the answer says; None for a claim, and where texts were not asked for."""
 
 
 class LazyDisagreements(Sequence[Disagreement]):

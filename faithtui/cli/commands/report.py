@@ -66,8 +66,8 @@ def report(
         bool,
         typer.Option(
             "--text",
-            help="Add the texts of claims to the JSON, and the passages of unlabelled claims to "
-            "the CSV.",
+            help="Add the texts of claims to the JSON, those of answers to the lists of "
+            "disagreements, and the passages of unlabelled claims to the CSV.",
         ),
     ] = False,
     level: Annotated[

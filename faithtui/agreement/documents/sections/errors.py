@@ -23,6 +23,8 @@ from faithtui.domain.labels.annotations import REASON_CODES
 
 MOST_DISAGREEMENTS = 200
 """Disagreements listed per level; the CSV has them all."""
+MOST_CHARACTERS = 300
+"""Of an answer in the list of disagreements: as many as a long claim has; the JSON has all."""
 MOST_SLICE_ROWS = 50
 """Parts of a breakdown listed; the JSON has more."""
 
@@ -179,10 +181,14 @@ def _slice_key_text(by: Slice, key: str) -> str:
 
 def _make_disagreement_blocks(level: LevelReport) -> Iterator[Block]:
     found = level.disagreements
+    with_answers = any(each.answer_text is not None for each in found[:1])
     yield Heading(f"Disagreements: {level_unit_plural(level)}", 3)
     yield Table(
         f"{level_unit_plural(level).capitalize()} with different labels",
-        ("unit", "conversation", "turn", "judge", "human", "annotators", "text"),
+        (
+            *("unit", "conversation", "turn", "judge", "human", "annotators"),
+            *(("score", "text") if with_answers else ("text",)),
+        ),
         tuple(
             (
                 f"turn {each.turn + 1}" if each.claim is None else f"claim {each.claim}",
@@ -192,6 +198,7 @@ def _make_disagreement_blocks(level: LevelReport) -> Iterator[Block]:
                 each.human,
                 ", ".join(each.raters),
                 each.text,
+                *((_shorten_answer(each.answer_text or ""),) if with_answers else ()),
             )
             for each in found[:MOST_DISAGREEMENTS]
         ),
@@ -199,3 +206,8 @@ def _make_disagreement_blocks(level: LevelReport) -> Iterator[Block]:
     )
     if len(found) > MOST_DISAGREEMENTS:
         yield Paragraph(f"{len(found) - MOST_DISAGREEMENTS:,} more are not listed here.")
+
+
+def _shorten_answer(text: str) -> str:
+    """Put an answer on one line of a table, cut where it is longer than claims are."""
+    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1].rstrip()}…"

@@ -465,8 +465,8 @@ def iter_report_text(
         agreement: What to write.
         form: Which format.
         clock: Tells the time for the report's date.
-        include_text: Put the texts of claims into JSON too, and the passages of claims nobody
-            acted on into CSV.
+        include_text: Put the texts of claims into JSON too, those of answers into the lists of
+            disagreements, and the passages of claims nobody acted on into CSV.
         plots: Pictures that are written beside the JSON.
 
     Returns:
@@ -475,6 +475,9 @@ def iter_report_text(
     dates = read_label_dates(store, agreement.row.id)
     parameters = describe_parameters(store, agreement.row.spec)
     header = _make_header(agreement, clock(), dates, parameters)
+    report = agreement.report
+    if include_text and form in ("json", "html", "md"):
+        report = _add_answer_texts(store, report)
     match form:
         case "csv":
             rows = _read_claim_rows(store, agreement, every_passage=include_text)
@@ -494,11 +497,21 @@ def iter_report_text(
                 sample=agreement.readings.design.name,
             )
         case "json":
-            return [report_json(agreement.report, header, include_text=include_text, plots=plots)]
+            return [report_json(report, header, include_text=include_text, plots=plots)]
         case "html":
-            return [report_html(agreement.report, header)]
+            return [report_html(report, header)]
         case "md":
-            return [report_markdown(agreement.report, header)]
+            return [report_markdown(report, header)]
+
+
+def _add_answer_texts(store: Store, report: AgreementReport) -> AgreementReport:
+    """Put what answers say into the list of those on which judge and annotators differ."""
+    listed = report.answers.disagreements
+    texts = store.claim_details.read_answer_texts({each.conversation for each in listed})
+    found = tuple(
+        each._replace(answer_text=texts.get((each.conversation, each.turn), "")) for each in listed
+    )
+    return replace(report, answers=replace(report.answers, disagreements=found))
 
 
 def _read_claim_rows(

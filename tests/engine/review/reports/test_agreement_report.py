@@ -12,6 +12,7 @@ import pytest
 
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
+from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.labels.annotations import Action
 from faithtui.engine.review.reports.agreement_report import (
@@ -26,6 +27,7 @@ from faithtui.engine.review.reports.agreement_report import (
 from faithtui.errors import ConfigError, ExportError, StoreError
 from faithtui.store.records import ItemState
 from faithtui.store.store import Store
+from tests.agreement.documents.building import check_schema
 from tests.store.building import (
     SPEC,
     assess,
@@ -129,6 +131,31 @@ def test_another_run_is_compared_on_the_same_claims(store: Store, run: RunId) ->
         compute_run_agreement(store, run, other=run)
     with pytest.raises(StoreError, match="no run 9"):
         compute_run_agreement(store, run, other=RunId(9))
+
+
+def test_answers_with_different_labels_have_their_text_on_request_only(store: Store) -> None:
+    rated = make_conversation(
+        answers=2, ratings=[Rating(turn, "ann", "mtrag-faithfulness-1-4", "1") for turn in (1, 3)]
+    )
+    question, answer, *rest = rated.turns
+    said = f"Boots | keep <b>warm</b>.\n{900 * 'w'}"
+    rated = replace(rated, turns=(question, replace(answer, content=said), *rest))
+    run, _ = judged(store, rated, {1: ["yes", "yes"], 3: ["yes", "yes"]})
+    plain, page = written(store, run, "md"), written(store, run, "html", include_text=True)
+    assert ("Answers with different labels" in plain, "Boots" in plain) == (True, False)
+    shown = written(store, run, "md", include_text=True)
+    cut = "w" * 273
+    row = f"score 1.00, threshold 0.5 | Boots \\| keep &lt;b&gt;warm&lt;/b&gt;.␊{cut}… |\n"
+    assert "| annotators | score | text |" in shown
+    assert row in shown
+    assert "| Answer 1 of one. |" in shown
+    assert f"Boots | keep &lt;b&gt;warm&lt;/b&gt;.\n{cut}…<" in page
+    assert "answer_text" not in written(store, run, "json")
+    document = json.loads(written(store, run, "json", include_text=True))
+    listed = document["disagreements"]
+    assert [each["answer_text"] for each in listed] == [said, "Answer 1 of one."]
+    assert listed[0]["text"] == "score 1.00, threshold 0.5"
+    check_schema(document)
 
 
 def test_rows_of_the_csv_have_passages_and_notes_where_somebody_acted(
