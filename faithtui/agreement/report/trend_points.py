@@ -21,7 +21,7 @@ class TrendPoint:
     judge: str
     """Its name."""
     served_models: tuple[str, ...]
-    """What its provider said it was; () where nobody said."""
+    """What its provider said it was, also where stored replies answered; () where nobody said."""
     judge_fingerprint: str
     judge_parameters: str
     """What it was asked with, such as `temperature 0`; "" for nothing."""

@@ -8,7 +8,19 @@ from dataclasses import asdict, fields, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, case, func, insert, select, update
+from sqlalchemy import (
+    Connection,
+    Row,
+    Select,
+    bindparam,
+    case,
+    exists,
+    func,
+    insert,
+    select,
+    union,
+    update,
+)
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from faithtui.domain.ids import ItemId, RunId
@@ -319,15 +331,18 @@ class Calls:
             return tuple(StepTotals(*row) for row in connection.execute(statement))
 
     def list_served_models(self, run_id: RunId) -> tuple[str, ...]:
-        """Name the models that answered a run, as its provider says, stored replies aside."""
-        statement = (
-            select(judge_call.c.served_model)
-            .where(judge_call.c.run_id == run_id, judge_call.c.served_model.is_not(None))
-            .distinct()
-            .order_by(judge_call.c.served_model)
-        )
+        """Name the models that answered a run, as its provider says; () where nobody said.
+
+        A stored reply belongs to the run that it was bought for, and nothing links it to a run that
+        it answered later. For a conversation of which no question was sent they are those that
+        earlier runs with the same judge and prompts bought for it: where several models answered
+        these, all of them.
+        """
+        own = select(judge_call.c.served_model).where(judge_call.c.run_id == run_id)
+        statement = union(own, _select_models_of_reused_replies(run_id))
         with self._database.open_reader() as connection:
-            return tuple(connection.execute(statement).scalars())
+            found = connection.execute(statement).scalars()
+            return tuple(sorted(each for each in found if each is not None))
 
     def recall_output_format(self, fingerprint: str) -> str | None:
         """Recall the way of asking for JSON that worked with a judge; None: nobody knows."""
@@ -389,6 +404,37 @@ class Calls:
         )
         with self._database.open_reader() as connection:
             return tuple(FreshVerdict(*row) for row in connection.execute(statement))
+
+
+def _select_models_of_reused_replies(run_id: RunId) -> Select[Any]:
+    """Select the models of the replies that a run can have been answered from, and did not buy."""
+    this, buyer = run.alias(), run.alias()
+    item, bought_for = run_item.alias(), run_item.alias()
+    own, earlier = judge_call.alias(), judge_call.alias()
+    return (
+        select(judge_call.c.served_model)
+        .select_from(this)
+        .join(item, item.c.run_id == this.c.id)
+        .join(bought_for, bought_for.c.conversation_id == item.c.conversation_id)
+        .join(buyer, buyer.c.id == bought_for.c.run_id)
+        .join(judge_call, judge_call.c.run_item_id == bought_for.c.id)
+        .where(
+            this.c.id == run_id,
+            item.c.state == "done",
+            ~exists().where(own.c.run_item_id == item.c.id),
+            buyer.c.id != this.c.id,
+            buyer.c.judge_fingerprint == this.c.judge_fingerprint,
+            buyer.c.prompt_digest == this.c.prompt_digest,
+            judge_call.c.usable,
+            judge_call.c.created_at <= func.coalesce(this.c.finished_at, judge_call.c.created_at),
+            # The first usable reply to a question is the one that is found.
+            ~exists().where(
+                earlier.c.key == judge_call.c.key,
+                earlier.c.usable,
+                earlier.c.id < judge_call.c.id,
+            ),
+        )
+    )
 
 
 def _make_call_row(row: Row[Any]) -> CallRow:

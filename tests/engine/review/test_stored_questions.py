@@ -8,6 +8,7 @@ from faithtui.domain.ids import ItemId, RunId
 from faithtui.engine.calls.reply_cache import compute_question_key
 from faithtui.engine.review.stored_questions import rebuild_questions
 from faithtui.engine.runs import runner
+from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
 
@@ -81,3 +82,21 @@ def test_replies_that_were_asked_for_another_run_are_listed_with_their_origin(
         verdicts = [call.window for call in found.reused if call.step == "verdicts"]
         assert verdicts == [before[call.key].window for call in found.reused
                             if call.step == "verdicts"]  # fmt: skip
+
+
+class ServedJudge(CountingJudge):
+    """Says which model served its replies."""
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        return replace(await super().send(request), served_model="m-2026-05")
+
+
+def test_a_run_of_stored_replies_alone_names_the_model_that_gave_them(tmp_path: Path) -> None:
+    with store_with(tmp_path / "s.db", [conversation("a", 3), conversation("b", 2)]) as store:
+        first, _ = judged(store, ServedJudge())
+        silent = CountingJudge()
+        again, _ = judged(store, silent)
+        assert silent.asked == []
+        assert store.runs.read_run(again).calls == 0
+        for run in (first, again):
+            assert store.calls.list_served_models(run) == ("m-2026-05",)

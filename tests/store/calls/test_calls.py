@@ -7,6 +7,9 @@ from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.store.records import (
     CallContext,
     FreshVerdict,
+    ItemState,
+    RunSpec,
+    RunState,
     RunTotals,
     StoredReply,
     WorkerRow,
@@ -222,3 +225,39 @@ def test_a_store_of_an_older_version_has_no_costs(tmp_path: Path) -> None:
         found = store.calls.find_usable_reply("key")
         assert found is not None
         assert (found.cost_nusd, found.rung, found.estimated) == (None, None, False)
+
+
+def run_asking(
+    store: Store, keys: dict[str, str | None], spec: RunSpec = SPEC, served: str = "m-1"
+) -> RunId:
+    """A run whose conversations each ask one question; None: the stored reply answered it."""
+    store.conversations.import_batch([make_conversation(key) for key in keys])
+    run = store.runs.create(spec, store.conversations.list_ids())
+    for item, question in zip(store.runs.list_item_ids(run), keys.values(), strict=True):
+        if question is not None:
+            store.calls.save_reply_release_lease_and_add_totals(
+                CallContext(question, "j", "claims", run, item), replace(REPLY, served_model=served)
+            )
+        store.runs.score_and_finish_item(item, ItemState.DONE, None)
+    store.runs.set_state(run, RunState.DONE)
+    return run
+
+
+def test_a_run_of_stored_replies_was_answered_by_the_model_that_gave_them(store: Store) -> None:
+    bought = run_asking(store, {"one": "k1", "two": "k2"})
+    reused = run_asking(store, {"one": None, "two": None})
+    assert store.calls.list_served_models(bought) == ("m-1",)
+    assert store.calls.list_served_models(reused) == ("m-1",)
+    # One of two conversations was asked anew, of a model that the provider has put in its place.
+    mixed = run_asking(store, {"one": "k3", "two": None}, served="m-2")
+    assert store.calls.list_served_models(mixed) == ("m-1", "m-2")
+    # What came later than a run, or a second time, answered nothing in it.
+    assert store.calls.list_served_models(reused) == ("m-1",)
+    run_asking(store, {"one": "k1", "two": "k2"}, served="m-3")
+    assert store.calls.list_served_models(run_asking(store, {"one": "k4", "two": None})) == ("m-1",)
+
+
+def test_replies_to_another_judge_or_other_prompts_answered_nothing(store: Store) -> None:
+    run_asking(store, {"one": "k1"}, replace(SPEC, judge_fingerprint="other"))
+    run_asking(store, {"one": "k2"}, replace(SPEC, prompt_digest="other"))
+    assert store.calls.list_served_models(run_asking(store, {"one": None})) == ()
