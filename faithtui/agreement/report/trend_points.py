@@ -4,11 +4,19 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from faithtui.agreement.report.claim_columns import ComparedClaims
-from faithtui.agreement.report.model import ComparisonReport
+from faithtui.agreement.report.model import AgreementReport, ComparisonReport
+from faithtui.agreement.report.settings import ReportLevel, ReportWarning, WarningSubject
 from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
 from faithtui.agreement.statistics.detection import RECALL
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
+
+_ABOUT = frozenset({WarningSubject.DESIGN, WarningSubject.COVERAGE})
+_TOO = frozenset({"not_blind"})
+"""Also warned of: it is about labels, whatever the figures are."""
+_OF_REPORT_ALONE = frozenset({"sample_of_other_run", "design_not_random", "duplicates_removed"})
+"""Not warned of: a report speaks of what its run judged, and a trend of the set, with weights where
+a report has none. What a run did not judge, and why there is no figure, are fields of a point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,13 @@ class TrendPoint:
     judged_some_drawn: bool = False
     """The run judged claims because they were drawn, or passed them over, and not all of these: no
     figure of the set can be had from it."""
+    skipped: int = 0
+    """Drawn claims that were put off and have no label: figures take them for claims like the
+    others of their stratum. Where the order is broken, and there is no figure, those of the run."""
+    not_a_claim: int = 0
+    """Drawn claims that annotators call no fair claim, in no figure."""
+    warnings: tuple[ReportWarning, ...] = ()
+    """What a report of these claims warns of, see `choose_trend_warnings`; most severe first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +80,27 @@ class Trend:
     """The runs over a set, the first one first."""
 
     points: tuple[TrendPoint, ...]
+
+
+def choose_trend_warnings(report: AgreementReport) -> tuple[ReportWarning, ...]:
+    """Choose the warnings that are true of a trend: how claims were chosen, and which count.
+
+    Args:
+        report: Of the run's claims, with the design of the drawing.
+    """
+    return tuple(
+        each
+        for each in report.warnings
+        if each.level in (None, ReportLevel.CLAIMS)
+        and each.code not in _OF_REPORT_ALONE
+        and (each.code in _TOO or not _ABOUT.isdisjoint(each.about))
+    )
+
+
+def count_skipped_claims(report: AgreementReport) -> int:
+    """Count drawn claims that were put off; without strata, all such claims of the run."""
+    strata = report.claims.design.strata
+    return sum(each.skipped for each in strata) if strata else report.claims.coverage.skipped
 
 
 def estimate_accuracy_kappa_and_recall(

@@ -23,7 +23,7 @@ from faithtui.cli.shared_options import (
 from faithtui.cli.stores import open_store, read_id_of_run_with_verdicts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from faithtui.agreement.report.trend_points import Trend, TrendPoint
     from faithtui.domain.ids import RunId
@@ -73,11 +73,7 @@ def trend(
         found = compute_trend(opened, row, runs)
         specs = {each.run: opened.runs.read_run(each.run).spec for each in found.points}
     notes = [
-        *(
-            f"run {each.run}: {note}"
-            for each in found.points
-            for note in _list_notes_on_run(row, each)
-        ),
+        *_list_notes_with_their_runs(row, found),
         *describe_differing_options(specs),
         *_describe_other_passing_labels(specs),
     ]
@@ -151,6 +147,30 @@ def _format_run_row(point: "TrendPoint") -> tuple[str, ...]:
     )
 
 
+def _list_notes_with_their_runs(row: "ClaimSetRow", found: "Trend") -> list[str]:
+    """Say what figures leave out: each sentence once, with the runs that it is about."""
+    runs_by_note: dict[str, list[int]] = {}
+    for each in found.points:
+        for note in dict.fromkeys((*_list_notes_on_run(row, each), *_list_report_warnings(each))):
+            runs_by_note.setdefault(note, []).append(each.run)
+    return [f"{_format_run_numbers(runs)}: {note}" for note, runs in runs_by_note.items()]
+
+
+def _format_run_numbers(runs: "Sequence[int]") -> str:
+    *others, last = map(str, runs)
+    return f"runs {', '.join(others)} and {last}" if others else f"run {last}"
+
+
+def _list_report_warnings(point: "TrendPoint") -> list[str]:
+    """List the sentences of a report's warnings but those that a note says already."""
+    said = {"stratum_unlabelled", "unverified_labels"}
+    return [
+        f"{each.message[:1].lower()}{each.message[1:]}"
+        for each in point.warnings
+        if each.code not in said
+    ]
+
+
 def _list_notes_on_run(row: "ClaimSetRow", point: "TrendPoint") -> list[str]:
     """Say what the figures of a run leave out, and what its judge saw otherwise."""
     from faithtui.agreement.documents.figure_texts import describe_unverified_labels
@@ -168,6 +188,8 @@ def _list_notes_on_run(row: "ClaimSetRow", point: "TrendPoint") -> list[str]:
             f"{plural(point.unjudged, 'claim')} of the set without a verdict of it, "
             f"{plural(point.beyond, 'claim')} of its own that match none of the set"
         )
+    if point.skipped:
+        notes.append(f"{plural(point.skipped, 'drawn claim')} skipped, in no figure")
     if point.is_order_broken:
         notes.append(
             "too many drawn claims are skipped, or come before labelled ones in the drawn order "
@@ -221,6 +243,12 @@ def _run_point_to_json(point: "TrendPoint") -> dict[str, object]:
         "window_size": point.window_size,
         "labelled": point.compared,
         "unverified": point.unverified,
+        "skipped": point.skipped,
+        "not_a_claim": point.not_a_claim,
+        "warnings": [
+            {"code": each.code, "severity": each.severity.value, "message": each.message}
+            for each in point.warnings
+        ],
         "judged_some_drawn": point.judged_some_drawn,
         "order_broken": point.is_order_broken,
         "unlabelled_strata": list(point.unlabelled_strata),

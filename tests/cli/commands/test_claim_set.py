@@ -16,6 +16,7 @@ from tests.engine.review.reports.test_trend import (
     done,
     doubted_set,
     set_of_conversations,
+    set_without_misses,
 )
 from tests.store.building import FACTS, SPEC
 from tests.store.runs.test_run_designs import FIVE, drawn, judged_all, label, sampled
@@ -116,17 +117,43 @@ def test_trend_and_compare_name_labels_that_nothing_vouches_for(cli: Cli, tmp_pa
     path = doubted_set(tmp_path)
     said = "2 of 30 compared claims rest on unverified labels, of a bundle without a digest"
     picture = tmp_path / "trend.svg"
-    assert cli("trend", "shop", "--svg", picture, "--store", path).err.count(said) == 2
+    told = cli("trend", "shop", "--svg", picture, "--store", path).err
+    assert told.count(said) == told.count(f"runs 1 and 2: {said}") == 1
     root = ET.fromstring(picture.read_text(encoding="utf-8"))  # our own file
     drawn = " ".join(each.text or "" for each in root.iter("{http://www.w3.org/2000/svg}text"))
-    assert drawn.count(said) == 2
-    assert "run 2: 2 of 30" in drawn
+    assert drawn.count(f"runs 1 and 2: {said}") == 1
     places = [float(each.get("y", "0")) for each in root.iter("{http://www.w3.org/2000/svg}text")]
     assert max(places) < float(root.get("height", "0"))
     runs = cli("trend", "shop", "--json", "--store", path).json["runs"]
     assert [each["unverified"] for each in runs] == [2, 2]
     assert said in cli("compare", "1", "2", "--store", path).out
     assert cli("compare", "1", "2", "--json", "--store", path).json["unverified"] == 2
+
+
+def test_a_trend_says_once_what_its_figures_leave_out(cli: Cli, tmp_path: Path) -> None:
+    path, picture = tmp_path / "s.db", tmp_path / "trend.svg"
+    with Store.open(path) as store:
+        set_without_misses(store)
+    told = cli("trend", "shop", "--svg", picture, "--store", path).err
+    for sentence in (
+        "runs 1, 2 and 4: 5 drawn claims skipped, in no figure",
+        "runs 1, 2 and 4: 5 of 18 claims of «judge yes» were skipped: if they are the hard ones, "
+        "the figures are too good.",
+        "runs 1, 2 and 4: 1 claim left out because annotators labelled them x, not a fair claim.",
+        "run 3: 3 drawn claims skipped, in no figure",
+    ):
+        assert told.splitlines().count(sentence) == 1, told
+    root = ET.fromstring(picture.read_text(encoding="utf-8"))  # our own file
+    texts = [each.text or "" for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "runs 1, 2 and 4: 5 drawn claims skipped, in no figure" in texts
+    assert "the figures are too good." in " ".join(texts)
+    runs = cli("trend", "shop", "--json", "--store", path).json["runs"]
+    assert [(each["skipped"], each["not_a_claim"]) for each in runs] == [
+        *((5, 1), (5, 1), (3, 0), (5, 1)),
+    ]
+    assert ("skipped_many", "caution") in {
+        (each["code"], each["severity"]) for each in runs[0]["warnings"]
+    }
 
 
 @pytest.mark.thorough

@@ -184,15 +184,7 @@ def compute_run_agreement(
         windows, empty_windows = len(of_windows), sum(not each.claims for each in of_windows)
     report = compute_report_of_prepared_units(
         prepared,
-        judged=JudgingDescription(
-            metric=row.spec.metric,
-            judge=row.spec.judge_title,
-            unit=spec.units,
-            answers_are_claims=spec.judges == "answer",
-            soundness=row.integrity.soundness,
-            integrity=spec.format_integrity_sentence(row.integrity),
-            unfinished=_format_unfinished_run(row),
-        ),
+        judged=describe_judging(row),
         comparison=None
         if other is None
         else _compare_with_other_run(store, row, other, prepared, split),
@@ -204,6 +196,20 @@ def compute_run_agreement(
         with_parts=with_parts,
     )
     return RunAgreement(row, readings, report, windows, empty_windows, newest, prepared, split)
+
+
+def describe_judging(row: RunRow) -> JudgingDescription:
+    """Describe who judged what in a run, for the sentences of its report."""
+    spec = find_metric(row.spec.metric).spec
+    return JudgingDescription(
+        metric=row.spec.metric,
+        judge=row.spec.judge_title,
+        unit=spec.units,
+        answers_are_claims=spec.judges == "answer",
+        soundness=row.integrity.soundness,
+        integrity=spec.format_integrity_sentence(row.integrity),
+        unfinished=_format_unfinished_run(row),
+    )
 
 
 def read_weighted_run_units(

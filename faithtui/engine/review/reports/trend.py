@@ -6,20 +6,19 @@ from dataclasses import replace
 import numpy as np
 
 from faithtui.agreement.gate.certificate import split_window_size_from_options
-from faithtui.agreement.report.figures.claims_and_answers import (
-    compute_claim_level_report,
-    count_unverified_claims,
-)
+from faithtui.agreement.report.figures.claims_and_answers import count_unverified_claims
 from faithtui.agreement.report.figures.corrected_rates import (
     count_labelled_units_by_stratum,
     estimate_drawable_pass_rate,
 )
-from faithtui.agreement.report.model import ComparisonReport
-from faithtui.agreement.report.report import PreparedUnits
+from faithtui.agreement.report.model import AgreementReport, ComparisonReport
+from faithtui.agreement.report.report import PreparedUnits, compute_report_of_prepared_units
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.trend_points import (
     Trend,
     TrendPoint,
+    choose_trend_warnings,
+    count_skipped_claims,
     estimate_accuracy_kappa_and_recall,
 )
 from faithtui.agreement.statistics.paired_judges import adjust_by_holm
@@ -31,6 +30,7 @@ from faithtui.domain.estimates import Reason, make_withheld_estimate
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.reports.agreement_report import (
     compare_run_judges,
+    describe_judging,
     read_weighted_run_units,
 )
 from faithtui.errors import ConfigError, NoSharedClaims
@@ -102,7 +102,8 @@ def _make_point(
     units: PreparedUnits,
     before: tuple[RunRow, PreparedUnits] | None,
 ) -> TrendPoint:
-    report = compute_claim_level_report(units.compared, units.recoded_rule)
+    whole = compute_report_of_prepared_units(units, judged=describe_judging(row), with_parts=False)
+    report, as_drawn = whole.claims, _report_as_drawn(row, units) or whole
     design, comparable = (
         units.readings.design,
         units.compared.claims_weighted_for_comparison_with_other_judge,
@@ -152,7 +153,20 @@ def _make_point(
         judged_some_drawn=design.follows_draw
         and design.as_drawn is None
         and not design.is_order_broken,
+        skipped=count_skipped_claims(as_drawn),
+        not_a_claim=as_drawn.claims.coverage.not_a_claim_in_figures,
+        warnings=choose_trend_warnings(as_drawn),
     )
+
+
+def _report_as_drawn(row: RunRow, units: PreparedUnits) -> AgreementReport | None:
+    """Report a run of the drawn claims alone by the design of the drawing; None: of other runs."""
+    drawing = units.readings.design.as_drawn
+    if drawing is None:
+        return None
+    readings, labels = replace(units.readings, design=drawing), find_metric(row.spec.metric).spec
+    drawn = PreparedUnits(readings, labels.labels, row.spec.rule, units.compared.settings)
+    return compute_report_of_prepared_units(drawn, judged=describe_judging(row), with_parts=False)
 
 
 def _compare_with_run_before(

@@ -268,6 +268,71 @@ def test_a_stratum_of_which_no_label_counts_is_named(tmp_path: Path) -> None:
     assert "no label counts of «judge idk», «judge yes», of which nothing is known" in sentence
 
 
+def set_without_misses(store: Store) -> ClaimSetRow:
+    """Four runs over 30 drawn claims of which the first judge's misses are skipped but one, `x`.
+
+    The first two judge all, the third a half, and the fourth what was drawn.
+    """
+    run = done(store)
+    sizes = {"judge yes": 18, "judge no": 6, "judge idk": 6}
+    plan = SamplePlan(SamplingDesign.STRATIFIED, 7, sizes=sizes)
+    row = sampled(store, run, plan, "verdict")
+    texts = {each.claim: each.text for each in store.labelled_units.read_report_units(run).claims}
+    claims = drawn(store, row)
+    *misses, unfair = (each for each in claims if texts[each] == "Claim 1.0")
+    for claim in misses:
+        skip(store, run, claim)
+    label(store, run, [unfair], "x")
+    label(store, run, [each for each in claims if texts[each] == "Claim 1.1"], "no")
+    label(store, run, [each for each in claims if texts[each][:7] == "Claim 3"], "yes")
+    store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+    done(store, labels=BETTER, judge="k")
+    done(store, KEYS[:6], BETTER, "l")
+    judge_drawn(store, set(claims))
+    return store.claim_sets.find_version_by_name("shop")
+
+
+def test_each_run_carries_what_its_report_warns_of_its_claims(tmp_path: Path) -> None:
+    """Without the claims that it missed a judge has a recall of 1, and nothing else says so."""
+    with Store.open(tmp_path / "s.db") as store:
+        claim_set = set_without_misses(store)
+        points = compute_trend(store, claim_set).points
+        settings = ReportSettings(claim_set=claim_set.id)
+        reports = [compute_run_agreement(store, each.run, settings).report for each in points]
+    assert points[0].recall_no.value == 1
+    assert [(each.skipped, each.not_a_claim) for each in points] == [(5, 1), (5, 1), (3, 0), (5, 1)]
+    messages = [{each.code: each.message for each in point.warnings} for point in points]
+    skipped = (
+        "5 of 18 claims of «judge yes» were skipped: if they are the hard ones, the figures are "
+        "too good."
+    )
+    # A report of the drawn claims alone knows no strata, and the trend weighs by them.
+    assert [each["skipped_many"] == skipped for each in messages] == [True, True, False, True]
+    assert "skipped_many" not in {each.code for each in reports[3].warnings}
+    for found, report in zip(points[:3], reports[:3], strict=True):
+        assert found.warnings == tuple(
+            each
+            for each in report.warnings
+            if each.code in {"skipped_many", "not_a_claim", "order_broken"}
+        )
+    assert messages[0]["not_a_claim"].startswith("1 claim left out because annotators labelled")
+    # That they are none of a random sample is not so where claims have the weights of the drawing.
+    assert "design_not_random" in {each.code for each in reports[3].warnings}
+    assert "design_not_random" not in messages[3]
+
+
+def test_labels_given_with_a_verdict_in_view_are_warned_of(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        run = done(store)
+        row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
+        for claim in drawn(store, row):
+            store.reviews.record_verdict(claim, "ann", "yes", run=run, saw_judge=True)
+        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        claim_set = store.claim_sets.find_version_by_name("shop")
+        (point,) = compute_trend(store, claim_set).points
+    assert "not_blind" in {each.code for each in point.warnings}
+
+
 def test_a_change_is_the_same_whichever_run_comes_first(tmp_path: Path) -> None:
     """A run of drawn claims has no weights of its own: those of the other run are taken."""
     with Store.open(tmp_path / "s.db") as store:
