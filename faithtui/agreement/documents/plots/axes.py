@@ -152,9 +152,34 @@ def draw_y_axis(
 def shorten_label(text: str, cells: int = _LONGEST) -> str:
     """Cut a name to the room there is; wide characters take two cells."""
     shown = make_visible_line(text, 4 * cells)
+    place = _count_characters_that_fit(shown, cells)
+    return shown if place == len(shown) else f"{shown[: max(0, place - 1)]}…"
+
+
+def wrap_text(text: str, cells: int) -> list[str]:
+    """Break a text into lines for the room there is; words that are longer are cut.
+
+    Returns:
+        Lines of at most so many cells, of which wide characters take two; [] of white space.
+    """
+    lines: list[str] = []
+    for word in make_visible_line(text).split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and _count_characters_that_fit(longer, cells) == len(longer):
+            lines[-1] = longer
+            continue
+        rest = word
+        while rest:
+            place = _count_characters_that_fit(rest, cells)
+            lines.append(rest[:place])
+            rest = rest[place:]
+    return lines
+
+
+def _count_characters_that_fit(text: str, cells: int) -> int:
     taken = 0
-    for place, character in enumerate(shown):
+    for place, character in enumerate(text):
         taken += 2 if unicodedata.east_asian_width(character) in "WF" else 1
         if taken > cells:
-            return f"{shown[: max(0, place - 1)]}…"
-    return shown
+            return place
+    return len(text)

@@ -1,19 +1,23 @@
 """Runs over one claim set: their figures, the change from one to the next, and the gate on it."""
 
 import shutil
+import unicodedata
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from faithtui.agreement.documents.figure_texts import estimate_text
 from faithtui.agreement.documents.plots.trend import trend_svg
 from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion, ThresholdBasis
 from faithtui.agreement.gate.warning_checks import ACCEPTED_CODES
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import ClaimUnit
 from faithtui.agreement.report.settings import ReportSettings
+from faithtui.agreement.report.trend_points import Trend
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
@@ -490,14 +494,82 @@ def test_the_picture_is_xml_in_which_names_are_text(store: Store, claim_set: Cla
     drawing = trend_svg(trend, "Claim set <shop>")
     assert drawing == trend_svg(trend, "Claim set <shop>")
     root = ET.fromstring(drawing)  # our own file
-    texts = [each.text or "" for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    texts = [each.text or "" for each in root.iter(f"{SVG}text")]
     assert "Claim set <shop>" in texts
     assert any("<b>k" in each for each in texts)
-    assert len([*root.iter("{http://www.w3.org/2000/svg}circle")]) == sum(
-        each is not None
+    assert len([*root.iter(f"{SVG}circle")]) == sum(
+        each.value is not None
         for point in trend.points
-        for each in (point.accuracy.value, point.recall_no.value, point.score.value)
+        for each in (point.accuracy, point.kappa, point.recall_no, point.score)
     )
+
+
+def test_the_picture_tells_runs_apart_as_the_table_does(
+    store: Store, claim_set: ClaimSetRow
+) -> None:
+    trend = compute_trend(store, claim_set)
+    first, second, half = trend.points
+    assert second.change is not None
+    change = replace(second.change, holm_p=0.0004)
+    second = replace(
+        second, prompts="12ab34cd99", served_models=("m-2026-05", "m-2026-07"), change=change
+    )
+    root = ET.fromstring(trend_svg(Trend((first, second, half)), "Claim set shop"))  # our own file
+    texts = [each.text or "" for each in root.iter(f"{SVG}text")]
+    start = texts.index("12ab34cd") - 2
+    assert texts[start : start + 8] == [
+        *("2", f"{second.made_at:%Y-%m-%d}", "12ab34cd", "30"),
+        estimate_text(second.kappa),
+        estimate_text(change.difference),
+        "<0.001",
+        "openai:<b>k (m-2026-05, m-2026-07)",
+    ]
+    assert texts[start - 3 : start - 1] == ["–", "–"], "the first run has none before it"
+    assert any(each.startswith("CHANGE is of accuracy against the run before") for each in texts)
+    assert "kappa" in texts
+    assert "-1" not in texts
+    worse = replace(first, kappa=replace(first.kappa, value=0.1, ci_low=-0.2))
+    assert ">-1</text>" in trend_svg(Trend((worse,)), "Claim set shop")
+
+
+@pytest.mark.parametrize("name", ["w" * 300, "模型" * 150, "\x1b[2J\u202e<b>&\t\x85 " * 40])
+def test_the_text_of_the_picture_stays_inside_it(
+    store: Store, claim_set: ClaimSetRow, name: str
+) -> None:
+    points = compute_trend(store, claim_set).points
+    _, second, _ = points
+    assert second.change is not None
+    low = replace(second.accuracy, value=-0.123, ci_low=-0.456, ci_high=-0.123)
+    wide = replace(
+        second,
+        run=RunId(12345),
+        judge=name,
+        served_models=(name, name),
+        prompts=name,
+        kappa=low,
+        change=replace(second.change, difference=low, holm_p=0.0),
+    )
+    drawing = trend_svg(Trend((wide, wide)), name, [name, f"run 1: {name}"])
+    root = ET.fromstring(drawing)  # our own file
+    width, height = float(root.get("width", "0")), float(root.get("height", "0"))
+    rows: dict[str, list[tuple[float, float]]] = {}
+    for each in root.iter(f"{SVG}text"):
+        text, x = each.text or "", float(each.get("x", "0"))
+        assert text.isprintable(), text
+        cells = len(text) + sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+        # Of a row the width is fixed; digits of a sans-serif of 12 pixels are 7.6 wide.
+        wide_as = cells * (6.63 if each.get("class") == "row" else 7.64)
+        start = x - {"start": 0, "middle": 0.5, "end": 1}[each.get("text-anchor", "")] * wide_as
+        assert (start >= 0, start + wide_as <= width) == (True, True), text
+        assert 10 < float(each.get("y", "0")) < height
+        if each.get("class") == "row":
+            rows.setdefault(each.get("y", ""), []).append((start, start + wide_as))
+    for spans in rows.values():
+        for (_, end), (start, _) in pairwise(sorted(spans)):
+            assert end < start, "two texts of a row meet"
+
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def doubted_set(tmp_path: Path) -> Path:
