@@ -67,10 +67,10 @@ class TrendPoint:
     """The run judged claims because they were drawn, or passed them over, and not all of these: no
     figure of the set can be had from it."""
     skipped: int = 0
-    """Drawn claims that were put off and have no label: figures take them for claims like the
+    """Drawn claims that are skipped and have no label: figures take them for claims like the
     others of their stratum. Where the order is broken, and there is no figure, those of the run."""
     not_a_claim: int = 0
-    """Drawn claims that annotators call no fair claim, in no figure."""
+    """Drawn claims that annotators label x, not a fair claim, in no figure."""
     warnings: tuple[ReportWarning, ...] = ()
     """What a report of these claims warns of, see `choose_trend_warnings`; most severe first."""
 
@@ -98,7 +98,7 @@ def choose_trend_warnings(report: AgreementReport) -> tuple[ReportWarning, ...]:
 
 
 def count_skipped_claims(report: AgreementReport) -> int:
-    """Count drawn claims that were put off; without strata, all such claims of the run."""
+    """Count drawn claims that are skipped; without strata, all such claims of the run."""
     strata = report.claims.design.strata
     return sum(each.skipped for each in strata) if strata else report.claims.coverage.skipped
 

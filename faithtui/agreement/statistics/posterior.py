@@ -6,6 +6,7 @@ Here the share of each human label among the units with one verdict has a poster
 and the verdicts, which are known of all units, weigh it.
 """
 
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -59,6 +60,8 @@ lower end of the negative predictive value lay above the value to expect in 0.07
 samples of 60 by verdict at 30 % errors; with this in less than 0.02, and recall is .01 wider."""
 _NUMBERS = 2_000_000
 """Weights drawn at a time, to bound the memory."""
+_NUMBERS_KEPT = 200_000
+"""Most numbers of a result that is kept for the next one who asks."""
 _NOTHING = 1e-9
 _MOST_VERDICTS = 4
 """Strata of a simple sample: three labels of the judge, and none."""
@@ -283,6 +286,47 @@ def widen_run_rate(
 
 
 def _draw_group_weighted_totals(
+    labelled: Ints, all_units: Floats | Ints, times: Ints, level: float
+) -> WeightedTotals:
+    """Weigh whole groups at random, once for equal counts.
+
+    A report asks about the same counts for its claims, its rate and its slices: drawing them each
+    time took half of the time of a report of 100,000 claims.
+
+    Args:
+        labelled: See `_compute_group_weighted_totals`, as for the others.
+        all_units: All units.
+        times: How many groups there are of each type.
+        level: Confidence level.
+    """
+    if DRAWS * (labelled.size + all_units.size) > _NUMBERS_KEPT * len(times):
+        return _compute_group_weighted_totals(labelled, all_units, times, level)
+    return _recall_group_weighted_totals(_CountsByContent((labelled, all_units, times)), level)
+
+
+class _CountsByContent:
+    """Arrays that are equal where their numbers are."""
+
+    def __init__(self, arrays: tuple[Ints, Floats | Ints, Ints]) -> None:
+        self.arrays = arrays
+        self._content = tuple(
+            (each.shape, each.dtype.str, hashlib.blake2b(each.tobytes()).digest())
+            for each in arrays
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _CountsByContent) and self._content == other._content
+
+
+@lru_cache(maxsize=16)
+def _recall_group_weighted_totals(counts: _CountsByContent, level: float) -> WeightedTotals:
+    return _compute_group_weighted_totals(*counts.arrays, level)
+
+
+def _compute_group_weighted_totals(
     labelled: Ints, all_units: Floats | Ints, times: Ints, level: float
 ) -> WeightedTotals:
     """Weigh whole groups at random.
