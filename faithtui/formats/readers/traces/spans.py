@@ -1,7 +1,6 @@
 """Spans of OpenInference and of OpenTelemetry's GenAI conventions.
 
-Attributes come flat (`retrieval.documents.0.document.content`), nested, with `attributes.` in
-front of each, or as OTLP's list of keys and values. All become one flat mapping first.
+Attributes become one flat mapping first; see `span_attributes`.
 
 Source: OpenInference `semantic_conventions.md`; OpenTelemetry `gen-ai-spans.md` and
 `gen-ai-events.md`; OpenLLMetry for `gen_ai.prompt.N` and `gen_ai.completion.N`.
@@ -27,6 +26,11 @@ from faithtui.formats.readers.traces.exchanges import (
     name_score_judge,
     parse_json_or_keep_text,
     read_output_of_step,
+)
+from faithtui.formats.readers.traces.span_attributes import (
+    flatten_span_attributes,
+    get_attribute_or_subkeys,
+    group_attributes_by_number,
 )
 from faithtui.formats.readers.traces.span_evidence import EvidenceOfSpans
 from faithtui.formats.readers.traces.standard_keys import (
@@ -60,14 +64,6 @@ _NO_TRACE: Final = (
     "evaluations whose trace is not there are left out; import them together with the file of spans"
 )
 _HIDDEN: Final = "texts and images that OpenInference hid, `__REDACTED__`, are taken as not there"
-_LISTS: Final = (
-    "retrieval.documents",
-    "reranker.input_documents",
-    "reranker.output_documents",
-    "llm.input_messages",
-    "llm.output_messages",
-)
-"""Attributes that are lists of objects, which a cell of a table holds as text."""
 _OTHER_STEPS: Final = ("CHAIN", "AGENT", "UNKNOWN", "RERANKER")
 """Kinds of spans that may have retrieved something without saying so."""
 
@@ -81,7 +77,7 @@ def _explain_match(sample: Sample) -> str | None:
         for span in _list_spans(AnySpelling(record)):
             if isinstance(span, ShapeError):
                 continue
-            attributes = _flatten_span_attributes(span)
+            attributes = flatten_span_attributes(span)
             mark = next((each for each in _MARKS if each in attributes), None)
             if mark is not None:
                 return f"spans with `{mark}`"
@@ -100,7 +96,7 @@ def find_mark_in_other_case(sample: Sample) -> tuple[str, str] | None:
     for record in sample.records:
         for span in _list_spans(AnySpelling(record)):
             if not isinstance(span, ShapeError):
-                for key in _flatten_span_attributes(span):
+                for key in flatten_span_attributes(span):
                     if key not in _MARKS and key.casefold() in by_fold:
                         return key, by_fold[key.casefold()]
     return None
@@ -136,61 +132,6 @@ def _list_nested_objects(
             yield each
 
 
-def _flatten_span_attributes(span: Mapping[str, object]) -> dict[str, object]:
-    fields = AnySpelling(span)
-    given = parse_json_or_keep_text(fields.read_first_value("attributes"))
-    flat: dict[str, object] = {}
-    if isinstance(given, list):
-        for each in given:
-            if isinstance(each, dict) and isinstance(each.get("key"), str):
-                _flatten_to_dotted_keys(_read_otlp_value(each.get("value")), each["key"], flat)
-    elif isinstance(given, dict):
-        for key, value in given.items():
-            _flatten_to_dotted_keys(value, key, flat)
-    for key, value in span.items():
-        if key.startswith("attributes.") and value is not None:
-            _flatten_to_dotted_keys(value, key.removeprefix("attributes."), flat)
-    kind = fields.read_first_value("span_kind")
-    if isinstance(kind, str) and "openinference.span.kind" not in flat:
-        flat["openinference.span.kind"] = kind
-    return flat
-
-
-def _flatten_to_dotted_keys(value: object, key: str, flat: dict[str, object]) -> None:
-    if isinstance(value, dict):
-        for name, each in value.items():
-            _flatten_to_dotted_keys(each, f"{key}.{name}", flat)
-    elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
-        for place, each in enumerate(value):
-            _flatten_to_dotted_keys(each, f"{key}.{place}", flat)
-    elif isinstance(value, str) and isinstance(inner := _parse_list(key, value), list):
-        _flatten_to_dotted_keys(inner, key, flat)
-    else:
-        flat[key] = value
-
-
-def _parse_list(key: str, value: str) -> object:
-    return parse_json_or_keep_text(value) if key in _LISTS else value
-
-
-def _read_otlp_value(value: object) -> object:
-    if not isinstance(value, dict):
-        return value
-    for name, each in value.items():
-        match name:
-            case "arrayValue":
-                values = each.get("values", []) if isinstance(each, dict) else []
-                return [_read_otlp_value(item) for item in values]
-            case "kvlistValue":
-                values = each.get("values", []) if isinstance(each, dict) else []
-                return {item["key"]: _read_otlp_value(item.get("value")) for item in values}
-            case "intValue":
-                return int(each) if isinstance(each, str) else each
-            case _:
-                return each
-    return None
-
-
 def _list_standalone_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any] | ShapeError]:
     """List evaluations that come apart from their spans: annotations, and events in OTLP logs."""
     if has_keys(fields.value, "annotator_kind", "name", "result"):
@@ -222,7 +163,7 @@ def _list_standalone_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any]
         if isinstance(record, ShapeError):
             yield record
         elif record.read_first_value("event_name") == _EVALUATION:
-            evaluation = _flatten_span_attributes(record.value)
+            evaluation = flatten_span_attributes(record.value)
             evaluation["span_id"] = record.read_first_value("span_id")
             own_text = evaluation.get("faithtui.details")
             if isinstance(own_text, str):
@@ -295,7 +236,7 @@ def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]
     if not trace:
         raise named.make_error(("trace_id",), None, "the id of the trace")
     events = parse_json_or_keep_text(named.read_first_value("events"))
-    attributes = _flatten_span_attributes(span)
+    attributes = flatten_span_attributes(span)
     mapped = named.read_first_value("retrieval_context")
     if mapped is not None:
         attributes["retrieval_context"] = mapped
@@ -314,7 +255,7 @@ def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]
             "events": [
                 {
                     "name": AnySpelling(each).read_first_value("name"),
-                    "attributes": _flatten_span_attributes(each),
+                    "attributes": flatten_span_attributes(each),
                 }
                 for each in (events if isinstance(events, list) else [])
                 if isinstance(each, dict)
@@ -373,7 +314,7 @@ def _make_exchange_from_trace(
     for rest in filter(None, unknown):
         exchange.unknown.add_all(UnknownFields.from_json(rest))
     free: dict[str, object] = {
-        name: parse_json_or_keep_text(_get_attribute_or_subkeys(attributes, name))
+        name: parse_json_or_keep_text(get_attribute_or_subkeys(attributes, name))
         for name in ("metadata", "tag.tags")
     }
     free = exchange.unknown.drop_secrets(free, "attributes.")
@@ -461,7 +402,7 @@ def _read_chat_messages_and_answer(
 def _list_messages(attributes: Mapping[str, object], name: str) -> list[object]:
     """List numbered messages without what was hidden in them; one without its text is left out."""
     listed: list[object] = []
-    for each in _group_attributes_by_number(attributes, name):
+    for each in group_attributes_by_number(attributes, name):
         visible = _leave_out_hidden(each)
         message = _read_message(visible)
         if message["content"] or len(visible) == len(each):
@@ -481,7 +422,7 @@ def _read_message(fields: Mapping[str, object]) -> dict[str, object]:
     if content is None:
         parts = [
             str(each.get("message_content.text", each.get("text", "")))
-            for each in _group_attributes_by_number(inner, "contents")
+            for each in group_attributes_by_number(inner, "contents")
         ]
         content = "\n".join(part for part in parts if part)
     message["content"] = content
@@ -494,35 +435,11 @@ def _read_message(fields: Mapping[str, object]) -> dict[str, object]:
             "name": each.get("tool_call.function.name", each.get("name")),
             "arguments": each.get("tool_call.function.arguments", each.get("arguments")),
         }
-        for each in _group_attributes_by_number(inner, "tool_calls")
+        for each in group_attributes_by_number(inner, "tool_calls")
     ]
     if calls:
         message["tool_calls"] = calls
     return message
-
-
-def _group_attributes_by_number(
-    attributes: Mapping[str, object], name: str
-) -> list[dict[str, object]]:
-    """Bring together what is spread over numbered keys from 0."""
-    found: dict[int, dict[str, object]] = {}
-    start = f"{name}."
-    for key, value in attributes.items():
-        if not key.startswith(start):
-            continue
-        number, _, rest = key.removeprefix(start).partition(".")
-        if number.isdigit():
-            found.setdefault(int(number[:6]), {})[rest or "value"] = value
-    return [found[number] for number in sorted(found)]
-
-
-def _get_attribute_or_subkeys(attributes: Mapping[str, object], name: str) -> object:
-    if name in attributes:
-        return attributes[name]
-    start = f"{name}."
-    return {
-        key.removeprefix(start): value for key, value in attributes.items() if key.startswith(start)
-    }
 
 
 def _add_passages_or_chat(
@@ -531,9 +448,9 @@ def _add_passages_or_chat(
     attributes = span["attributes"]
     kind = _get_kind(attributes)
     operation = str(attributes.get("gen_ai.operation.name", "")).lower()
-    documents = _group_attributes_by_number(attributes, "retrieval.documents")
-    given = _group_attributes_by_number(attributes, "reranker.input_documents")
-    reranked = _group_attributes_by_number(attributes, "reranker.output_documents")
+    documents = group_attributes_by_number(attributes, "retrieval.documents")
+    given = group_attributes_by_number(attributes, "reranker.input_documents")
+    reranked = group_attributes_by_number(attributes, "reranker.output_documents")
     if HIDDEN in attributes.values():
         options.notes.remarks[_HIDDEN] += 1
     if given or reranked:
