@@ -1,7 +1,11 @@
 """Attributes of spans, however they came, as one flat mapping.
 
 They come flat (`retrieval.documents.0.document.content`), nested, with `attributes.` in front of
-each, or as OTLP's list of keys and values.
+each, or as OTLP's list of keys and values. Those of which the conventions say that they are one
+value are never taken apart.
+
+Source: OpenTelemetry `gen-ai-spans.md`: structured attributes come as structures, or as JSON in a
+text where an instrumentation cannot record them so.
 """
 
 from collections.abc import Mapping
@@ -18,6 +22,24 @@ _LISTS: Final = (
     "llm.output_messages",
 )
 """Attributes that are lists of objects, which a cell of a table holds as text."""
+
+_VALUES: Final = (
+    "gen_ai.input.messages",
+    "gen_ai.output.messages",
+    "gen_ai.system_instructions",
+    "gen_ai.retrieval.documents",
+    "gen_ai.tool.call.arguments",
+    "gen_ai.tool.call.result",
+    "input.value",
+    "output.value",
+    "traceloop.entity.input",
+    "traceloop.entity.output",
+    "retrieval_context",
+    "content",
+    "message.content",
+)
+"""Attributes that are one value: a text, perhaps of JSON, a structure, or spread over keys."""
+_BEGINNINGS_OF_VALUES: Final = tuple(f"{name}." for name in _VALUES)
 
 
 def flatten_span_attributes(span: Mapping[str, object]) -> dict[str, object]:
@@ -38,7 +60,33 @@ def flatten_span_attributes(span: Mapping[str, object]) -> dict[str, object]:
     kind = fields.read_first_value("span_kind")
     if isinstance(kind, str) and "openinference.span.kind" not in flat:
         flat["openinference.span.kind"] = kind
+    return _join_values_spread_over_keys(flat)
+
+
+def _join_values_spread_over_keys(flat: dict[str, object]) -> dict[str, object]:
+    """Give back as one value what came as `gen_ai.input.messages.0.role` and so on."""
+    subkeys = [key for key in flat if key.startswith(_BEGINNINGS_OF_VALUES)]
+    for name in _VALUES if subkeys else ():
+        start = f"{name}."
+        own = [key for key in subkeys if key.startswith(start)]
+        if own and name not in flat:
+            flat[name] = _nest_dotted_keys({key.removeprefix(start): flat.pop(key) for key in own})
     return flat
+
+
+def _nest_dotted_keys(fields: Mapping[str, object]) -> object:
+    """Make objects of dotted keys, and lists where all keys are numbers."""
+    found: dict[str, dict[str, object]] = {}
+    for key, value in fields.items():
+        first, _, rest = key.partition(".")
+        found.setdefault(first, {})[rest] = value
+    nested = {
+        first: inner[""] if "" in inner else _nest_dotted_keys(inner)
+        for first, inner in found.items()
+    }
+    if all(key.isascii() and key.isdecimal() for key in nested):
+        return [nested[key] for key in sorted(nested, key=lambda key: (len(key), key))]
+    return nested
 
 
 def group_attributes_by_number(
@@ -67,7 +115,9 @@ def get_attribute_or_subkeys(attributes: Mapping[str, object], name: str) -> obj
 
 
 def _flatten_to_dotted_keys(value: object, key: str, flat: dict[str, object]) -> None:
-    if isinstance(value, dict):
+    if key in _VALUES:
+        flat[key] = value
+    elif isinstance(value, dict):
         for name, each in value.items():
             _flatten_to_dotted_keys(each, f"{key}.{name}", flat)
     elif isinstance(value, list) and any(isinstance(each, dict) for each in value):

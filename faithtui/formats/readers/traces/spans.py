@@ -6,6 +6,7 @@ Source: OpenInference `semantic_conventions.md`; OpenTelemetry `gen-ai-spans.md`
 `gen-ai-events.md`; OpenLLMetry for `gen_ai.prompt.N` and `gen_ai.completion.N`.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -60,6 +61,12 @@ _MARKS: Final = (
     "input.value",
 )
 _EVALUATION: Final = "gen_ai.evaluation.result"
+_DETAILS: Final = (
+    "gen_ai.client.inference.operation.details",
+    "gen_ai.content.prompt",
+    "gen_ai.content.completion",
+)
+"""Events that hold attributes of their span; the last two are OpenLIT's, of earlier conventions."""
 _NO_TRACE: Final = (
     "evaluations whose trace is not there are left out; import them together with the file of spans"
 )
@@ -235,8 +242,13 @@ def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]
     number = within.read_text("span_id") or named.read_text("span_id", "context.span_id", "id")
     if not trace:
         raise named.make_error(("trace_id",), None, "the id of the trace")
-    events = parse_json_or_keep_text(named.read_first_value("events"))
     attributes = flatten_span_attributes(span)
+    events = []
+    for event in _list_events(named):
+        if event["name"] in _DETAILS:
+            attributes = {**event["attributes"], **attributes}
+        else:
+            events.append(event)
     mapped = named.read_first_value("retrieval_context")
     if mapped is not None:
         attributes["retrieval_context"] = mapped
@@ -252,16 +264,21 @@ def _get_trace_id_and_fields(span: dict[str, Any]) -> tuple[str, dict[str, Any]]
             "status": named.read_first_value("status_code", "status"),
             "attributes": attributes,
             "unknown": _list_unknown_fields(own, SPAN),
-            "events": [
-                {
-                    "name": AnySpelling(each).read_first_value("name"),
-                    "attributes": flatten_span_attributes(each),
-                }
-                for each in (events if isinstance(events, list) else [])
-                if isinstance(each, dict)
-            ],
+            "events": events,
         },
     )
+
+
+def _list_events(span: AnySpelling) -> list[dict[str, Any]]:
+    events = parse_json_or_keep_text(span.read_first_value("events"))
+    return [
+        {
+            "name": AnySpelling(each).read_first_value("name"),
+            "attributes": flatten_span_attributes(each),
+        }
+        for each in (events if isinstance(events, list) else [])
+        if isinstance(each, dict)
+    ]
 
 
 def _make_exchange_from_trace(
@@ -377,9 +394,9 @@ def _read_chat_messages_and_answer(
         messages = messages or _list_messages(attributes, name)
     for name in ("gen_ai.input.messages", "input.value", "traceloop.entity.input", "gen_ai.prompt"):
         messages = messages or find_chat_messages(attributes.get(name))
-    system = attributes.get("gen_ai.system_instructions")
+    system = _read_system_instructions(attributes)
     if system and messages:
-        messages = [{"role": "system", "content": str(system)}, *messages]
+        messages = [{"role": "system", "content": system}, *messages]
     answer: str | None = None
     outputs = ("output.value", "gen_ai.output.messages", "traceloop.entity.output")
     for name in (*outputs, "gen_ai.completion"):
@@ -397,6 +414,16 @@ def _read_chat_messages_and_answer(
         elif event["name"] == "gen_ai.choice" and answer is None:
             answer = find_answer_text(inside.get("message.content") or inside.get("message"))
     return messages, answer
+
+
+def _read_system_instructions(attributes: Mapping[str, object]) -> str | None:
+    """Read the text of instructions, which come as a text or as a list of parts."""
+    given = attributes.get("gen_ai.system_instructions")
+    parts = parse_json_or_keep_text(given)
+    text = find_answer_text({"parts": parts}) if isinstance(parts, list) else None
+    if text is None and given not in (None, "", [], {}):
+        text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+    return text
 
 
 def _list_messages(attributes: Mapping[str, object], name: str) -> list[object]:

@@ -159,17 +159,13 @@ _BEGINNINGS: Final = (
     "llm.response.",
     "llm.usage.",
     "tool.parameters.",
-    "gen_ai.input.messages.",
-    "gen_ai.output.messages.",
     "gen_ai.tool.definitions.",
-    "gen_ai.retrieval.documents.",
     "gen_ai.openai.",
     "gen_ai.request.",
     "gen_ai.response.",
     "gen_ai.usage.",
     "traceloop.association.properties.",
     "traceloop.prompt.",
-    f"{_READ_OF_ANY}.",
 )
 _NUMBER: Final = re.compile(r"\.\d+(?=\.|$)")
 _MESSAGE: Final = re.compile(

@@ -1,0 +1,152 @@
+"""Attributes of OpenTelemetry's GenAI conventions, in every way in which they come."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faithtui.domain.conversation import Document
+from tests.formats.test_detection import write
+from tests.formats.test_keys_of_traces import read
+
+USER = {"role": "user", "parts": [{"type": "text", "content": "When?"}]}
+ANSWER = {"role": "assistant", "parts": [{"type": "text", "content": "At nine."}]}
+CHAT = {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.conversation.id": "c",
+    "gen_ai.system_instructions": [{"type": "text", "content": "Be brief."}],
+    "gen_ai.input.messages": [USER],
+    "gen_ai.output.messages": [{**ANSWER, "finish_reason": "stop"}],
+}
+RETRIEVAL = {
+    "gen_ai.operation.name": "retrieval",
+    "gen_ai.retrieval.documents": [{"id": "d", "content": "It sails at nine.", "score": 0.5}],
+}
+TOOL = {
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": "kb",
+    "gen_ai.tool.call.result": {"results": [{"text": "No boat at ten."}]},
+}
+
+
+def make_span(number: str, **more: object) -> dict[str, Any]:
+    start = f"2026-01-01T00:00:0{number}Z"
+    parent = {} if number == "0" else {"parent_id": "0"}
+    return {"trace_id": "t", "span_id": number, "name": "n", "start_time": start, **parent, **more}
+
+
+def write_as_texts(attributes: Mapping[str, object]) -> dict[str, Any]:
+    return {
+        "attributes": {
+            key: each if isinstance(each, str) else json.dumps(each)
+            for key, each in attributes.items()
+        }
+    }
+
+
+def write_as_structures(attributes: Mapping[str, object]) -> dict[str, Any]:
+    return {"attributes": dict(attributes)}
+
+
+def write_as_flat_keys(attributes: Mapping[str, object]) -> dict[str, Any]:
+    flat: dict[str, object] = {}
+
+    def add(key: str, value: Any) -> None:
+        if isinstance(value, dict | list):
+            for name, each in value.items() if isinstance(value, dict) else enumerate(value):
+                add(f"{key}.{name}", each)
+        else:
+            flat[key] = value
+
+    for key, value in attributes.items():
+        add(key, value)
+    return {"attributes": flat}
+
+
+def write_as_nested_objects(attributes: Mapping[str, object]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for key, value in attributes.items():
+        *outer, last = key.split(".")
+        inner = nested
+        for name in outer:
+            inner = inner.setdefault(name, {})
+        inner[last] = value
+    return {"attributes": nested}
+
+
+def write_as_otlp(attributes: Mapping[str, object]) -> dict[str, Any]:
+    def wrap(value: Any) -> dict[str, Any]:
+        match value:
+            case list():
+                return {"arrayValue": {"values": list(map(wrap, value))}}
+            case dict():
+                return {"kvlistValue": {"values": list_pairs(value)}}
+            case float():
+                return {"doubleValue": value}
+            case _:
+                return {"stringValue": value}
+
+    def list_pairs(values: Mapping[str, object]) -> list[Any]:
+        return [{"key": key, "value": wrap(each)} for key, each in values.items()]
+
+    return {"attributes": list_pairs(attributes)}
+
+
+def write_as_event(attributes: Mapping[str, object]) -> dict[str, Any]:
+    name = "gen_ai.operation.name"
+    rest = {key: each for key, each in attributes.items() if key != name}
+    event = {"name": "gen_ai.client.inference.operation.details", "attributes": rest}
+    return {"attributes": {name: attributes[name]}, "events": [event]}
+
+
+@pytest.mark.parametrize(
+    "write_attributes",
+    [
+        write_as_texts,
+        write_as_structures,
+        write_as_flat_keys,
+        write_as_nested_objects,
+        write_as_otlp,
+        write_as_event,
+    ],
+)
+def test_attributes_that_are_values_are_read_however_they_came(
+    tmp_path: Path, write_attributes: Callable[[Mapping[str, object]], dict[str, Any]]
+) -> None:
+    spans = [
+        make_span(str(number), **write_attributes(attributes))
+        for number, attributes in enumerate((CHAT, RETRIEVAL, TOOL))
+    ]
+    conversation, notes = read(write(tmp_path / "x.jsonl", *spans))
+    assert conversation.key == "c"
+    assert [(each.role, each.content) for each in conversation.turns] == [
+        ("user", "When?"),
+        ("assistant", "At nine."),
+    ]
+    assert conversation.turns[1].retrieval_context == (
+        Document("It sails at nine.", "n"),
+        Document("No boat at ten.", "kb"),
+    )
+    assert conversation.metadata["system"] == ["Be brief."]
+    assert not notes.unknown_keys
+
+
+def test_a_value_beside_keys_of_its_own_counts_and_the_keys_are_told(tmp_path: Path) -> None:
+    record = make_span("0", **write_as_texts(CHAT))
+    record["attributes"]["gen_ai.input.messages.0.role"] = "user"
+    conversation, notes = read(write(tmp_path / "x.jsonl", record))
+    assert conversation.turns[0].content == "When?"
+    assert set(notes.unknown_keys) == {"attributes.gen_ai.input.messages[].role"}
+
+
+def test_an_input_that_is_an_object_is_the_question(tmp_path: Path) -> None:
+    attributes = {
+        "openinference.span.kind": "CHAIN",
+        "input": {"value": {"question": "When?", "session": {"user": "u"}}},
+        "output": {"value": {"answer": "At nine."}},
+    }
+    conversation, notes = read(write(tmp_path / "x.jsonl", make_span("0", attributes=attributes)))
+    assert [each.content for each in conversation.turns] == ["When?", "At nine."]
+    assert set(notes.unknown_keys) == {"input.value.session"}
