@@ -13,18 +13,18 @@ from tests.formats.test_keys_of_traces import read
 
 USER = {"role": "user", "parts": [{"type": "text", "content": "When?"}]}
 ANSWER = {"role": "assistant", "parts": [{"type": "text", "content": "At nine."}]}
-CHAT = {
+CHAT: dict[str, object] = {
     "gen_ai.operation.name": "chat",
     "gen_ai.conversation.id": "c",
     "gen_ai.system_instructions": [{"type": "text", "content": "Be brief."}],
     "gen_ai.input.messages": [USER],
     "gen_ai.output.messages": [{**ANSWER, "finish_reason": "stop"}],
 }
-RETRIEVAL = {
+RETRIEVAL: dict[str, object] = {
     "gen_ai.operation.name": "retrieval",
     "gen_ai.retrieval.documents": [{"id": "d", "content": "It sails at nine.", "score": 0.5}],
 }
-TOOL = {
+TOOL: dict[str, object] = {
     "gen_ai.operation.name": "execute_tool",
     "gen_ai.tool.name": "kb",
     "gen_ai.tool.call.result": {"results": [{"text": "No boat at ten."}]},
@@ -150,3 +150,71 @@ def test_an_input_that_is_an_object_is_the_question(tmp_path: Path) -> None:
     conversation, notes = read(write(tmp_path / "x.jsonl", make_span("0", attributes=attributes)))
     assert [each.content for each in conversation.turns] == ["When?", "At nine."]
     assert set(notes.unknown_keys) == {"input.value.session"}
+
+
+CALL = {
+    "role": "assistant",
+    "parts": [{"type": "tool_call", "id": "c1", "name": "kb", "arguments": {"q": "boat"}}],
+}
+OTHER_CALL = {
+    "role": "assistant",
+    "parts": [{"type": "tool_call", "id": "c2", "name": "web", "arguments": {}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"response": "It sails at nine."}, Document("It sails at nine.", "kb")),
+        ({"result": "It sails at nine."}, Document("It sails at nine.", "kb")),
+        (
+            {"response": {"results": [{"text": "It sails at nine.", "title": "Ferry"}]}},
+            Document("It sails at nine.", "Ferry"),
+        ),
+    ],
+)
+@pytest.mark.parametrize("role", ["tool", "user"])
+def test_results_of_tools_in_messages_are_passages_of_the_answer(
+    tmp_path: Path, role: str, given: dict[str, object], expected: Document
+) -> None:
+    result = {"role": role, "parts": [{"type": "tool_call_response", "id": "c1", **given}]}
+    chat = {**CHAT, "gen_ai.input.messages": [USER, CALL, OTHER_CALL, result]}
+    record = make_span("0", attributes=chat)
+    conversation, notes = read(write(tmp_path / "x.jsonl", record))
+    assert [each.content for each in conversation.turns] == ["When?", "At nine."]
+    assert conversation.turns[1].retrieval_context == (expected,)
+    per_turn: Any = conversation.metadata["per_turn"]
+    assert [each["name"] for each in per_turn["1"]["tools"]] == ["kb", "web"]
+    assert not notes.unknown_keys
+
+
+def test_results_of_tools_given_to_a_later_call_of_the_model_are_passages(tmp_path: Path) -> None:
+    result = {
+        "role": "tool",
+        "parts": [{"type": "tool_call_response", "id": "c1", "response": "Y"}],
+    }
+    first = {**CHAT, "gen_ai.output.messages": [CALL]}
+    second = {**CHAT, "gen_ai.input.messages": [USER, CALL, result]}
+    spans = [make_span("0", attributes=first), make_span("1", attributes=second)]
+    conversation, _ = read(write(tmp_path / "x.jsonl", *spans))
+    assert [each.content for each in conversation.turns] == ["When?", "At nine."]
+    assert conversation.turns[1].retrieval_context == (Document("Y", "kb"),)
+
+
+def test_tool_messages_of_openinference_name_their_tool(tmp_path: Path) -> None:
+    start = "llm.input_messages"
+    attributes = {
+        "openinference.span.kind": "LLM",
+        f"{start}.0.message.role": "user",
+        f"{start}.0.message.content": "When?",
+        f"{start}.1.message.role": "assistant",
+        f"{start}.1.message.tool_calls.0.tool_call.id": "c",
+        f"{start}.1.message.tool_calls.0.tool_call.function.name": "kb",
+        f"{start}.2.message.role": "tool",
+        f"{start}.2.message.tool_call_id": "c",
+        f"{start}.2.message.content": "It sails at nine.",
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": "At nine.",
+    }
+    conversation, _ = read(write(tmp_path / "x.jsonl", make_span("0", attributes=attributes)))
+    assert conversation.turns[1].retrieval_context == (Document("It sails at nine.", "kb"),)

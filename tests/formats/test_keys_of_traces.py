@@ -164,7 +164,8 @@ def test_what_tools_gave_comes_before_passages_beside_the_answer(
     given: object = {"messages": CALLED, "context": context}
     given = json.dumps(given) if "attributes" in field else given
     conversation, notes = read(write(tmp_path / "x.jsonl", change(record, **{field: given})))
-    assert conversation.turns[-1].retrieval_context == (Document("It sails at nine."),)
+    given_by_tool = (Document("It sails at nine.", "timetable"),)
+    assert conversation.turns[-1].retrieval_context == given_by_tool
     key = f"{field.removeprefix('attributes__').replace('_DOT_', '.')}.context"
     assert dict(notes.unknown_keys) == {key: 1}
     assert conversation.metadata["extra"] == {key: [context]}

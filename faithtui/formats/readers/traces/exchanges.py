@@ -457,11 +457,13 @@ def make_conversation_from_exchanges(
     unknown_in_messages: Counter[str] = Counter()
     unknown = UnknownFields()
     for each in sorted(exchanges, key=lambda exchange: make_sortable_time(exchange.time)):
-        _add_new_messages_of_exchange(draft, each, collector, unknown_in_messages)
+        results = _add_new_messages_of_exchange(draft, each, collector, unknown_in_messages)
+        calls = draft.metadata.pop(_UNUSED_CALLS, None)
+        draft.metadata.pop(_UNUSED_RESULTS, None)  # they are of this exchange alone
         if each.answer is None:
-            _add_unanswered_to_metadata(draft, each, options)
+            _add_unanswered_to_metadata(draft, each, results, calls, options)
         else:
-            _add_answer(draft, each, options)
+            _add_answer(draft, each, results, calls, options)
         unknown.add_all(each.unknown)
     _drop_secrets_in_draft(draft, unknown)
     _keep_unknown_fields_in_draft(draft, unknown, options)
@@ -504,10 +506,15 @@ def _drop_secrets_beside(
     }
 
 
-def _add_answer(draft: ConversationDraft, exchange: Exchange, options: ReadOptions) -> None:
+def _add_answer(
+    draft: ConversationDraft,
+    exchange: Exchange,
+    results: PassageList | None,
+    calls: object,
+    options: ReadOptions,
+) -> None:
     assert exchange.answer is not None
     turn = draft.add_turn("assistant", exchange.answer, exchange.passages)
-    results, calls = _take_unused_tool_results_and_calls(draft)
     if calls:
         turn.details["tools"] = calls
     if results and (turn.passages is None or not turn.passages.documents):
@@ -526,17 +533,6 @@ def _add_answer(draft: ConversationDraft, exchange: Exchange, options: ReadOptio
             add_rating_or_verdict(draft, position, score, options)  # whatever it was sent with
         else:
             _remark_on_score_of_step(score, options)
-
-
-def _take_unused_tool_results_and_calls(
-    draft: ConversationDraft,
-) -> tuple[PassageList | None, object]:
-    """Take what tools gave and were asked since the last answer: it is of this exchange alone."""
-    results = draft.metadata.pop(_UNUSED_RESULTS, None)
-    calls = draft.metadata.pop(_UNUSED_CALLS, None)
-    if not isinstance(results, list):
-        return None, calls
-    return PassageList(tuple(map(Document, results)), ({},) * len(results)), calls
 
 
 def _use_or_keep_passages_beside_answer(
@@ -589,13 +585,16 @@ def _remark_on_score_of_step(score: TraceScore, options: ReadOptions) -> None:
 
 
 def _add_unanswered_to_metadata(
-    draft: ConversationDraft, exchange: Exchange, options: ReadOptions
+    draft: ConversationDraft,
+    exchange: Exchange,
+    results: PassageList | None,
+    calls: object,
+    options: ReadOptions,
 ) -> None:
     """Keep what is known of an exchange that has no answer: there is no turn to keep it with."""
     kept = draft.metadata.setdefault(_UNANSWERED, [])
     assert isinstance(kept, list)
     passages = exchange.passages if exchange.passages is not None else exchange.passages_beside
-    results, calls = _take_unused_tool_results_and_calls(draft)
     known = {
         **exchange.details,
         _UNUSED_CALLS: calls,
@@ -644,7 +643,12 @@ def _add_new_messages_of_exchange(
     exchange: Exchange,
     collector: ImageCollector,
     unknown_keys: Counter[str],
-) -> None:
+) -> PassageList | None:
+    """Add what was said since the exchange before.
+
+    Returns:
+        What tools gave behind its last message; None where none was asked.
+    """
     history = ConversationDraft()
     reader = MessageReader(history, collector)
     reader.add_messages_to_draft(exchange.messages)
@@ -669,6 +673,7 @@ def _add_new_messages_of_exchange(
         answer = history.last_answer_position
         new = history.turns if answer is None else history.turns[answer + 1 :]
     draft.turns += new
+    return reader.unused_passages
 
 
 def add_rating_or_verdict(

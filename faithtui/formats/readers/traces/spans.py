@@ -496,8 +496,14 @@ def _add_passages_or_chat(
             evidence.add_output_of_tool(span["start"], gave)
     elif exchange.answer is None or not exchange.messages:
         messages, answer = _read_chat_messages_and_answer(attributes, span["events"])
-        exchange.messages = exchange.messages or messages
+        has_more = exchange.answer is None and _begins_with(messages, exchange.messages)
+        exchange.messages = messages if has_more else exchange.messages or messages
         exchange.answer = answer if exchange.answer is None else exchange.answer
+
+
+def _begins_with(messages: list[object], earlier: list[object]) -> bool:
+    """Say whether a call of a model was given what one before it was, as after calls of tools."""
+    return messages[: len(earlier)] == earlier
 
 
 def _read_documents(documents: list[dict[str, object]]) -> PassageList:

@@ -109,6 +109,7 @@ _MESSAGE_KEYS: Final = frozenset(
 deepeval, MTRAG and logs of chats."""
 _NOT_KEPT_OF_CALLS: Final = ("id", "type", "index", "output")
 _TEXT_PARTS = ("text", "inputtext", "outputtext", "refusal")
+_TOOL_RESULT_PARTS: Final = ("toolresult", "toolcallresponse", "functioncalloutput")
 
 
 def looks_like_messages(value: object) -> bool:
@@ -194,6 +195,8 @@ class MessageReader:
     unknown_keys: Counter[str] = field(default_factory=Counter)
     """Counts keys that no tool's messages have, and all of messages and parts without a text, as
     one may be the key of the text, misspelt."""
+    unused_passages: PassageList | None = None
+    """What tools gave after the last answer; None: nothing was asked of them since."""
     _waiting: PassageList | None = None
     """What tools gave since the last answer; None: nothing was asked of them."""
     _tools: list[dict[str, object]] = field(default_factory=list)
@@ -262,7 +265,7 @@ class MessageReader:
             ]
         if self._tools:
             self.draft.metadata["unused_tool_calls"] = self._tools
-        self._waiting, self._tools = None, []
+        self.unused_passages, self._waiting, self._tools = self._waiting, None, []
 
     def add_passages_for_next_answer(self, passages: PassageList) -> None:
         """Take in passages for the answer that follows."""
@@ -290,11 +293,30 @@ class MessageReader:
         number = fields.read_text("tool_call_id", "call_id")
         name = fields.read_text("name", "tool_name") or self._call_names.get(number or "")
         name = name or (self._last_call if number is None else None)
-        content = fields.read_first_value("content", "output", "value", "text")
+        content = fields.read_first_value("content", "output", "value", "text", "parts")
+        if isinstance(content, list) and any(map(_is_tool_result_part, content)):
+            for place, part in enumerate(content):
+                self._add_part_of_tool_message(part, f"{fields.where}.parts[{place}]", name)
+            return
         rest = fields.get_unread_fields()
         if not self._add_tool_output(content, name).documents and content not in ("", [], "[]"):
             rest["content"] = content  # such as what it was asked
         self._tools.append(make_dict_without_none(name=name, id=number, **rest))
+
+    def _add_part_of_tool_message(self, part: object, where: str, name: str | None) -> None:
+        """Add a part of a message in which one says itself that it is a tool's result."""
+        if isinstance(part, dict) and _is_tool_result_part(part):
+            self._add_tool_result_part(AnySpelling(part, where))
+        else:
+            self._add_tool_output([part], name)
+
+    def _add_tool_result_part(self, fields: AnySpelling) -> None:
+        number = fields.read_text("tool_use_id", "id", "tool_call_id")
+        name = self._call_names.get(number or "") or fields.read_if_text("name", "tool_name")
+        given = fields.read_first_value("content", "response", "result", "output")
+        self._add_tool_output(given, name or self._last_call)
+        if given is None:
+            self._keep_unknown_fields_of_part(fields)
 
     def _add_tool_output(self, content: object, name: str | None) -> PassageList:
         """Take what a tool gave for passages of the next answer; parts of text are one text."""
@@ -345,7 +367,8 @@ class MessageReader:
     def _add_user_turn(self, fields: AnySpelling) -> TurnDraft | None:
         text, images = self._read_text_and_images(fields)
         is_tool_result_alone = not text and not images and self._waiting is not None
-        if is_tool_result_alone and isinstance(fields.value.get("content"), list):
+        content = fields.value.get("content", fields.value.get("parts"))
+        if is_tool_result_alone and isinstance(content, list):
             return None
         turn = self.draft.add_turn("user", text)
         turn.images = images
@@ -428,13 +451,8 @@ class MessageReader:
                 texts.append(text)
             else:
                 self._keep_unknown_fields_of_part(fields)
-        elif kind in ("toolresult", "toolcallresponse", "functioncalloutput"):
-            number = fields.read_text("tool_use_id", "id", "tool_call_id")
-            name = self._call_names.get(number or "", self._last_call)
-            given = fields.read_first_value("content", "response", "result", "output")
-            self._add_tool_output(given, name)
-            if given is None:
-                self._keep_unknown_fields_of_part(fields)
+        elif kind in _TOOL_RESULT_PARTS:
+            self._add_tool_result_part(fields)
         elif kind == "searchresult":  # Anthropic's, of an application that searched by itself
             self._add_tool_output([part], None)
         elif kind in ("tooluse", "toolcall", "functioncall"):
@@ -476,6 +494,11 @@ def _is_text_part(value: object) -> bool:
     return normalise_key_spelling(str(value.get("type", ""))) in _TEXT_PARTS and isinstance(
         value.get("text"), str
     )
+
+
+def _is_tool_result_part(value: object) -> bool:
+    kind = AnySpelling(value).read_if_text("type") if isinstance(value, dict) else None
+    return normalise_key_spelling(kind or "") in _TOOL_RESULT_PARTS
 
 
 def _text_or_none(value: object) -> str | None:
