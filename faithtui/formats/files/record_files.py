@@ -54,6 +54,9 @@ DOCUMENT = Limit(
 SAMPLE_RECORDS: Final = 32
 SAMPLE_BYTES: Final = 4 * 1024 * 1024
 """Records that decide what a file is, and how many bytes of them are looked at."""
+SAMPLE_UNREADABLE: Final = 4096
+SAMPLE_UNREADABLE_BYTES: Final = 64 * 1024 * 1024
+"""How far is looked for them behind records that cannot be read; of these a line each is held."""
 
 _NEVER_EMPTY: Final = frozenset((".parquet", ".arrow", ".feather", ".ipc"))
 """Endings of files that have some bytes whatever they hold."""
@@ -116,6 +119,8 @@ class Sample:
     """What is wrong with those that could not."""
     is_whole: bool = False
     """Whether there are surely no more."""
+    column_names: tuple[str, ...] = ()
+    """Of a table of text, as they are read; () of anything else."""
 
     @property
     def is_table(self) -> bool:
@@ -185,7 +190,15 @@ class RecordFile:
         """The first records."""
         good = tuple(each.found for each in self._first if isinstance(each.found, dict))
         bad = tuple(each.found for each in self._first if isinstance(each.found, InputError))
-        return Sample(self.path, self.kind, good, bad, self._is_sample_whole)
+        return Sample(
+            self.path, self.kind, good, bad, self._is_sample_whole, self._read_column_names()
+        )
+
+    def _read_column_names(self) -> tuple[str, ...]:
+        if self.kind is not FileKind.TABLE:
+            return ()
+        names = dict.fromkeys(read_column_names(self.path, self._stream.head))
+        return tuple(rename_and_lift_keys({**names}, self._renames))
 
     def __iter__(self) -> Iterator[FileRecord]:
         """Give every record, in order; once.
@@ -199,13 +212,16 @@ class RecordFile:
 
     def _read_sample_records(self) -> list[FileRecord]:
         first: list[FileRecord] = []
-        size = 0
+        readable = size = 0
         try:
             for each in self._records:
                 first.append(each)
                 if isinstance(each.found, dict):  # nothing is held of one that cannot be read
+                    readable += 1
                     size += each.size
-                if len(first) >= SAMPLE_RECORDS or size >= SAMPLE_BYTES:
+                if readable >= SAMPLE_RECORDS or size >= SAMPLE_BYTES:
+                    break
+                if len(first) >= SAMPLE_UNREADABLE or each.end >= SAMPLE_UNREADABLE_BYTES:
                     break
             else:
                 self._is_sample_whole = True

@@ -43,12 +43,6 @@ _KEYS_OF_INNER_OBJECTS: Final[Mapping[str, frozenset[str]]] = {
 """Names that objects have, by the key that they or their list stand under."""
 
 
-_NO_RECORD: Final = (
-    "none of its first records can be read, so what is wrong with each is told; JSON Lines, CSV "
-    "and Parquet are taken"
-)
-
-
 @dataclass(frozen=True, slots=True)
 class FaithtuiReader:
     """Conversations in faithtui's own shape."""
@@ -57,9 +51,9 @@ class FaithtuiReader:
     title: str = "conversations in faithtui's own shape"
 
     def explain_match(self, sample: Sample) -> str | None:
-        """See `FormatReader`; a file whose lines are all broken is reported line by line."""
+        """See `FormatReader`."""
         if not sample.records:
-            return _NO_RECORD if sample.errors else "it holds no records"
+            return None if sample.errors else "it holds no records"
         from faithtui.formats.readers import deepeval, deepeval_runs
 
         if any(

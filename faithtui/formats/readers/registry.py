@@ -59,8 +59,20 @@ _log = logging.getLogger("faithtui.import")
 
 AUTO: Final = "auto"
 _ALIASES: Final = {"jsonl": "faithtui", "csv": "rows", "openinference": "spans", "otel": "spans"}
+_ONE_DOCUMENT: Final = ", ".join(
+    f"`{each.name}`"
+    for each in (
+        deepeval_runs.READER,
+        ragas_annotations.READER,
+        llamaindex.DATASET,
+        mtrag.EVALUATIONS,
+        faithbench.READER,
+    )
+)
+"""Formats that come as one object for all of a file."""
 _MOST_KEYS: Final = 12
 _MOST_ERRORS: Final = 3
+_ALL_UNREADABLE: Final = "none of its records can be read, so what is wrong with each is told"
 _NO_ROLES: Final = (
     "is a list of objects without the roles of chat messages, so what is wrong with each is told"
 )
@@ -95,6 +107,8 @@ def detect_format(sample: Sample) -> DetectedFormat:
     Raises:
         FormatUnknown: No reader or several recognise it.
     """
+    if sample.kind is FileKind.TABLE and not sample.records and sample.errors:
+        return _detect_format_by_column_names(sample)
     found = [
         DetectedFormat(each, reason)
         # What holds the cases of a test run is known; a case alone may look like something else.
@@ -105,6 +119,10 @@ def detect_format(sample: Sample) -> DetectedFormat:
     match found:
         case [only]:
             return only
+        case [] if _is_whole_list_of_unreadable_records(sample):
+            return DetectedFormat(faithtui_conversations.READER, _ALL_UNREADABLE)
+        case [] if sample.errors and not sample.records:
+            raise FormatUnknown(_describe_file_without_readable_record(sample), path=sample.path)
         case [] if _is_whole_and_without_values(sample):
             return DetectedFormat(faithtui_conversations.READER, "it holds no records")
         case []:
@@ -122,6 +140,43 @@ def detect_format(sample: Sample) -> DetectedFormat:
                 f"{found[0].reader.name}`",
                 path=sample.path,
             )
+
+
+def _detect_format_by_column_names(sample: Sample) -> DetectedFormat:
+    """Say what a table is of whose first rows none can be read.
+
+    Raises:
+        FormatUnknown: Its column names say too little, or fit several formats.
+    """
+    header = replace(sample, records=(dict.fromkeys(sample.column_names),), errors=())
+    try:
+        found = detect_format(header)
+    except FormatUnknown as error:
+        unreadable = _describe_unreadable_records(sample)
+        raise FormatUnknown(f"{error.reason}{unreadable}", path=sample.path) from error
+    return replace(found, reason=f"{found.reason}; of its first rows none can be read")
+
+
+def _is_whole_list_of_unreadable_records(sample: Sample) -> bool:
+    """Say whether a list of records holds several, and none that can be read."""
+    is_list = sample.kind in (FileKind.LINES, FileKind.ARRAY, FileKind.COLUMNS)
+    return is_list and sample.is_whole and not sample.records and len(sample.errors) > 1
+
+
+def _describe_file_without_readable_record(sample: Sample) -> str:
+    """Say that a format cannot be told, and which formats are one document."""
+    if sample.is_whole and len(sample.errors) == 1:
+        [error] = sample.errors
+        return (
+            f"is in no format that can be told, as the one record in it cannot be read: "
+            f"{_locate_and_format_error(error)}. A file of {_ONE_DOCUMENT} is one "
+            "document, which is refused as a whole: if it was cut off, export or copy it again"
+        )
+    names = ", ".join(f"`{each.name}`" for each in READERS)
+    return (
+        f"is {sample.kind} in no format that can be told{_describe_unreadable_records(sample)}. "
+        f"Name it with `--format`, and the records that can be read come in: {names}"
+    )
 
 
 def explain_missing_rows(file: RecordFile) -> str | None:
@@ -283,9 +338,11 @@ def _describe_unreadable_records(sample: Sample) -> str:
     if not sample.errors:
         return ""
     looked_at = len(sample.records) + len(sample.errors)
-    shown = "; ".join(
-        str(InputError(each.reason, line=each.line, record=each.record, field=each.field))
-        for each in sample.errors[:_MOST_ERRORS]
-    )
+    shown = "; ".join(map(_locate_and_format_error, sample.errors[:_MOST_ERRORS]))
     more = "; …" if len(sample.errors) > _MOST_ERRORS else ""
     return f". {len(sample.errors)} of its first {looked_at} cannot be read: {shown}{more}"
+
+
+def _locate_and_format_error(error: InputError) -> str:
+    """Give a record's error with its place in the file, and without the file."""
+    return str(InputError(error.reason, line=error.line, record=error.record, field=error.field))
