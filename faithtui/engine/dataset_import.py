@@ -9,12 +9,17 @@ import json
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from faithtui.domain.conversation import Conversation, content_hash
 from faithtui.domain.labels.imported_verdicts import ImportedJudgement
 from faithtui.domain.windows import has_interaction
+from faithtui.engine.import_conflicts import (
+    hash_without_names_of_passages,
+    list_keys_differing_in_names,
+)
 from faithtui.engine.import_index import ImportIndexing
 from faithtui.engine.import_log import ImportLog
 from faithtui.engine.imported_labels import (
@@ -203,6 +208,7 @@ def import_files(
             choice,
             checking=True,
             list_other_metadata=rehearsal.list_keys_with_other_metadata,
+            list_differing_in_names=rehearsal.list_keys_differing_in_names,
         )
         outcome = check.import_files(files, missing, source)
         if outcome.refused or rehearse:
@@ -238,6 +244,7 @@ def import_files(
         choice,
         checking=False,
         list_other_metadata=conversations_store.list_keys_with_other_metadata,
+        list_differing_in_names=partial(list_keys_differing_in_names, store),
         store=store,
     )
     with store.tune_for_bulk_writes() as release_memory:
@@ -362,6 +369,7 @@ class _ImportPass:
         *,
         checking: bool,
         list_other_metadata: Callable[[str, Mapping[str, Mapping[str, object]]], Collection[str]],
+        list_differing_in_names: Callable[[Sequence[Conversation]], Collection[str]],
         store: Store | None = None,
     ) -> None:
         self._import_batch = settle
@@ -371,6 +379,7 @@ class _ImportPass:
         self._checking = checking
         self._store = store
         self._list_other_metadata = list_other_metadata
+        self._list_differing_in_names = list_differing_in_names
         self._kept_refusals: list[InputError] = []
         self._refused = 0
         self._same_content: list[tuple[str, str]] = []
@@ -505,10 +514,7 @@ class _ImportPass:
                 with log.time_block("storing"):
                     settled = self._import_batch(list(batch.conversations.values()), batch.images)
                 self._same_content.extend(settled.same_content)
-                conflicts = [
-                    _make_conflict_error(path, *batch.places[key], batch.conversations[key])
-                    for key in settled.conflicting
-                ]
+                conflicts = self._make_conflict_errors(path, batch, settled.conflicting)
                 self._record_refusals(sorted([*batch.errors, *conflicts], key=_make_error_sort_key))
                 kept = batch.conversations.keys() - set(settled.conflicting)
                 unanswered = [
@@ -555,6 +561,17 @@ class _ImportPass:
             unread_labels=tuple(labels.list_labels_without_verdict()),
             runs=judged,
         )
+
+    def _make_conflict_errors(
+        self, path: Path, batch: "_RecordBatch", keys: Sequence[str]
+    ) -> list[InputError]:
+        found = [batch.conversations[key] for key in keys]
+        is_told = len(self._kept_refusals) < REFUSALS_KEPT  # what differs is looked up for these
+        named = self._list_differing_in_names(found) if is_told else ()
+        return [
+            _make_conflict_error(path, *batch.places[each.key], each, each.key in named)
+            for each in found
+        ]
 
     def _count_metadata_left_out(
         self, conversations: Mapping[str, Conversation], unchanged: Collection[str]
@@ -668,6 +685,8 @@ class _DryRun:
         """For each source, what each key's turns hash to: stored ones and those seen since."""
         self._keys_by_content: dict[str, dict[str, str]] = {}
         """For each source, the first key of each content."""
+        self._hashes_without_names: dict[tuple[str, str], str] = {}
+        """What the turns of conversations hash to without names of passages that are not stored."""
         self._metadata_of_new: dict[tuple[str, str], str] = {}
         """What the metadata of conversations hash to that are not stored."""
         self._new_labels = NewLabelCounter(store)
@@ -703,6 +722,9 @@ class _DryRun:
                 new += 1
                 identity = conversation.source, conversation.key
                 self._metadata_of_new[identity] = _hash_metadata(conversation.metadata)
+                self._hashes_without_names[identity] = hash_without_names_of_passages(
+                    conversation.turns
+                )
             labelled.append((conversation, conversation.key))
         if not self._counts:
             return ImportCounts(conflicting=tuple(conflicting))
@@ -715,6 +737,18 @@ class _DryRun:
             conflicting=tuple(conflicting),
             unchanged_keys=tuple(unchanged),
         )
+
+    def list_keys_differing_in_names(self, conversations: Sequence[Conversation]) -> set[str]:
+        """List those that are stored or seen before with other names of passages alone."""
+        seen = {
+            each.key
+            for each in conversations
+            if self._hashes_without_names.get((each.source, each.key))
+            == hash_without_names_of_passages(each.turns)
+        }
+        if self._store is None:
+            return seen
+        return seen | list_keys_differing_in_names(self._store, conversations)
 
     def list_keys_with_other_metadata(
         self, source: str, metadata: Mapping[str, Mapping[str, object]]
@@ -755,10 +789,13 @@ def _make_error_sort_key(error: InputError) -> tuple[int, int]:
 
 
 def _make_conflict_error(
-    path: Path, line: int, record: int | None, conversation: Conversation
+    path: Path, line: int, record: int | None, conversation: Conversation, is_name_alone: bool
 ) -> InputError:
+    what = (
+        "equal turns whose passages have other names (sources)" if is_name_alone else "other turns"
+    )
     reason = (
-        f"{conversation.key!r} is stored in {conversation.source!r} with other turns; give it "
+        f"{conversation.key!r} is stored in {conversation.source!r} with {what}; give it "
         "another id, import the file under another name, `--source NAME`, or delete the data set "
         f"first, `faithtui delete dataset {shlex.quote(conversation.source)}`"
     )

@@ -197,6 +197,29 @@ def test_a_key_stored_with_other_turns_is_refused_with_its_line(
     assert stored(store)["a", "one"].turns[1].content == "An answer."
 
 
+@pytest.mark.parametrize("way", ["stored", "strict", "seen before"])
+@pytest.mark.parametrize(("name", "differs"), [("kb", True), (None, False)])
+def test_a_key_stored_with_other_names_of_passages_alone_is_refused_for_that(
+    store: Store, tmp_path: Path, way: str, name: str | None, differs: bool
+) -> None:
+    def make_line(text: str, source: str | None) -> str:
+        passage = {"text": text, "source": source}
+        answer = {"role": "assistant", "content": "a", "retrieval_context": [passage, "p"]}
+        return json.dumps({"id": "one", "turns": [{"role": "user", "content": "q"}, answer]}) + "\n"
+
+    path = write(tmp_path / "a.jsonl", make_line("It sails.", None))
+    second = make_line("It sails." if differs else "It rows.", name)
+    if way == "seen before":
+        write(path, path.read_text(), second)
+    else:
+        run(store, path)
+        write(path, second)
+    result = run(store, path, strict=way != "stored")
+    [refusal] = result.refusals
+    what = "equal turns whose passages have other names (sources);" if differs else "other turns;"
+    assert f"'one' is stored in 'a' with {what}" in refusal.reason
+
+
 @pytest.mark.parametrize("strict", [False, True])
 def test_of_a_key_given_twice_the_second_line_is_refused(
     store: Store, tmp_path: Path, strict: bool
