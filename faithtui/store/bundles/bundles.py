@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.labels.annotations import Action, Event, HumanVerdict, LabelMark, MarkedPassage
@@ -72,6 +72,34 @@ class Bundles:
             return collect_bundle(
                 connection, run_id, [replace_unstorable_characters(each) for each in reviewers]
             )
+
+    def count_labelled_claims(
+        self, run_id: RunId | None = None, reviewers: Sequence[str] = ()
+    ) -> tuple[int, int]:
+        """Count the claims on which a bundle has acts, and those of the run that are left out.
+
+        Args:
+            run_id: As in `make_label_bundle`.
+            reviewers: As there.
+
+        Returns:
+            The claims in the bundle, and the labelled ones of the run's conversations that the run
+            did not judge, such as whole answers; 0 without a run.
+        """
+        names = [replace_unstorable_characters(each) for each in reviewers]
+        wanted = select(func.count(human_label.c.claim_id.distinct()))
+        if names:
+            wanted = wanted.where(human_label.c.reviewer.in_(names))
+        with self._database.open_reader() as connection:
+            if run_id is None:
+                return connection.execute(wanted).scalar_one(), 0
+            judged = _select_judged_claims(run_id)
+            conversations = select(run_item.c.conversation_id).where(run_item.c.run_id == run_id)
+            beside = wanted.join(claim, claim.c.id == human_label.c.claim_id).where(
+                claim.c.conversation_id.in_(conversations), claim.c.id.not_in(judged)
+            )
+            within = wanted.where(human_label.c.claim_id.in_(judged))
+            return connection.execute(within).scalar_one(), connection.execute(beside).scalar_one()
 
     def merge(self, bundle: LabelBundle) -> MergeCounts:
         """Take a bundle in; see `merge.merge_bundle`."""
@@ -163,12 +191,7 @@ def collect_bundle(
     if reviewers:
         wanted = wanted.where(human_label.c.reviewer.in_(reviewers))
     if run_id is not None:
-        judged = (
-            select(verdict.c.claim_id)
-            .join(run_item, run_item.c.id == verdict.c.run_item_id)
-            .where(run_item.c.run_id == run_id)
-        )
-        wanted = wanted.where(human_label.c.claim_id.in_(judged))
+        wanted = wanted.where(human_label.c.claim_id.in_(_select_judged_claims(run_id)))
     if claims is not None:
         listed = func.json_each(json.dumps(sorted(claims))).table_valued("value")
         wanted = wanted.where(human_label.c.claim_id.in_(select(listed.c.value)))
@@ -218,6 +241,14 @@ def collect_bundle(
             )
             for row in connection.execute(select(guideline).order_by(*SET_ORDER))
         ),
+    )
+
+
+def _select_judged_claims(run_id: RunId) -> Select[tuple[int]]:
+    return (
+        select(verdict.c.claim_id)
+        .join(run_item, run_item.c.id == verdict.c.run_item_id)
+        .where(run_item.c.run_id == run_id)
     )
 
 

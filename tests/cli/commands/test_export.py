@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from faithtui.agreement.labelled_units import UnitSettings
 from faithtui.cli.commands.export.export import EXPORTS
-from faithtui.domain.conversation import Conversation, Document, Turn
+from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.ids import RunId
 from faithtui.domain.labels.annotations import Action
 from faithtui.domain.splits import Split, SplitRule
@@ -123,6 +124,32 @@ def test_labels_are_a_bundle_unless_rows_are_asked_for(
     assert [each["annotator"] for each in csv.DictReader(StringIO(text, newline=""))] == ["ben"]
     again = cli("export", "labels", "-f", "bundle", "--store", project)
     assert lines(again.out) == bundle
+
+
+def test_a_bundle_says_which_labels_of_a_run_are_not_in_it(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "labels.db"
+    with Store.open(path) as store:
+        rated = replace(CONVERSATIONS[1], ratings=(Rating(1, "ann", "x", "yes"),))
+        run, item = judged(store, rated, {1: ("yes", "no")})
+        claim = store.runs.read_conversation_for_review(item, "ann").claims[1]
+    without_run = cli("export", "labels", "--store", path)
+    assert (lines(without_run.out)[0]["claims"], without_run.err) == (1, "")
+    empty = cli("export", "labels", "last", "-o", tmp_path / "l.jsonl", "--store", path)
+    assert "the bundle is empty: no claim that run 1 judged has a label\n" in empty.err
+    assert "left out: the labels of 1 claim that run 1 did not judge" in empty.err
+    assert f"`faithtui --store {path} export labels -f jsonl`" in empty.err
+    rows = lines(cli("export", "labels", "last", "-f", "jsonl", "--store", path).out)
+    assert [(each["kind"], each["annotator"]) for each in rows] == [("answer", "ann")]
+    with Store.open(path) as store:
+        store.reviews.record_verdict(claim.id, "ben", "yes", run=run, saw_judge=False)
+    of_ben = cli("export", "labels", "last", "--reviewer", "ben", "--store", path)
+    assert (lines(of_ben.out)[0]["claims"], of_ben.err) == (1, "")
+    of_all = cli("export", "labels", "last", "--store", path)
+    assert lines(of_all.out)[0]["claims"] == 1
+    assert "empty" not in of_all.err
+    assert "left out: the labels of 1 claim that" in of_all.err
+    of_nobody = cli("export", "labels", "--reviewer", "cleo", "--store", path)
+    assert of_nobody.err == "the bundle is empty: no claim in this store has a label by cleo\n"
 
 
 def test_a_dataset_is_a_folder_with_a_card(cli: Cli, project: Path, tmp_path: Path) -> None:

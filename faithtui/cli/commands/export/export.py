@@ -246,6 +246,17 @@ def _export_bundle(
             print_file_content(iter_bundle_lines(opened, chosen, reviewers))
         else:
             write_bundle_file(opened, target, chosen, reviewers, force=force)
+        held, left_out = opened.bundles.count_labelled_claims(chosen, reviewers)
+    whose = f" by {', '.join(reviewers)}" if reviewers else ""
+    if not held:
+        where = "in this store" if chosen is None else f"that run {chosen} judged"
+        print_to_stderr(f"the bundle is empty: no claim {where} has a label{whose}")
+    if left_out:
+        print_to_stderr(
+            f"left out: the labels{whose} of {plural(left_out, 'claim')} that run {chosen} did not "
+            "judge, such as whole answers; `faithtui export labels` without a run has them in a "
+            "bundle, `faithtui export labels -f jsonl` in rows"
+        )
 
 
 def _export_examples_or_ragas(
