@@ -14,12 +14,13 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
-from faithtui.domain.claims.verdicts import Assessment, Claim, Truth, Verdict
+from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, content_hash
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.judging.judge_profile import NO_PARAMETERS
 from faithtui.domain.labels.imported_verdicts import (
     ImportedClaim,
+    ImportedEvidence,
     ImportedJudgement,
     ImportedMetric,
     ImportedVerdict,
@@ -304,13 +305,13 @@ def _count_superseded(records: Iterable[tuple[str, Mapping[str, Any]]]) -> int:
 def _judgement_to_dict(judgement: ImportedJudgement) -> dict[str, Any]:
     """Make fields of a judgement.
 
-    Turns, labels and states that nobody knows are left out, so that runs of earlier imports keep
-    their fingerprint. The metric is in the name of the run.
+    What nobody knows of turns, labels, states, confidence and evidence is left out, so that runs of
+    earlier imports keep their fingerprint. The metric is in the name of the run.
     """
     fields = asdict(replace(judgement, metric=None))
     for each in (fields, *fields.get("claims", ())):
-        for name in ("turn", "label", "state", "metric"):
-            if each.get(name, "") is None:
+        for name in ("turn", "label", "state", "metric", "confidence", "evidence"):
+            if each.get(name, "") in (None, ()):
                 del each[name]
     return fields
 
@@ -319,15 +320,31 @@ def _hash_imported_judgements(source: str, run: _RunName, values: Iterable[objec
     """Name what a judge said of a data set, so that the same is not imported twice.
 
     It is the hash of the JSON of source, judge and values, of which one is held at a time; of a run
-    whose options are known, its name stands for the judge.
+    whose options are known, its name stands for the judge. Confidence and evidence do not count, as
+    earlier versions did not read them: the same file would make a second run.
     """
     judge = json.dumps(f"{JUDGE}{run.judge}") if run.options is None else run.to_json()
     found = hashlib.sha256(f"[{json.dumps(source)}, {judge}, [".encode())
     for place, each in enumerate(values):
         separator = ", " if place else ""
-        found.update(f"{separator}{json.dumps(each, sort_keys=True)}".encode())
+        counted = _leave_out_confidence_and_evidence(each)
+        found.update(f"{separator}{json.dumps(counted, sort_keys=True)}".encode())
     found.update(b"]]")
     return f"{IMPORTED_FINGERPRINT}1 {found.hexdigest()[:32]}"
+
+
+def _leave_out_confidence_and_evidence(value: Any) -> Any:
+    match value:
+        case list() | tuple():
+            return [_leave_out_confidence_and_evidence(each) for each in value]
+        case dict():
+            return {
+                name: _leave_out_confidence_and_evidence(each)
+                for name, each in value.items()
+                if name not in ("confidence", "evidence")
+            }
+        case _:
+            return value
 
 
 def _create_run(
@@ -421,11 +438,16 @@ def _make_imported_window(fields: Mapping[str, Any]) -> ImportedWindow:
     return ImportedWindow(
         **{
             **fields,
-            "claims": tuple(ImportedClaim(**claim) for claim in fields["claims"]),
+            "claims": tuple(map(_make_imported_claim, fields["claims"])),
             "truths": tuple(fields["truths"]),
             "surplus": tuple(fields["surplus"]),
         }
     )
+
+
+def _make_imported_claim(fields: Mapping[str, Any]) -> ImportedClaim:
+    evidence = tuple(ImportedEvidence(**each) for each in fields.get("evidence", ()))
+    return ImportedClaim(**{**fields, "evidence": evidence})
 
 
 def _make_window_assessment(
@@ -450,8 +472,19 @@ def _make_window_assessment(
         label = None if each.label is None else labels.find_label_name_for_word(each.label)
         if label is None and each.word is not None:
             label = labels.find_label_name_for_word(each.word)
-        verdicts.append(Verdict(claim, label, each.word, each.reason))
-    truths = tuple(dict.fromkeys(_make_truth(text, passages) for text in imported.truths if text))
+        evidence = tuple(
+            Evidence(_make_truth_of_evidence(named, passages), named.stance)
+            for named in each.evidence
+        )
+        verdicts.append(Verdict(claim, label, each.word, each.reason, each.confidence, evidence))
+    truths = tuple(
+        dict.fromkeys(
+            (
+                *(_make_truth(text, passages) for text in imported.truths if text),
+                *(named.truth for each in verdicts for named in each.evidence),
+            )
+        )
+    )
     found = WindowFindings(
         verdicts=tuple(verdicts),
         truths=truths,
@@ -471,6 +504,13 @@ def _make_state_fields(state: str | None, reason: str | None) -> dict[str, Any]:
         ScoreState.UNDEFINED: "undefined",
     }
     return {field: reason or state for known, field in names.items() if state == known}
+
+
+def _make_truth_of_evidence(named: ImportedEvidence, passages: Sequence[str]) -> Truth:
+    """Make a truth of the passage it came from, if the answers of its window were given that."""
+    if named.passage is None or named.passage not in passages:
+        return Truth(named.truth)
+    return Truth(named.truth, named.passage, find_span(named.truth, named.passage))
 
 
 def _make_truth(text: str, passages: Sequence[str]) -> Truth:
@@ -512,7 +552,7 @@ def _make_answer_assessments(
             kind="answer",
         )
         findings = WindowFindings(
-            verdicts=(Verdict(claim, label, word, reason),),
+            verdicts=(Verdict(claim, label, word, reason, verdict.confidence),),
             reason=reason,
             without_context=not has_context(conversation, window),
         )

@@ -119,7 +119,11 @@ def _judge(store: Store, item: ItemId, metric: Any, words: Sequence[Any], number
         found = assess(window, labels, rule=metric.rule, score=score)
         if metric.rule.as_peer and window.position == 0:
             found = replace(found, surplus=("no", None))
-        store.runs.save_window(item, found)
+        verdicts = (
+            replace(each, confidence=0.25 if each.label == "yes" else None)
+            for each in found.verdicts
+        )
+        store.runs.save_window(item, replace(found, verdicts=tuple(verdicts)))
     is_failed = number == 5
     state = ItemState.FAILED if is_failed else ItemState.DONE
     store.runs.score_and_finish_item(item, state, "it broke" if is_failed else None)
@@ -176,6 +180,36 @@ def test_an_imported_run_scores_as_the_one_that_was_exported(
             before.score,
             before.undefined_windows,
         )
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_an_imported_run_has_confidence_and_evidence_of_the_one_that_was_exported(
+    store: Store, tmp_path: Path, kind: str
+) -> None:
+    if kind == "parquet":
+        pytest.importorskip("pyarrow")
+
+    def read_said(exported: Store, run: RunId, path: Path) -> dict[Any, Any]:
+        exporter = RunExporter(exported, RunExportRequest(run))
+        exporter.write_jsonl_or_csv_file("claims", "jsonl", path, force=False)
+        rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        names = ("conversation", "turn", "claim")
+        return {
+            tuple(row[name] for name in names): (row["confidence"], row["evidence"]) for row in rows
+        }
+
+    run = save_run(store, {})
+    expected = read_said(store, run, tmp_path / "first.jsonl")
+    into, result = export_and_import(store, run, kind, tmp_path)
+    with into:
+        [made] = result.files[0].runs
+        assert made.run is not None
+        assert read_said(into, made.run, tmp_path / "again.jsonl") == expected
+    said = list(expected.values())
+    assert {confidence for confidence, _ in said} == {0.25, None}
+    named = [each for _, evidence in said for each in evidence]
+    assert {each["stance"] for each in named} == {"supports"}
+    assert all(each["document"] for each in named)
 
 
 @with_options

@@ -7,17 +7,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.claims.verdicts import Assessment
-from faithtui.domain.exported_conversation import ExportClaim, ExportConversation, ExportTurn
+from faithtui.domain.exported_conversation import (
+    ExportClaim,
+    ExportConversation,
+    ExportEvidence,
+    ExportTurn,
+)
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.labels.imported_verdicts import (
     ImportedClaim,
+    ImportedEvidence,
     ImportedVerdict,
     ImportedWindow,
     match_logs_to_windows,
@@ -522,6 +528,39 @@ def test_a_run_of_an_earlier_import_is_known_again() -> None:
     run = imported_runs._RunName("j", imported_runs.CLAIMS)
     found = imported_runs._hash_imported_judgements("zoë", run, iter(values))
     assert found == "imported/1 a8f4f1dafe184de886e982157db1c932"
+
+
+def test_confidence_and_evidence_make_no_second_run() -> None:
+    claim = ImportedClaim("One", "yes", turn=1)
+    named = (ImportedEvidence("It sails.", "supports"),)
+    run = imported_runs._RunName("j", imported_runs.CLAIMS)
+    names = {
+        imported_runs._hash_imported_judgements(
+            "zoë", run, [["k", "h", imported_runs._judgement_to_dict(ImportedWindow("j", (each,)))]]
+        )
+        for each in (claim, replace(claim, confidence=0.5, evidence=named))
+    }
+    assert len(names) == 1
+
+
+def test_a_truth_of_no_passage_of_its_window_is_of_none(store: Store, tmp_path: Path) -> None:
+    """A user message is a truth too; it may stand in a passage word by word."""
+    named = (
+        ExportEvidence(DEPOT.text, "supports", None),
+        ExportEvidence("Returns cost.", "contradicts", RETURNS.document),
+        ExportEvidence("Guessed.", cast(Any, "perhaps"), RETURNS.document),
+    )
+    chat = make_conversation(make_claim(0, "yes", evidence=named, confidence=1.5))
+    path = write_claims(tmp_path / "claims.jsonl", chat)
+    run(store, path)
+    found = review(store)
+    [claim] = found.claims
+    assert [each.confidence for each in claim.verdicts] == [None]
+    truths = {each.id: (each.text, each.document is None) for each in found.truths}
+    assert {(*truths[each.truth], each.stance) for each in claim.evidence} == {
+        (DEPOT.text, True, "supports"),
+        ("Returns cost.", False, "contradicts"),
+    }
 
 
 def measure_collector(size: int) -> int:

@@ -7,6 +7,7 @@ labels, nor with those of a judge that was asked from here.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from faithtui.domain.claims.verdicts import Stance
 from faithtui.domain.conversation import Turn
 from faithtui.domain.text.location import find_closest_text_index
 from faithtui.domain.windows import Window
@@ -19,6 +20,16 @@ class ImportedMetric:
     key: str
     options: Mapping[str, object]
     """JSON values; what is not in it has its default."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedEvidence:
+    """A truth that a judge named for a claim."""
+
+    truth: str
+    stance: Stance
+    passage: str | None = None
+    """Text of the passage it came from, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +49,8 @@ class ImportedVerdict:
     reason: str | None = None
     label: str | None = None
     """What the word means, where that is known; counts before all else."""
+    confidence: float | None = None
+    """Probability from 0 to 1 that the answer is supported, where the judge says."""
     metric: ImportedMetric | None = None
     """None: nobody knows which it was, or with which options."""
 
@@ -54,6 +67,10 @@ class ImportedClaim:
     """Position of the answer that makes it, where it is known."""
     label: str | None = None
     """What the word means, where that is known."""
+    confidence: float | None = None
+    """Probability from 0 to 1 that the claim is supported, where the judge says."""
+    evidence: tuple[ImportedEvidence, ...] = ()
+    """Truths that the judge named for it, where they are known."""
 
 
 @dataclass(frozen=True, slots=True)

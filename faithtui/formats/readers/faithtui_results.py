@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from faithtui.agreement.rating_scales import OWN_SCALE
+from faithtui.domain.claims.verdicts import STANCES
 from faithtui.domain.conversation import LabelRecord
 from faithtui.domain.labels.annotations import REASON_CODES, VERDICT_ACTIONS, Action
 from faithtui.domain.labels.imported_verdicts import (
     ImportedClaim,
+    ImportedEvidence,
     ImportedMetric,
     ImportedVerdict,
     ImportedWindow,
@@ -157,7 +159,7 @@ def add_faithtui_verdicts(
             for repeat in () if is_alone else list_objects_or_empty(each.get("repeats")):
                 window = _get_integer_or_none(repeat.get("window"))
                 if window is not None:
-                    repeated_claim = _make_claim(position, {**each, **repeat})
+                    repeated_claim = _make_claim(position, _make_repeated_fields(each, repeat))
                     by_window.setdefault(window, []).append(repeated_claim)
     found = [
         ImportedWindow(judge, tuple(made), position=window, metric=metric)
@@ -178,7 +180,13 @@ def add_faithtui_verdicts(
             label = _get_text_or_none(each.get("verdict"))
             draft.add_judge_verdict_on_answer(
                 ImportedVerdict(
-                    judge, position, word=word, reason=reason, label=label, metric=metric
+                    judge,
+                    position,
+                    word=word,
+                    reason=reason,
+                    label=label,
+                    confidence=_get_probability_or_none(each.get("confidence")),
+                    metric=metric,
                 )
             )
 
@@ -197,7 +205,27 @@ def _make_claim(position: int, claim: Mapping[str, object]) -> ImportedClaim:
         _get_text_or_none(claim.get("reason")),
         position,
         _get_text_or_none(claim.get("verdict")),
+        _get_probability_or_none(claim.get("confidence")),
+        tuple(
+            ImportedEvidence(truth, stance, _get_text_or_none(each.get("passage")))
+            for each in list_objects_or_empty(claim.get("evidence"))
+            if (truth := _get_text_or_none(each.get("truth"))) is not None
+            for stance in STANCES
+            if each.get("stance") == stance
+        ),
     )
+
+
+def _make_repeated_fields(
+    claim: Mapping[str, object], repeat: Mapping[str, object]
+) -> Mapping[str, object]:
+    """Give the fields of a claim in a later window: the evidence of its first window is its own.
+
+    How sure the judge was there is known where it said the same.
+    """
+    is_same = "verdict" not in repeat
+    confidence = claim.get("confidence") if is_same else None
+    return {**claim, **repeat, "evidence": None, "confidence": confidence}
 
 
 def _make_state_of_lone_answer(run: Mapping[str, object]) -> dict[str, object]:
@@ -294,6 +322,12 @@ def _get_seconds_or_none(value: object) -> float | None:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     return float(value) if 0 <= value < _MOST_SECONDS else None
+
+
+def _get_probability_or_none(value: object) -> float | None:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return float(value) if 0 <= value <= 1 else None
 
 
 def _get_word_or_none(value: object) -> str | None:

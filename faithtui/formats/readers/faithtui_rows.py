@@ -191,7 +191,8 @@ def _make_drafts(
         if row.get("judged"):
             judge = str(row.get("judge") or row.get("model") or "unknown")
             run = row.get("run_id") if isinstance(row.get("options"), dict) else None
-            of_run.setdefault((judge, run), []).append((position, row))
+            judged = {**row, "evidence": passages.list_evidence_with_passages(row.get("evidence"))}
+            of_run.setdefault((judge, run), []).append((position, judged))
         start, end = row.get("span_start"), row.get("span_end")
         claim = {**row, "span": None if start is None else [start, end]}
         for label in list_objects_or_empty(row.get("labels")):
@@ -263,6 +264,14 @@ class _PassageFinder:
             ]
         found = (self._take_next_passage_of_name(str(each)) for each in names)
         return [each for each in found if each is not None]
+
+    def list_evidence_with_passages(self, evidence: object) -> list[dict[str, object]]:
+        """Give the evidence of a row with the text of the passage that each truth came from."""
+        return [
+            {**each, "passage": next((one.text for one in self._found.get(name, ())), None)}
+            for each in list_objects_or_empty(evidence)
+            for name in [str(each.get("document"))]
+        ]
 
     def _take_next_passage_of_name(self, name: str) -> Document | None:
         """Give the next passage of this name; None: no row has it."""
