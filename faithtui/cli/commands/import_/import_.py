@@ -150,6 +150,12 @@ def import_(
             else "both are kept; --merge-equal stores one"
         )
         print_to_stderr(f"note: {new} has the same turns as {stored}; {outcome}")
+    sources = {each.source for each in result.files}
+    if merge_equal and len(sources) > 1:
+        print_to_stderr(
+            f"note: --merge-equal compares conversations of one data set, and these files are "
+            f"{len(sources)}; `--source NAME` makes them one"
+        )
     if options.json:
         print_json(_as_json(result, strict, dry_run))
     else:

@@ -305,6 +305,26 @@ def test_equal_conversations_are_told_and_merged_on_request(cli: Cli, tmp_path: 
     kept = cli("import", path)
     assert "2 new" in kept.out
     assert "both are kept; --merge-equal stores one" in kept.err
+    assert "--merge-equal compares" not in merged.err + kept.err
+
+
+def test_merging_over_files_that_are_data_sets_of_their_own_names_the_way(
+    cli: Cli, tmp_path: Path
+) -> None:
+    row = {"question": "q", "answer": "a", "contexts": []}
+    paths = [tmp_path / f"{name}.jsonl" for name in ("one", "two")]
+    for path in paths:
+        path.write_text(json.dumps({**row, "id": path.stem}) + "\n")
+    done = cli("import", *paths, "--merge-equal", "--json")
+    assert [each["new"] for each in done.json["files"]] == [1, 1]
+    assert done.err == (
+        "note: --merge-equal compares conversations of one data set, and these files are 2; "
+        "`--source NAME` makes them one\n"
+    )
+    one = cli("import", *paths, "--merge-equal", "--source", "both")
+    assert "compares" not in one.err
+    assert "two has the same turns as one; it was merged into that one" in one.err
+    assert "compares" not in cli("import", *paths).err
 
 
 def test_equal_answers_without_an_id_lose_nothing_in_silence(cli: Cli, tmp_path: Path) -> None:
