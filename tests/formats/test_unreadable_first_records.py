@@ -10,6 +10,7 @@ from faithtui.errors import FormatUnknown
 from faithtui.formats.files import record_files
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from tests.formats.test_detection import ROW, refusal
+from tests.formats.test_real_formats import FOLDER
 
 GOOD_LINE = json.dumps(ROW) + "\n"
 HEADER = "question,answer,contexts\n"
@@ -76,3 +77,21 @@ def test_a_document_that_was_cut_off_is_no_format(tmp_path: Path) -> None:
     path = write_text(tmp_path / "x.json", '{"samples": [' + json.dumps(ROW) + ",")
     with pytest.raises(FormatUnknown, match=r"cannot be read: line 1: is not JSON.*`faithbench`"):
         open_file_and_detect_format(path, FormatChoice(), None)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mtrag_inspectorraget.json",
+        "faithbench_batch.json",
+        "ragas_annotated_helpfulness.json",
+        "llamaindex_labelled_rag_dataset.json",
+        "deepeval_test_run.json",
+    ],
+)
+def test_formats_of_one_document_are_refused_whole_where_they_were_cut_off(
+    tmp_path: Path, name: str
+) -> None:
+    """As docs/formats.md says."""
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    assert "is not JSON" in refusal(write_text(tmp_path / name, text[: len(text) // 2]))
