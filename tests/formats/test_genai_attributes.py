@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from faithtui.domain.conversation import Document
+from faithtui.domain.conversation import Conversation, Document
+from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from tests.formats.test_detection import write
 from tests.formats.test_keys_of_traces import read
 
@@ -131,6 +132,49 @@ def test_attributes_that_are_values_are_read_however_they_came(
     )
     assert conversation.metadata["system"] == ["Be brief."]
     assert not notes.unknown_keys
+
+
+@pytest.mark.parametrize("has_span", [True, False])
+def test_an_event_of_details_in_logs_is_read_with_its_span_or_without(
+    tmp_path: Path, has_span: bool
+) -> None:
+    record = {
+        "traceId": "t",
+        "spanId": "0",
+        "eventName": "gen_ai.client.inference.operation.details",
+        "timeUnixNano": "1767225609000000000",
+        **write_as_otlp(CHAT),
+    }
+    rated = {
+        "traceId": "t",
+        "spanId": "0",
+        "eventName": "gen_ai.evaluation.result",
+        **write_as_otlp(
+            {"gen_ai.evaluation.name": "Faithful", "gen_ai.evaluation.score.label": "no"}
+        ),
+    }
+    logs = {"resourceLogs": [{"scopeLogs": [{"logRecords": [record, rated]}]}]}
+    bare = {"traceId": "t", "spanId": "0", "startTimeUnixNano": "1767225600000000000"}
+    spans = [{**bare, "attributes": {"gen_ai.operation.name": "chat"}}] if has_span else []
+    dataset, file = open_file_and_detect_format(
+        write(tmp_path / "x.jsonl", *spans, logs), FormatChoice(), None
+    )
+    [found] = dataset.read(file)
+    assert isinstance(found.found, Conversation)
+    assert found.found.key == "c"
+    assert [each.content for each in found.found.turns] == ["When?", "At nine."]
+    assert len(found.verdicts) == 1
+    assert not dataset.notes.unknown_keys
+
+
+def test_events_of_earlier_conventions_hold_prompt_and_completion(tmp_path: Path) -> None:
+    events = [
+        {"name": "gen_ai.content.prompt", "attributes": {"gen_ai.prompt": "When?"}},
+        {"name": "gen_ai.content.completion", "attributes": {"gen_ai.completion": "At nine."}},
+    ]
+    record = make_span("0", attributes={"gen_ai.operation.name": "chat"}, events=events)
+    conversation, _ = read(write(tmp_path / "x.jsonl", record))
+    assert [each.content for each in conversation.turns] == ["When?", "At nine."]
 
 
 def test_a_value_beside_keys_of_its_own_counts_and_the_keys_are_told(tmp_path: Path) -> None:

@@ -66,7 +66,8 @@ _DETAILS: Final = (
     "gen_ai.content.prompt",
     "gen_ai.content.completion",
 )
-"""Events that hold attributes of their span; the last two are OpenLIT's, of earlier conventions."""
+"""Events, of a span or in OTLP logs, that hold attributes of their span; the last two are
+OpenLIT's, of earlier conventions."""
 _NO_TRACE: Final = (
     "evaluations whose trace is not there are left out; import them together with the file of spans"
 )
@@ -110,6 +111,14 @@ def find_mark_in_other_case(sample: Sample) -> tuple[str, str] | None:
 
 
 def _list_spans(fields: AnySpelling) -> Iterator[dict[str, Any] | ShapeError]:
+    for record in _list_log_records(fields):
+        if isinstance(record, AnySpelling) and record.read_first_value("event_name") in _DETAILS:
+            yield {
+                "trace_id": record.read_first_value("trace_id"),
+                "span_id": record.read_first_value("span_id"),
+                "start_time": record.read_first_value("time_unix_nano", "observed_time_unix_nano"),
+                "attributes": record.read_first_value("attributes"),
+            }
     resources = fields.read_first_value("resource_spans", "resourceSpans")
     if not isinstance(resources, list):
         if has_any_key(fields.value, "attributes", "span_kind", "span_id") or any(
@@ -120,6 +129,10 @@ def _list_spans(fields: AnySpelling) -> Iterator[dict[str, Any] | ShapeError]:
     names = ("scope_spans", "instrumentation_library_spans")
     for span in _list_nested_objects(fields, ("resource_spans",), names, ("spans",)):
         yield span if isinstance(span, ShapeError) else dict(span.value)
+
+
+def _list_log_records(fields: AnySpelling) -> Iterator[AnySpelling | ShapeError]:
+    return _list_nested_objects(fields, ("resource_logs",), ("scope_logs",), ("log_records",))
 
 
 def _list_nested_objects(
@@ -164,9 +177,7 @@ def _list_standalone_evaluations(fields: AnySpelling) -> Iterator[dict[str, Any]
             },
         }
         return
-    for record in _list_nested_objects(
-        fields, ("resource_logs",), ("scope_logs",), ("log_records",)
-    ):
+    for record in _list_log_records(fields):
         if isinstance(record, ShapeError):
             yield record
         elif record.read_first_value("event_name") == _EVALUATION:
@@ -199,7 +210,8 @@ def _split_record_by_trace_id(
             yield str(trace), {"evaluation": each["evaluation"], "start": "", "unknown": rest}
         else:
             yield fields.make_error(("trace_id",), trace, "the id of the trace")
-    for span in () if evaluations else _list_spans(fields):
+    are_annotations = evaluations and not has_any_key(fields.value, "resourceLogs")
+    for span in () if are_annotations else _list_spans(fields):
         try:
             yield span if isinstance(span, ShapeError) else _get_trace_id_and_fields(span)
         except UNREADABLE as error:
