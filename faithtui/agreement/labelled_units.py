@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from faithtui.agreement.population import Population
 from faithtui.domain.ids import ClaimId, ClaimSetId, ConversationId, RunId, SampleId
@@ -267,6 +267,10 @@ class DesignKind(StrEnum):
     """Some have, and nothing says they were drawn at random."""
 
 
+RANDOM_DESIGNS: Final = (DesignKind.SIMPLE, DesignKind.STRATIFIED, DesignKind.CLUSTER)
+"""Designs that rest on a random sample."""
+
+
 @dataclass(frozen=True, slots=True)
 class StratumCounts:
     """A stratum of the sample a report rests on. All counts are claims."""
@@ -308,7 +312,7 @@ class LabelDesign:
     conversations: int = 0
     """Conversations in the frame; with `CLUSTER`, what was drawn from."""
     drawn_conversations: int = 0
-    """With `CLUSTER`: conversations of which every claim is labelled."""
+    """With `CLUSTER`: labelled conversations, of whose claims at most a few are still to do."""
     rated: bool = False
     """What was judged are whole answers, and ratings of them came with the data: nobody knows how
     these were chosen, so that they are no census even where every answer has one."""

@@ -8,8 +8,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from faithtui.agreement.idk_recoding import EXCLUDED
-from faithtui.agreement.labelled_units import AnswerUnit, ClaimUnit, DesignKind, LabelState
-from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS, ComparedClaims
+from faithtui.agreement.labelled_units import (
+    RANDOM_DESIGNS,
+    AnswerUnit,
+    ClaimUnit,
+    DesignKind,
+    LabelState,
+)
+from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.report.figures.claims_and_answers import (
     compute_answer_level_report,
     compute_claim_level_report,

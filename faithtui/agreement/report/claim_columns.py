@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from faithtui.agreement.idk_recoding import EXCLUDED
 from faithtui.agreement.labelled_units import (
+    RANDOM_DESIGNS,
     ClaimUnit,
     DesignKind,
     LabelDesign,
@@ -26,9 +27,6 @@ from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 
 ValueT = TypeVar("ValueT")
-
-RANDOM_DESIGNS = (DesignKind.SIMPLE, DesignKind.STRATIFIED, DesignKind.CLUSTER)
-"""Designs that rest on a random sample."""
 
 
 _CHUNK_ROWS = 10_000

@@ -7,7 +7,8 @@ from statistics import median
 
 import numpy as np
 
-from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS, ComparedClaims
+from faithtui.agreement.labelled_units import RANDOM_DESIGNS
+from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.report.compute import FigureContext
 from faithtui.agreement.report.figures.rater_comparison import (
     ClaimOpinions,

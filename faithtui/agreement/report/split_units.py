@@ -61,6 +61,10 @@ def _restrict_design_to_split(claims: Sequence[ClaimUnit], whole: LabelDesign) -
         frame_units=len(claims),
         strata=strata,
         outside=sum(each.position is None and each.state is LabelState.LABELLED for each in claims),
+        in_view=sum(
+            each.position is not None and not each.audit and each.state is LabelState.IN_VIEW
+            for each in claims
+        ),
         conversations=undrawn.conversations,
     )
 

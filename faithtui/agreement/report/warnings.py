@@ -255,8 +255,12 @@ def _warn_of_scores(report: AgreementReport) -> Iterator[ReportWarning]:
                 f"{_count(each.n_partially_labelled, name, f'{name}s')} labelled in part: left out "
                 "of the comparison of scores."
             )
+            # Of a sample of conversations each is to be labelled whole, and who leaves one claim
+            # of it chooses what is compared.
+            is_whole_drawn = report.claims.design.kind is DesignKind.CLUSTER
+            severity = Severity.CAUTION if is_whole_drawn else Severity.INFO
             yield ReportWarning(
-                "partial_windows", Severity.INFO, message, None, (WarningSubject.SCORES,)
+                "partial_windows", severity, message, None, (WarningSubject.SCORES,)
             )
         if each.n_vacuous:
             message = (

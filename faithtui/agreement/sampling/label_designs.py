@@ -236,10 +236,11 @@ def was_draw_followed(
     labelled was passed over before it: a few gaps, or one label out of order, are no choice. In a
     sample by strata each claim counts as often as a labelled one of its stratum stands for others,
     as it does in the figures, and each stratum is asked by itself too, where more than four labels
-    are out of its order. In a sample of conversations the same is asked of these; one of whose
-    claims few are passed over is whole. More may be skipped than labelled only while it is few
-    beside all answers, those in view among them; four may be in a stratum. Of a stratum
-    without a label nothing is asked: `LabelDesign.unlabelled_strata` withholds the figures there.
+    are out of its order. In a sample of conversations an eighth of the claims may be passed over,
+    and the same is asked of conversations; one of whose claims few are passed over is whole. More
+    may be skipped than labelled only while it is few beside all answers, those in view among them;
+    four may be in a stratum. Of a stratum without a label nothing is asked:
+    `LabelDesign.unlabelled_strata` withholds the figures there.
 
     Args:
         sample: What was drawn. What is shown with the judge's verdict is left out.
@@ -285,7 +286,9 @@ def was_draw_followed(
         _sum_weighted(passed_over, weights), _sum_weighted(labelled, weights)
     )
     if sample.design is SamplingDesign.CONVERSATIONS:
-        # Some claims of each conversation are as much a choice as one conversation of many.
+        # Some claims of each conversation are as much a choice as one conversation of many. One of
+        # each that nobody labels can be every claim that the judge gets wrong.
+        are_few_passed_over = _are_few(2 * passed_over.total(), labelled.total())
         whole = _list_conversation_states(drawn, with_few_gaps=True)
         finished = len(whole) - whole.count(LabelState.UNREVIEWED)
         unfinished = _count_unfinished_before_begun_conversations(drawn, whole)
@@ -363,17 +366,18 @@ def _make_design_of_sample(
     kind: DesignKind, claims: Sequence[ClaimUnit], sample: LabelledSample, *, rated: bool
 ) -> LabelDesign:
     drawn = _list_drawn_claims_with_states(claims, sample)
-    whole = (
-        _list_conversation_states(drawn) if sample.design is SamplingDesign.CONVERSATIONS else None
-    )
+    is_of_conversations = sample.design is SamplingDesign.CONVERSATIONS
     inside = {each.claim for each in sample.claims}
     # What is shown with the judge's verdict is in no figure: nobody has to have labelled it.
     blind = [(each, state) for each, state in drawn if not each.shown]
+    # What is labelled in view was served, and nobody passed it over.
+    asked = [(each, state) for each, state in blind if state is not LabelState.IN_VIEW]
     passed_over = (
-        _count_unlabelled_before_served_claims(blind).total()
-        if whole is None
-        else _count_unfinished_before_begun_conversations(blind, _list_conversation_states(blind))
+        _count_unfinished_before_begun_conversations(asked, _list_conversation_states(asked))
+        if is_of_conversations
+        else _count_unlabelled_before_served_claims(asked).total()
     )
+    is_broken = _has_served_after_unfinished(asked) if is_of_conversations else passed_over > 0
     return LabelDesign(
         kind,
         sample.frame,
@@ -381,16 +385,16 @@ def _make_design_of_sample(
         sample=sample.id,
         name=sample.name,
         seed=sample.seed,
-        random_prefix=not (passed_over if whole is None else _has_served_after_unfinished(blind)),
+        random_prefix=not is_broken,
         passed_over=passed_over,
-        in_view=sum(state is LabelState.IN_VIEW for _, state in blind),
+        in_view=len(blind) - len(asked),
         outside=sum(
             each.state is LabelState.LABELLED and each.claim not in inside for each in claims
         ),
-        conversations=_count_conversations(claims, sample)
-        if whole is None
-        else sample.strata[0].population,
-        drawn_conversations=0 if whole is None else whole.count(LabelState.LABELLED),
+        conversations=sample.strata[0].population
+        if is_of_conversations
+        else _count_conversations(claims, sample),
+        drawn_conversations=_count_labelled_conversations(asked) if is_of_conversations else 0,
         rated=rated,
         drawn_in=sample.drawn_in,
         claim_set=sample.claim_set,
@@ -480,6 +484,17 @@ def _list_conversation_states(
         else LabelState.LABELLED
         for states in found.values()
     ]
+
+
+def _count_labelled_conversations(drawn: Sequence[tuple[SampledClaim, LabelState]]) -> int:
+    """Count the conversations with a label of whose claims at most a few are still to do."""
+    states = _list_conversation_states(drawn, with_few_gaps=True)
+    items = dict.fromkeys(each.item for each, _ in drawn)
+    labelled = {each.item for each, state in drawn if state is LabelState.LABELLED}
+    return sum(
+        item in labelled and state is not LabelState.UNREVIEWED
+        for item, state in zip(items, states, strict=True)
+    )
 
 
 def _has_served_after_unfinished(drawn: Sequence[tuple[SampledClaim, LabelState]]) -> bool:

@@ -304,15 +304,23 @@ def _draw_group_weighted_totals(
     return _recall_group_weighted_totals(_CountsByContent((labelled, all_units, times)), level)
 
 
+_NO_COUNTS = np.zeros(0, np.int64)
+
+
 class _CountsByContent:
     """Arrays that are equal where their numbers are."""
 
     def __init__(self, arrays: tuple[Ints, Floats | Ints, Ints]) -> None:
-        self.arrays = arrays
+        self._arrays = arrays
         self._content = tuple(
             (each.shape, each.dtype.str, hashlib.blake2b(each.tobytes()).digest())
             for each in arrays
         )
+
+    def take_arrays(self) -> tuple[Ints, Floats | Ints, Ints]:
+        """Give the arrays, once: who keeps these counts keeps what they were told by alone."""
+        arrays, self._arrays = self._arrays, (_NO_COUNTS,) * 3
+        return arrays
 
     def __hash__(self) -> int:
         return hash(self._content)
@@ -323,7 +331,10 @@ class _CountsByContent:
 
 @lru_cache(maxsize=16)
 def _recall_group_weighted_totals(counts: _CountsByContent, level: float) -> WeightedTotals:
-    return _compute_group_weighted_totals(*counts.arrays, level)
+    found = _compute_group_weighted_totals(*counts.take_arrays(), level)
+    for each in (found.units, found.labels, found.design_effects, found.parts):
+        each.setflags(write=False)
+    return found
 
 
 def _compute_group_weighted_totals(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from faithtui.agreement.labelled_units import (
+    RANDOM_DESIGNS,
     ClaimUnit,
     DesignKind,
     LabelState,
@@ -340,7 +341,6 @@ def _list_labelled_or_left_out_claims(
     """
     # Loads numpy, which a run that reads its calibration has no use for.
     from faithtui.agreement.report.claim_columns import (
-        RANDOM_DESIGNS,
         ComparedClaims,
         compute_inverse_probability_weights,
     )

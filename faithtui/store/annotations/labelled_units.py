@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, func, select
 
 from faithtui.agreement.labelled_units import (
+    RANDOM_DESIGNS,
     AnswerUnit,
     ClaimUnit,
     LabelState,
@@ -116,12 +117,14 @@ def read_report_units(
         if found.run_label is not None and not is_tied(found.opinions, known.judged.rule.labels)
     }
     answers, unrated = _read_answers_with_and_without_whole_label(connection, run_id, known)
-    shown = set[ClaimId]() if sample is None else sample.list_claims_shown_with_verdict()
+    design = find_label_design(claims, None if sample is None else sample.sample, rated=rated)
+    is_sample = sample is not None and design.kind in RANDOM_DESIGNS
+    shown = sample.list_claims_shown_with_verdict() if sample and is_sample else set[ClaimId]()
     return RunUnits(
         claims=claims,
         answers=answers,
-        scores=tuple(iter_human_and_judge_scores(known.judged, label_by_claim, shown, known.words)),
-        design=find_label_design(claims, None if sample is None else sample.sample, rated=rated),
+        scores=tuple(iter_human_and_judge_scores(known.judged, label_by_claim, shown)),
+        design=design,
         unrated=unrated,
         evidence=read_evidence_units(connection, run_id, known.judged),
         extraction=read_extraction_units_of_complete_answers(

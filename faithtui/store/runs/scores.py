@@ -1,6 +1,7 @@
 """Scores of windows and conversations: the judge's, and the same formula on human labels."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 
 from faithtui.agreement.labelled_units import ScoredUnit, UnitScores
@@ -11,13 +12,14 @@ from faithtui.store.runs.judge_verdicts import JudgedRun, WindowScore
 from faithtui.store.runs.rollups import is_score_state_explained_by_labels
 
 _NOT_JUDGED = (ScoreState.FAILED, ScoreState.SKIPPED)
+_GetLabel = Callable[[int, ClaimId], str | None]
+"""Gives the label of a claim in a window, by the window's id."""
 
 
 def iter_human_and_judge_scores(
     judged: JudgedRun,
     consensus: Mapping[ClaimId, str],
     left_out: Collection[ClaimId] = (),
-    judge_labels: Mapping[ClaimId, str | None] | None = None,
 ) -> Iterator[UnitScores]:
     """Score what annotators labelled completely, beside the judge.
 
@@ -29,13 +31,12 @@ def iter_human_and_judge_scores(
         consensus: The annotators' consensus in the words of the run.
         left_out: Claims that were drawn to be labelled with the judge's verdict in view. Where a
             window holds some, both scores are those of its other claims.
-        judge_labels: With `left_out`, the judge's label of each claim in its home window.
 
     Yields:
         Windows in the order of the run, then conversations.
     """
     of_item: dict[int, list[WindowScore]] = {}
-    scoring = _UnitScorer(judged, consensus, frozenset(left_out), judge_labels or {})
+    scoring = _UnitScorer(judged, consensus, frozenset(left_out))
     for window in judged.windows:
         of_item.setdefault(window.number, []).append(window)
         if window.state not in _NOT_JUDGED:
@@ -57,13 +58,12 @@ class _UnitScorer:
         judged: JudgedRun,
         consensus: Mapping[ClaimId, str],
         left_out: frozenset[ClaimId],
-        judge_labels: Mapping[ClaimId, str | None],
     ) -> None:
         self._judged = judged
         self._consensus = consensus
         self._labelled = consensus.keys() - left_out
         self._left_out = left_out
-        self._judge_labels = judge_labels
+        self._judge_labels = _map_windows_to_judge_labels(judged) if left_out else {}
         self._score = cache(partial(score_window_with_human_labels, rule=judged.rule))
         """By labels in an order, in which few windows of many differ."""
 
@@ -82,9 +82,11 @@ class _UnitScorer:
         # One that holds nothing else stays as it is, without a label.
         counted = claims - self._left_out or claims
         if counted and labelled == len(counted):
-            human = self._compute_mean_score(windows, self._consensus)
+            human = self._compute_mean_score(windows, lambda _, claim: self._consensus[claim])
             if len(counted) < len(claims):
-                judge = self._compute_mean_score(windows, self._judge_labels)
+                judge = self._compute_mean_score(
+                    windows, lambda window, claim: self._judge_labels[window, claim]
+                )
         return UnitScores(
             unit=ScoredUnit.CONVERSATION if position is None else ScoredUnit.WINDOW,
             key=item.key,
@@ -97,18 +99,18 @@ class _UnitScorer:
         )
 
     def _compute_mean_score(
-        self, windows: Iterable[WindowScore], labels: Mapping[ClaimId, str | None]
+        self, windows: Iterable[WindowScore], get_label: _GetLabel
     ) -> float | None:
         """Average the scores of windows by labels; one whose claims are all left out has none."""
         of_window = self._judged.claims
         scores = [
-            self._compute_score(each, labels)
+            self._compute_score(each, get_label)
             for each in windows
             if not of_window.get(each.id) or not self._left_out.issuperset(of_window[each.id])
         ]
         return average_scores(scores, self._judged.rule).value
 
-    def _compute_score(self, window: WindowScore, labels: Mapping[ClaimId, str | None]) -> Score:
+    def _compute_score(self, window: WindowScore, get_label: _GetLabel) -> Score:
         """Score a window by labels of its claims.
 
         The judge's labels beyond the last claim, which a peer's rule counts, are nothing that
@@ -120,8 +122,21 @@ class _UnitScorer:
         ):
             return Score(window.score, window.state, window.reason)
         words = [
-            labels.get(each)
+            get_label(window.id, each)
             for each in judged.claims.get(window.id, ())
             if each not in self._left_out
         ]
         return self._score(tuple(sorted(words, key=str)))
+
+
+def _map_windows_to_judge_labels(judged: JudgedRun) -> dict[tuple[int, ClaimId], str | None]:
+    """Say what the judge said of each claim in each window that holds it."""
+    home = {claim: label for *_, claim, label, _, _, _ in judged.homes}
+    seen = Counter[ClaimId]()
+    found: dict[tuple[int, ClaimId], str | None] = {}
+    for window in judged.windows:
+        for claim in dict.fromkeys(judged.claims.get(window.id, ())):
+            labels = judged.repeated.get(claim)
+            found[window.id, claim] = home.get(claim) if labels is None else labels[seen[claim]]
+            seen[claim] += 1
+    return found

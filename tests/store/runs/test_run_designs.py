@@ -464,21 +464,25 @@ def by_conversation(
     return [tuple(each for each in order if chats[each] == one) for one in met]
 
 
-def test_conversations_count_when_all_their_claims_are_labelled(store: Store, run: RunId) -> None:
+def test_conversations_count_when_their_claims_are_labelled_but_for_a_few(
+    store: Store, run: RunId
+) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 7, 3))
     one, two, three = by_conversation(store, run, drawn(store, row))
-    label(store, run, [*one, *two[:4]])
+    label(store, run, [*one, *two[:2]])
+    assert design(store, run).drawn_conversations == 1
+    label(store, run, two[2:4])
     found = design(store, run)
     assert (found.kind, found.conversations) == (DesignKind.CLUSTER, 4)
-    assert (found.drawn_conversations, found.random_prefix) == (1, True)
+    assert (found.drawn_conversations, found.random_prefix) == (2, True)
     assert found.strata == (StratumCounts("conversations", 20, 15, 9, 0),)
     # Its claims are in the figures, and what is left of the second one is not.
     label(store, run, three[1:2])
     assert not design(store, run).random_prefix
     label(store, run, three)
-    assert (design(store, run).drawn_conversations, design(store, run).random_prefix) == (2, False)
+    assert (design(store, run).drawn_conversations, design(store, run).random_prefix) == (3, False)
     skip(store, run, two[4])
-    assert (design(store, run).drawn_conversations, design(store, run).random_prefix) == (2, True)
+    assert (design(store, run).drawn_conversations, design(store, run).random_prefix) == (3, True)
 
 
 def test_a_sample_that_was_extended_keeps_its_order(store: Store, run: RunId) -> None:
@@ -602,7 +606,7 @@ def test_blind_labels_alone_may_be_of_another_design(store: Store, run: RunId) -
     label(store, run, rest)
     blind = store.labelled_units.read_report_units(run, UnitSettings(blind_only=True)).design
     assert design(store, run).random_prefix
-    assert (blind.random_prefix, blind.strata[0].labelled) == (False, 3)
+    assert (blind.random_prefix, blind.in_view, blind.strata[0].labelled) == (True, 1, 3)
 
 
 def test_claims_that_were_judged_after_the_draw_are_not_of_the_frame(store: Store) -> None:

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from faithtui.agreement.labelled_units import (
+    RANDOM_DESIGNS,
     DesignKind,
     LabelDesign,
 )
-from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS, ComparedClaims
+from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.report.figures.annotator_error import (
     AnnotatorError,
     decide_passes_and_annotator_error,

@@ -12,13 +12,13 @@ from datetime import datetime
 from typing import NamedTuple, Self
 
 from faithtui.agreement.labelled_units import (
+    RANDOM_DESIGNS,
     ClaimUnit,
     LabelState,
     Opinion,
     RunUnits,
     decide_answer_by_majority,
 )
-from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS
 from faithtui.agreement.report.figures.claims_and_answers import (
     find_judge_answer_verdict,
     pass_or_fail,

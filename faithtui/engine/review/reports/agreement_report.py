@@ -26,6 +26,7 @@ from faithtui.agreement.documents.files import (
 )
 from faithtui.agreement.gate.warning_checks import MANY_UNJUDGED
 from faithtui.agreement.labelled_units import (
+    RANDOM_DESIGNS,
     ClaimUnit,
     LabelDesign,
     LabelState,
@@ -36,7 +37,6 @@ from faithtui.agreement.labelled_units import (
     is_tied,
 )
 from faithtui.agreement.report.claim_columns import (
-    RANDOM_DESIGNS,
     compute_inverse_probability_weights,
     list_counted_labels,
 )

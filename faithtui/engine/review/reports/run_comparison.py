@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from faithtui.agreement.labelled_units import LabelDesign, PairedClaim
-from faithtui.agreement.report.claim_columns import RANDOM_DESIGNS
+from faithtui.agreement.labelled_units import RANDOM_DESIGNS, LabelDesign, PairedClaim
 from faithtui.agreement.report.model import ComparisonReport
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.ids import ClaimId, ClaimSetId, RunId, SampleId

@@ -273,3 +273,70 @@ def test_scores_leave_out_labels_served_with_the_judge_in_view(tmp_path: Path) -
     assert whole.judge_mean is not None
     assert 0.6 <= whole.judge_mean < 1
     assert whole.corrected.value is not None
+
+
+def test_the_mean_score_of_conversations_is_withheld_where_one_claim_of_each_is_left(
+    store: Store, run: RunId
+) -> None:
+    """Who leaves a claim of every bad conversation leaves out their scores."""
+    plan = SamplePlan(SamplingDesign.CONVERSATIONS, 7, 12)
+    draw = make_sample_draw(store.samples.read_frame(run), plan)
+    row = store.samples.save_draw_as_sample(run, "ann", draw, plan, name="s")
+    order = [each.claim for each in store.samples.list_claims_in_served_order(row.id, "ann")]
+    label(store, run, [each for at, each in enumerate(order) if at % 10], "yes")
+    found = compute_run_agreement(store, run).report
+    assert found.claims.design.kind is DesignKind.CLUSTER
+    whole = found.unit_scores[-1]
+    assert (whole.n, whole.n_partially_labelled) == (6, 6)
+    assert whole.corrected.value is None
+    label(store, run, order[::10], "yes")
+    assert compute_run_agreement(store, run).report.unit_scores[-1].corrected.value == 1.0
+
+
+def test_labels_of_conversations_with_a_forgotten_claim_weigh_what_they_stand_for(
+    store: Store, run: RunId
+) -> None:
+    plan = SamplePlan(SamplingDesign.CONVERSATIONS, 7, 10)
+    draw = make_sample_draw(store.samples.read_frame(run), plan)
+    row = store.samples.save_draw_as_sample(run, "ann", draw, plan, name="s")
+    order = [each.claim for each in store.samples.list_claims_in_served_order(row.id, "ann")]
+    label(
+        store, run, [each for each in order if each not in (order[3], order[12], order[31])], "yes"
+    )
+    found = compute_run_agreement(store, run)
+    assert found.report.claims.design.drawn_conversations == 10
+    rows = csv.DictReader(io.StringIO("".join(iter_report_text(store, found, "csv"))))
+    weights = [float(each["weight"]) for each in rows if each["weight"]]
+    assert weights == [2.0] * 47
+
+
+def test_labels_in_view_are_no_broken_order(store: Store, run: RunId) -> None:
+    plan = SamplePlan(SamplingDesign.SIMPLE, 7, 30)
+    row = store.samples.save_draw_as_sample(
+        run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="s"
+    )
+    for at, claim in enumerate(drawn(store, row)):
+        store.reviews.record_verdict(claim, "ann", "yes", run=run, saw_judge=at % 6 == 5)
+    found = compute_run_agreement(store, run, ReportSettings(blind_only=True)).report
+    codes = {each.code for each in found.warnings}
+    assert found.claims.design.in_view == 5
+    assert "labelled_in_view" in codes
+    assert "order_broken" not in codes
+
+
+def test_scores_hold_shown_claims_where_claim_figures_do(store: Store, run: RunId) -> None:
+    """A sample that was not followed is none, and what was shown on purpose counts as any label."""
+    plan = SamplePlan(SamplingDesign.SIMPLE, 7, 60, shown_share=0.4)
+    row = store.samples.save_draw_as_sample(
+        run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="s"
+    )
+    entries = store.samples.list_claims_in_served_order(row.id, "ann")
+    shown = {each.claim for each in entries if each.shown}
+    chosen = [each.claim for each in entries][::-1][:20]
+    everything = [each.claim for each in compute_run_agreement(store, run).readings.claims]
+    label(store, run, [each for each in everything if each not in shown][30:], "yes")
+    label(store, run, sorted(shown | set(chosen)), "no")
+    found = compute_run_agreement(store, run)
+    assert found.report.claims.design.kind is DesignKind.CONVENIENCE
+    assert found.report.claims.coverage.audit == 0
+    assert any(each.human is not None and each.human < 1 for each in found.readings.scores)
