@@ -262,3 +262,32 @@ def test_tool_messages_of_openinference_name_their_tool(tmp_path: Path) -> None:
     }
     conversation, _ = read(write(tmp_path / "x.jsonl", make_span("0", attributes=attributes)))
     assert conversation.turns[1].retrieval_context == (Document("It sails at nine.", "kb"),)
+
+
+@pytest.mark.parametrize("name", ["gen_ai.input.messages", "gen_ai.output.messages"])
+def test_messages_that_were_cut_off_are_refused(tmp_path: Path, name: str) -> None:
+    """An SDK cuts attributes at a length that was set; what is left was judged as an answer."""
+    attributes = write_as_texts(CHAT)["attributes"]
+    attributes[name] = attributes[name][:-20]
+    dataset, file = open_file_and_detect_format(
+        write(tmp_path / "x.jsonl", make_span("0", attributes=attributes)), FormatChoice(), None
+    )
+    [refused] = [each.found for each in dataset.read(file)]
+    assert not isinstance(refused, Conversation)
+    assert f"{name}: is JSON that cannot be read, as if it had been cut off" in str(refused)
+
+
+def test_evidence_that_was_cut_off_is_reported_and_kept_as_text(tmp_path: Path) -> None:
+    tool = write_as_texts(TOOL)["attributes"]
+    tool["gen_ai.tool.call.result"] = tool["gen_ai.tool.call.result"][:-6]
+    spans = [make_span("0", **write_as_texts(CHAT)), make_span("1", attributes=tool)]
+    conversation, notes = read(write(tmp_path / "x.jsonl", *spans))
+    [document] = conversation.turns[-1].retrieval_context or ()
+    assert document.text.startswith('{"results": [')
+    assert [(key, count) for key, count in notes.remarks.items() if "cut off" in key] == [
+        (
+            "result or list of documents in JSON that cannot be read, as if it had been cut off: "
+            "taken as text",
+            1,
+        )
+    ]

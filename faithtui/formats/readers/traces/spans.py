@@ -7,6 +7,7 @@ Source: OpenInference `semantic_conventions.md`; OpenTelemetry `gen-ai-spans.md`
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -68,6 +69,12 @@ _DETAILS: Final = (
 )
 """Events, of a span or in OTLP logs, that hold attributes of their span; the last two are
 OpenLIT's, of earlier conventions."""
+_BEGINS_AS_JSON = re.compile(r'\s*(?:\[\s*\{\s*"|\{\s*")')
+_JSON_EVIDENCE = ("gen_ai.retrieval.documents", "gen_ai.tool.call.result")
+_CUT_EVIDENCE = (
+    "result or list of documents in JSON that cannot be read, as if it had been cut off: taken as "
+    "text"
+)
 _NO_TRACE: Final = (
     "evaluations whose trace is not there are left out; import them together with the file of spans"
 )
@@ -308,6 +315,10 @@ def _make_exchange_from_trace(
     root = roots[0] if roots else spans[0]
     session = next(filter(None, map(_find_session_id, (root, *spans))), trace)
     exchange = Exchange(session, root["start"] or "")
+    _refuse_messages_cut_off(root["attributes"])
+    for span in spans:
+        if any(_is_json_cut_off(span["attributes"].get(name)) for name in _JSON_EVIDENCE):
+            options.notes.remarks[_CUT_EVIDENCE] += 1
     exchange.messages, exchange.answer = _read_chat_messages_and_answer(
         root["attributes"], root["events"]
     )
@@ -372,6 +383,28 @@ def _make_exchange_from_trace(
     exchange.answer_steps = list_ids_of_answer_steps(exchange.answer, steps)
     exchange.answer_steps += [each for each in (root["id"],) if each is not None]
     return exchange
+
+
+def _refuse_messages_cut_off(attributes: Mapping[str, object]) -> None:
+    """Refuse messages in JSON that ends early: an SDK cuts attributes at the length that was set.
+
+    Raises:
+        ShapeError: Some are.
+    """
+    for name in ("gen_ai.input.messages", "gen_ai.output.messages"):
+        if _is_json_cut_off(attributes.get(name)):
+            raise ShapeError(
+                name,
+                "is JSON that cannot be read, as if it had been cut off (it has "
+                f"{len(str(attributes[name])):,} characters): export the trace with a larger limit "
+                "for the length of attributes",
+            )
+
+
+def _is_json_cut_off(value: object) -> bool:
+    if not isinstance(value, str) or not _BEGINS_AS_JSON.match(value):
+        return False
+    return _parse_json_or_none(value) is None
 
 
 def _find_session_id(part: Mapping[str, Any]) -> str | None:
