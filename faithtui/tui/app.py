@@ -293,7 +293,7 @@ class FaithApp(App[None]):
 
     def action_help(self) -> None:
         """Explain the screen."""
-        from faithtui.tui.screen.dialogs import HelpDialog
+        from faithtui.tui.screen.help_dialog import HelpDialog
 
         self.input_queue.open_window(HelpDialog.from_screen(self.screen, self.session.keys))
 

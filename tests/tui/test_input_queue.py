@@ -27,8 +27,9 @@ from faithtui.tui.progress.progress_screen import ProgressScreen
 from faithtui.tui.review.guideline.guideline_dialog import GuidelineDialog
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs import background_runs
-from faithtui.tui.screen.dialogs import ConfirmDialog, HelpDialog
+from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.screen.go_to_dialog import GoToDialog
+from faithtui.tui.screen.help_dialog import HelpDialog
 from faithtui.tui.settings.settings_screen import SettingsScreen
 from tests.tui.building import NOON
 from tests.tui.driving import calm, has_settled, opened, press, reviewing, type_ahead, until

@@ -8,8 +8,9 @@ from textual.pilot import Pilot
 
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
-from faithtui.tui.screen.dialogs import ConfirmDialog, HelpDialog
+from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.screen.go_to_dialog import GoToDialog
+from faithtui.tui.screen.help_dialog import HelpDialog
 from faithtui.tui.screen.key_list import KeyListDialog
 from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.key_clicks import list_keys_in_clicked_hint, list_keys_in_clicked_line

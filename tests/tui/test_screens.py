@@ -26,9 +26,9 @@ from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.screen.dialogs import (
     ConfirmDialog,
-    HelpDialog,
 )
 from faithtui.tui.screen.go_to_dialog import GoToDialog
+from faithtui.tui.screen.help_dialog import HelpDialog
 from faithtui.tui.widgets.scroll_pane import RowPane
 from faithtui.tui.widgets.zoomable_panes import Panes
 from tests.tui.building import SHOES

@@ -10,7 +10,7 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.runs.runs_screen import RunsScreen
-from faithtui.tui.screen.dialogs import HelpDialog
+from faithtui.tui.screen.help_dialog import HelpDialog
 from faithtui.tui.theme.lines import count_cells_of_pieces
 from faithtui.tui.widgets.too_small import TooSmall, too_small_lines
 from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, until

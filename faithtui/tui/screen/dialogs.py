@@ -2,16 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import Screen
 
 from faithtui.tui.input_queue import ModalWindow
-from faithtui.tui.keymap.help import help_lines, help_texts, list_active_key_help
-from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.theme.lines import Piece, wrap
 from faithtui.tui.widgets.bars import KeyBar
 from faithtui.tui.widgets.exposure_panes import ExposurePane, ExposureRowPane
@@ -104,33 +101,6 @@ class TextDialog(Dialog):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the key where there is no image."""
         return self._has_images if action == "open_images" else True
-
-
-class HelpDialog(Dialog):
-    """Explains a screen and its keys."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "question_mark,enter",
-            "close",
-            "Close",
-            show=False,
-            tooltip="Close this window",
-            id="dialog.close-help",
-        ),
-    ]
-
-    @classmethod
-    def from_screen(cls, screen: Screen[Any], names: KeyNames) -> Self:
-        """Explain a screen as it is now.
-
-        Args:
-            screen: The screen.
-            names: What keys are called in sentences.
-        """
-        texts = help_texts(screen)
-        keys = list_active_key_help(screen)
-        return cls("Help", lambda width: help_lines(texts, keys, names, width))
 
 
 class PickDialog(Dialog):

@@ -3,7 +3,7 @@
 import pytest
 
 from faithtui.tui.app import FaithApp
-from faithtui.tui.screen.dialogs import HelpDialog
+from faithtui.tui.screen.help_dialog import HelpDialog
 from tests.tui.driving import press, reviewing, screen_text, text_of
 
 

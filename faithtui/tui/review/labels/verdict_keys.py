@@ -14,6 +14,18 @@ from faithtui.domain.labels.annotations import REASON_CODES
 VERDICT: Final = Binding.Group("verdict")
 CODE: Final = Binding.Group("code", compact=True)
 
+SCREEN_BINDINGS: Final[list[BindingType]] = [
+    Binding(
+        "y,n,i,x",
+        "explain_ignored_verdict_key",
+        "verdict",
+        show=False,
+        tooltip="Where the metric has no such verdict: say which keys it has",
+        id="review.verdict-elsewhere",
+    ),
+]
+"""Keys that no pane takes: those of verdicts that the metric does not have."""
+
 PANE_BINDINGS: Final[list[BindingType]] = [
     Binding(
         "y",

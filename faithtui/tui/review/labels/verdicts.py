@@ -36,16 +36,7 @@ class Verdicts(Controller["ReviewScreen"]):
         CLAIM_LIST_BINDINGS: Its keys in the list of claims only.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "y,n,i,x",
-            "explain_ignored_verdict_key",
-            "verdict",
-            show=False,
-            tooltip="Where the metric has no such verdict: say which keys it has",
-            id="review.verdict-elsewhere",
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = verdict_keys.SCREEN_BINDINGS
     PANE_BINDINGS: ClassVar[list[BindingType]] = verdict_keys.PANE_BINDINGS
     CLAIM_LIST_BINDINGS: ClassVar[list[BindingType]] = verdict_keys.CLAIM_LIST_BINDINGS
 
