@@ -248,6 +248,8 @@ class UnitScores:
     """Unique claims in it; 0: it has no score, or one that a rule fixes and that says nothing."""
     labelled: int
     """Of those, the ones with a human label that counts."""
+    tied: int = 0
+    """Of the others, those on which annotators are evenly split."""
 
 
 class DesignKind(StrEnum):

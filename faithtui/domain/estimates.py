@@ -34,7 +34,7 @@ class Reason(StrEnum):
     DESIGN_NOT_RANDOM = "design_not_random"
     """The labelled units are no random sample."""
     NOT_FULLY_LABELLED = "not_fully_labelled"
-    """Claims were drawn one by one, and no whole conversations or windows."""
+    """Claims were drawn one by one, or too many drawn conversations are labelled in part."""
     TOO_FEW_CLUSTERS = "too_few_clusters"
     """Fewer groups than an interval can be made from, or one of them alone decides the figure; the
     point estimate stands alone."""
@@ -54,7 +54,7 @@ _WORDS = {
     Reason.NO_REFERENCE_POSITIVES: "annotators flag nothing",
     Reason.UNINFORMATIVE_JUDGE: "the judge is uninformative",
     Reason.DESIGN_NOT_RANDOM: "labels are not from a random sample",
-    Reason.NOT_FULLY_LABELLED: "no whole conversations were drawn",
+    Reason.NOT_FULLY_LABELLED: "conversations were not drawn, or not labelled, whole",
     Reason.TOO_FEW_CLUSTERS: "too few groups for an interval",
 }
 

@@ -291,3 +291,31 @@ def test_evidence_that_was_cut_off_is_reported_and_kept_as_text(tmp_path: Path) 
             1,
         )
     ]
+
+
+@pytest.mark.parametrize("name", ["gen_ai.input.messages", "gen_ai.output.messages"])
+def test_messages_cut_off_in_an_inner_span_are_left_out(tmp_path: Path, name: str) -> None:
+    chat = write_as_texts(CHAT)["attributes"]
+    chat[name] = chat[name][:-20]
+    root = make_span("0", attributes={"gen_ai.operation.name": "invoke_agent"})
+    path = write(tmp_path / "x.jsonl", root, make_span("1", attributes=chat))
+    conversation, notes = read(path)
+    assert [each.content in ("When?", "At nine.") for each in conversation.turns] == [True]
+    assert [count for key, count in notes.remarks.items() if "cut off" in key] == [1]
+
+
+def test_a_whole_answer_beside_one_that_was_cut_off_is_taken(tmp_path: Path) -> None:
+    attributes = {**write_as_texts(CHAT)["attributes"], "output.value": "At nine."}
+    attributes["gen_ai.output.messages"] = attributes["gen_ai.output.messages"][:-20]
+    conversation, notes = read(write(tmp_path / "x.jsonl", make_span("0", attributes=attributes)))
+    assert conversation.turns[-1].content == "At nine."
+    assert [count for key, count in notes.remarks.items() if "cut off" in key] == [1]
+
+
+@pytest.mark.parametrize(
+    "text", ['{"name": "x"} is the record.', "[INST] When? [/INST]", "[1] and"]
+)
+def test_an_answer_that_begins_like_json_is_a_text(tmp_path: Path, text: str) -> None:
+    attributes = {**write_as_texts(CHAT)["attributes"], "gen_ai.output.messages": text}
+    conversation, _ = read(write(tmp_path / "x.jsonl", make_span("0", attributes=attributes)))
+    assert conversation.turns[-1].content == text

@@ -547,8 +547,7 @@ def compute_inverse_probability_weights(compared: ComparedClaims) -> dict[ClaimI
     match design.kind:
         case DesignKind.CENSUS:
             return {each.claim: 1.0 for each in inside}
-        case DesignKind.SIMPLE:
-            assert compared.unfair_and_drawable_counts is not None
+        case DesignKind.SIMPLE | DesignKind.CLUSTER if compared.unfair_and_drawable_counts:
             unfair, verdicts = compared.unfair_and_drawable_counts
             weight = float(verdicts.sum() / (len(inside) + unfair.sum()))
             return {each.claim: weight for each in inside}

@@ -111,10 +111,15 @@ def read_report_units(
     rated = _has_imported_ratings(known)
     sample = _find_report_sample(connection, run_id, settings, known, rated=rated)
     claims = tuple(_make_claim_units(connection, run_id, known, settings, severity, sample))
+    tied = {
+        each
+        for each, found in known.labels_by_claim.items()
+        if found.run_label is not None and is_tied(found.opinions, known.judged.rule.labels)
+    }
     label_by_claim = {
         each: found.run_label
         for each, found in known.labels_by_claim.items()
-        if found.run_label is not None and not is_tied(found.opinions, known.judged.rule.labels)
+        if found.run_label is not None and each not in tied
     }
     answers, unrated = _read_answers_with_and_without_whole_label(connection, run_id, known)
     design = find_label_design(claims, None if sample is None else sample.sample, rated=rated)
@@ -123,7 +128,7 @@ def read_report_units(
     return RunUnits(
         claims=claims,
         answers=answers,
-        scores=tuple(iter_human_and_judge_scores(known.judged, label_by_claim, shown)),
+        scores=tuple(iter_human_and_judge_scores(known.judged, label_by_claim, shown, tied)),
         design=design,
         unrated=unrated,
         evidence=read_evidence_units(connection, run_id, known.judged),

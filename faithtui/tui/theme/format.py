@@ -38,7 +38,7 @@ _REASONS = {
     Reason.NO_REFERENCE_POSITIVES: "annotators flag nothing",
     Reason.UNINFORMATIVE_JUDGE: "the judge is uninformative",
     Reason.DESIGN_NOT_RANDOM: "labelled ones are no random sample",
-    Reason.NOT_FULLY_LABELLED: "no whole conversations were drawn",
+    Reason.NOT_FULLY_LABELLED: "conversations were not drawn, or not labelled, whole",
     Reason.TOO_FEW_CLUSTERS: "too few groups",
 }
 

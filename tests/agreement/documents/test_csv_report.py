@@ -267,7 +267,7 @@ def test_alpha_follows_from_the_rows_with_the_number_of_values_that_is_documente
     [
         (DesignKind.CENSUS, 1.0),
         (DesignKind.SIMPLE, 2.0),
-        (DesignKind.CLUSTER, 4.0),
+        (DesignKind.CLUSTER, 2.0),
         (DesignKind.CONVENIENCE, None),
         (DesignKind.OVERRIDE_ONLY, None),
         (DesignKind.NONE, None),

@@ -477,8 +477,8 @@ def test_recall_by_the_judges_own_verdict_is_withheld() -> None:
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
-        (DesignKind.SIMPLE, "no whole conversations were drawn"),
-        (DesignKind.STRATIFIED, "no whole conversations were drawn"),
+        (DesignKind.SIMPLE, "conversations were not drawn, or not labelled, whole"),
+        (DesignKind.STRATIFIED, "conversations were not drawn, or not labelled, whole"),
         (DesignKind.CONVENIENCE, "labels are not from a random sample"),
         (DesignKind.CLUSTER, None),
     ],

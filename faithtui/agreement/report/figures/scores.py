@@ -62,7 +62,8 @@ from faithtui.domain.scores import TOLERANCE, ScoreState, ScoringRule
 FEWEST_FOR_THRESHOLD = 10
 """Units with both scores below which no threshold is looked at."""
 _PARTIAL_TO_WHOLE = 10
-"""Wholly labelled units to one that is labelled in part, below which no mean is corrected."""
+"""Wholly labelled units to one that is labelled in part, the last begun one aside, below which no
+mean is corrected."""
 MOST_CURVE_POINTS = 200
 """Points of a threshold curve."""
 _WORDS = ("fails", "passes")
@@ -154,8 +155,9 @@ def _estimate_corrected_mean_score(
         is_sample = design.kind in (DesignKind.SIMPLE, DesignKind.STRATIFIED)
         reason = Reason.NOT_FULLY_LABELLED if is_sample else Reason.DESIGN_NOT_RANDOM
         return make_withheld_estimate(reason, len(labelled), clusters)
-    # Who leaves one claim of a conversation unlabelled leaves out its score, and chooses which.
-    partial = sum(0 < each.labelled < each.claims for each in judged)
+    # Who leaves one claim of a conversation unlabelled leaves out its score, and chooses which. The
+    # one that is labelled now is no choice, and a tie is a label.
+    partial = sum(0 < each.labelled < each.claims - each.tied for each in judged) - 1
     if design.kind is DesignKind.CLUSTER and _PARTIAL_TO_WHOLE * partial > len(labelled):
         return make_withheld_estimate(Reason.NOT_FULLY_LABELLED, len(labelled), clusters)
     others = [

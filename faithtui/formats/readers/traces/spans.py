@@ -69,7 +69,17 @@ _DETAILS: Final = (
 )
 """Events, of a span or in OTLP logs, that hold attributes of their span; the last two are
 OpenLIT's, of earlier conventions."""
-_BEGINS_AS_JSON = re.compile(r'\s*(?:\[\s*\{\s*"|\{\s*")')
+_BEGINS_AS_JSON = re.compile(r'\s*(?:\[[\s\[]*(?:\{\s*(?:"|\Z)|\Z)|\{\s*")')
+_INPUTS = ("gen_ai.input.messages", "input.value", "traceloop.entity.input", "gen_ai.prompt")
+_OUTPUTS = (
+    "gen_ai.output.messages",
+    "output.value",
+    "traceloop.entity.output",
+    "gen_ai.completion",
+)
+_CUT_MESSAGES = (
+    "attribute of messages in JSON that cannot be read, as if it had been cut off: left out"
+)
 _JSON_EVIDENCE = ("gen_ai.retrieval.documents", "gen_ai.tool.call.result")
 _CUT_EVIDENCE = (
     "result or list of documents in JSON that cannot be read, as if it had been cut off: taken as "
@@ -315,13 +325,19 @@ def _make_exchange_from_trace(
     root = roots[0] if roots else spans[0]
     session = next(filter(None, map(_find_session_id, (root, *spans))), trace)
     exchange = Exchange(session, root["start"] or "")
-    _refuse_messages_cut_off(root["attributes"])
-    for span in spans:
-        if any(_is_json_cut_off(span["attributes"].get(name)) for name in _JSON_EVIDENCE):
-            options.notes.remarks[_CUT_EVIDENCE] += 1
+    cut = [_take_out_messages_cut_off(span["attributes"], options) for span in spans]
     exchange.messages, exchange.answer = _read_chat_messages_and_answer(
         root["attributes"], root["events"]
     )
+    for (name, size), found in zip(
+        cut[spans.index(root)].items(), (exchange.messages, exchange.answer), strict=False
+    ):
+        if size and not found:
+            raise ShapeError(
+                name,
+                f"is JSON that cannot be read, as if it had been cut off (it has {size:,} "
+                "characters): export the trace with a larger limit for the length of attributes",
+            )
     evidence = EvidenceOfSpans()
     for span in spans:
         _add_passages_or_chat(exchange, evidence, span, options)
@@ -385,26 +401,38 @@ def _make_exchange_from_trace(
     return exchange
 
 
-def _refuse_messages_cut_off(attributes: Mapping[str, object]) -> None:
-    """Refuse messages in JSON that ends early: an SDK cuts attributes at the length that was set.
+def _take_out_messages_cut_off(
+    attributes: dict[str, object], options: ReadOptions
+) -> dict[str, int]:
+    """Take out messages in JSON that ends early: an SDK cuts attributes at a length that was set.
 
-    Raises:
-        ShapeError: Some are.
+    What is left of a result or of documents stays evidence, and is counted.
+
+    Returns:
+        Of what was taken out the length, by name: of questions, then of answers; 0 where nothing
+        was.
     """
-    for name in ("gen_ai.input.messages", "gen_ai.output.messages"):
-        if _is_json_cut_off(attributes.get(name)):
-            raise ShapeError(
-                name,
-                "is JSON that cannot be read, as if it had been cut off (it has "
-                f"{len(str(attributes[name])):,} characters): export the trace with a larger limit "
-                "for the length of attributes",
-            )
+    if any(_is_json_cut_off(attributes.get(name)) for name in _JSON_EVIDENCE):
+        options.notes.remarks[_CUT_EVIDENCE] += 1
+    sizes: dict[str, int] = {}
+    for names in (_INPUTS, _OUTPUTS):
+        cut = [name for name in names if _is_json_cut_off(attributes.get(name))]
+        sizes[cut[0] if cut else names[0]] = len(str(attributes[cut[0]])) if cut else 0
+        for name in cut:
+            del attributes[name]
+        options.notes.remarks.update({_CUT_MESSAGES: len(cut)} if cut else {})
+    return sizes
 
 
 def _is_json_cut_off(value: object) -> bool:
+    """Say whether a text is JSON but for its end; a text with more behind a value is none."""
     if not isinstance(value, str) or not _BEGINS_AS_JSON.match(value):
         return False
-    return _parse_json_or_none(value) is None
+    try:
+        json.JSONDecoder().raw_decode(value.lstrip())
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 def _find_session_id(part: Mapping[str, Any]) -> str | None:

@@ -13,6 +13,7 @@ from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
+from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.labels.annotations import Action
 from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate_if_passed
@@ -289,6 +290,7 @@ def test_the_mean_score_of_conversations_is_withheld_where_one_claim_of_each_is_
     whole = found.unit_scores[-1]
     assert (whole.n, whole.n_partially_labelled) == (6, 6)
     assert whole.corrected.value is None
+    assert whole.corrected.reason is Reason.NOT_FULLY_LABELLED
     label(store, run, order[::10], "yes")
     assert compute_run_agreement(store, run).report.unit_scores[-1].corrected.value == 1.0
 
@@ -307,7 +309,7 @@ def test_labels_of_conversations_with_a_forgotten_claim_weigh_what_they_stand_fo
     assert found.report.claims.design.drawn_conversations == 10
     rows = csv.DictReader(io.StringIO("".join(iter_report_text(store, found, "csv"))))
     weights = [float(each["weight"]) for each in rows if each["weight"]]
-    assert weights == [2.0] * 47
+    assert weights == pytest.approx([100 / 47] * 47)
 
 
 def test_labels_in_view_are_no_broken_order(store: Store, run: RunId) -> None:
@@ -340,3 +342,18 @@ def test_scores_hold_shown_claims_where_claim_figures_do(store: Store, run: RunI
     assert found.report.claims.design.kind is DesignKind.CONVENIENCE
     assert found.report.claims.coverage.audit == 0
     assert any(each.human is not None and each.human < 1 for each in found.readings.scores)
+
+
+def test_a_tie_and_the_conversation_that_is_labelled_now_withhold_no_mean_score(
+    store: Store, run: RunId
+) -> None:
+    plan = SamplePlan(SamplingDesign.CONVERSATIONS, 7, 8)
+    draw = make_sample_draw(store.samples.read_frame(run), plan)
+    row = store.samples.save_draw_as_sample(run, "ann", draw, plan, name="s")
+    order = [each.claim for each in store.samples.list_claims_in_served_order(row.id, "ann")]
+    label(store, run, order[:37], "yes")
+    for claim in order[:30:10]:
+        store.reviews.record_verdict(claim, "bob", "no", run=run, saw_judge=False)
+    whole = compute_run_agreement(store, run).report.unit_scores[-1]
+    assert (whole.n, whole.n_partially_labelled) == (4, 4)
+    assert whole.corrected.value is not None
