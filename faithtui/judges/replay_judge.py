@@ -1,8 +1,9 @@
 """A judge that answers from a file, for demonstrations, bug reports and tests without a network.
 
-`faithtui run --record FILE` writes the file, see `recording`. A line without `format` is a reply:
-`{"prompt_sha256": "…", "reply": …}`. The reply is the judge's text, or a JSON object that stands
-for its text. A later line for the same question replaces an earlier one. Other fields are ignored.
+`faithtui run --record FILE` writes the file, see `reply_recorder`. A line without `format` is a
+reply: `{"prompt_sha256": "…", "reply": …}`. The reply is the judge's text, or a JSON object that
+stands for its text. A later line for the same question replaces an earlier one. Other fields are
+ignored.
 """
 
 import hashlib
