@@ -345,7 +345,7 @@ class ComparisonCell:
     """How many of what was judged have one."""
 
     @property
-    def judged(self) -> int:
+    def judged_count(self) -> int:
         """How many claims, statements or answers were judged, with a label or without."""
         return sum(self.labels.values()) + self.missing
 

@@ -183,7 +183,7 @@ def _format_verdict_cell_lines(
 
 def _has_nothing_judged(cell: ComparisonCell) -> bool:
     """Say whether there was nothing to give a verdict on."""
-    return not cell.judged
+    return not cell.judged_count
 
 
 def _explain_missing_verdict_of_run(run: ComparisonRun) -> Piece:
@@ -288,7 +288,10 @@ def _run_verdict_lines(
     if cell.corrected != cell.score:
         pieces += [
             Piece(f" → {fmt.format_score(cell.corrected)} with overrides", "human strong"),
-            Piece(f", {cell.reviewed} of {format_unit_count(cell.judged, spec)} reviewed", "quiet"),
+            Piece(
+                f", {cell.reviewed} of {format_unit_count(cell.judged_count, spec)} reviewed",
+                "quiet",
+            ),
         ]
     for label in spec.labels.labels:
         count = cell.labels.get(label.name, 0)

@@ -14,7 +14,7 @@ from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.estimates import Reason
-from faithtui.domain.ids import RunId, SampleId
+from faithtui.domain.ids import ClaimId, RunId, SampleId
 from faithtui.domain.labels.annotations import Action
 from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate_if_passed
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement, iter_report_text
@@ -276,14 +276,19 @@ def test_scores_leave_out_labels_served_with_the_judge_in_view(tmp_path: Path) -
     assert whole.corrected.value is not None
 
 
+def draw_conversations(store: Store, run: RunId, size: int) -> list[ClaimId]:
+    """Draw whole conversations, and list their claims as they are served."""
+    plan = SamplePlan(SamplingDesign.CONVERSATIONS, 7, size)
+    draw = make_sample_draw(store.samples.read_frame(run), plan)
+    row = store.samples.save_draw_as_sample(run, "ann", draw, plan, name="s")
+    return [each.claim for each in store.samples.list_claims_in_served_order(row.id, "ann")]
+
+
 def test_the_mean_score_of_conversations_is_withheld_where_one_claim_of_each_is_left(
     store: Store, run: RunId
 ) -> None:
     """Who leaves a claim of every bad conversation leaves out their scores."""
-    plan = SamplePlan(SamplingDesign.CONVERSATIONS, 7, 12)
-    draw = make_sample_draw(store.samples.read_frame(run), plan)
-    row = store.samples.save_draw_as_sample(run, "ann", draw, plan, name="s")
-    order = [each.claim for each in store.samples.list_claims_in_served_order(row.id, "ann")]
+    order = draw_conversations(store, run, 12)
     label(store, run, [each for at, each in enumerate(order) if at % 10], "yes")
     found = compute_run_agreement(store, run).report
     assert found.claims.design.kind is DesignKind.CLUSTER
@@ -298,10 +303,7 @@ def test_the_mean_score_of_conversations_is_withheld_where_one_claim_of_each_is_
 def test_labels_of_conversations_with_a_forgotten_claim_weigh_what_they_stand_for(
     store: Store, run: RunId
 ) -> None:
-    plan = SamplePlan(SamplingDesign.CONVERSATIONS, 7, 10)
-    draw = make_sample_draw(store.samples.read_frame(run), plan)
-    row = store.samples.save_draw_as_sample(run, "ann", draw, plan, name="s")
-    order = [each.claim for each in store.samples.list_claims_in_served_order(row.id, "ann")]
+    order = draw_conversations(store, run, 10)
     label(
         store, run, [each for each in order if each not in (order[3], order[12], order[31])], "yes"
     )
@@ -347,10 +349,7 @@ def test_scores_hold_shown_claims_where_claim_figures_do(store: Store, run: RunI
 def test_a_tie_and_the_conversation_that_is_labelled_now_withhold_no_mean_score(
     store: Store, run: RunId
 ) -> None:
-    plan = SamplePlan(SamplingDesign.CONVERSATIONS, 7, 8)
-    draw = make_sample_draw(store.samples.read_frame(run), plan)
-    row = store.samples.save_draw_as_sample(run, "ann", draw, plan, name="s")
-    order = [each.claim for each in store.samples.list_claims_in_served_order(row.id, "ann")]
+    order = draw_conversations(store, run, 8)
     label(store, run, order[:37], "yes")
     for claim in order[:30:10]:
         store.reviews.record_verdict(claim, "bob", "no", run=run, saw_judge=False)
