@@ -34,7 +34,7 @@ class Reason(StrEnum):
     DESIGN_NOT_RANDOM = "design_not_random"
     """The labelled units are no random sample."""
     NOT_FULLY_LABELLED = "not_fully_labelled"
-    """Claims were drawn one by one, or too many drawn conversations are labelled in part."""
+    """Claims were drawn one by one, or too many drawn conversations have claims without a label."""
     TOO_FEW_CLUSTERS = "too_few_clusters"
     """Fewer groups than an interval can be made from, or one of them alone decides the figure; the
     point estimate stands alone."""
@@ -82,6 +82,7 @@ class EstimateMethod(StrEnum):
     STRATIFIED = "stratified_normal_fpc"
     PPI = "ppi_normal"
     LANG_REICZIGEL = "lang_reiczigel"
+    FIELLER = "fieller"
     DELONG = "delong"
     BOUNDS = "exact_bounds"
 

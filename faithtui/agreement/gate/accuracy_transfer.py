@@ -94,8 +94,6 @@ def estimate_other_run_pass_rate(
     failing = found.estimate
     if failing.value is None or failing.ci_low is None or failing.ci_high is None:
         return failing
-    if found.is_maybe_uninformative:
-        return make_withheld_estimate(Reason.UNINFORMATIVE_JUDGE, judge.n, judge.clusters)
     return Estimate(
         1 - failing.value,
         failing.status,

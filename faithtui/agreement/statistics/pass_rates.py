@@ -41,6 +41,8 @@ _CLUSTER_SPREAD = 4 / 3
 """Variance over that between the drawn conversations. Measured: with 1 the lower end of the rate
 was above the truth of the run in 3.5 % of simulated samples of 20 to 30 conversations, and with
 this in 1.6 %."""
+_FIELLER_STEPS = 2_000
+"""Rates that are tried for `fieller_interval`."""
 _SAME = 1e-12
 """Differences below this are rounding: 0.4 + 0.6 - 1 is no information."""
 
@@ -429,18 +431,11 @@ class OutsideRate:
     """As the formula gives it: below 0 when the judge flags less than its FPs."""
     estimate: Estimate
     """The same, clipped to [0, 1], with its interval."""
-    information: tuple[float, float] | None
-    """Interval of sensitivity + specificity - 1; None when either was measured on nothing."""
 
     @property
     def is_out_of_range(self) -> bool:
         """Whether the raw value is no share."""
         return self.raw is not None and not 0 <= self.raw <= 1
-
-    @property
-    def is_maybe_uninformative(self) -> bool:
-        """Whether the judge may be guessing for all that is known: the interval touches 0."""
-        return self.information is not None and self.information[0] <= 0 <= self.information[1]
 
 
 def rogan_gladen_rate(apparent: float, sensitivity: float, specificity: float) -> Point:
@@ -475,33 +470,96 @@ def lang_reiczigel_interval(
     if not (accuracy.tested and accuracy.n_sensitivity and accuracy.n_specificity):
         return Reason.NO_ITEMS
     z = NormalDist().inv_cdf((1 + level) / 2)
+    added = _add_pseudo_items(accuracy, z)
+    plain = rogan_gladen_rate(accuracy.apparent, accuracy.sensitivity, accuracy.specificity)
+    rate = rogan_gladen_rate(added.apparent, added.hits, added.rejections)
+    if isinstance(plain, Reason) or isinstance(rate, Reason):
+        return Reason.UNINFORMATIVE_JUDGE
+    shift = 2 * z * z * (rate * added.hits_variance - (1 - rate) * added.rejections_variance)
+    variance = (
+        added.apparent_variance
+        + rate**2 * added.hits_variance
+        + (1 - rate) ** 2 * added.rejections_variance
+    )
+    half = z * math.sqrt(variance) / abs(added.hits + added.rejections - 1)
+    return _clip_share(rate + shift - half), _clip_share(rate + shift + half)
+
+
+@dataclass(frozen=True, slots=True)
+class _AdjustedAccuracy:
+    """Shares after pseudo-items are added, and the variances of their means."""
+
+    apparent: float
+    apparent_variance: float
+    hits: float
+    hits_variance: float
+    rejections: float
+    rejections_variance: float
+
+
+def _add_pseudo_items(accuracy: OutsideAccuracy, z: float) -> _AdjustedAccuracy:
+    """Add z² items to the run, and one success and one failure to either accuracy sample."""
     tested = accuracy.tested + z * z
     apparent = (accuracy.tested * accuracy.apparent + z * z / 2) / tested
     n_hits, n_rejections = accuracy.n_sensitivity + 2, accuracy.n_specificity + 2
     hits = (accuracy.n_sensitivity * accuracy.sensitivity + 1) / n_hits
     rejections = (accuracy.n_specificity * accuracy.specificity + 1) / n_rejections
-    plain = rogan_gladen_rate(accuracy.apparent, accuracy.sensitivity, accuracy.specificity)
-    rate = rogan_gladen_rate(apparent, hits, rejections)
-    if isinstance(plain, Reason) or isinstance(rate, Reason):
-        return Reason.UNINFORMATIVE_JUDGE
-    of_hits = hits * (1 - hits) / n_hits
-    of_rejections = rejections * (1 - rejections) / n_rejections
-    shift = 2 * z * z * (rate * of_hits - (1 - rate) * of_rejections)
-    variance = (
-        apparent * (1 - apparent) / tested + rate**2 * of_hits + (1 - rate) ** 2 * of_rejections
+    return _AdjustedAccuracy(
+        apparent=apparent,
+        apparent_variance=apparent * (1 - apparent) / tested,
+        hits=hits,
+        hits_variance=hits * (1 - hits) / n_hits,
+        rejections=rejections,
+        rejections_variance=rejections * (1 - rejections) / n_rejections,
     )
-    half = z * math.sqrt(variance) / abs(hits + rejections - 1)
-    return _clip_share(rate + shift - half), _clip_share(rate + shift + half)
+
+
+def fieller_interval(
+    accuracy: OutsideAccuracy, level: float = LEVEL
+) -> tuple[float, float] | Reason:
+    """Make an interval of `rogan_gladen_rate` that holds for a judge which may be guessing.
+
+    A rate is inside where the share that it would make the judge flag differs from what the judge
+    flags by no more than chance explains. So nothing is divided by sensitivity + specificity - 1,
+    which may be 0, and a judge that guesses leaves all of [0, 1]. Where the rates inside are two
+    pieces, what lies between is inside too.
+
+    Returns:
+        Lower and upper end in [0, 1], rounded outwards to 1 / 2,000; `NO_ITEMS` when one of the
+        three samples is empty.
+
+    Source:
+        Fieller 1954, J R Stat Soc B 16:175-185, with the pseudo-items of
+        `lang_reiczigel_interval`.
+    """
+    if not (accuracy.tested and accuracy.n_sensitivity and accuracy.n_specificity):
+        return Reason.NO_ITEMS
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    added = _add_pseudo_items(accuracy, z)
+    rates = np.linspace(0, 1, _FIELLER_STEPS + 1)
+    flagged = rates * added.hits + (1 - rates) * (1 - added.rejections)
+    variance = added.apparent_variance + rates**2 * added.hits_variance
+    variance += (1 - rates) ** 2 * added.rejections_variance
+    inside = rates[(flagged - added.apparent) ** 2 <= z * z * variance]
+    if not len(inside):
+        # The judge flags less, or more, than any rate makes likely: the nearest one.
+        inside = rates[[int(np.argmin(np.abs(flagged - added.apparent)))]]
+    step = 1 / _FIELLER_STEPS
+    return _clip_share(float(inside[0]) - step), _clip_share(float(inside[-1]) + step)
 
 
 def correct_by_accuracy(accuracy: OutsideAccuracy, level: float = LEVEL) -> OutsideRate:
-    """Estimate a rate of positives by an accuracy measured elsewhere, with what to doubt in it."""
-    information = _make_youden_interval(accuracy, level)
-    ends = lang_reiczigel_interval(accuracy, level)
+    """Estimate a rate of positives by an accuracy measured elsewhere, with what to doubt in it.
+
+    The interval is `lang_reiczigel_interval`; of a judge that may be guessing `fieller_interval`.
+    """
+    is_maybe_guessing = _is_maybe_guessing(accuracy, level)
+    make_interval = fieller_interval if is_maybe_guessing else lang_reiczigel_interval
+    ends = make_interval(accuracy, level)
     raw = rogan_gladen_rate(accuracy.apparent, accuracy.sensitivity, accuracy.specificity)
     if isinstance(ends, Reason) or isinstance(raw, Reason):
         reason = ends if isinstance(ends, Reason) else Reason.UNINFORMATIVE_JUDGE
-        return OutsideRate(None, make_undefined_estimate(reason, accuracy.tested), information)
+        return OutsideRate(None, make_undefined_estimate(reason, accuracy.tested))
     value = _clip_share(raw)
     estimate = Estimate(
         value,
@@ -512,26 +570,27 @@ def correct_by_accuracy(accuracy: OutsideAccuracy, level: float = LEVEL) -> Outs
         ci_low=min(value, ends[0]),
         ci_high=max(value, ends[1]),
         level=level,
-        method=EstimateMethod.LANG_REICZIGEL,
+        method=EstimateMethod.FIELLER if is_maybe_guessing else EstimateMethod.LANG_REICZIGEL,
     )
-    return OutsideRate(raw, estimate, information)
+    return OutsideRate(raw, estimate)
 
 
-def _make_youden_interval(accuracy: OutsideAccuracy, level: float) -> tuple[float, float] | None:
-    """Make an interval of sensitivity + specificity - 1.
+def _is_maybe_guessing(accuracy: OutsideAccuracy, level: float) -> bool:
+    """Say whether the interval of sensitivity + specificity - 1 touches 0.
 
     Source:
         Newcombe 1998, Statistics in Medicine 17:873-890, method 10, for a sum.
     """
     if not (accuracy.n_sensitivity and accuracy.n_specificity):
-        return None
+        return False
     hits, rejections = accuracy.sensitivity, accuracy.specificity
     low_hits, high_hits = wilson_interval(hits, accuracy.n_sensitivity, level)
     low_rejections, high_rejections = wilson_interval(rejections, accuracy.n_specificity, level)
     middle = hits + rejections - 1
     return (
-        middle - math.hypot(hits - low_hits, rejections - low_rejections),
-        middle + math.hypot(high_hits - hits, high_rejections - rejections),
+        middle - math.hypot(hits - low_hits, rejections - low_rejections)
+        <= 0
+        <= middle + math.hypot(high_hits - hits, high_rejections - rejections)
     )
 
 

@@ -179,8 +179,6 @@ def test_an_accuracy_known_less_well_makes_a_wider_interval() -> None:
          Reason.NO_REFERENCE_POSITIVES),
         (replace(GOOD, specificity=Estimate(0.9, EstimateStatus.OK, 9, 3, Reason.TOO_FEW_CLUSTERS)),
          share(0.7, 0.02), Reason.TOO_FEW_CLUSTERS),
-        (JudgeAccuracy(("no",), share(0.5, 0.05), share(0.55, 0.05)), share(0.7, 0.02),
-         Reason.UNINFORMATIVE_JUDGE),
         (JudgeAccuracy(("no",), share(0.5, 0.05), share(0.5, 0.05)), share(0.7, 0.02),
          Reason.UNINFORMATIVE_JUDGE),
     ],

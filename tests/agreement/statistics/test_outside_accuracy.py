@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,7 +59,7 @@ def test_the_value_lies_in_its_interval_and_is_kept_raw(accuracy: OutsideAccurac
     assert found.estimate.ci_low is not None
     assert found.estimate.ci_high is not None
     assert found.estimate.ci_low <= found.estimate.value <= found.estimate.ci_high
-    assert found.estimate.method is EstimateMethod.LANG_REICZIGEL
+    assert found.estimate.method in (EstimateMethod.LANG_REICZIGEL, EstimateMethod.FIELLER)
 
 
 def test_more_labels_narrow_the_interval() -> None:
@@ -75,14 +76,47 @@ def test_a_rate_below_the_false_alarms_is_clipped_and_told() -> None:
     assert found.is_out_of_range
     assert found.raw == pytest.approx(-0.1)
     assert found.estimate.value == 0
-    assert not found.is_maybe_uninformative
+    assert found.estimate.method is EstimateMethod.LANG_REICZIGEL
 
 
-def test_a_judge_that_may_be_guessing_is_told() -> None:
-    assert correct_by_accuracy(OutsideAccuracy(0.4, 100, 0.6, 10, 0.6, 10)).is_maybe_uninformative
-    assert not correct_by_accuracy(
-        OutsideAccuracy(0.4, 100, 0.9, 80, 0.9, 80)
-    ).is_maybe_uninformative
+def test_of_a_judge_that_may_be_guessing_everything_is_possible() -> None:
+    found = correct_by_accuracy(OutsideAccuracy(0.45, 100, 0.6, 10, 0.6, 10)).estimate
+    assert found.value == pytest.approx(0.25)
+    assert (found.ci_low, found.ci_high) == (0, 1)
+    assert found.method is EstimateMethod.FIELLER
+
+
+def test_few_flags_bound_the_rate_from_above_also_where_the_judge_may_be_guessing() -> None:
+    found = correct_by_accuracy(OutsideAccuracy(0.11, 900, 0.3, 20, 0.9, 20)).estimate
+    assert found.method is EstimateMethod.FIELLER
+    assert found.ci_low == 0
+    assert found.ci_high is not None
+    assert found.ci_high < 1
+
+
+def test_intervals_of_a_judge_that_few_claims_measure_hold_the_rate() -> None:
+    generator = np.random.default_rng(5)
+    missed = by_fieller = 0
+    for _ in range(2_000):
+        rate, sensitivity, specificity = 0.1, 0.7, 0.9
+        bad = rate * sensitivity + (1 - rate) * (1 - specificity)
+        accuracy = OutsideAccuracy(
+            generator.binomial(500, bad) / 500,
+            500,
+            generator.binomial(4, sensitivity) / 4,
+            4,
+            generator.binomial(40, specificity) / 40,
+            40,
+        )
+        found = correct_by_accuracy(accuracy).estimate
+        if found.value is None:
+            continue
+        assert found.ci_low is not None
+        assert found.ci_high is not None
+        by_fieller += found.method is EstimateMethod.FIELLER
+        missed += not found.ci_low <= rate <= found.ci_high
+    assert by_fieller > 200
+    assert missed <= 0.05 * 2_000
 
 
 @pytest.mark.parametrize(
@@ -92,8 +126,6 @@ def test_a_judge_that_may_be_guessing_is_told() -> None:
         (OutsideAccuracy(0.4, 9, 0.6, 0, 0.6, 10), Reason.NO_ITEMS),
         (OutsideAccuracy(0.4, 9, 0.6, 10, 0.6, 0), Reason.NO_ITEMS),
         (OutsideAccuracy(0.4, 9, 0.6, 10, 0.4, 10), Reason.UNINFORMATIVE_JUDGE),
-        # Only after a success and a failure are added do the two add up to one.
-        (OutsideAccuracy(0.4, 9, 1.0, 1, 0.25, 4), Reason.UNINFORMATIVE_JUDGE),
     ],
 )
 def test_what_cannot_be_computed_says_why(accuracy: OutsideAccuracy, reason: Reason) -> None:
@@ -102,3 +134,9 @@ def test_what_cannot_be_computed_says_why(accuracy: OutsideAccuracy, reason: Rea
     assert found.raw is None
     assert not found.is_out_of_range
     assert lang_reiczigel_interval(accuracy) is reason
+
+
+def test_the_interval_is_undefined_where_pseudo_items_leave_nothing_to_divide_by() -> None:
+    accuracy = OutsideAccuracy(0.4, 9, 1.0, 1, 0.25, 4)
+    assert lang_reiczigel_interval(accuracy) is Reason.UNINFORMATIVE_JUDGE
+    assert correct_by_accuracy(accuracy).estimate.method is EstimateMethod.FIELLER
