@@ -250,6 +250,13 @@ class UnitScores:
     """Of those, the ones with a human label that counts."""
     tied: int = 0
     """Of the others, those on which annotators are evenly split."""
+    served: int = 0
+    """Of all, those that were drawn and that annotators are past; see `list_served_claims`."""
+
+    @property
+    def is_served_and_unfinished(self) -> bool:
+        """Whether it was drawn and served, and some of its claims have no label."""
+        return self.served > 0 and self.labelled < self.claims - self.tied
 
 
 class DesignKind(StrEnum):

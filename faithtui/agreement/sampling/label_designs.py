@@ -35,6 +35,8 @@ _LABELLED_TO_PASSED_OVER: Final = 4
 """Labelled claims to one that was passed over, from which on nobody is taken to have chosen. Two
 are enough for the first one, as somebody who forgot a claim has chosen none."""
 
+_ANSWERED: Final = frozenset((LabelState.LABELLED, LabelState.SKIPPED, LabelState.IN_VIEW))
+
 _CHOSEN_OF_STRATUM: Final = 4
 """Labels of a stratum that may be out of its order, or claims of it that may be skipped, whatever
 else was done with it."""
@@ -296,6 +298,30 @@ def was_draw_followed(
     return are_few_passed_over or 2 * _sum_weighted(after, weights) <= _sum_weighted(
         before, weights
     )
+
+
+def list_served_claims(
+    sample: LabelledSample, states: Mapping[ClaimId, LabelState]
+) -> frozenset[ClaimId]:
+    """List the drawn claims up to the last one that somebody labelled or skipped.
+
+    Without those of a conversation that somebody labels now: the last one, where more of it is
+    drawn.
+
+    Args:
+        sample: What was drawn.
+        states: How its claims stand; those that are not there are still to do.
+    """
+    answered = [
+        states.get(each.claim, LabelState.UNREVIEWED) in _ANSWERED for each in sample.claims
+    ]
+    end = max(
+        (place for place, is_answered in enumerate(answered, start=1) if is_answered), default=0
+    )
+    served, rest = sample.claims[:end], sample.claims[end:]
+    if served and rest and served[-1].item == rest[0].item:
+        served = tuple(each for each in served if each.item != rest[0].item)
+    return frozenset(each.claim for each in served)
 
 
 def _are_few(passed_over: Fraction | int, labelled: Fraction | int) -> bool:

@@ -31,6 +31,7 @@ from faithtui.agreement.rating_scales import translate_to_rating
 from faithtui.agreement.sampling.label_designs import (
     find_label_design,
     is_census_with_unblinded_claims,
+    list_served_claims,
 )
 from faithtui.domain.ids import ClaimId, ConversationId, LabelId, RunId
 from faithtui.domain.labels.annotations import COUNTED_ACTIONS, Action, LabelEvent
@@ -125,10 +126,14 @@ def read_report_units(
     design = find_label_design(claims, None if sample is None else sample.sample, rated=rated)
     is_sample = sample is not None and design.kind in RANDOM_DESIGNS
     shown = sample.list_claims_shown_with_verdict() if sample and is_sample else set[ClaimId]()
+    states = {each.claim: each.state for each in claims}
+    served = list_served_claims(sample.sample, states) if sample and is_sample else ()
     return RunUnits(
         claims=claims,
         answers=answers,
-        scores=tuple(iter_human_and_judge_scores(known.judged, label_by_claim, shown, tied)),
+        scores=tuple(
+            iter_human_and_judge_scores(known.judged, label_by_claim, shown, tied, served)
+        ),
         design=design,
         unrated=unrated,
         evidence=read_evidence_units(connection, run_id, known.judged),

@@ -21,6 +21,7 @@ def iter_human_and_judge_scores(
     consensus: Mapping[ClaimId, str],
     left_out: Collection[ClaimId] = (),
     tied: Collection[ClaimId] = (),
+    served: Collection[ClaimId] = (),
 ) -> Iterator[UnitScores]:
     """Score what annotators labelled completely, beside the judge.
 
@@ -33,12 +34,15 @@ def iter_human_and_judge_scores(
         left_out: Claims that were drawn to be labelled with the judge's verdict in view. Where a
             window holds some, both scores are those of its other claims.
         tied: Claims without a consensus, as annotators are evenly split.
+        served: Claims that were drawn and that annotators are past, labelled or not.
 
     Yields:
         Windows in the order of the run, then conversations.
     """
     of_item: dict[int, list[WindowScore]] = {}
-    scoring = _UnitScorer(judged, consensus, frozenset(left_out), frozenset(tied))
+    scoring = _UnitScorer(
+        judged, consensus, frozenset(left_out), frozenset(tied), frozenset(served)
+    )
     for window in judged.windows:
         of_item.setdefault(window.number, []).append(window)
         if window.state not in _NOT_JUDGED:
@@ -61,12 +65,14 @@ class _UnitScorer:
         consensus: Mapping[ClaimId, str],
         left_out: frozenset[ClaimId],
         tied: frozenset[ClaimId],
+        served: frozenset[ClaimId],
     ) -> None:
         self._judged = judged
         self._consensus = consensus
         self._labelled = consensus.keys() - left_out
         self._left_out = left_out
         self._tied = tied
+        self._served = served
         self._judge_labels = _map_windows_to_judge_labels(judged) if left_out else {}
         self._score = cache(partial(score_window_with_human_labels, rule=judged.rule))
         """By labels in an order, in which few windows of many differ."""
@@ -101,6 +107,7 @@ class _UnitScorer:
             claims=len(counted),
             labelled=labelled,
             tied=len(counted & self._tied),
+            served=len(counted & self._served),
         )
 
     def _compute_mean_score(

@@ -61,9 +61,9 @@ from faithtui.domain.scores import TOLERANCE, ScoreState, ScoringRule
 
 FEWEST_FOR_THRESHOLD = 10
 """Units with both scores below which no threshold is looked at."""
-_PARTIAL_TO_WHOLE = 10
-"""Wholly labelled units to one that is labelled in part, the last begun one aside, below which no
-mean is corrected."""
+_UNFINISHED_TO_WHOLE = 10
+"""Wholly labelled units to one that was served and has claims without a label, one such unit aside,
+below which no mean is corrected."""
 MOST_CURVE_POINTS = 200
 """Points of a threshold curve."""
 _WORDS = ("fails", "passes")
@@ -155,10 +155,12 @@ def _estimate_corrected_mean_score(
         is_sample = design.kind in (DesignKind.SIMPLE, DesignKind.STRATIFIED)
         reason = Reason.NOT_FULLY_LABELLED if is_sample else Reason.DESIGN_NOT_RANDOM
         return make_withheld_estimate(reason, len(labelled), clusters)
-    # Who leaves one claim of a conversation unlabelled leaves out its score, and chooses which. The
-    # one that is labelled now is no choice, and a tie is a label.
-    partial = sum(0 < each.labelled < each.claims - each.tied for each in judged) - 1
-    if design.kind is DesignKind.CLUSTER and _PARTIAL_TO_WHOLE * partial > len(labelled):
+    # Who skips or passes over one claim of a conversation leaves out its score, and chooses which,
+    # as who does so with all its claims.
+    unfinished = 0
+    if design.kind is DesignKind.CLUSTER:
+        unfinished = sum(each.is_served_and_unfinished for each in judged)
+    if (unfinished - 1) * _UNFINISHED_TO_WHOLE > len(labelled):
         return make_withheld_estimate(Reason.NOT_FULLY_LABELLED, len(labelled), clusters)
     others = [
         (each.group, each.judge) for each in judged if each.human is None and each.judge is not None
@@ -166,9 +168,11 @@ def _estimate_corrected_mean_score(
     found = ppi_mean_by_conversation(labelled, others, level=level)
     if found.ci_low is None or found.ci_high is None:
         return found
-    # Scores are shares; an interval made for numbers of any size may leave their range.
-    value = found.value or 0.0
-    low, high = max(0.0, found.ci_low), min(1.0, found.ci_high)
+    # Scores are shares; an interval made for numbers of any size may leave their range. Those that
+    # are not known may all be 0, or all 1.
+    value, unknown = found.value or 0.0, unfinished / (unfinished + len(labelled))
+    low = max(0.0, found.ci_low) * (1 - unknown)
+    high = min(1.0, found.ci_high) * (1 - unknown) + unknown
     return replace(found, ci_low=min(value, low), ci_high=max(value, high))
 
 

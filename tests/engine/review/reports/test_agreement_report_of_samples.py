@@ -22,7 +22,7 @@ from faithtui.engine.review.reports.run_comparison import compare_runs
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from tests.store.building import SPEC
-from tests.store.runs.test_run_designs import drawn, judged_all, label, sampled
+from tests.store.runs.test_run_designs import drawn, judged_all, label, sampled, skip
 
 KEYS = "abcdefghijklmnopqrst"
 """Conversations of five claims each: three that the judge passes, one `no` and one `idk`."""
@@ -298,6 +298,43 @@ def test_the_mean_score_of_conversations_is_withheld_where_one_claim_of_each_is_
     assert whole.corrected.reason is Reason.NOT_FULLY_LABELLED
     label(store, run, order[::10], "yes")
     assert compute_run_agreement(store, run).report.unit_scores[-1].corrected.value == 1.0
+
+
+def test_the_mean_score_of_conversations_is_withheld_where_whole_ones_are_skipped(
+    store: Store, run: RunId
+) -> None:
+    """Who skips each bad conversation chooses the mean score."""
+    order = draw_conversations(store, run, 14)
+    left_out = [*order[10:15], *order[30:35]]
+    label(store, run, [each for each in order[:50] if each not in left_out], "yes")
+    for claim in left_out:
+        skip(store, run, claim)
+    found = compute_run_agreement(store, run).report
+    assert found.claims.design.kind is DesignKind.CLUSTER
+    whole = found.unit_scores[-1]
+    assert (whole.n, whole.n_partially_labelled) == (8, 0)
+    assert whole.corrected.reason is Reason.NOT_FULLY_LABELLED
+    label(store, run, left_out[:5], "yes")
+    assert compute_run_agreement(store, run).report.unit_scores[-1].corrected.value == 1.0
+
+
+def test_the_mean_score_holds_what_a_conversation_that_is_passed_over_may_score(
+    store: Store, run: RunId
+) -> None:
+    order = draw_conversations(store, run, 14)
+    label(store, run, order[:5], "no")
+    label(store, run, [*order[5:35], *order[40:62]], "yes")
+    found = compute_run_agreement(store, run).report
+    assert found.claims.design.kind is DesignKind.CLUSTER
+    corrected = found.unit_scores[-1].corrected
+    label(store, run, order[35:40], "yes")
+    known = compute_run_agreement(store, run).report.unit_scores[-1].corrected
+    assert corrected.value == pytest.approx(10 / 11)
+    assert corrected.ci_low is not None
+    assert known.ci_low is not None
+    # One of twelve is not known, and may score 0. Another one is labelled now: that is no choice.
+    assert corrected.ci_low < known.ci_low * 11.5 / 12
+    assert corrected.ci_high == 1.0
 
 
 def test_labels_of_conversations_with_a_forgotten_claim_weigh_what_they_stand_for(
