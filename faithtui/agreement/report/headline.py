@@ -70,29 +70,29 @@ def describe_judge_as_annotator(report: AgreementReport, level: ReportLevel) -> 
     not_yet = "The judge may not replace an annotator yet: "
     is_of_corrections = found.design.kind is DesignKind.OVERRIDE_ONLY
     if kappa.ci_low is not None and kappa.ci_low <= 0 and not is_of_corrections:
-        return f"{not_yet}it may agree no better than chance: kappa {_format_interval(kappa)}. "
+        return f"{not_yet}it may agree no better than chance: kappa {_format_interval(kappa)}."
     if found.design.kind in (DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
-        return f"{not_yet}the labels are no random sample. "
+        return f"{not_yet}the labels are no random sample."
     if humans is None or humans.krippendorff_alpha.value is None:
-        return f"{not_yet}how well annotators agree with each other is not known. "
+        return f"{not_yet}how well annotators agree with each other is not known."
     alpha = humans.krippendorff_alpha
     if alpha.ci_low is None or alpha.ci_high is None or alpha.ci_low <= 0:
-        return f"{not_yet}annotators are not shown to agree with each other. "
+        return f"{not_yet}annotators are not shown to agree with each other."
     if kappa.value is None or kappa.ci_low is None:
-        return f"{not_yet}its kappa with annotators is not known. "
+        return f"{not_yet}its kappa with annotators is not known."
     if kappa.ci_low < alpha.ci_high:
         return (
             f"{not_yet}its kappa may be as low as {kappa.ci_low:.2f}, and the alpha of annotators "
-            f"with each other as high as {alpha.ci_high:.2f}. "
+            f"with each other as high as {alpha.ci_high:.2f}."
         )
     if any(
         each.severity is Severity.BLOCKING and each.level in (None, level)
         for each in report.warnings
     ):
-        return f"{not_yet}see the warnings. "
+        return f"{not_yet}see the warnings."
     return (
         "The judge agrees with the majority of annotators at least as well as they do with each "
-        f"other (alpha {alpha.value:.2f}). "
+        f"other (alpha {alpha.value:.2f})."
     )
 
 

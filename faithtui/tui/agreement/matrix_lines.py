@@ -429,11 +429,8 @@ def format_headline_and_warning_lines(
     """
     figures = report.get_level(level)
     headline = format_headline(drop_judge_pass_rate(figures) if blind else figures, report.passing)
-    lines = wrap(
-        [escape_line(f"{describe_judge_as_annotator(report, level)}{headline}", "strong")],
-        width - 1,
-        first=PAD,
-    )
+    words = f"{headline} {describe_judge_as_annotator(report, level)}".rstrip()
+    lines = wrap([escape_line(words, "strong")], width - 1, first=PAD)
     marks = {
         Severity.BLOCKING: ("!!", "bad"),
         Severity.CAUTION: ("! ", "warn"),

@@ -147,7 +147,7 @@ def test_the_page_goes_in_the_order_of_its_contents() -> None:
     assert lead is not None
     as_annotator = describe_judge_as_annotator(rich(), ReportLevel.CLAIMS)
     assert as_annotator.startswith("The judge may not replace an annotator yet: ")
-    assert lead.text == f"{as_annotator}{rich().headline}"
+    assert lead.text == f"{rich().headline} {as_annotator}"
 
 
 def test_the_plots_of_the_json_are_in_the_page() -> None:

@@ -269,7 +269,7 @@ def test_parts_fit_their_width_and_hold_no_control(width: int) -> None:
         assert "\x1b" not in each.text
 
 
-def test_the_first_sentence_says_whether_the_judge_may_replace_an_annotator() -> None:
+def test_the_last_sentence_says_whether_the_judge_may_replace_an_annotator() -> None:
     report = made()
     humans = report.humans
     assert humans is not None
@@ -292,16 +292,16 @@ def test_the_first_sentence_says_whether_the_judge_may_replace_an_annotator() ->
     assert "at least as well" in say(0.1, 0.3, percent)
     assert say(0.1, 0.3, points) == "", "intervals come a moment after a label"
     kappa = replace(percent, value=0.04, ci_low=-0.2, ci_high=0.37)
-    chance = "it may agree no better than chance: kappa 0.04 [-0.20, 0.37]. "
+    chance = "it may agree no better than chance: kappa 0.04 [-0.20, 0.37]."
     assert say(None, None, percent).endswith(f"an annotator yet: {chance}")
     rows = [claim(i, "yes", "yes") for i in range(20)]
     chosen = agreement_report(
         readings(rows, design=LabelDesign(DesignKind.CONVENIENCE, 20)), FAITHFULNESS, RULE
     )
     lines = words(draw.format_headline_and_warning_lines(chosen, ReportLevel.CLAIMS, 200))
-    assert lines.lstrip().startswith(
-        "The judge may not replace an annotator yet: the labels are no random sample."
-    )
+    assert lines.lstrip().startswith("No labelled claim is unfaithful, so what the judge misses is")
+    not_yet = "The judge may not replace an annotator yet: the labels are no random sample."
+    assert lines.index(not_yet) > lines.index("On 20 claims")
     alone = agreement_report(readings(rows), FAITHFULNESS, RULE)
     assert "is not known" in describe_judge_as_annotator(alone, ReportLevel.CLAIMS)
 

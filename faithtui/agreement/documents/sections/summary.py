@@ -37,7 +37,7 @@ def make_opening_blocks(report: AgreementReport, header: ReportHeader) -> Iterat
     asked = f" ({header.judge_parameters})" if header.judge_parameters else ""
     yield Paragraph(f"Judge {header.judge}{asked}, metric {header.metric}, over {sources}.")
     as_annotator = describe_judge_as_annotator(report, report.primary_level_report.level)
-    yield Paragraph(f"{as_annotator}{report.headline}", lead=True)
+    yield Paragraph(f"{report.headline} {as_annotator}".rstrip(), lead=True)
     if report.warnings:
         titles = {each.level: level_unit_plural(each).capitalize() for each in report.level_reports}
         yield Heading("Before you use the figures")
