@@ -3,12 +3,14 @@
 from datetime import UTC
 from typing import TYPE_CHECKING
 
-from faithtui.domain.ids import RunId
+from faithtui.domain.ids import RunId, SampleId
 from faithtui.tui.review.position import has_no_reviewer_verdict
 from faithtui.tui.screen.controller import Controller, run_in_worker
 
 if TYPE_CHECKING:
     from faithtui.agreement.report.figures.rater_comparison import RepeatedLabel
+    from faithtui.agreement.report.model import ConfidenceSequences
+    from faithtui.engine.review.samples.queue_intervals import QueueFrame
     from faithtui.tui.review.lines.session_lines import SessionFacts
     from faithtui.tui.review.review_screen import ReviewScreen
     from faithtui.tui.samples.queue import ClaimQueue
@@ -21,6 +23,7 @@ class SessionLine(Controller["ReviewScreen"]):
         super().__init__(screen)
         self._facts: SessionFacts | None = None
         self._repeats: tuple[RunId, tuple[RepeatedLabel, ...]] | None = None
+        self._frame: tuple[tuple[SampleId, int], QueueFrame | None] | None = None
 
     @property
     def progress_words(self) -> str:
@@ -49,7 +52,7 @@ class SessionLine(Controller["ReviewScreen"]):
 
     def forget_progress(self) -> None:
         """Say nothing of what was read before."""
-        self._facts = self._repeats = None
+        self._facts = self._repeats = self._frame = None
 
     def _read_facts(self, queue: "ClaimQueue | None", run: RunId) -> "SessionFacts":
         from faithtui.engine.review.samples.sample_queues import read_queue_progress
@@ -66,11 +69,27 @@ class SessionLine(Controller["ReviewScreen"]):
             known = run, tuple(each for each in repeats if each.reviewer == reviewer)
             self._repeats = known
         sample = None if queue is None else queue.sample
-        return SessionFacts(
-            store.reviews.read_session_counts(reviewer, midnight.astimezone(UTC)),
-            None if sample is None else read_queue_progress(store, sample, reviewer),
-            known[1],
+        counts = store.reviews.read_session_counts(reviewer, midnight.astimezone(UTC))
+        if sample is None:
+            return SessionFacts(counts, repeats=known[1])
+        progress = read_queue_progress(store, sample, reviewer)
+        sequences = self._read_confidence_sequences(sample, progress.row.size)
+        return SessionFacts(counts, progress, known[1], sequences)
+
+    def _read_confidence_sequences(
+        self, sample: SampleId, size: int
+    ) -> "ConfidenceSequences | None":
+        """Bound what the labels of a queue say; what it was drawn from is read once a size."""
+        from faithtui.engine.review.samples.queue_intervals import (
+            compute_confidence_sequences,
+            read_queue_frame,
         )
+
+        store, reviewer = self.session.store, self.session.reviewer
+        known = self._frame
+        if known is None or known[0] != (sample, size):
+            known = self._frame = (sample, size), read_queue_frame(store, sample, reviewer)
+        return None if known[1] is None else compute_confidence_sequences(store, known[1], reviewer)
 
     def _keep_and_show_facts(self, facts: "SessionFacts") -> None:
         self._facts = facts

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.domain.ids import SampleId
-from faithtui.engine.review.samples.queue_intervals import compute_confidence_sequences
+from faithtui.engine.review.samples.queue_intervals import read_confidence_sequences
 from faithtui.engine.review.samples.sample_queues import (
     QueueProgress,
     estimate_seconds_per_claim,
@@ -202,7 +202,7 @@ class QueuesScreen(FaithScreen):
         store, reviewer = self.session.store, self.session.reviewer
         strata = await self.read_in_thread(store.samples.read_stratum_progress, sample, reviewer)
         progress = await self.read_in_thread(read_queue_progress, store, sample, reviewer)
-        sequences = await self.read_in_thread(compute_confidence_sequences, store, sample, reviewer)
+        sequences = await self.read_in_thread(read_confidence_sequences, store, sample, reviewer)
         self.call_later(
             self.show_queue_progress_details, QueueDescription(sample, strata, progress, sequences)
         )

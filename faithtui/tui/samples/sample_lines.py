@@ -174,6 +174,15 @@ def describe_confidence_sequences(found: "ConfidenceSequences", level: float = L
     )
 
 
+def describe_confidence_sequences_briefly(found: "ConfidenceSequences") -> str:
+    """Say the same in few words, for a line that says more: `passing 68-97%, recall 12-63%`."""
+    (passing, most_passing), (recall, most_recall) = found.rate, found.recall
+    return (
+        f"passing {100 * passing:.0f}-{most_passing:.0%}, "
+        f"recall {100 * recall:.0f}-{most_recall:.0%}"
+    )
+
+
 def queue_detail_lines(
     row: SampleRow | None,
     strata: Sequence[StratumRow],

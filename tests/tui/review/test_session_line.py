@@ -7,9 +7,15 @@ from typing import Any
 import pytest
 
 from faithtui.agreement.report.figures.rater_comparison import RepeatedLabel
+from faithtui.agreement.report.model import ConfidenceSequences
+from faithtui.agreement.sampling.draw import SamplingDesign
+from faithtui.engine.review.samples.queue_intervals import read_confidence_sequences
+from faithtui.engine.review.samples.sample_queues import SampleRequest, draw_and_save_run_sample
 from faithtui.store.annotations.session_counts import SessionCounts
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.lines.session_lines import SessionFacts, describe_session_progress
+from faithtui.tui.samples.queue import make_sample_queue
+from faithtui.tui.samples.sample_lines import describe_confidence_sequences_briefly
 from faithtui.tui.session import Session
 from tests.tui.driving import calm, press, reviewing, screen_text
 from tests.tui.review.fake_review_screen import FakeReviewScreen
@@ -43,6 +49,42 @@ async def test_a_verdict_counts_in_the_line(session: Session) -> None:
     assert screen.session_line.progress_words == ""
 
 
+async def test_a_sample_says_what_is_known_after_every_label(session: Session) -> None:
+    store = session.store
+    run = store.runs.find_newest_run_id()
+    assert run is not None
+    request = SampleRequest("s", design=SamplingDesign.SIMPLE, size=4)
+    row = draw_and_save_run_sample(store, run, "ann", request)
+    session.start_queue(make_sample_queue(store, row.id, "ann"))
+    screen = FakeReviewScreen(session)
+    screen.loader.reload()
+    await screen.settle()
+    screen.panes.claims.blocked = 0
+    assert "passing" not in screen.session_line.progress_words
+    for label in ("no", "yes"):
+        screen.give(label)
+        await screen.settle()
+        found = read_confidence_sequences(store, row.id, "ann")
+        assert found is not None
+        words = describe_confidence_sequences_briefly(found)
+        assert f" · {words} · up to " in screen.session_line.progress_words
+    assert found is not None
+    assert found.labels == 2
+    # More is drawn: the first claims keep their places, and the new ones are counted too.
+    store.samples.draw_more_claims(row.id, "ann", 1)
+    screen.session_line.load_and_show_progress()
+    screen.give("no")
+    await screen.settle()
+    known = read_confidence_sequences(store, row.id, "ann")
+    assert known is not None
+    assert describe_confidence_sequences_briefly(known) in screen.session_line.progress_words
+
+
+def test_intervals_that_always_hold_are_told_in_few_words() -> None:
+    found = ConfidenceSequences(30, 0, (0.684, 0.971), (0.121, 0.634), ("no",))
+    assert describe_confidence_sequences_briefly(found) == "passing 68-97%, recall 12-63%"
+
+
 @pytest.mark.thorough
 async def test_a_sample_says_how_far_it_is_with_the_pace_of_late(
     app: FaithApp, store_path: Path
@@ -55,6 +97,7 @@ async def test_a_sample_says_how_far_it_is_with_the_pace_of_late(
         assert "blind sample 1/" in words
         assert "s a claim" not in words, "one claim tells no pace"
         assert "1 today" in words
+        assert ", recall 0-100%" in words
 
 
 async def test_the_line_is_there_when_a_conversation_is(app: FaithApp) -> None:

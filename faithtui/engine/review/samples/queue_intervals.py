@@ -1,12 +1,13 @@
 """Intervals that hold at every look, from an annotator's own labels in one queue."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
-from faithtui.domain.ids import SampleId
+from faithtui.domain.ids import ClaimId, SampleId
 from faithtui.domain.labels.label_sets import Polarity
 from faithtui.metrics.registry import find_metric
 from faithtui.store.samples.sampling_frames import name_verdict_stratum
@@ -17,43 +18,75 @@ if TYPE_CHECKING:
     from faithtui.agreement.sampling.confidence_sequences import CellKey, SequenceCell
 
 
-def compute_confidence_sequences(
-    store: Store, sample: SampleId, reviewer: str
-) -> "ConfidenceSequences | None":
-    """Bound the rate and the recall of a run by an annotator's labels in a queue.
+@dataclass(frozen=True, slots=True)
+class QueueFrame:
+    """What a queue was drawn from, which labels do not change."""
+
+    sample: SampleId
+    populations: Mapping[tuple[str, str], int]
+    """Claims of the run by stratum and by the stratum of the judge's verdict."""
+    verdict_strata: Mapping[ClaimId, str]
+    """The stratum of the judge's verdict of each drawn claim."""
+
+
+def read_queue_frame(store: Store, sample: SampleId, reviewer: str) -> QueueFrame | None:
+    """Read what `compute_confidence_sequences` needs of a run beside the labels.
 
     Reads every verdict of the run: meant for a thread.
 
-    Args:
-        store: Where everything is.
-        sample: The queue.
-        reviewer: Whose labels.
-
     Returns:
-        None for own repeats, for whole conversations, before the first label, where the run
-        judged something since the queue was drawn, and where only drawn claims are here.
+        None for own repeats, for whole conversations, where the run judged something since the
+        queue was drawn, and where only drawn claims are here.
 
     Raises:
-        StoreError: There is no such sample, or a label or verdict is not what was written.
+        StoreError: There is no such sample, or a verdict is not what was written.
     """
     store.refuse_corrupted_rows_unless_checked_before()
     row = store.samples.read_sample(sample, reviewer)
     if row.kind is SampleKind.REPEAT or row.design is SamplingDesign.CONVERSATIONS:
         return None
-    # Claims that show the judge are in no figure.
-    entries = [
-        each
-        for each in store.samples.list_claims_in_served_order(sample, reviewer)
-        if not each.shown
-    ]
-    served = list(takewhile(lambda each: each.answered or each.skipped, entries))
-    labels = sum(each.answered for each in served)
-    if not labels:
-        return None
     if row.population is not None:
         return None  # the store has no more of it than what was drawn
     frame = store.samples.read_frame(row.run, row.stratified_by)
     if len(frame) != row.frame:
+        return None
+    is_split = row.stratified_by != ("verdict",)
+    verdicts = store.samples.read_frame(row.run, ("verdict",)) if is_split else frame
+    drawn = {each.claim for each in store.samples.list_claims_in_served_order(sample, reviewer)}
+    return QueueFrame(
+        sample,
+        frame.count_claims_by_both_strata(verdicts),
+        verdicts.map_claims_to_strata(drawn),
+    )
+
+
+def compute_confidence_sequences(
+    store: Store, frame: QueueFrame, reviewer: str
+) -> "ConfidenceSequences | None":
+    """Bound the rate and the recall of a run by an annotator's labels in a queue.
+
+    Args:
+        store: Where everything is.
+        frame: Of the queue.
+        reviewer: Whose labels.
+
+    Returns:
+        None before the first label.
+
+    Raises:
+        StoreError: There is no such sample, or a label is not what was written.
+    """
+    sample = frame.sample
+    row = store.samples.read_sample(sample, reviewer)
+    # Claims that show the judge are in no figure.
+    entries = [
+        each
+        for each in store.samples.list_claims_in_served_order(sample, reviewer)
+        if not each.shown and each.claim in frame.verdict_strata
+    ]
+    served = list(takewhile(lambda each: each.answered or each.skipped, entries))
+    labels = sum(each.answered for each in served)
+    if not labels:
         return None
     # Loads numpy, which an app that draws queues has no use for.
     from faithtui.agreement.report.model import ConfidenceSequences
@@ -63,10 +96,7 @@ def compute_confidence_sequences(
         count_labels_by_stratum_and_flag,
     )
 
-    is_split = row.stratified_by != ("verdict",)
-    verdicts = store.samples.read_frame(row.run, ("verdict",)) if is_split else frame
-    populations = frame.count_claims_by_both_strata(verdicts)
-    verdict_of = verdicts.map_claims_to_strata({each.claim for each in served})
+    verdict_of = frame.verdict_strata
     rule = (spec := store.runs.read_run(row.run).spec).rule
     label_by_claim = {
         each.event.claim: rule.translate_word_to_label(each.event.verdict or "")
@@ -77,7 +107,7 @@ def compute_confidence_sequences(
     def make_cells(bad: Collection[str]) -> "list[SequenceCell]":
         flags = {name_verdict_stratum(name): name in bad for name in known.names}
         counts: Counter[CellKey] = Counter()
-        for (stratum, verdict), count in populations.items():
+        for (stratum, verdict), count in frame.populations.items():
             if verdict in flags:
                 counts[stratum, flags[verdict]] += count
         answers = (
@@ -96,3 +126,15 @@ def compute_confidence_sequences(
         bound_recall(make_cells(strict)),
         tuple(strict),
     )
+
+
+def read_confidence_sequences(
+    store: Store, sample: SampleId, reviewer: str
+) -> "ConfidenceSequences | None":
+    """Read a queue's frame and bound the rate and the recall by it.
+
+    Returns:
+        None where `read_queue_frame` or `compute_confidence_sequences` gives None.
+    """
+    frame = read_queue_frame(store, sample, reviewer)
+    return None if frame is None else compute_confidence_sequences(store, frame, reviewer)

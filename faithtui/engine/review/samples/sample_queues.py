@@ -26,7 +26,7 @@ from faithtui.agreement.sampling.stopping_rules import (
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
-from faithtui.engine.review.samples.queue_intervals import compute_confidence_sequences
+from faithtui.engine.review.samples.queue_intervals import read_confidence_sequences
 from faithtui.metrics.registry import find_metric
 from faithtui.store.samples.sample_records import SampleLabel, SampleRow
 from faithtui.store.store import Store
@@ -287,5 +287,5 @@ def read_outcome_and_close_finished_spot_check(
         progress,
         {"blind": knew[False], "shown": knew[True]},
         check,
-        compute_confidence_sequences(store, sample, reviewer),
+        read_confidence_sequences(store, sample, reviewer),
     )

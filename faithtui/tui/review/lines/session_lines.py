@@ -2,16 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from faithtui.agreement.report.figures.rater_comparison import RepeatedLabel
 from faithtui.engine.review.samples.sample_queues import QueueProgress
 from faithtui.store.annotations.session_counts import SessionCounts
 from faithtui.tui.samples.sample_lines import (
     KINDS,
+    describe_confidence_sequences_briefly,
     describe_labels_needed,
     describe_pace_and_time_left,
 )
 from faithtui.tui.theme import format as fmt
+
+if TYPE_CHECKING:
+    from faithtui.agreement.report.model import ConfidenceSequences
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,8 @@ class SessionFacts:
     """Of the sample that is worked through."""
     repeats: Sequence[RepeatedLabel] = ()
     """The annotator's own second labels."""
+    sequences: "ConfidenceSequences | None" = None
+    """Of the sample; None where there are none."""
 
 
 def describe_session_progress(
@@ -41,7 +48,7 @@ def describe_session_progress(
         parts = [f"{fmt.format_count(left)} left {where}"] if left else []
         parts += describe_pace_and_time_left(facts.counts.pace_s, left) if has_timer else []
     else:
-        parts = _list_sample_parts(progress, has_timer=has_timer)
+        parts = _list_sample_parts(progress, facts.sequences, has_timer=has_timer)
     if facts.counts.labelled:
         parts.append(f"{fmt.format_count(facts.counts.labelled)} today")
     if facts.repeats:
@@ -50,12 +57,16 @@ def describe_session_progress(
     return " · ".join(parts)
 
 
-def _list_sample_parts(progress: QueueProgress, *, has_timer: bool) -> list[str]:
-    """Say how a sample goes on: how far it is, what is to go, the pace."""
+def _list_sample_parts(
+    progress: QueueProgress, sequences: "ConfidenceSequences | None", *, has_timer: bool
+) -> list[str]:
+    """Say how a sample goes on, the weightiest first."""
     row = progress.row
     mode = "blind " if row.blind else ""
     timer = describe_pace_and_time_left(row.pace_s, row.remaining) if has_timer else []
     parts = [f"{mode}{KINDS[row.kind]} {row.answered}/{row.size}", *timer[1:]]
+    if sequences is not None:
+        parts.append(describe_confidence_sequences_briefly(sequences))
     if progress.needed is not None:
         parts.append(describe_labels_needed(progress))
     if row.skipped:

@@ -8,7 +8,7 @@ from faithtui.agreement.sampling.draw import SamplingDesign
 from faithtui.domain.ids import RunId
 from faithtui.domain.labels.annotations import Action
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement, iter_report_text
-from faithtui.engine.review.samples.queue_intervals import compute_confidence_sequences
+from faithtui.engine.review.samples.queue_intervals import read_confidence_sequences
 from faithtui.engine.review.samples.sample_queues import (
     SampleRequest,
     draw_and_save_run_sample,
@@ -75,7 +75,7 @@ def test_they_are_those_of_the_report_while_one_person_labels(
     store: Store, run: RunId, design: SamplingDesign, by: tuple[str, ...], shown: float
 ) -> None:
     row = drawn(store, run, design, *by, shown=shown)
-    assert compute_confidence_sequences(store, row.id, ANN) is None
+    assert read_confidence_sequences(store, row.id, ANN) is None
     say(store, row, 20)
     entry = store.samples.list_claims_in_served_order(row.id, ANN)[20]
     store.reviews.append_label_event(
@@ -87,7 +87,7 @@ def test_they_are_those_of_the_report_while_one_person_labels(
         saw_judge=False,
         sample=row.id,
     )
-    found = compute_confidence_sequences(store, row.id, ANN)
+    found = read_confidence_sequences(store, row.id, ANN)
     assert found is not None
     # Claims that show the judge are in no figure.
     labels = sum(
@@ -122,9 +122,9 @@ def test_they_are_those_of_the_report_while_one_person_labels(
 def test_whole_conversations_and_repeats_have_none(store: Store, run: RunId) -> None:
     whole = drawn(store, run, SamplingDesign.CONVERSATIONS, size=5)
     say(store, whole, 20)
-    assert compute_confidence_sequences(store, whole.id, ANN) is None
+    assert read_confidence_sequences(store, whole.id, ANN) is None
     again = draw_and_save_run_sample(store, run, ANN, make_repeat_labels_request(9, 5))
-    assert compute_confidence_sequences(store, again.id, ANN) is None
+    assert read_confidence_sequences(store, again.id, ANN) is None
 
 
 def test_a_spot_check_has_them_and_a_run_that_went_on_has_not(store: Store) -> None:
@@ -136,9 +136,9 @@ def test_a_spot_check_has_them_and_a_run_that_went_on_has_not(store: Store) -> N
         store.runs.save_window(item, window)
     row = draw_and_save_run_sample(store, run, ANN, make_spot_check_request(3))
     say(store, row, 20)
-    found = compute_confidence_sequences(store, row.id, ANN)
+    found = read_confidence_sequences(store, row.id, ANN)
     assert found is not None
     assert (found.labels, found.later) == (20, 0)
     store.runs.save_window(items[20], windows[20])
-    assert compute_confidence_sequences(store, row.id, ANN) is None
+    assert read_confidence_sequences(store, row.id, ANN) is None
     assert compute_run_agreement(store, run).report.progress.sequences is None
