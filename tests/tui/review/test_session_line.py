@@ -67,7 +67,7 @@ async def test_a_sample_says_what_is_known_after_every_label(session: Session) -
         found = read_confidence_sequences(store, row.id, "ann")
         assert found is not None
         words = describe_confidence_sequences_briefly(found)
-        assert f" · {words} · up to " in screen.session_line.progress_words
+        assert screen.session_line.progress_words.startswith(f"{words} · blind sample ")
     assert found is not None
     assert found.labels == 2
     # More is drawn: the first claims keep their places, and the new ones are counted too.

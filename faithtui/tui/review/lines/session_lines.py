@@ -65,10 +65,10 @@ def _list_sample_parts(
     mode = "blind " if row.blind else ""
     timer = describe_pace_and_time_left(row.pace_s, row.remaining) if has_timer else []
     parts = [f"{mode}{KINDS[row.kind]} {row.answered}/{row.size}", *timer[1:]]
-    if sequences is not None:
-        parts.append(describe_confidence_sequences_briefly(sequences))
     if progress.needed is not None:
         parts.append(describe_labels_needed(progress))
     if row.skipped:
         parts.append(f"{row.skipped} skipped")
-    return [*parts, *timer[:1]]
+    # First, as a narrow line keeps one part, and how far the sample is stands in the title too.
+    known = [] if sequences is None else [describe_confidence_sequences_briefly(sequences)]
+    return [*known, *parts, *timer[:1]]
