@@ -126,6 +126,7 @@ def make_doubtful_checks_undecided(
         doubtful: Claims whose labels nobody can vouch for, with the codes of the warnings.
     """
     counted = 0
+    passed = {each.criterion for each in checks if each.outcome is CheckOutcome.PASSED}
     figures = {each.criterion for each in checks}.intersection(of_labels, _FIGURES)
     if figures:
         bounds = (
@@ -148,7 +149,10 @@ def make_doubtful_checks_undecided(
         for each in warnings
         if _must_warning_be_accepted(each, level, wanted.accepted, counted)
     ]
-    return tuple(_make_undecided_if_warned(each, asked, of_labels) for each in checks)
+    return tuple(
+        _make_undecided_if_warned(each, asked, of_labels) if each.criterion in passed else each
+        for each in checks
+    )
 
 
 def _must_warning_be_accepted(
@@ -182,15 +186,20 @@ def _must_warning_be_accepted(
 def _make_undecided_if_warned(
     check: CriterionCheck, warnings: Iterable[ReportWarning], of_labels: Collection[Criterion]
 ) -> CriterionCheck:
-    """Leave undecided what passes in spite of warnings."""
+    """Leave undecided what passes in spite of warnings.
+
+    What missing labels leave undecided names the warnings too, so that all are dealt with at once.
+    """
     why = [
         f"{each.message} To accept it: --accept {each.code}"
         for each in warnings
         if check.criterion in ASKED_WARNINGS.get(each.code, _AGREEMENT)
         and (check.criterion in of_labels or each.code in OF_RUN)
     ]
-    if check.outcome is not CheckOutcome.PASSED or not why:
+    if not why:
         return check
+    if check.reason:
+        why.insert(0, check.reason)
     return replace(check, outcome=CheckOutcome.UNDECIDED, reason="; ".join(why))
 
 

@@ -392,3 +392,16 @@ def test_ties_are_bounds_until_they_are_accepted_or_settled() -> None:
         )
     assert outcomes(gate(prepared, replace(asked, accepted=("ties",)))) == {CheckOutcome.PASSED}
     assert outcomes(gate(plain, asked)) == {CheckOutcome.PASSED}
+
+
+def test_what_missing_labels_leave_undecided_names_all_that_must_be_accepted() -> None:
+    plain = sampled(GOOD)
+    claims = tuple(
+        (tie(each) if place % 3 == 1 and place < 24 else each)._replace(blind=False)
+        for place, each in enumerate(plain.readings.claims)
+    )
+    prepared = PreparedUnits(replace(plain.readings, claims=claims), FAITHFULNESS, RULE)
+    found = gate(prepared, Thresholds(kappa=0.7))[Criterion.KAPPA]
+    assert found.outcome is CheckOutcome.UNDECIDED
+    assert "--accept ties" in found.reason
+    assert "--accept not_blind" in found.reason
