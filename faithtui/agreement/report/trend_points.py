@@ -12,8 +12,17 @@ from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
 
 _ABOUT = frozenset({WarningSubject.DESIGN, WarningSubject.COVERAGE})
-_TOO = frozenset({"not_blind"})
-"""Also warned of: it is about labels, whatever the figures are."""
+_TOO = frozenset(
+    {
+        "not_blind",
+        "annotators_conflict",
+        "rater_outlier",
+        "ties",
+        "suspect_run",
+        "not_checked",
+    }
+)
+"""Also warned of: they are about labels, or about what the judge wrote, whatever the figures."""
 _OF_REPORT_ALONE = frozenset({"sample_of_other_run", "design_not_random", "duplicates_removed"})
 """Not warned of: a report speaks of what its run judged, and a trend of the set, with weights where
 a report has none. What a run did not judge, and why there is no figure, are fields of a point."""

@@ -16,8 +16,13 @@ from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion, Th
 from faithtui.agreement.gate.warning_checks import ACCEPTED_CODES
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import ClaimUnit
-from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.trend_points import Trend
+from faithtui.agreement.report.settings import (
+    ReportSettings,
+    ReportWarning,
+    Severity,
+    WarningSubject,
+)
+from faithtui.agreement.report.trend_points import Trend, choose_trend_warnings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign
 from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
@@ -317,7 +322,7 @@ def test_each_run_carries_what_its_report_warns_of_its_claims(tmp_path: Path) ->
         assert found.warnings == tuple(
             each
             for each in report.warnings
-            if each.code in {"skipped_many", "not_a_claim", "order_broken"}
+            if each.code in {"skipped_many", "not_a_claim", "order_broken", "not_checked"}
         )
     assert messages[0]["not_a_claim"].startswith("1 claim left out because annotators labelled")
     # That they are none of a random sample is not so where claims have the weights of the drawing.
@@ -335,6 +340,21 @@ def test_labels_given_with_a_verdict_in_view_are_warned_of(tmp_path: Path) -> No
         claim_set = store.claim_sets.find_version_by_name("shop")
         (point,) = compute_trend(store, claim_set).points
     assert "not_blind" in {each.code for each in point.warnings}
+
+
+def test_ties_and_suspect_verdicts_are_warned_of(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "s.db") as store:
+        run = done(store)
+        row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
+        label(store, run, drawn(store, row), "yes")
+        label(store, run, drawn(store, row)[:5], "no", "bo")
+        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        claim_set = store.claim_sets.find_version_by_name("shop")
+        (point,) = compute_trend(store, claim_set).points
+        report = compute_run_agreement(store, run, ReportSettings(claim_set=claim_set.id)).report
+    assert "ties" in {each.code for each in point.warnings}
+    suspect = ReportWarning("suspect_run", Severity.BLOCKING, "", about=(WarningSubject.RATE,))
+    assert choose_trend_warnings(replace(report, warnings=(suspect,))) == (suspect,)
 
 
 def test_a_change_is_the_same_whichever_run_comes_first(tmp_path: Path) -> None:
