@@ -30,7 +30,10 @@ class Reason(StrEnum):
     NO_REFERENCE_POSITIVES = "no_true_positives_in_reference"
     """Annotators flag nothing."""
     UNINFORMATIVE_JUDGE = "uninformative_judge"
-    """Sensitivity + specificity = 1."""
+    """Sensitivity + specificity = 1; beside a value with an interval: it may be."""
+    RATE_OUT_OF_RANGE = "rate_out_of_range"
+    """The judge flags less, or more, than any rate explains by its accuracy, so that it does not
+    err as it did where its accuracy was measured."""
     DESIGN_NOT_RANDOM = "design_not_random"
     """The labelled units are no random sample."""
     NOT_FULLY_LABELLED = "not_fully_labelled"
@@ -53,6 +56,7 @@ _WORDS = {
     Reason.NO_PREDICTED_POSITIVES: "the judge flags nothing",
     Reason.NO_REFERENCE_POSITIVES: "annotators flag nothing",
     Reason.UNINFORMATIVE_JUDGE: "the judge is uninformative",
+    Reason.RATE_OUT_OF_RANGE: "the judge errs otherwise than where its accuracy was measured",
     Reason.DESIGN_NOT_RANDOM: "labels are not from a random sample",
     Reason.NOT_FULLY_LABELLED: "conversations were not drawn, or not labelled, whole",
     Reason.TOO_FEW_CLUSTERS: "too few groups for an interval",
@@ -103,7 +107,8 @@ class Estimate:
     clusters: int
     """Groups (conversations, passages) those units belong to."""
     reason: Reason | None = None
-    """Why there is no value; with a value, why there is no interval; else None."""
+    """Why there is no value; with a value, why there is no interval, or why nothing is decided by
+    it; else None."""
     ci_low: float | None = None
     ci_high: float | None = None
     level: float | None = None

@@ -92,6 +92,8 @@ def estimate_other_run_pass_rate(
     if isinstance(found, Reason):
         return make_withheld_estimate(found, judge.n, judge.clusters)
     failing = found.estimate
+    if failing.reason is Reason.RATE_OUT_OF_RANGE:
+        return make_withheld_estimate(failing.reason, judge.n, judge.clusters)
     if failing.value is None or failing.ci_low is None or failing.ci_high is None:
         return failing
     return Estimate(
@@ -99,6 +101,7 @@ def estimate_other_run_pass_rate(
         failing.status,
         judge.n,
         judge.clusters,
+        failing.reason,
         ci_low=1 - failing.ci_high,
         ci_high=1 - failing.ci_low,
         level=failing.level,
@@ -115,9 +118,12 @@ def _compute_effective_unit_count(found: Estimate) -> int:
     if found.value is None or found.ci_low is None or found.ci_high is None or found.level is None:
         return max(1, found.clusters)
     z = NormalDist().inv_cdf((1 + found.level) / 2)
+    if found.ci_low == found.ci_high:
+        return found.n
+    # No number of units has an interval that ends at 0 or 1, but for a share that is there.
     numbers = [
         z**2 * end * (1 - end) / (found.value - end) ** 2
         for end in (found.ci_low, found.ci_high)
         if 0 < end < 1 and end != found.value
     ]
-    return max(1, min(found.n, *(math.floor(each) for each in numbers)) if numbers else found.n)
+    return max(1, min(found.n, *(math.floor(each) for each in numbers)) if numbers else 1)

@@ -348,6 +348,9 @@ def _check_figure_against_threshold(
     check = CriterionCheck(criterion, threshold, CheckOutcome.UNKNOWN, found.value, found)
     if found.value is None:
         return replace(check, reason=found.reason.words if found.reason else "")
+    if found.reason is Reason.UNINFORMATIVE_JUDGE:
+        # Its interval says what is possible, and a judge that guesses decides nothing.
+        return replace(check, reason=found.reason.words)
     if doubt:
         return replace(check, outcome=CheckOutcome.UNDECIDED, reason=doubt)
     if basis is ThresholdBasis.LOWER and found.ci_low is None:

@@ -27,6 +27,12 @@ _UNINFORMATIVE = (
     "{run} --sample simple)"
 )
 
+_ERRS_OTHERWISE = (
+    "the judge fails fewer or more units of this run than its certified recall and specificity "
+    "explain, whatever share passes, so that it does not err here as it did there: label a sample "
+    "of this run (faithtui label {run} --sample simple)"
+)
+
 
 def explain_missing_figures(
     checks: Sequence[CriterionCheck],
@@ -68,6 +74,8 @@ def _replace_reason_of_missing_figure(
     if not is_own:
         if found.reason is Reason.UNINFORMATIVE_JUDGE:
             return replace(check, reason=_UNINFORMATIVE.format(run=run))
+        if found.reason is Reason.RATE_OUT_OF_RANGE:
+            return replace(check, reason=_ERRS_OTHERWISE.format(run=run))
         return replace(check, reason=_OF_CERTIFICATE.format(why=check.reason))
     if found.reason is Reason.NO_ITEMS:
         return replace(check, reason=explain_nothing_compared(level))

@@ -526,7 +526,8 @@ def fieller_interval(
 
     Returns:
         Lower and upper end in [0, 1], rounded outwards to 1 / 2,000; `NO_ITEMS` when one of the
-        three samples is empty.
+        three samples is empty, `RATE_OUT_OF_RANGE` when no rate makes what the judge flags likely,
+        so that it does not err as it did where its accuracy was measured.
 
     Source:
         Fieller 1954, J R Stat Soc B 16:175-185, with the pseudo-items of
@@ -542,8 +543,7 @@ def fieller_interval(
     variance += (1 - rates) ** 2 * added.rejections_variance
     inside = rates[(flagged - added.apparent) ** 2 <= z * z * variance]
     if not len(inside):
-        # The judge flags less, or more, than any rate makes likely: the nearest one.
-        inside = rates[[int(np.argmin(np.abs(flagged - added.apparent)))]]
+        return Reason.RATE_OUT_OF_RANGE
     step = 1 / _FIELLER_STEPS
     return _clip_share(float(inside[0]) - step), _clip_share(float(inside[-1]) + step)
 
@@ -551,26 +551,33 @@ def fieller_interval(
 def correct_by_accuracy(accuracy: OutsideAccuracy, level: float = LEVEL) -> OutsideRate:
     """Estimate a rate of positives by an accuracy measured elsewhere, with what to doubt in it.
 
-    The interval is `lang_reiczigel_interval`; of a judge that may be guessing `fieller_interval`.
+    The interval is the wider of `lang_reiczigel_interval` and `fieller_interval` at either end; of
+    a judge that may be guessing the latter alone, with the reason `UNINFORMATIVE_JUDGE` beside it.
     """
-    is_maybe_guessing = _is_maybe_guessing(accuracy, level)
-    make_interval = fieller_interval if is_maybe_guessing else lang_reiczigel_interval
-    ends = make_interval(accuracy, level)
     raw = rogan_gladen_rate(accuracy.apparent, accuracy.sensitivity, accuracy.specificity)
-    if isinstance(ends, Reason) or isinstance(raw, Reason):
-        reason = ends if isinstance(ends, Reason) else Reason.UNINFORMATIVE_JUDGE
-        return OutsideRate(None, make_undefined_estimate(reason, accuracy.tested))
+    found = fieller_interval(accuracy, level)
+    for each in (raw, found):
+        if isinstance(each, Reason):
+            return OutsideRate(None, make_undefined_estimate(each, accuracy.tested))
+    assert not isinstance(raw, Reason)
+    assert not isinstance(found, Reason)
     value = _clip_share(raw)
+    # A value at 0 or 1 may lie outside, as pseudo-items move the middle.
+    ends = [(value, value), found]
+    is_maybe_guessing = _is_maybe_guessing(accuracy, level)
+    if not is_maybe_guessing:
+        other = lang_reiczigel_interval(accuracy, level)
+        ends += [] if isinstance(other, Reason) else [other]
     estimate = Estimate(
         value,
         EstimateStatus.OK,
         accuracy.tested,
         0,
-        # The adjusted middle may leave a value at 0 or 1 outside.
-        ci_low=min(value, ends[0]),
-        ci_high=max(value, ends[1]),
+        Reason.UNINFORMATIVE_JUDGE if is_maybe_guessing else None,
+        ci_low=min(low for low, _ in ends),
+        ci_high=max(high for _, high in ends),
         level=level,
-        method=EstimateMethod.FIELLER if is_maybe_guessing else EstimateMethod.LANG_REICZIGEL,
+        method=EstimateMethod.FIELLER,
     )
     return OutsideRate(raw, estimate)
 

@@ -37,6 +37,7 @@ _REASONS = {
     Reason.NO_PREDICTED_POSITIVES: "the judge flags nothing",
     Reason.NO_REFERENCE_POSITIVES: "annotators flag nothing",
     Reason.UNINFORMATIVE_JUDGE: "the judge is uninformative",
+    Reason.RATE_OUT_OF_RANGE: "the judge errs otherwise",
     Reason.DESIGN_NOT_RANDOM: "labelled ones are no random sample",
     Reason.NOT_FULLY_LABELLED: "conversations were not drawn, or not labelled, whole",
     Reason.TOO_FEW_CLUSTERS: "too few groups",

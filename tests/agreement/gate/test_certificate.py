@@ -153,7 +153,7 @@ def test_a_share_elsewhere_is_corrected_by_the_certified_accuracy() -> None:
     assert found.ci_high is not None
     assert found.value is not None
     assert found.ci_low < found.value < found.ci_high
-    assert (found.method, found.n) == (EstimateMethod.LANG_REICZIGEL, 500)
+    assert (found.method, found.n) == (EstimateMethod.FIELLER, 500)
 
 
 def test_an_accuracy_known_less_well_makes_a_wider_interval() -> None:
@@ -188,6 +188,21 @@ def test_where_it_cannot_be_corrected_the_reason_is_told(
 ) -> None:
     found = estimate_other_run_pass_rate(accuracy, judge, LEVEL)
     assert (found.value, found.reason) == (None, reason)
+
+
+def test_a_share_whose_interval_is_everything_counts_as_one_unit() -> None:
+    judge = share(0.7, 0.02, n=500)
+    nothing = replace(share(0.9, None, n=300), ci_low=0.0, ci_high=1.0)
+    found = estimate_other_run_pass_rate(JudgeAccuracy(("no",), nothing, nothing), judge, LEVEL)
+    assert found.ci_low is not None
+    assert found.ci_high is not None
+    assert found.ci_high - found.ci_low > 0.9
+
+
+def test_a_judge_that_errs_otherwise_gives_no_score() -> None:
+    """One that flags a fifth of what passes, and nothing of the other run."""
+    found = estimate_other_run_pass_rate(GOOD, share(0.995, 0.01, n=500), LEVEL)
+    assert (found.value, found.reason) == (None, Reason.RATE_OUT_OF_RANGE)
 
 
 def test_a_share_of_one_counts_as_many_units_as_its_interval_is_wide() -> None:

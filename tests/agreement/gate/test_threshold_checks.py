@@ -115,6 +115,16 @@ def test_what_has_no_value_never_passes(basis: ThresholdBasis, nothing: Estimate
     assert {each.reason for each in figures} == {nothing.reason.words}
 
 
+@pytest.mark.parametrize("basis", list(ThresholdBasis))
+def test_a_judge_that_may_be_guessing_neither_passes_nor_fails(basis: ThresholdBasis) -> None:
+    """Its score of .53 [0, 1] passed a threshold of .45 by its value."""
+    score = replace(figure(0.53, 0.0, 1.0), reason=Reason.UNINFORMATIVE_JUDGE)
+    for threshold in (0.45, 0.6):
+        check = only(replace(FOUND, score=score), Thresholds(score=threshold, basis=basis))
+        assert check.outcome is CheckOutcome.UNKNOWN
+        assert check.reason == "the judge is uninformative"
+
+
 def test_a_bare_recall_needs_ten_unfaithful_ones() -> None:
     wanted = Thresholds(recall_no=0.7, basis=ThresholdBasis.POINT)
     assert only(FOUND, wanted).outcome is CheckOutcome.PASSED

@@ -208,7 +208,9 @@ def test_figures_of_a_certificate_are_said_to_be_its_own() -> None:
         estimate=make_withheld_estimate(Reason.TOO_FEW_CLUSTERS),
         reason="too few groups for an interval",
     )
-    found = explain_missing_figures([score, recall], level, "3", ())
+    other = replace(score, estimate=make_withheld_estimate(Reason.RATE_OUT_OF_RANGE))
+    found = explain_missing_figures([score, recall, other], level, "3", ())
+    assert "so that it does not err here as it did there: label a sample" in found[2].reason
     assert "by the certified labels the judge may fail as many" in found[0].reason
     assert found[1].reason == "on the certified run: too few groups for an interval"
 
