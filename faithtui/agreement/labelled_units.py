@@ -98,14 +98,20 @@ def list_most_voted_labels(votes: Counter[str]) -> tuple[str, ...]:
 
 def is_tied(opinions: Sequence[Opinion], labels: Collection[str]) -> bool:
     """Say whether a unit is a tie between labels of a metric, or `x`."""
+    return bool(list_tied_labels(opinions, labels))
+
+
+def list_tied_labels(opinions: Sequence[Opinion], labels: Collection[str]) -> tuple[str, ...]:
+    """List the labels, `x` among them, between which a unit is a tie; () where it is none."""
     if len(opinions) < 2:
-        return False
+        return ()
     words = {
         each.verdict: each.verdict
         for each in opinions
         if not labels or each.verdict in labels or each.verdict == NOT_A_CLAIM
     }
-    return len(list_most_voted_labels(count_votes_or_final_verdict(opinions, words))) > 1
+    winners = list_most_voted_labels(count_votes_or_final_verdict(opinions, words))
+    return winners if len(winners) > 1 else ()
 
 
 class ClaimUnit(NamedTuple):
@@ -248,15 +254,10 @@ class UnitScores:
     """Unique claims in it; 0: it has no score, or one that a rule fixes and that says nothing."""
     labelled: int
     """Of those, the ones with a human label that counts."""
-    tied: int = 0
-    """Of the others, those on which annotators are evenly split."""
-    served: int = 0
-    """Of all, those that were drawn and that annotators are past; see `list_served_claims`."""
-
-    @property
-    def is_served_and_unfinished(self) -> bool:
-        """Whether it was drawn and served, and some of its claims have no label."""
-        return self.served > 0 and self.labelled < self.claims - self.tied
+    human_bounds: tuple[float, float] | None = None
+    """The formula on human labels with the claims that have none, or a tie, as failing and as
+    passing: equal where every claim has one. None where nobody has come to the unit, as where
+    conversations are drawn and it is of none of the first ones, and where there is no formula."""
 
 
 class DesignKind(StrEnum):

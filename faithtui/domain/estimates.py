@@ -37,7 +37,7 @@ class Reason(StrEnum):
     DESIGN_NOT_RANDOM = "design_not_random"
     """The labelled units are no random sample."""
     NOT_FULLY_LABELLED = "not_fully_labelled"
-    """Claims were drawn one by one, or too many drawn conversations have claims without a label."""
+    """Claims were drawn one by one."""
     TOO_FEW_CLUSTERS = "too_few_clusters"
     """Fewer groups than an interval can be made from, or one of them alone decides the figure; the
     point estimate stands alone."""
@@ -58,7 +58,7 @@ _WORDS = {
     Reason.UNINFORMATIVE_JUDGE: "the judge is uninformative",
     Reason.RATE_OUT_OF_RANGE: "the judge errs otherwise than where its accuracy was measured",
     Reason.DESIGN_NOT_RANDOM: "labels are not from a random sample",
-    Reason.NOT_FULLY_LABELLED: "conversations were not drawn, or not labelled, whole",
+    Reason.NOT_FULLY_LABELLED: "no whole conversations were drawn",
     Reason.TOO_FEW_CLUSTERS: "too few groups for an interval",
 }
 

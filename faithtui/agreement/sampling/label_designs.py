@@ -35,8 +35,6 @@ _LABELLED_TO_PASSED_OVER: Final = 4
 """Labelled claims to one that was passed over, from which on nobody is taken to have chosen. Two
 are enough for the first one, as somebody who forgot a claim has chosen none."""
 
-_ANSWERED: Final = frozenset((LabelState.LABELLED, LabelState.SKIPPED, LabelState.IN_VIEW))
-
 _CHOSEN_OF_STRATUM: Final = 4
 """Labels of a stratum that may be out of its order, or claims of it that may be skipped, whatever
 else was done with it."""
@@ -303,25 +301,32 @@ def was_draw_followed(
 def list_served_claims(
     sample: LabelledSample, states: Mapping[ClaimId, LabelState]
 ) -> frozenset[ClaimId]:
-    """List the drawn claims up to the last one that somebody labelled or skipped.
+    """List the claims of the drawn conversations that annotators have come to.
 
-    Without those of a conversation that somebody labels now: the last one, where more of it is
-    drawn.
+    They are the longest start of the drawn order in which few conversations are unfinished, and the
+    next conversation where something of it is labelled: a random sample of conversations, whatever
+    is labelled behind them.
 
     Args:
-        sample: What was drawn.
-        states: How its claims stand; those that are not there are still to do.
+        sample: Conversations that were drawn.
+        states: How their claims stand; those that are not there are still to do.
     """
-    answered = [
-        states.get(each.claim, LabelState.UNREVIEWED) in _ANSWERED for each in sample.claims
-    ]
-    end = max(
-        (place for place, is_answered in enumerate(answered, start=1) if is_answered), default=0
-    )
-    served, rest = sample.claims[:end], sample.claims[end:]
-    if served and rest and served[-1].item == rest[0].item:
-        served = tuple(each for each in served if each.item != rest[0].item)
-    return frozenset(each.claim for each in served)
+    drawn: list[tuple[SampledClaim, LabelState]] = []
+    for each in sample.claims:
+        state = states.get(each.claim, LabelState.UNREVIEWED)
+        # It was served, and whoever labelled it has come to it.
+        drawn.append((each, LabelState.SKIPPED if state is LabelState.IN_VIEW else state))
+    progress = _list_conversation_states(drawn, with_few_gaps=True)
+    end = unfinished = 0
+    for place, state in enumerate(progress, start=1):
+        if state is LabelState.UNREVIEWED:
+            unfinished += 1
+        elif _are_few(unfinished, place - unfinished):
+            end = place
+    order = list(dict.fromkeys(each.item for each, _ in drawn))
+    begun = {each.item for each, state in drawn if state is LabelState.LABELLED}
+    served = {*order[:end], *begun.intersection(order[end : end + 1])}
+    return frozenset(each.claim for each, _ in drawn if each.item in served)
 
 
 def _are_few(passed_over: Fraction | int, labelled: Fraction | int) -> bool:

@@ -17,6 +17,7 @@ from faithtui.agreement.labelled_units import (
     RANDOM_DESIGNS,
     AnswerUnit,
     ClaimUnit,
+    DesignKind,
     LabelState,
     PairedClaim,
     PairedClaims,
@@ -26,6 +27,7 @@ from faithtui.agreement.labelled_units import (
     decide_answer_by_majority,
     is_answer_passed_by_judge,
     is_tied,
+    list_tied_labels,
 )
 from faithtui.agreement.rating_scales import translate_to_rating
 from faithtui.agreement.sampling.label_designs import (
@@ -113,9 +115,10 @@ def read_report_units(
     sample = _find_report_sample(connection, run_id, settings, known, rated=rated)
     claims = tuple(_make_claim_units(connection, run_id, known, settings, severity, sample))
     tied = {
-        each
+        each: labels
         for each, found in known.labels_by_claim.items()
-        if found.run_label is not None and is_tied(found.opinions, known.judged.rule.labels)
+        if found.run_label is not None
+        and (labels := list_tied_labels(found.opinions, known.judged.rule.labels))
     }
     label_by_claim = {
         each: found.run_label
@@ -126,8 +129,10 @@ def read_report_units(
     design = find_label_design(claims, None if sample is None else sample.sample, rated=rated)
     is_sample = sample is not None and design.kind in RANDOM_DESIGNS
     shown = sample.list_claims_shown_with_verdict() if sample and is_sample else set[ClaimId]()
-    states = {each.claim: each.state for each in claims}
-    served = list_served_claims(sample.sample, states) if sample and is_sample else ()
+    served = None
+    if sample is not None and design.kind is DesignKind.CLUSTER:
+        states = {each.claim: each.state for each in claims}
+        served = list_served_claims(sample.sample, states)
     return RunUnits(
         claims=claims,
         answers=answers,

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from types import MappingProxyType
 
 from faithtui.agreement.labelled_units import ScoredUnit, UnitScores
 from faithtui.domain.ids import ClaimId
+from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import Score, ScoreState, average_scores, score_window_with_human_labels
 from faithtui.store.records import ItemState
 from faithtui.store.runs.judge_verdicts import JudgedRun, WindowScore
@@ -20,8 +22,8 @@ def iter_human_and_judge_scores(
     judged: JudgedRun,
     consensus: Mapping[ClaimId, str],
     left_out: Collection[ClaimId] = (),
-    tied: Collection[ClaimId] = (),
-    served: Collection[ClaimId] = (),
+    tied: Mapping[ClaimId, Sequence[str]] = MappingProxyType({}),
+    served: Collection[ClaimId] | None = None,
 ) -> Iterator[UnitScores]:
     """Score what annotators labelled completely, beside the judge.
 
@@ -33,15 +35,20 @@ def iter_human_and_judge_scores(
         consensus: The annotators' consensus in the words of the run.
         left_out: Claims that were drawn to be labelled with the judge's verdict in view. Where a
             window holds some, both scores are those of its other claims.
-        tied: Claims without a consensus, as annotators are evenly split.
-        served: Claims that were drawn and that annotators are past, labelled or not.
+        tied: Claims without a consensus, with the labels between which annotators are evenly split.
+        served: Claims of the drawn conversations that annotators have come to; None: no
+            conversations were drawn, and they have come to all.
 
     Yields:
         Windows in the order of the run, then conversations.
     """
     of_item: dict[int, list[WindowScore]] = {}
     scoring = _UnitScorer(
-        judged, consensus, frozenset(left_out), frozenset(tied), frozenset(served)
+        judged,
+        consensus,
+        frozenset(left_out),
+        tied,
+        None if served is None else frozenset(served),
     )
     for window in judged.windows:
         of_item.setdefault(window.number, []).append(window)
@@ -64,8 +71,8 @@ class _UnitScorer:
         judged: JudgedRun,
         consensus: Mapping[ClaimId, str],
         left_out: frozenset[ClaimId],
-        tied: frozenset[ClaimId],
-        served: frozenset[ClaimId],
+        tied: Mapping[ClaimId, Sequence[str]],
+        served: frozenset[ClaimId] | None,
     ) -> None:
         self._judged = judged
         self._consensus = consensus
@@ -106,9 +113,41 @@ class _UnitScorer:
             human=human,
             claims=len(counted),
             labelled=labelled,
-            tied=len(counted & self._tied),
-            served=len(counted & self._served),
+            human_bounds=self._bound_human_score(windows, counted, human),
         )
+
+    def _bound_human_score(
+        self, windows: Sequence[WindowScore], counted: frozenset[ClaimId], human: float | None
+    ) -> tuple[float, float] | None:
+        """Score a unit with claims without a label as failing, and as passing."""
+        if human is not None:
+            is_reached = self._served is None or not self._served.isdisjoint(counted)
+            return (human, human) if is_reached else None
+        unknown = counted - self._labelled
+        if not unknown or (
+            unknown - self._tied.keys()
+            if self._served is None
+            else self._served.isdisjoint(counted)
+        ):
+            return None
+        rule = self._judged.rule
+        # Any word that does not pass fails.
+        passing, failing = next(iter(rule.passing), ""), ""
+
+        def choose_label(wanted: bool, _: int, claim: ClaimId) -> str:  # for partial
+            """Give a claim's label; without one, a label that passes or fails as is wanted."""
+            if claim not in unknown:
+                return self._consensus[claim]
+            labels = self._tied.get(claim, (NOT_A_CLAIM,))
+            may_be = {each in rule.passing for each in labels}
+            passes = wanted if NOT_A_CLAIM in labels or wanted in may_be else not wanted
+            return passing if passes else failing
+
+        low, high = (
+            self._compute_mean_score(windows, partial(choose_label, wanted))
+            for wanted in (False, True)
+        )
+        return None if low is None or high is None else (low, high)
 
     def _compute_mean_score(
         self, windows: Iterable[WindowScore], get_label: _GetLabel

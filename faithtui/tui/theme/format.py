@@ -39,7 +39,7 @@ _REASONS = {
     Reason.UNINFORMATIVE_JUDGE: "the judge is uninformative",
     Reason.RATE_OUT_OF_RANGE: "the judge errs otherwise",
     Reason.DESIGN_NOT_RANDOM: "labelled ones are no random sample",
-    Reason.NOT_FULLY_LABELLED: "conversations were not drawn, or not labelled, whole",
+    Reason.NOT_FULLY_LABELLED: "no whole conversations were drawn",
     Reason.TOO_FEW_CLUSTERS: "too few groups",
 }
 

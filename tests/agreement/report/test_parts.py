@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from faithtui.agreement.documents.markdown_report import report_markdown
@@ -477,8 +478,8 @@ def test_recall_by_the_judges_own_verdict_is_withheld() -> None:
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
-        (DesignKind.SIMPLE, "conversations were not drawn, or not labelled, whole"),
-        (DesignKind.STRATIFIED, "conversations were not drawn, or not labelled, whole"),
+        (DesignKind.SIMPLE, "no whole conversations were drawn"),
+        (DesignKind.STRATIFIED, "no whole conversations were drawn"),
         (DesignKind.CONVENIENCE, "labels are not from a random sample"),
         (DesignKind.CLUSTER, None),
     ],
@@ -487,7 +488,10 @@ def test_a_mean_of_windows_is_corrected_where_whole_conversations_were_drawn(
     kind: DesignKind, reason: str | None
 ) -> None:
     scores = [
-        UnitScores(ScoredUnit.WINDOW, "c", f"g{i}", i, i / 20, i * i / 400, 5, 5) for i in range(20)
+        UnitScores(
+            ScoredUnit.WINDOW, "c", f"g{i}", i, i / 20, i * i / 400, 5, 5, (i * i / 400,) * 2
+        )
+        for i in range(20)
     ]
     (found,) = compare_judge_scores_with_human_scores(
         scores, RULE, LabelDesign(kind, 100), ReportSettings()
@@ -495,6 +499,65 @@ def test_a_mean_of_windows_is_corrected_where_whole_conversations_were_drawn(
     why = found.corrected.reason
     assert (found.corrected.value is None) == (reason is not None)
     assert (None if why is None else why.words) == reason
+
+
+def test_the_mean_score_spans_what_claims_without_a_label_may_be() -> None:
+    """A tie leaves out the score of a conversation, and whoever makes it chooses which."""
+
+    def correct(bounds: tuple[float, float] | None) -> Estimate:
+        scores = [
+            UnitScores(
+                ScoredUnit.CONVERSATION, "c", f"g{i}", None, 0.9, 1.0, 5, 5, (1 - i / 40,) * 2
+            )
+            for i in range(18)
+        ]
+        scores += [
+            UnitScores(ScoredUnit.CONVERSATION, "c", f"h{i}", None, 0.2, None, 5, 4, bounds)
+            for i in range(2)
+        ]
+        design = LabelDesign(DesignKind.CLUSTER, 100)
+        return compare_judge_scores_with_human_scores(scores, RULE, design, ReportSettings())[
+            0
+        ].corrected
+
+    low, span, high = correct((0.0, 0.0)), correct((0.0, 1.0)), correct((1.0, 1.0))
+    for each in (low, span, high):
+        assert each.value is not None
+        assert each.has_interval
+    assert (span.ci_low, span.ci_high) == (low.ci_low, high.ci_high)
+    assert span.value == pytest.approx(((low.value or 0) + (high.value or 0)) / 2, abs=0.01)
+    others_only = correct(None)
+    assert others_only.n == 18
+
+
+@pytest.mark.parametrize("size", [6, 20, 60])
+def test_the_interval_of_a_mean_score_holds_where_few_scores_are_low(size: int) -> None:
+    """Without the conversation that is added the lower end was above the truth in 12 to 43 %."""
+    generator, misses = np.random.default_rng(3), 0
+    for _ in range(200):
+        is_low = generator.random(300) < 0.12
+        human = np.where(is_low, generator.random(300) * 0.6, 1.0)
+        judge = np.where(generator.random(300) < 0.7, human, 1 - generator.random(300) * 0.2)
+        scores = [
+            UnitScores(
+                ScoredUnit.CONVERSATION,
+                "c",
+                f"g{place}",
+                None,
+                judge[place],
+                human[place] if place < size else None,
+                5,
+                5,
+                (human[place],) * 2 if place < size else None,
+            )
+            for place in range(300)
+        ]
+        design = LabelDesign(DesignKind.CLUSTER, 300)
+        (found,) = compare_judge_scores_with_human_scores(scores, RULE, design, ReportSettings())
+        assert found.corrected.ci_low is not None
+        assert found.corrected.ci_high is not None
+        misses += not found.corrected.ci_low <= human.mean() <= found.corrected.ci_high
+    assert misses <= 10
 
 
 def test_no_threshold_is_warned_of_where_none_is_suggested() -> None:

@@ -1,8 +1,9 @@
 """Scores and confidences of the judge, held against human labels."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from statistics import fmean
 
 import numpy as np
 
@@ -51,6 +52,7 @@ from faithtui.agreement.statistics.scores import (
 )
 from faithtui.domain.estimates import (
     Estimate,
+    EstimateMethod,
     EstimateStatus,
     Reason,
     make_undefined_estimate,
@@ -61,9 +63,8 @@ from faithtui.domain.scores import TOLERANCE, ScoreState, ScoringRule
 
 FEWEST_FOR_THRESHOLD = 10
 """Units with both scores below which no threshold is looked at."""
-_UNFINISHED_TO_WHOLE = 10
-"""Wholly labelled units to one that was served and has claims without a label, one such unit aside,
-below which no mean is corrected."""
+_ONE_MORE = "\0"
+"""Group of the conversation that is added for the ends of an interval; none is called so."""
 MOST_CURVE_POINTS = 200
 """Points of a threshold curve."""
 _WORDS = ("fails", "passes")
@@ -144,36 +145,64 @@ def _make_estimate_without_interval(value: float | Reason, n: int, clusters: int
 def _estimate_corrected_mean_score(
     judged: Sequence[UnitScores], design: LabelDesign, level: float
 ) -> Estimate:
-    """Correct the mean score where whole units were chosen at random."""
-    labelled = [
-        (each.group, each.human, each.judge)
-        for each in judged
-        if each.human is not None and each.judge is not None
+    """Correct the mean score where whole units were chosen at random.
+
+    Whoever leaves out a claim, by skipping it or by a tie, chooses whose score is known; so the
+    interval reaches from where all that have no label fail to where they pass, and the value lies
+    in the middle. For the lower end one conversation more is taken to score 0, for the upper end 1:
+    most scores are near 1, and a sample that holds none of the few low ones varies too little.
+    """
+    scored = [(each.group, each.human_bounds, each.judge) for each in judged]
+    known = [
+        (group, bounds, judge)
+        for group, bounds, judge in scored
+        if bounds is not None and judge is not None
     ]
-    clusters = len({group for group, _, _ in labelled})
+    others = [
+        (group, judge) for group, bounds, judge in scored if bounds is None and judge is not None
+    ]
+    clusters = len({group for group, *_ in known})
     if design.kind not in (DesignKind.CENSUS, DesignKind.CLUSTER):
         is_sample = design.kind in (DesignKind.SIMPLE, DesignKind.STRATIFIED)
         reason = Reason.NOT_FULLY_LABELLED if is_sample else Reason.DESIGN_NOT_RANDOM
-        return make_withheld_estimate(reason, len(labelled), clusters)
-    # Who skips or passes over one claim of a conversation leaves out its score, and chooses which,
-    # as who does so with all its claims.
-    unfinished = 0
-    if design.kind is DesignKind.CLUSTER:
-        unfinished = sum(each.is_served_and_unfinished for each in judged)
-    if (unfinished - 1) * _UNFINISHED_TO_WHOLE > len(labelled):
-        return make_withheld_estimate(Reason.NOT_FULLY_LABELLED, len(labelled), clusters)
-    others = [
-        (each.group, each.judge) for each in judged if each.human is None and each.judge is not None
-    ]
-    found = ppi_mean_by_conversation(labelled, others, level=level)
-    if found.ci_low is None or found.ci_high is None:
+        return make_withheld_estimate(reason, len(known), clusters)
+
+    def estimate_mean(
+        choose: Callable[[tuple[float, float]], float], one_more: float | None = None
+    ) -> Estimate:
+        rows = [(group, choose(bounds), judge) for group, bounds, judge in known]
+        if one_more is not None:
+            units = round(len(known) / clusters)
+            rows += [(_ONE_MORE, one_more, fmean(judge for *_, judge in known))] * units
+        return ppi_mean_by_conversation(rows, others, level=level)
+
+    found = estimate_mean(fmean)
+    if found.value is None or found.reason is Reason.TOO_FEW_CLUSTERS:
         return found
-    # Scores are shares; an interval made for numbers of any size may leave their range. Those that
-    # are not known may all be 0, or all 1.
-    value, unknown = found.value or 0.0, unfinished / (unfinished + len(labelled))
-    low = max(0.0, found.ci_low) * (1 - unknown)
-    high = min(1.0, found.ci_high) * (1 - unknown) + unknown
-    return replace(found, ci_low=min(value, low), ci_high=max(value, high))
+    estimates = (
+        found,
+        estimate_mean(min),
+        estimate_mean(min, 0.0),
+        estimate_mean(max),
+        estimate_mean(max, 1.0),
+    )
+    ends = [
+        end
+        for each in estimates
+        for end in (each.value, each.ci_low, each.ci_high)
+        if end is not None
+    ]
+    # Scores are shares; an interval made for numbers of any size may leave their range.
+    value = min(max(found.value, 0.0), 1.0)
+    return replace(
+        found,
+        reason=None,
+        value=value,
+        ci_low=min(value, max(0.0, min(ends))),
+        ci_high=max(value, min(1.0, max(ends))),
+        level=level,
+        method=EstimateMethod.PPI,
+    )
 
 
 def _evaluate_score_threshold(

@@ -13,7 +13,7 @@ from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
-from faithtui.domain.estimates import Reason
+from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, RunId, SampleId
 from faithtui.domain.labels.annotations import Action
 from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate_if_passed
@@ -284,57 +284,94 @@ def draw_conversations(store: Store, run: RunId, size: int) -> list[ClaimId]:
     return [each.claim for each in store.samples.list_claims_in_served_order(row.id, "ann")]
 
 
-def test_the_mean_score_of_conversations_is_withheld_where_one_claim_of_each_is_left(
+def correct_mean_score(store: Store, run: RunId) -> Estimate:
+    """Correct the mean score of the conversations of a sample of conversations."""
+    found = compute_run_agreement(store, run).report
+    assert found.claims.design.kind is DesignKind.CLUSTER
+    return found.unit_scores[-1].corrected
+
+
+def expect_between(store: Store, run: RunId, claims: list[ClaimId], found: Estimate) -> None:
+    """Expect a mean score to span what it is with some claims labelled `no`, and `yes`."""
+    label(store, run, claims, "no")
+    bad = correct_mean_score(store, run)
+    label(store, run, claims, "yes")
+    good = correct_mean_score(store, run)
+    assert bad.value is not None
+    assert good.value is not None
+    assert bad.value < good.value
+    assert found.value == pytest.approx((bad.value + good.value) / 2)
+    assert found.ci_low == bad.ci_low
+    assert found.ci_high == (good.ci_high or good.value)
+
+
+def test_the_mean_score_spans_what_a_claim_left_out_of_each_conversation_may_be(
     store: Store, run: RunId
 ) -> None:
     """Who leaves a claim of every bad conversation leaves out their scores."""
     order = draw_conversations(store, run, 12)
     label(store, run, [each for at, each in enumerate(order) if at % 10], "yes")
-    found = compute_run_agreement(store, run).report
-    assert found.claims.design.kind is DesignKind.CLUSTER
-    whole = found.unit_scores[-1]
-    assert (whole.n, whole.n_partially_labelled) == (6, 6)
-    assert whole.corrected.value is None
-    assert whole.corrected.reason is Reason.NOT_FULLY_LABELLED
-    label(store, run, order[::10], "yes")
-    assert compute_run_agreement(store, run).report.unit_scores[-1].corrected.value == 1.0
+    expect_between(store, run, order[::10], correct_mean_score(store, run))
 
 
-def test_the_mean_score_of_conversations_is_withheld_where_whole_ones_are_skipped(
-    store: Store, run: RunId
+@pytest.mark.parametrize("is_skipped", [True, False])
+def test_the_mean_score_spans_what_conversations_left_out_whole_may_score(
+    store: Store, run: RunId, is_skipped: bool
 ) -> None:
-    """Who skips each bad conversation chooses the mean score."""
+    """Who skips or passes over each bad conversation chose the mean score of the rest."""
     order = draw_conversations(store, run, 14)
-    left_out = [*order[10:15], *order[30:35]]
-    label(store, run, [each for each in order[:50] if each not in left_out], "yes")
-    for claim in left_out:
-        skip(store, run, claim)
-    found = compute_run_agreement(store, run).report
-    assert found.claims.design.kind is DesignKind.CLUSTER
-    whole = found.unit_scores[-1]
-    assert (whole.n, whole.n_partially_labelled) == (8, 0)
-    assert whole.corrected.reason is Reason.NOT_FULLY_LABELLED
-    label(store, run, left_out[:5], "yes")
-    assert compute_run_agreement(store, run).report.unit_scores[-1].corrected.value == 1.0
-
-
-def test_the_mean_score_holds_what_a_conversation_that_is_passed_over_may_score(
-    store: Store, run: RunId
-) -> None:
-    order = draw_conversations(store, run, 14)
+    left_out = order[10:15]
     label(store, run, order[:5], "no")
-    label(store, run, [*order[5:35], *order[40:62]], "yes")
+    label(store, run, [each for each in order[5:60] if each not in left_out], "yes")
+    if is_skipped:
+        for claim in left_out:
+            skip(store, run, claim)
+    expect_between(store, run, left_out, correct_mean_score(store, run))
+
+
+def test_a_tie_on_each_bad_conversation_leaves_none_of_them_out(store: Store, run: RunId) -> None:
+    """One `yes` of a second annotator in each made the mean score 1.0, in a census too."""
+    order = draw_conversations(store, run, 12)
+    bad = order[:30]
+    label(store, run, bad, "no")
+    label(store, run, order[30:], "yes")
+    low = correct_mean_score(store, run)
+    label(store, run, bad[::5], "yes", "bob")
+    tied = correct_mean_score(store, run)
+    assert low.value is not None
+    assert tied.value is not None
+    assert low.value < tied.value < 0.7
+    assert tied.ci_low == low.ci_low
+    everything = [each.claim for each in compute_run_agreement(store, run).readings.claims]
+    label(store, run, [each for each in everything if each not in order], "yes")
     found = compute_run_agreement(store, run).report
-    assert found.claims.design.kind is DesignKind.CLUSTER
-    corrected = found.unit_scores[-1].corrected
-    label(store, run, order[35:40], "yes")
-    known = compute_run_agreement(store, run).report.unit_scores[-1].corrected
-    assert corrected.value == pytest.approx(10 / 11)
-    assert corrected.ci_low is not None
-    assert known.ci_low is not None
-    # One of twelve is not known, and may score 0. Another one is labelled now: that is no choice.
-    assert corrected.ci_low < known.ci_low * 11.5 / 12
-    assert corrected.ci_high == 1.0
+    assert found.claims.design.kind is DesignKind.CENSUS
+    whole = found.unit_scores[-1].corrected
+    assert whole.value is not None
+    assert whole.value < (14 + 6 * 0.4) / 20
+
+
+def test_a_label_far_down_the_drawn_order_leaves_the_mean_score_as_it_is(
+    store: Store, run: RunId
+) -> None:
+    order = draw_conversations(store, run, 20)
+    label(store, run, order[:5], "no")
+    label(store, run, order[5:60], "yes")
+    before = correct_mean_score(store, run)
+    label(store, run, order[-1:], "yes")
+    assert correct_mean_score(store, run) == before
+    # Whole ones behind it are no random sample either.
+    label(store, run, order[-10:], "yes")
+    assert correct_mean_score(store, run) == before
+
+
+def test_a_conversation_that_is_labelled_now_is_known_within_its_bounds(
+    store: Store, run: RunId
+) -> None:
+    order = draw_conversations(store, run, 14)
+    label(store, run, order[:55], "yes")
+    label(store, run, order[55:57], "no")
+    expect_between(store, run, order[57:60], correct_mean_score(store, run))
 
 
 def test_labels_of_conversations_with_a_forgotten_claim_weigh_what_they_stand_for(
