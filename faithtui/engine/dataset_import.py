@@ -29,6 +29,7 @@ from faithtui.engine.imported_labels import (
     find_binary_scores,
 )
 from faithtui.engine.imported_runs import ImportedRun, VerdictCollector
+from faithtui.engine.new_contents import NewContents
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.files.record_files import RecordFile
 from faithtui.formats.images import STDIN
@@ -44,7 +45,7 @@ from faithtui.formats.readers.datasets import (
 from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.malloc_settings import return_large_blocks
 from faithtui.paths import expand_home
-from faithtui.store.records import ImportCounts
+from faithtui.store.records import EqualElsewhere, ImportCounts
 from faithtui.store.store import Store
 
 _OTHER_METADATA: Final = (
@@ -146,6 +147,9 @@ class ImportResult:
     """Scores whose scale the user named and that no file has."""
     unindexed: int = 0
     """Texts whose words the first search for words takes up."""
+    equal_elsewhere: tuple[EqualElsewhere, ...] = ()
+    """New conversations whose turns another data set has, by data set, most first. Both are kept,
+    also where equal ones are merged."""
 
 
 def import_files(
@@ -211,8 +215,11 @@ def import_files(
             list_differing_in_names=rehearsal.list_keys_differing_in_names,
         )
         outcome = check.import_files(files, missing, source)
-        if outcome.refused or rehearse:
-            return replace(outcome, first=rehearsal.first) if rehearse else outcome
+        if rehearse:
+            equal = rehearsal.new_contents.count_equal_elsewhere(store)
+            return replace(outcome, first=rehearsal.first, equal_elsewhere=equal)
+        if outcome.refused:
+            return outcome
 
     assert store is not None  # only a rehearsal has none
     conversations_store = store.conversations
@@ -249,8 +256,15 @@ def import_files(
     )
     with store.tune_for_bulk_writes() as release_memory:
         write.release_memory = release_memory
+        before = store.equal_contents.get_last_id()
         result = write.import_files(files, missing, source)
-        return replace(result, unindexed=indexing.finish(report_unindexed))
+        return replace(
+            result,
+            unindexed=indexing.finish(report_unindexed),
+            equal_elsewhere=store.equal_contents.count_new_with_equal_elsewhere(
+                before, {each.source for each in result.files}
+            ),
+        )
 
 
 def _expand_folders_to_files(paths: Sequence[Path]) -> tuple[list[Path], list[InputError]]:
@@ -690,6 +704,8 @@ class _DryRun:
         self._metadata_of_new: dict[tuple[str, str], str] = {}
         """What the metadata of conversations hash to that are not stored."""
         self._new_labels = NewLabelCounter(store)
+        self.new_contents = NewContents()
+        """Which new ones have the turns of one of another data set."""
 
     def find_conflicts_and_count_new_in_batch(
         self, conversations: Sequence[Conversation], images: Mapping[str, bytes]
@@ -720,6 +736,7 @@ class _DryRun:
                 unchanged.append(conversation.key)
             else:
                 new += 1
+                self.new_contents.add(conversation.source, found)
                 identity = conversation.source, conversation.key
                 self._metadata_of_new[identity] = _hash_metadata(conversation.metadata)
                 self._hashes_without_names[identity] = hash_without_names_of_passages(

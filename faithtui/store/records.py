@@ -85,6 +85,18 @@ class ImportCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class EqualElsewhere:
+    """New conversations of a data set whose turns another one has."""
+
+    source: str
+    """The data set."""
+    other: str
+    """The other one."""
+    count: int
+    """How many conversations of the first."""
+
+
+@dataclass(frozen=True, slots=True)
 class ItemRow:
     """A conversation of a run in a list."""
 

@@ -32,6 +32,7 @@ from faithtui.store.calls.workers import Workers
 from faithtui.store.conversations import Conversations
 from faithtui.store.database import Database
 from faithtui.store.deletion import Deletions
+from faithtui.store.equal_contents import EqualContents
 from faithtui.store.images import Images
 from faithtui.store.runs.claim_details import ClaimDetails
 from faithtui.store.runs.export_reader import RunExports
@@ -86,6 +87,7 @@ class Store:
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
         self._database = database
         self.conversations = Conversations(database, clock)
+        self.equal_contents = EqualContents(database)
         self.images = Images(database)
         self.runs = Runs(database, clock)
         self.run_contents = RunContents(database)

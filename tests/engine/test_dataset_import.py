@@ -26,7 +26,7 @@ from faithtui.formats.files.byte_streams import ByteStream, open_file_or_stdin_a
 from faithtui.formats.readers.conversation_files import read_conversations
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.store.conversations import Conversations
-from faithtui.store.records import ImportCounts
+from faithtui.store.records import EqualElsewhere, ImportCounts
 from faithtui.store.search import word_index
 from faithtui.store.store import Store
 
@@ -611,6 +611,28 @@ def test_a_rehearsal_counts_equal_turns_under_another_key_as_the_import_does(
     for each in (rehearsed.files[0], done.files[0]):
         counts = (each.new, each.unchanged, each.merged)
         assert counts == ((1, 1, 3) if merge_equal else (4, 1, 0))
+
+
+@pytest.mark.parametrize("merge_equal", [False, True])
+def test_a_rehearsal_counts_equal_turns_of_other_data_sets_as_the_import_does(
+    store: Store, tmp_path: Path, merge_equal: bool
+) -> None:
+    run(store, write(tmp_path / "first.jsonl", line("a"), line("b", "Another.")))
+    second = write(tmp_path / "second.jsonl", line("a"), line("c", "Third."))
+    third = write(tmp_path / "third.jsonl", line("b", "Another."), line("c", "Third."))
+    rehearsed, done, again = (
+        import_files(
+            store, [second, third], report=ignore, merge_equal=merge_equal, rehearse=rehearse
+        )
+        for rehearse in (True, False, False)
+    )
+    expected = [("second", "first"), ("third", "first"), ("third", "second")]
+    for each in (rehearsed, done):
+        assert each.equal_elsewhere == tuple(EqualElsewhere(*pair, 1) for pair in expected)
+        assert (each.same_content, [file.new for file in each.files]) == ((), [2, 2])
+    assert again.equal_elsewhere == ()
+    nowhere = import_files(None, [second, third], report=ignore, rehearse=True)
+    assert nowhere.equal_elsewhere == (EqualElsewhere("third", "second", 1),)
 
 
 def test_a_pattern_means_the_files_and_folders_that_match_it(store: Store, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 _MOST_VALUES = 8
 """Labels of one scale that a line names."""
+_MOST_SOURCES = 8
+"""Lines on other data sets that have conversations with the same turns."""
 _MOST_KEYS = 20
 """Lines on keys that nobody understood; spans may have hundreds of attributes of an application."""
 
@@ -161,6 +164,8 @@ def import_(
     else:
         for each in result.files:
             print_text("\n".join(_format_file_counts(each)))
+        for line in _format_equal_elsewhere(result, dry_run=dry_run):
+            print_text(make_visible_line(line))
         for score in result.missing_scores:
             print_text(
                 make_visible_line(f"no file has a human score named `{score}`, as --scale says")
@@ -260,6 +265,28 @@ def _format_file_counts(found: "FileImport") -> list[str]:
     lines += [f"  {plural(count, 'time')}: {remark}" for remark, count in found.remarks.items()]
 
     return [make_visible_line(line) for line in lines]
+
+
+def _format_equal_elsewhere(result: "ImportResult", *, dry_run: bool) -> list[str]:
+    """Say which other data sets have conversations with the same turns, and how to have one."""
+    lines = []
+    for source, group in groupby(result.equal_elsewhere, key=lambda each: each.source):
+        found = list(group)
+        lines += [
+            f"{plural(each.count, 'new conversation')} of `{source}` with the same turns as one of "
+            f"the data set `{each.other}`; both are kept"
+            for each in found[:_MOST_SOURCES]
+        ]
+        if len(found) > _MOST_SOURCES:
+            lines.append(
+                f"  … and of {len(found) - _MOST_SOURCES} more data sets; --json names all"
+            )
+        way_out = f"import with `--source {shlex.quote(found[0].other)} --merge-equal`"
+        if not dry_run:
+            delete = f"faithtui delete dataset {shlex.quote(source)}"
+            way_out = f"delete `{source}` with its labels, `{delete}`, and {way_out}"
+        lines.append(f"  conversations are merged within one data set alone; {way_out}")
+    return lines
 
 
 def _format_run(run: "ImportedRun") -> list[str]:
@@ -400,6 +427,10 @@ def _as_json(result: "ImportResult", strict: bool, dry_run: bool) -> dict[str, o
             for each in result.refusals
         ],
         "same_content": [list(pair) for pair in result.same_content],
+        "equal_elsewhere": [
+            {"source": each.source, "other": each.other, "count": each.count}
+            for each in result.equal_elsewhere
+        ],
         "missing_scores": list(result.missing_scores),
         "unindexed": result.unindexed,
         "nothing_imported": bool(dry_run or (strict and result.refused)),

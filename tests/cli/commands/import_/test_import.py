@@ -308,6 +308,48 @@ def test_equal_conversations_are_told_and_merged_on_request(cli: Cli, tmp_path: 
     assert "--merge-equal compares" not in merged.err + kept.err
 
 
+def test_equal_conversations_of_other_data_sets_are_named_with_the_way_to_merge_them(
+    cli: Cli, tmp_path: Path
+) -> None:
+    row = {"question": "q", "answer": "a", "contexts": []}
+    names = ("first", "the second")
+    paths = [tmp_path / f"{name}.jsonl" for name in names]
+    for path in paths:
+        path.write_text("".join(json.dumps({**row, "answer": each}) + "\n" for each in "ab"))
+    said = (
+        "2 new conversations of `the second` with the same turns as one of the data set `first`; "
+        "both are kept\n  conversations are merged within one data set alone; "
+    )
+    way = "import with `--source first --merge-equal`\n"
+    assert "both are kept" not in cli("import", paths[0]).out
+    for options in ((), ("--merge-equal",)):
+        rehearsed = cli("import", paths[1], "--dry-run", *options)
+        assert f"{said}{way}" in rehearsed.out
+    done = cli("import", paths[1])
+    delete = "delete `the second` with its labels, `faithtui delete dataset 'the second'`, and "
+    assert f"{said}{delete}{way}" in done.out
+    assert "both are kept" not in cli("import", paths[1]).out  # they are not new any more
+    for options in (("--dry-run",), ()):
+        third = cli("import", paths[0], "--source", "third", "--json", *options)
+        assert third.json["equal_elsewhere"] == [
+            {"source": "third", "other": other, "count": 2} for other in names
+        ]
+    cli("delete", "dataset", "the second", "--yes")
+    assert "0 new, 2 unchanged" in cli("import", paths[1], "--source", "first", "--merge-equal").out
+
+
+def test_of_many_data_sets_with_equal_conversations_the_first_are_named(
+    cli: Cli, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"question": "q", "answer": "a", "contexts": []}\n')
+    for number in range(10):
+        cli("import", path, "--source", f"part {number}")
+    done = cli("import", path, "--dry-run")
+    assert done.out.count("both are kept") == 8
+    assert "  … and of 2 more data sets; --json names all\n" in done.out
+
+
 def test_merging_over_files_that_are_data_sets_of_their_own_names_the_way(
     cli: Cli, tmp_path: Path
 ) -> None:
