@@ -42,7 +42,7 @@ from faithtui.formats.readers.datasets import (
     make_shard_dataset_name,
     open_file_and_detect_format,
 )
-from faithtui.formats.readers.protocol import ParsedRecord
+from faithtui.formats.readers.protocol import WARNINGS_KEPT, ParsedRecord
 from faithtui.malloc_settings import return_large_blocks
 from faithtui.paths import expand_home
 from faithtui.store.records import EqualElsewhere, ImportCounts
@@ -126,6 +126,8 @@ class FileImport:
     """Runs of judges whose verdicts came with it."""
     unread_labels: tuple[UnreadLabels, ...] = ()
     """Human labels that have no verdict because nobody knows what they mean."""
+    warned: int = 0
+    """Records, or fields of them, that were taken and may not be what was meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,8 @@ class ImportResult:
     """Scores whose scale the user named and that no file has."""
     unindexed: int = 0
     """Texts whose words the first search for words takes up."""
+    warnings: tuple[InputError, ...] = ()
+    """Where something was taken that may not be what was meant; the first `WARNINGS_KEPT`."""
     equal_elsewhere: tuple[EqualElsewhere, ...] = ()
     """New conversations whose turns another data set has, by data set, most first. Both are kept,
     also where equal ones are merged."""
@@ -396,6 +400,7 @@ class _ImportPass:
         self._list_differing_in_names = list_differing_in_names
         self._kept_refusals: list[InputError] = []
         self._refused = 0
+        self._warnings: list[InputError] = []
         self._same_content: list[tuple[str, str]] = []
         self._pipes: set[Path] = set()
         self._datasets: Sequence[DatasetFile | FileImport] = ()
@@ -434,6 +439,7 @@ class _ImportPass:
             self._refused,
             tuple(self._same_content),
             missing_scores=self._list_scaled_scores_not_found(datasets),
+            warnings=tuple(self._warnings),
         )
 
     def _list_scaled_scores_not_found(
@@ -565,6 +571,8 @@ class _ImportPass:
                 runs = () if self._store is None else verdicts.create_missing_runs(self._store)
             judged = verdicts.list_runs_to_create() if self._store is None else runs
         log.log_omission_counts_and_times(count.read)
+        self._warnings += dataset.notes.warnings[: WARNINGS_KEPT - len(self._warnings)]
+        dataset.notes.warnings.clear()
         return replace(
             count,
             refused=self._refused - refused_before,
@@ -573,6 +581,7 @@ class _ImportPass:
             meant_keys=dataset.notes.meant_keys,
             remarks=dict(dataset.notes.remarks),
             unread_labels=tuple(labels.list_labels_without_verdict()),
+            warned=dataset.notes.warned,
             runs=judged,
         )
 

@@ -86,9 +86,9 @@ class Project:
             strict: Import nothing when a line is refused.
 
         Returns:
-            Counts under `read`, `new`, `unchanged` and `new_ratings`; under `refused` a sentence
-            for each line that was refused, as far as they are kept; under `kept_aside` how often
-            each key came that nobody understood; under `formats` what the files were taken for.
+            Counts under `read`, `new`, `unchanged` and `new_ratings`; sentences on the first lines
+            that were refused, `refused`, or may not be what was meant, `warnings`; how often each
+            key came that nobody understood, `kept_aside`; what files were taken for, `formats`.
 
         Raises:
             ConfigError: There is no such format, or no part of the name that `mapping` gives.

@@ -47,6 +47,7 @@ def import_path(
         "unchanged": sum(each.unchanged for each in result.files),
         "new_ratings": sum(each.new_ratings for each in result.files),
         "refused": [str(each) for each in result.refusals],
+        "warnings": [str(each) for each in result.warnings],
         "kept_aside": dict(kept_aside),
         "formats": [each.format for each in result.files],
     }

@@ -101,6 +101,8 @@ class FileRecord:
     found: dict[str, object] | InputError
     strict_error: InputError | None = None
     """Why it is no JSON in the strict sense, where it holds a bare NaN; those are null here."""
+    warning: InputError | None = None
+    """Why it may not be what was meant, where it is a row that has too few or too many cells."""
 
     def make_error(self, reason: str, field: str | None = None) -> InputError:
         """Make the error that says what is wrong with it."""
@@ -525,7 +527,10 @@ def _iterate_records_of_any_kind(
                     if isinstance(row.cells, str)
                     else _make_storable_row_or_error(row.cells, path, row.line)
                 )
-                yield FileRecord(path, row.line, number, stream.count_bytes_read(), row.size, found)
+                end, warning = stream.count_bytes_read(), None
+                if row.warning is not None:
+                    warning = InputError(row.warning, path=path, line=row.line)
+                yield FileRecord(path, row.line, number, end, row.size, found, None, warning)
         case FileKind.COLUMNS:
             from faithtui.formats.files.columns import read_parquet_or_arrow_rows
 

@@ -18,6 +18,8 @@ from faithtui.errors import InputError
 _DELIMITERS = ",;\t|"
 _EXCEL_LINE: Final = re.compile(rf"sep=([{_DELIMITERS}])", re.IGNORECASE)
 """A first line that tells Excel the delimiter, and is no row."""
+_MOST_NAMES: Final = 5
+"""Columns that a message names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class TableRow:
     """Characters in it."""
     cells: dict[str, object] | str
     """By column; None for an empty cell. A text says why the row cannot be used."""
+    warning: str | None = None
+    """Why a row that is used may not be what was meant; None: nothing looks wrong."""
 
 
 def find_delimiter(path: Path, head: bytes) -> str | None:
@@ -87,9 +91,10 @@ def read_csv_rows(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[
     """Read a table.
 
     Yields:
-        Every row that is not blank; of one that has more cells than there are names, bytes that
-        are not UTF-8, or too few cells at the end of a file that was cut off, why it cannot be
-        used.
+        Every row that is not blank. One with too few cells has the others empty, and one with too
+        many has no more than there are names where those behind them are empty, both with a
+        warning. Of one with other cells behind, bytes that are not UTF-8, or too few cells at the
+        end of a file that was cut off, why it cannot be used.
 
     Raises:
         InputError: A quoted cell does not end, or a row is longer than one may be: where the next
@@ -130,8 +135,9 @@ def read_csv_rows(path: Path, file: io.BufferedReader, head: bytes) -> Iterator[
                 **dict.fromkeys(names[len(cells) :]),
             }
             size = sum(map(len, cells))
+            warning = _describe_uneven_row(cells, names) if len(cells) != len(names) else None
             del cells  # a large row is not held twice
-            yield TableRow(line, size, row)
+            yield TableRow(line, size, row, None if isinstance(row, str) else warning)
             del row
     except csv.Error as error:
         raise InputError(
@@ -194,12 +200,27 @@ def _find_row_problem(
             f"has {len(cells)} of {len(names)} cells, and the file ends there without a line end; "
             "it may be cut off. Where the row is whole, write a line end behind it"
         )
-    if len(cells) > len(names):
+    if any(cell.strip() for cell in cells[len(names) :]):
         return (
             f"has {len(cells)} cells, and there are {len(names)} column names; a cell with "
             f"{delimiter!r} or a line break in it must stand in quotation marks"
         )
     return _find_non_utf8_byte(cells)
+
+
+def _describe_uneven_row(cells: list[str], names: list[str]) -> str:
+    """Say what becomes of a row that has another number of cells than there are names."""
+    cell = "cell" if len(cells) == 1 else "cells"
+    counts = f"{len(cells)} {cell}, and there are {len(names)} columns"
+    if len(cells) > len(names):
+        return f"has {counts}; the cells behind the last column are empty and left out"
+    missing = names[len(cells) :]
+    listed = ", ".join(f"`{each}`" for each in missing[:_MOST_NAMES])
+    more = f" and {len(missing) - _MOST_NAMES} more" if len(missing) > _MOST_NAMES else ""
+    return (
+        f"has {counts}; what is missing counts as empty: {listed}{more}. If another cell is "
+        "missing, or a line break cut the row in two, put that cell in quotation marks"
+    )
 
 
 def _find_non_utf8_byte(cells: list[str]) -> str | None:

@@ -18,7 +18,13 @@ from faithtui.formats.files.record_files import FileKind, FileRecord, RecordFile
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.formats.images import STDIN
 from faithtui.formats.readers.conversation_files import make_dataset_name
-from faithtui.formats.readers.protocol import FormatReader, ParsedRecord, ReadNotes, ReadOptions
+from faithtui.formats.readers.protocol import (
+    UNEVEN_ROW,
+    FormatReader,
+    ParsedRecord,
+    ReadNotes,
+    ReadOptions,
+)
 from faithtui.formats.readers.registry import (
     AUTO,
     detect_format,
@@ -129,7 +135,11 @@ class DatasetFile:
             self.notes.remarks[f"record without `{key}`, which --map {mapped} names"] += records
 
     def _iterate_and_note_missing_pages(self, file: RecordFile) -> Iterator[FileRecord]:
-        yield from file
+        for each in file:
+            if each.warning is not None:
+                self.notes.add_warning(each.warning, UNEVEN_ROW)
+            yield each
+            del each  # it may be large
         missing = file.pages.describe_missing_records()
         if missing is not None:
             self.notes.remarks[missing] += 1

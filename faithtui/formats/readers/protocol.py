@@ -37,6 +37,14 @@ class ParsedRecord:
     """What judges said of it elsewhere."""
 
 
+WARNINGS_KEPT: Final = 10_000
+"""Warnings of a data set that are reported one by one; the others are counted."""
+
+UNEVEN_ROW: Final = "row with too few or too many cells, which was taken as far as it goes"
+BROKEN_LIST: Final = "list that cannot be read, as if it had been cut off, which was taken as text"
+"""Kinds of warnings."""
+
+
 @dataclass(slots=True)
 class ReadNotes:
     """What a reader has to say about a whole file, collected while it is read."""
@@ -52,6 +60,17 @@ class ReadNotes:
     place beside it; None: it does not."""
     scores: set[str] = field(default_factory=set)
     """Names of scores whose scale was asked for."""
+    warnings: list[InputError] = field(default_factory=list)
+    """Where something was taken that may not be what was meant; the first `WARNINGS_KEPT`."""
+    warned: int = 0
+    """How many warnings there were."""
+
+    def add_warning(self, warning: InputError, remark: str) -> None:
+        """Name the place of something that may not be what was meant, and count its kind."""
+        self.warned += 1
+        self.remarks[remark] += 1
+        if len(self.warnings) < WARNINGS_KEPT:
+            self.warnings.append(warning)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +232,7 @@ def build_conversations(
         if isinstance(draft, ShapeError):
             yield make_refused_record(record, draft)
             continue
+        add_warnings_on_broken_lists(options.notes, record, draft.broken_lists)
         try:
             built = draft.build(options.source)
         except UNREADABLE as error:
@@ -242,6 +262,14 @@ def translate_to_shape_error(error: Exception, where: str = "") -> ShapeError:
                 f"holds something that this format has in no such place ({message}); mend it or "
                 "leave it out",
             )
+
+
+def add_warnings_on_broken_lists(
+    notes: ReadNotes, record: FileRecord, found: Iterable[ShapeError]
+) -> None:
+    """Name the fields of a record in which a list that cannot be read was taken as text."""
+    for each in found:
+        notes.add_warning(record.make_error(each.reason, each.field), BROKEN_LIST)
 
 
 def make_refused_record(record: FileRecord, error: Exception) -> ParsedRecord:

@@ -39,6 +39,10 @@ _MOST_SOURCES = 8
 _MOST_KEYS = 20
 """Lines on keys that nobody understood; spans may have hundreds of attributes of an application."""
 
+_MOST_WARNINGS = 100
+"""Places that are named where something was taken that may not be what was meant: a spreadsheet
+that leaves out empty cells has one in each row."""
+
 MOST_PRINTED = 10_000
 """Refused lines that are reported one by one, all that an import keeps; the rest is counted."""
 
@@ -146,6 +150,12 @@ def import_(
         print_to_stderr(str(refusal))
     if result.refused > MOST_PRINTED:
         print_to_stderr(f"… and {result.refused - MOST_PRINTED} more refused")
+    for warning in result.warnings[:_MOST_WARNINGS]:
+        print_to_stderr(f"note: {warning}")
+    warned = sum(each.warned for each in result.files)
+    if warned > _MOST_WARNINGS:
+        more = f"; --json names {len(result.warnings):,}"
+        print_to_stderr(f"note: … and {warned - _MOST_WARNINGS:,} more such places{more}")
     for new, stored in result.same_content[:MOST_PRINTED]:
         outcome = (
             "it was merged into that one, whose metadata lists it under `merged`"
@@ -371,6 +381,16 @@ def _quote_key_for_map(key: str) -> str:
     return shlex.quote(key.rpartition("[].")[2])
 
 
+def _make_place_json(error: InputError) -> dict[str, object]:
+    return {
+        "path": None if error.path is None else str(error.path),
+        "line": error.line,
+        "record": error.record,
+        "field": error.field,
+        "reason": error.reason,
+    }
+
+
 def _as_json(result: "ImportResult", strict: bool, dry_run: bool) -> dict[str, object]:
     return {
         "files": [
@@ -391,6 +411,7 @@ def _as_json(result: "ImportResult", strict: bool, dry_run: bool) -> dict[str, o
                 "unknown_keys": dict(each.unknown_keys),
                 "dropped_keys": dict(each.dropped_keys),
                 "remarks": dict(each.remarks),
+                "warned": each.warned,
                 "unread_labels": [
                     {
                         "scale": unread.scale,
@@ -416,16 +437,8 @@ def _as_json(result: "ImportResult", strict: bool, dry_run: bool) -> dict[str, o
             for each in result.files
         ],
         "refused": result.refused,
-        "refusals": [
-            {
-                "path": None if each.path is None else str(each.path),
-                "line": each.line,
-                "record": each.record,
-                "field": each.field,
-                "reason": each.reason,
-            }
-            for each in result.refusals
-        ],
+        "refusals": list(map(_make_place_json, result.refusals)),
+        "warnings": list(map(_make_place_json, result.warnings)),
         "same_content": [list(pair) for pair in result.same_content],
         "equal_elsewhere": [
             {"source": each.source, "other": each.other, "count": each.count}

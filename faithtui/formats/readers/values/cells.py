@@ -7,6 +7,7 @@ length and a depth, as a cell may be hostile.
 import ast
 import io
 import json
+import re
 import tokenize
 from typing import Final
 
@@ -16,6 +17,10 @@ from faithtui.formats.readers.values.key_spellings import ShapeError
 
 LITERAL: Final = Limit("a Python list in a cell", 4_000_000, "characters", "write the list as JSON")
 """Of a cell that is a Python literal: its syntax tree takes a hundred times as much memory."""
+
+_BEGINS_AS_LIST: Final = re.compile(r"""\s*(?:\[\s*(?:["']|\{\s*["'])|\{\s*["'])""")
+"""A bracket before a quotation mark: `[1]`, `[[a link]]` and `{{a template}}` are texts."""
+_EXCEL_CELL: Final = 32_767
 
 _MOST_DEPTH: Final = 32
 _OPEN, _CLOSE = "[({", "])}"
@@ -52,6 +57,24 @@ def parse_list_or_object_or_keep_text(value: object) -> object:
         return parse_list_or_object_cell(value, "")
     except ShapeError:
         return value
+
+
+def find_broken_list(value: object, field: str) -> ShapeError | None:
+    """Say what is wrong with a text that begins as a list and is none; None of anything else.
+
+    Args:
+        value: What was read where a list may stand.
+        field: Its column or key, for messages.
+    """
+    if not isinstance(value, str) or not _BEGINS_AS_LIST.match(value):
+        return None
+    if parse_list_or_object_or_keep_text(value) is not value:
+        return None
+    return ShapeError(
+        field,
+        "begins as a list and cannot be read as one, so it is taken as one text; it may be cut "
+        f"off, as Excel does at {_EXCEL_CELL:,} characters: write it whole, as JSON",
+    )
 
 
 def _parse_python_literal(text: str, field: str) -> object:

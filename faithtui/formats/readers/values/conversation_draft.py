@@ -22,6 +22,7 @@ from faithtui.domain.conversation import (
 from faithtui.domain.labels.imported_verdicts import ImportedJudgement, ImportedVerdict
 from faithtui.domain.limits import NOTE, REVIEWER
 from faithtui.formats.readers.conversation_json import check_name_length, choose_group_from_metadata
+from faithtui.formats.readers.values.cells import find_broken_list
 from faithtui.formats.readers.values.key_spellings import ShapeError, normalise_key_spelling
 from faithtui.formats.readers.values.passages import PassageList
 
@@ -59,6 +60,8 @@ class ConversationDraft:
     """What nobody understood, kept under `extra`."""
     where: str = ""
     """Name of the field it stands in, for messages; "" for a whole record."""
+    broken_lists: list[ShapeError] = field(default_factory=list)
+    """Texts that begin as a list and are none, and were taken as they stand."""
 
     def add_turn(
         self,
@@ -131,6 +134,12 @@ class ConversationDraft:
                 number += 1
                 named = replace(verdict, judge=f"{verdict.judge} ({number})")
         self.verdicts.append(named)
+
+    def note_broken_list(self, value: object, where: str) -> None:
+        """Note a value that was taken for a text and begins as a list."""
+        problem = find_broken_list(value, where)
+        if problem is not None:
+            self.broken_lists.append(problem)
 
     def build(self, source: str) -> Conversation:
         """Make the conversation.

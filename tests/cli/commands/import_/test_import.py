@@ -338,6 +338,31 @@ def test_equal_conversations_of_other_data_sets_are_named_with_the_way_to_merge_
     assert "0 new, 2 unchanged" in cli("import", paths[1], "--source", "first", "--merge-equal").out
 
 
+def test_places_where_something_may_not_be_what_was_meant_are_named_and_counted(
+    cli: Cli, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("question,answer,contexts\nq1,a1,c\nq2,a2\n")
+    places = [
+        f"note: {path}: line 3: has 2 cells, and there are 3 columns",
+    ]
+    for options in (("--dry-run",), ("--strict",), ()):
+        done = cli("import", path, *options)
+        for place in places:
+            assert done.err.count(place) == 1
+        assert "  1 time: row with too few or too many cells" in done.out
+    found = cli("import", path, "--source", "again", "--json").json
+    assert found["files"][0]["warned"] == 1
+    assert [(each["line"], each["field"]) for each in found["warnings"]] == [
+        (3, None),
+    ]
+
+    path.write_text("question,answer,contexts\nq,a,c\n" + "q,a\n" * 105)
+    done = cli("import", path, "--dry-run")
+    assert done.err.count("has 2 cells") == 100
+    assert "note: … and 5 more such places; --json names 105\n" in done.err
+
+
 def test_of_many_data_sets_with_equal_conversations_the_first_are_named(
     cli: Cli, tmp_path: Path
 ) -> None:
