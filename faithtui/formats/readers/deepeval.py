@@ -20,14 +20,16 @@ from faithtui.formats.readers.protocol import (
     ParsedRecord,
     ReadOptions,
     RecordReader,
+    add_warnings_on_broken_lists,
     make_parsed_record,
     make_refused_record,
 )
 from faithtui.formats.readers.question_rows import ID, KNOWN, RowNames, make_conversation_draft
-from faithtui.formats.readers.values.cells import parse_list_or_object_cell
+from faithtui.formats.readers.values.cells import find_broken_list, parse_list_or_object_cell
 from faithtui.formats.readers.values.conversation_draft import PER_TURN, ConversationDraft
 from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
+    ShapeError,
     has_any_key,
     has_keys,
     normalise_key_spelling,
@@ -111,9 +113,14 @@ def _explain_conversations_match(sample: Sample) -> str | None:
 
 
 def convert_conversational_case(
-    value: dict[str, object], options: ReadOptions
+    value: dict[str, object], options: ReadOptions, broken_lists: list[ShapeError]
 ) -> dict[str, object]:
     """Bring a conversational case into faithtui's own shape.
+
+    Args:
+        value: The case.
+        options: Its notes are filled.
+        broken_lists: Gets an error for each text that begins as a list and was taken as text.
 
     Raises:
         ShapeError: `turns` is no list, or a turn no object.
@@ -129,7 +136,7 @@ def convert_conversational_case(
             normalised.append(turn)
             continue
         where = f"turns[{place}]"
-        normal, rest = _normalise_turn(AnySpelling(turn, where))
+        normal, rest = _normalise_turn(AnySpelling(turn, where), broken_lists)
         options.notes.unknown_keys.update(list_unknown_message_keys(rest, where))
         normalised.append(normal)
         if rest:
@@ -140,7 +147,11 @@ def convert_conversational_case(
         case["id"] = number
     metadata = fields.read_first_value("metadata")
     if isinstance(metadata, str):
-        metadata = parse_list_or_object_cell(metadata, "metadata")
+        text, metadata = metadata, parse_list_or_object_cell(metadata, "metadata")
+        if isinstance(metadata, str):  # it is no object, and kept as it stands
+            metadata = {"metadata": text}
+            broken = find_broken_list(text, "metadata")
+            broken_lists += [broken] if broken else []
     if isinstance(metadata, dict) or details:
         known = metadata if isinstance(metadata, dict) else {}
         case["metadata"] = {**known, **({PER_TURN: details} if details else {})}
@@ -154,14 +165,19 @@ def convert_conversational_case(
     return {**rest, **case}
 
 
-def _normalise_turn(fields: AnySpelling) -> tuple[dict[str, object], dict[str, object]]:
+def _normalise_turn(
+    fields: AnySpelling, broken_lists: list[ShapeError]
+) -> tuple[dict[str, object], dict[str, object]]:
     normal: dict[str, object] = {}
     for name in ("role", "content", "images"):
         if (found := fields.read_first_value(name)) is not None:
             normal[name] = found
     context = fields.read_first_value("retrieval_context", "context")
     if isinstance(context, str):
-        context = parse_list_or_object_cell(context, f"{fields.where}.retrieval_context")
+        where = f"{fields.where}.retrieval_context"
+        context = parse_list_or_object_cell(context, where)
+        broken = find_broken_list(context, where)
+        broken_lists += [broken] if broken else []
         context = [context] if isinstance(context, str) else context
     calls = fields.read_first_value("tools_called")
     if isinstance(calls, list):
@@ -204,14 +220,16 @@ class ConversationReader:
             if isinstance(each.found, InputError):
                 yield make_parsed_record(each, each.found)
                 continue
+            broken_lists: list[ShapeError] = []
             try:
-                case = convert_conversational_case(each.found, options)
+                case = convert_conversational_case(each.found, options, broken_lists)
                 read = conversation_from_json(
                     case, source=options.source, path=each.path, line=each.line, record=each.record
                 )
             except UNREADABLE as error:
                 yield make_refused_record(each, error)
             else:
+                add_warnings_on_broken_lists(options.notes, each, broken_lists)
                 yield make_parsed_record(each, read.conversation, read.images)
 
 

@@ -82,6 +82,7 @@ def _read_example(fields: AnySpelling, options: ReadOptions) -> ConversationDraf
         contexts = parse_list_or_object_cell(
             fields.read_first_value("reference_contexts"), "reference_contexts"
         )
+        draft.note_broken_list(contexts, "reference_contexts")
         if contexts is not None:
             turn.passages = read_passage_list(contexts, "reference_contexts")
         turn.details["is_reference"] = True

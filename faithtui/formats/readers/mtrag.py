@@ -22,13 +22,14 @@ from faithtui.formats.readers.protocol import (
     ReadOptions,
     RecordReader,
     RecordsBeforeError,
+    add_warnings_on_broken_lists,
     build_conversations,
     make_parsed_record,
     make_refused_record,
     translate_to_shape_error,
 )
 from faithtui.formats.readers.traces.exchanges import is_about_faithfulness
-from faithtui.formats.readers.values.cells import parse_list_or_object_cell
+from faithtui.formats.readers.values.cells import find_broken_list, parse_list_or_object_cell
 from faithtui.formats.readers.values.conversation_draft import (
     ConversationDraft,
     list_roles_and_texts,
@@ -136,9 +137,16 @@ class TaskReader:
                 tasks: list[_Task] = []
                 for value, line in zip(values, lines, strict=True):
                     try:
-                        found = list(_make_task_per_answer(AnySpelling(value), conversation))
+                        fields = AnySpelling(value)
+                        found = list(_make_task_per_answer(fields, conversation))
                         options.notes.unknown_keys.update(_list_unknown_keys(found[0].details))
                         tasks += found
+                        broken = find_broken_list(
+                            fields.read_first_value("contexts"), fields.get_key_spelling("contexts")
+                        )
+                        add_warnings_on_broken_lists(
+                            options.notes, replace(place, line=line), [broken] if broken else []
+                        )
                     except UNREADABLE as error:
                         yield make_refused_record(replace(place, line=line), error)
                 if not tasks:

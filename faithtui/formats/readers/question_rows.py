@@ -13,6 +13,7 @@ from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.values.cells import (
+    find_broken_list,
     parse_list_or_object_cell,
     parse_list_or_object_or_keep_text,
 )
@@ -32,7 +33,7 @@ from faithtui.formats.readers.values.messages import (
     looks_like_messages,
     read_chat_history_as_messages,
 )
-from faithtui.formats.readers.values.passages import read_passage_list
+from faithtui.formats.readers.values.passages import parse_passages_in_text, read_passage_list
 
 QUESTION: Final = (
     "question",
@@ -185,6 +186,7 @@ def make_conversation_draft(
         draft.add_turn("user", _to_text(question, fields, names.question))
     where = fields.get_key_spelling(*names.list_context_names(options))
     given = _read_contexts(fields, names, options, where)
+    draft.note_broken_list(given, where)
     answer = fields.read_first_value(*names.answer)
     if answer is not None:
         turn = draft.add_turn("assistant", _to_text(answer, fields, names.answer))
@@ -215,18 +217,20 @@ def _read_contexts(
     context_names = names.list_context_names(options)
     given = fields.read_first_value(*context_names)
     if not options.sample.is_table:
-        return given
+        return parse_passages_in_text(given)
     if given is None:
         # Joined, an empty list is an empty cell; where other rows have passages it is one here.
         is_used = any(
             AnySpelling(each).read_first_value(*context_names) for each in options.sample.records
         )
         return [] if names.joined_by is not None and is_used else None
-    found = parse_list_or_object_cell(given, where) if names.joined_by is None else given
-    if isinstance(found, str) and names.joined_by is not None:
-        listed = found.lstrip().startswith("[")
-        return parse_list_or_object_cell(found, where) if listed else found.split(names.joined_by)
-    return found
+    if names.joined_by is None or str(given).lstrip().startswith("["):
+        found = parse_list_or_object_cell(given, where)
+    else:
+        found = given
+    if not isinstance(found, str) or names.joined_by is None or find_broken_list(found, where):
+        return found
+    return found.split(names.joined_by)
 
 
 def _add_human_or_judge_label(

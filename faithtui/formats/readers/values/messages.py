@@ -23,6 +23,7 @@ from faithtui.formats.readers.values.key_spellings import (
 )
 from faithtui.formats.readers.values.passages import (
     PassageList,
+    parse_passages_in_text,
     read_passage_list,
     read_tool_output_as_passages,
 )
@@ -404,7 +405,8 @@ class MessageReader:
         return turn
 
     def _add_turn_context_and_details(self, turn: TurnDraft, fields: AnySpelling) -> None:
-        given = fields.read_first_value(*_CONTEXT)
+        given = parse_passages_in_text(fields.read_first_value(*_CONTEXT))
+        self.draft.note_broken_list(given, f"{fields.where}.context")
         if given is not None:
             turn.add_passages(read_passage_list(given, f"{fields.where}.context"))
         metadata = fields.read_first_value("metadata", "additional_metadata")

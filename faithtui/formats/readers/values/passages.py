@@ -12,6 +12,7 @@ from typing import Final
 
 from faithtui.domain.conversation import Document
 from faithtui.formats.json_lines import describe_json, parse_inner_json
+from faithtui.formats.readers.values.cells import parse_list_or_object_or_keep_text
 from faithtui.formats.readers.values.key_spellings import (
     AnySpelling,
     ShapeError,
@@ -126,6 +127,19 @@ def read_passage_list(value: object, where: str, source: str | None = None) -> P
     if not isinstance(value, list):
         raise ShapeError(where, f"is {describe_json(value)}; expected a list of passages")
     return _read_list(value, where, source)
+
+
+def parse_passages_in_text(value: object) -> object:
+    """Read a list of passages that a text holds, as JSON or as Python prints it.
+
+    Args:
+        value: What is known of passages, as it stands in a file that is no table of texts.
+
+    Returns:
+        The list; the value itself where it is anything else, such as one passage.
+    """
+    found = parse_list_or_object_or_keep_text(value)
+    return found if isinstance(found, list) and all(map(_is_passage, found)) else value
 
 
 def _read_list(value: list[object], where: str, source: str | None) -> PassageList:

@@ -342,8 +342,9 @@ def test_places_where_something_may_not_be_what_was_meant_are_named_and_counted(
     cli: Cli, tmp_path: Path
 ) -> None:
     path = tmp_path / "x.csv"
-    path.write_text("question,answer,contexts\nq1,a1,c\nq2,a2\n")
+    path.write_text('question,answer,contexts\nq1,a1,"[""a"", ""b"\nq2,a2\n')
     places = [
+        f"note: {path}: line 2: record 1: contexts: begins as a list and cannot be read as one",
         f"note: {path}: line 3: has 2 cells, and there are 3 columns",
     ]
     for options in (("--dry-run",), ("--strict",), ()):
@@ -351,9 +352,11 @@ def test_places_where_something_may_not_be_what_was_meant_are_named_and_counted(
         for place in places:
             assert done.err.count(place) == 1
         assert "  1 time: row with too few or too many cells" in done.out
+        assert "  1 time: list that cannot be read" in done.out
     found = cli("import", path, "--source", "again", "--json").json
-    assert found["files"][0]["warned"] == 1
+    assert found["files"][0]["warned"] == 2
     assert [(each["line"], each["field"]) for each in found["warnings"]] == [
+        (2, "contexts"),
         (3, None),
     ]
 
