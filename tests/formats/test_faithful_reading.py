@@ -110,7 +110,7 @@ def test_a_correction_of_a_judge_is_no_word_of_the_judge(tmp_path: Path) -> None
     assert (verdict.score, conversation.ratings) == (1.0, ())
 
 
-@pytest.mark.parametrize(("accepted", "labels"), [(None, []), (False, []), (True, ["yes"])])
+@pytest.mark.parametrize(("accepted", "labels"), [(None, []), (False, []), (True, ["1"])])
 def test_only_what_somebody_accepted_is_a_label(
     tmp_path: Path, accepted: bool | None, labels: list[str]
 ) -> None:

@@ -207,9 +207,57 @@ def test_annotations_of_faithfulness_are_labels(tmp_path: Path) -> None:
     text = (FOLDER / "ragas_annotated_answer_correctness.json").read_text()
     path.write_text(text.replace('"answer_correctness"', '"faithfulness"', 1))
     conversations, verdicts = read(path)
-    labels = {rating.label for each in conversations for rating in each.ratings}
-    assert labels == {"yes", "no"}
+    labels = {(each.scale, each.label) for found in conversations for each in found.ratings}
+    assert labels == {("q2-consistent-0-1", "1"), ("q2-consistent-0-1", "0")}
     assert len(verdicts) == len(conversations)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "edited", "accepted", "named", "label"),
+    [
+        (1, 0, False, None, ("q2-consistent-0-1", "0")),
+        (0, 1.0, False, None, ("q2-consistent-0-1", "1")),
+        (1, None, True, None, ("q2-consistent-0-1", "1")),
+        ("0", None, False, None, ("q2-consistent-0-1", "1")),
+        ("yes", "Borderline", False, None, ("faithfulness", "Borderline")),
+        ("yes", None, False, None, ("faithfulness", "no")),
+        (True, None, True, None, ("faithfulness", "true")),
+        (True, None, False, None, ("faithfulness", "false")),
+        (1, 0, False, "begin-3", ("begin-3", "0")),
+        ("yes", "No", False, "q2-consistent-0-1", ("q2-consistent-0-1", "0")),
+        ("maybe", None, False, None, None),
+    ],
+)
+def test_a_label_of_an_annotation_keeps_its_word(
+    tmp_path: Path,
+    verdict: object,
+    edited: object,
+    accepted: bool,
+    named: str | None,
+    label: tuple[str, str] | None,
+) -> None:
+    prompt = {
+        "prompt_input": {},
+        "prompt_output": {"verdict": verdict, "reason": "so"},
+        "edited_output": None if edited is None else {"verdict": edited, "reason": "not so"},
+    }
+    annotation = {
+        "metric_input": {"user_input": "q", "response": "a"},
+        "metric_output": 1,
+        "is_accepted": accepted,
+        "prompts": {"p": prompt},
+    }
+    path = tmp_path / "annotated.json"
+    path.write_text(json.dumps({"faithfulness": [annotation]}))
+    choice = FormatChoice(scales={} if named is None else {"faithfulness": named})
+    dataset, file = open_file_and_detect_format(path, choice, None)
+    [record] = dataset.read(file)
+    assert isinstance(record.found, Conversation)
+    found = [(each.scale, each.label) for each in record.found.ratings]
+    assert found == ([] if label is None else [label])
+    [judged] = record.verdicts
+    assert isinstance(judged, ImportedVerdict)
+    assert judged.word == str(verdict)
 
 
 def test_results_keep_score_and_word_of_the_judge() -> None:

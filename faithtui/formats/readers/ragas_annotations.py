@@ -3,7 +3,8 @@
 Only a metric about faithfulness gives verdicts and labels; what others say is kept as metadata.
 
 An accepted output is a human label that agrees; a changed one is the label that stands in it; one
-that was refused and not changed is the opposite verdict, where there are only two.
+that was refused and not changed is the opposite verdict, where there are only two. A label keeps
+its word, 1 or 0 of ragas itself, on the scale of scores that are nothing else.
 
 Source: ragas 0.4.3, `dataset_schema.py`, `MetricAnnotation`, and its docs on aligning a metric.
 """
@@ -14,6 +15,7 @@ from functools import partial
 from typing import Any, Final
 
 from faithtui.agreement.rating_scales import BINARY_SCALE
+from faithtui.domain.conversation import Rating
 from faithtui.domain.labels.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
 from faithtui.formats.files.record_files import Sample
 from faithtui.formats.images import ImageCollector
@@ -31,7 +33,9 @@ from faithtui.formats.readers.values.conversation_draft import (
 from faithtui.formats.readers.values.key_spellings import AnySpelling, ShapeError, has_keys
 from faithtui.formats.writers.answer_results import OWN_KEY
 
-_NUMBERS: Final = {"yes": "1", "no": "0"}
+_NUMBERS: Final = {"yes": "1", "true": "1", "no": "0", "false": "0"}
+_OPPOSITES: Final = {"1": "0", "0": "1", "yes": "no", "no": "yes", "true": "false", "false": "true"}
+_PASSED: Final = {"1": True, "yes": True, "true": True, "0": False, "no": False, "false": False}
 ANNOTATOR: Final = "ragas-annotator"
 _ROW: Final = RowNames(
     question=("user_input",), answer=("response",), contexts=("retrieved_contexts",)
@@ -107,11 +111,17 @@ def _read_annotation(
                 is_accepted if accepted is None else accepted,
                 are_verdicts_known=is_exported_run,
             )
-    if scale == BINARY_SCALE:  # labels are words here, and that scale has numbers
-        draft.ratings = [
-            replace(each, label=_NUMBERS.get(each.label, each.label)) for each in draft.ratings
-        ]
+    draft.ratings = [_put_label_on_its_scale(each, metric) for each in draft.ratings]
     return draft
+
+
+def _put_label_on_its_scale(label: Rating, metric: str) -> Rating:
+    """Name the scale of 1 and 0 where the user named none, and give other words as it has them."""
+    if label.scale == metric and label.label in _NUMBERS.values():
+        return replace(label, scale=BINARY_SCALE)
+    if label.scale == BINARY_SCALE:
+        return replace(label, label=_NUMBERS.get(label.label.lower(), label.label))
+    return label
 
 
 def _add_verdicts_and_ratings(
@@ -133,7 +143,11 @@ def _add_verdicts_and_ratings(
         if not are_verdicts_known:
             draft.verdicts.append(
                 ImportedWindow(
-                    judge, tuple(ImportedClaim(text, word, why) for text, word, why in statements)
+                    judge,
+                    tuple(
+                        ImportedClaim(text, None if verdict is None else str(verdict), why)
+                        for text, verdict, why in statements
+                    ),
                 )
             )
         if accepted is not True and edited is None:
@@ -141,27 +155,27 @@ def _add_verdicts_and_ratings(
             return
         for claim, verdict in changed.items():
             if verdict is not None:
-                draft.add_human_label(answer, ANNOTATOR, scale, _to_yes_no(verdict), claim=claim)
+                draft.add_human_label(answer, ANNOTATOR, scale, _to_word(verdict), claim=claim)
         return
     verdict = output.get("verdict")
     if verdict is None:
         return
-    word = _to_yes_no(verdict)
+    word = _to_word(verdict)
     draft.add_judge_verdict_on_answer(
         ImportedVerdict(
             judge,
             answer,
             word=str(verdict),
-            passed=_yes_no_to_bool(word),
+            passed=_PASSED.get(word.lower()),
             reason=output.get("reason"),
         )
     )
     if edited is not None and edited.get("verdict") is not None:
-        label, note = _to_yes_no(edited["verdict"]), edited.get("reason")
+        label, note = _to_word(edited["verdict"]), edited.get("reason")
     elif accepted is True:
         label, note = word, None
-    elif accepted is False and word in ("yes", "no"):
-        label, note = ("no" if word == "yes" else "yes"), None
+    elif accepted is False and word.lower() in _OPPOSITES:
+        label, note = _OPPOSITES[word.lower()], None
     else:
         return
     draft.add_human_label(
@@ -169,30 +183,25 @@ def _add_verdicts_and_ratings(
     )
 
 
-def _list_statement_verdicts(output: Mapping[str, Any]) -> list[tuple[str, str | None, str | None]]:
+def _list_statement_verdicts(output: Mapping[str, Any]) -> list[tuple[str, object, str | None]]:
     """List statement, verdict and reason of an output that judges statements."""
     found = output.get("statements")
     if not isinstance(found, list):
         return []
     return [
-        (
-            str(each["statement"]),
-            None if each.get("verdict") is None else str(each["verdict"]),
-            each.get("reason"),
-        )
+        (str(each["statement"]), each.get("verdict"), each.get("reason"))
         for each in found
         if isinstance(each, Mapping) and each.get("statement") and "verdict" in each
     ]
 
 
-def _to_yes_no(verdict: object) -> str:
-    return {"1": "yes", "0": "no", "true": "yes", "false": "no"}.get(
-        str(verdict).lower(), str(verdict)
-    )
-
-
-def _yes_no_to_bool(word: str) -> bool | None:
-    return {"yes": True, "no": False}.get(word)
+def _to_word(verdict: object) -> str:
+    """Give a verdict as a text, whole numbers without a point, as labels are written."""
+    if isinstance(verdict, bool):
+        return str(verdict).lower()
+    if isinstance(verdict, float) and verdict.is_integer():
+        return str(int(verdict))
+    return str(verdict)
 
 
 READER = RecordReader(

@@ -302,6 +302,36 @@ def test_how_labels_were_given_survives_export_and_import(
     assert "0 new, 1 unchanged" in cli("import", path, "--store", other).out
 
 
+def test_the_words_of_annotations_come_out_again_as_they_came_in(cli: Cli, tmp_path: Path) -> None:
+    said = [
+        {"statement": text, "reason": "so", "verdict": verdict}
+        for text, verdict in (("It is blue.", 1), ("It is big.", 0))
+    ]
+    changed = [{**each, "verdict": 1 - int(str(each["verdict"]))} for each in said]
+    annotation = {
+        "metric_input": {"user_input": "q", "response": "It is blue. It is big."},
+        "metric_output": 0.5,
+        "is_accepted": True,
+        "prompts": {
+            "n_l_i_statement_prompt": {
+                "prompt_input": {},
+                "prompt_output": {"statements": said},
+                "edited_output": {"statements": changed},
+            }
+        },
+    }
+    path = tmp_path / "annotated.json"
+    path.write_text(json.dumps({"faithfulness": [annotation]}))
+    expected = [("0", "q2-consistent-0-1", "no"), ("1", "q2-consistent-0-1", "yes")]
+    for _ in range(2):  # what is read again from the export is the same
+        assert "2 new human labels" in cli("import", path, "--source", path.stem).out
+        found = cli("export", "labels", "last", "-f", "jsonl").out
+        rows = [json.loads(line) for line in found.splitlines()]
+        assert [(row["raw_label"], row["scale"], row["label"]) for row in rows] == expected
+        path = tmp_path / "claims.jsonl"
+        cli("export", "claims", "last", "-o", path)
+
+
 @pytest.mark.parametrize("what", ANSWER_KINDS)
 def test_every_format_is_json_and_hostile_texts_stay_texts(
     cli: Cli, project: Path, tmp_path: Path, what: str
