@@ -4,9 +4,11 @@ The baseline reads the same bytes with `json.loads` and writes them with `execut
 tables, in the same run: nothing is checked, looked up, hashed or indexed.
 """
 
+import gzip
 import json
 import os
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -156,6 +158,31 @@ def test_memory_of_a_large_file(tmp_path: Path) -> None:
         [(f"{new:,}", f"{peak_mb} MB")],
     )
     assert peak_mb < 300
+
+
+def test_memory_of_a_packed_file(tmp_path: Path) -> None:
+    """`FAITHTUI_IMPORT_MEGABYTES` says how large it is unpacked."""
+    wanted = int(os.environ.get("FAITHTUI_IMPORT_MEGABYTES", str(MEGABYTES)))
+    zstandard = pytest.importorskip("zstandard")
+    plain, text = tmp_path / "rows.jsonl", "word " * 1200
+    with plain.open("w", encoding="utf-8") as file:
+        for number in range(wanted * 1_000_000 // 6_060):
+            row = {"question": f"q {number}", "answer": "a", "contexts": [f"{number} {text}"]}
+            file.write(json.dumps(row) + "\n")
+    gzipped, zstd = plain.with_suffix(".jsonl.gz"), plain.with_suffix(".jsonl.zst")
+    with plain.open("rb") as source, gzip.open(gzipped, "wb", 1) as packed:
+        shutil.copyfileobj(source, packed)
+    with plain.open("rb") as source, zstd.open("wb") as target:
+        zstandard.ZstdCompressor().copy_stream(source, target)
+    rows = []
+    for path in (plain, gzipped, zstd):
+        new, peak_mb, cpu_s = import_in_process_of_its_own(path, tmp_path / "x.db")
+        size = f"{path.stat().st_size / 1e6:,.0f} MB"
+        rows.append((path.suffix, size, f"{new:,}", f"{peak_mb} MB", f"{cpu_s:.1f} s"))
+        for each in tmp_path.glob("x.db*"):
+            each.unlink()
+        assert peak_mb < 300
+    table("import of a packed file", ("", "file", "conversations", "peak memory", "CPU"), rows)
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
