@@ -17,9 +17,14 @@ import select
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import count
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -288,3 +293,28 @@ class Terminal:
 
     def _set_size(self, columns: int, rows: int) -> None:
         fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def command(store: Path) -> list[str]:
+    """Start the program with the clock and the patience of a test, see `run_program`."""
+    return [sys.executable, "-m", "tests.tui.terminal", "--store", str(store)]
+
+
+def run_program() -> None:
+    """Run the program with a clock that moves a second each time it is read, and with patience.
+
+    So no two acts are called saved in the same words. And it has all the time it wants for leaving:
+    a person does not wait for a slow disk when quitting, so the app gives up after a moment, and
+    what it does in the time it has can only be tested where that moment does not pass.
+    """
+    from faithtui.cli.entry import main
+    from faithtui.tui import app, posix_terminal, shutdown
+
+    moments = map(lambda s: datetime(2026, 1, 2, 3, tzinfo=UTC) + timedelta(seconds=s), count())
+    app.FaithApp = partial(app.FaithApp, now=moments.__next__)  # type: ignore[assignment,misc]  # it makes one
+    shutdown.CLOSE_TIMEOUT_S = posix_terminal.HANGUP_TIMEOUT_S = PATIENCE_S
+    main()
+
+
+if __name__ == "__main__":
+    run_program()

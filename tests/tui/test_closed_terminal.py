@@ -15,8 +15,8 @@ from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store
 from tests.engine.building import conversation, store_with
 from tests.engine.willing_server import willing_server
-from tests.tui.terminal import Terminal
-from tests.tui.test_terminal import command, given, label, open_review, said, saved, under_way
+from tests.tui.terminal import Terminal, command
+from tests.tui.test_terminal import given, label, open_review, said, saved, under_way
 
 HANG_UP, TERMINATE = 128 + signal.SIGHUP, 128 + signal.SIGTERM
 

@@ -33,8 +33,7 @@ from faithtui.tui.screen.help_dialog import HelpDialog
 from faithtui.tui.settings.settings_screen import SettingsScreen
 from tests.tui.building import NOON
 from tests.tui.driving import calm, has_settled, opened, press, reviewing, type_ahead, until
-from tests.tui.terminal import CTRL_Q, Terminal
-from tests.tui.test_terminal import command
+from tests.tui.terminal import CTRL_Q, Terminal, command
 
 SIZE = (120, 40)
 CHANGES_SCREENS = re.compile(r"\.(push_screen|pop_screen|switch_screen|switch_mode)\w*\(")

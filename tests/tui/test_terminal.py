@@ -26,7 +26,7 @@ from tests.engine.building import conversation, store_with
 from tests.engine.willing_server import WillingServer, willing_server
 from tests.tui.building import RULE, SPEC
 from tests.tui.conftest import CLAIMS, REVIEWER
-from tests.tui.terminal import CTRL_Q, CTRL_S, DOWN, ENTER, HOME, PATIENCE_S, TAB, Terminal
+from tests.tui.terminal import CTRL_Q, CTRL_S, DOWN, ENTER, HOME, PATIENCE_S, TAB, Terminal, command
 
 WORDS = {fmt.describe_label(label, FAITHFULNESS): label for label in ("yes", "no", "idk", "x")}
 SAVED = re.compile(
@@ -35,10 +35,6 @@ SAVED = re.compile(
 LAST = "no claim without a verdict"
 """Takes the place of "saved" after the last verdict of a run."""
 ANSWER = re.compile(f"{SAVED.pattern}|{LAST}|not saved")
-
-
-def command(store: Path) -> list[str]:
-    return [sys.executable, "-m", "tests.tui.patient_app", "--store", str(store)]
 
 
 def open_review(terminal: Terminal) -> None:
