@@ -17,8 +17,17 @@ from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme import theme
 from tests.tui.building import NOON
-from tests.tui.driving import calm, opened, press, reviewing, status, type_ahead, until
-from tests.tui.review.reviewing import acts, stored
+from tests.tui.driving import (
+    acts,
+    calm,
+    opened,
+    press,
+    reviewing,
+    status,
+    stored,
+    type_ahead,
+    until,
+)
 from tests.tui.staging import StagedRun
 
 SIZE = (80, 24)

@@ -10,9 +10,9 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.session import Session
-from tests.tui.adjudication.fake_adjudication_screen import FakeAdjudicateScreen
 from tests.tui.adjudication.test_adjudication_screen import adjudicating, words_of
 from tests.tui.driving import opened, press, screen_text, status
+from tests.tui.fake_screens import FakeAdjudicateScreen
 
 
 @pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40), (200, 60)])

@@ -19,10 +19,9 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.label_undo import LabelUndo, UndoneStep
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.virtual_list import VirtualList
-from tests.tui.adjudication.fake_adjudication_screen import FakeAdjudicateScreen
 from tests.tui.adjudication.test_adjudication_screen import adjudicating
-from tests.tui.driving import calm, opened, press, status, title, type_ahead, until
-from tests.tui.review.reviewing import acts
+from tests.tui.driving import acts, calm, opened, press, status, title, type_ahead, until
+from tests.tui.fake_screens import FakeAdjudicateScreen
 
 
 @pytest.mark.thorough

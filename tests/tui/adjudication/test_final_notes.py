@@ -10,9 +10,9 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.resume_position import BookmarkFile
 from faithtui.tui.session import Session
-from tests.tui.adjudication.fake_adjudication_screen import FakeAdjudicateScreen
 from tests.tui.adjudication.test_adjudication_screen import adjudicating
 from tests.tui.driving import opened, press, status, text_of
+from tests.tui.fake_screens import FakeAdjudicateScreen
 
 
 async def test_a_note_goes_with_the_final_word(differing: Path, app: FaithApp) -> None:

@@ -19,7 +19,7 @@ from faithtui.tui.screen.dialogs import (
 )
 from faithtui.tui.session import Session
 from tests.tui.driving import calm, opened, press, text_of, until
-from tests.tui.fake_screen import FakeScreen
+from tests.tui.fake_screens import FakeScreen
 from tests.tui.test_screens import SIZE, labelled
 
 

@@ -8,7 +8,7 @@ import pytest
 from faithtui.tui.conversations.conversation_preview import ConversationPreview
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
 from faithtui.tui.session import Session
-from tests.tui.fake_screen import FakeScreen
+from tests.tui.fake_screens import FakeScreen
 
 
 class FakeConversationsScreen(FakeScreen):

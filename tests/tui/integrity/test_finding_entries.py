@@ -17,7 +17,7 @@ from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.screen.dialogs import PickDialog
 from faithtui.tui.session import Session
 from tests.tui.driving import press, screen_text, text_of
-from tests.tui.fake_screen import FakeScreen
+from tests.tui.fake_screens import FakeScreen
 from tests.tui.integrity.test_integrity_screen import looking
 
 

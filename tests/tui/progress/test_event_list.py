@@ -16,7 +16,7 @@ from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Line
 from tests.tui import staging
 from tests.tui.driving import press, status, text_of, until
-from tests.tui.fake_screen import FakeScreen
+from tests.tui.fake_screens import FakeScreen
 from tests.tui.progress.test_progress_screen import watching
 from tests.tui.staging import SOME, StagedRun
 

@@ -23,7 +23,7 @@ from faithtui.tui.runs.budget_dialog import BudgetDialog
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session
 from tests.tui.driving import press, screen_text, status, text_of, title, until
-from tests.tui.fake_screen import FakeScreen
+from tests.tui.fake_screens import FakeScreen
 from tests.tui.progress.test_progress_screen import watching
 from tests.tui.staging import StagedRun
 

@@ -27,7 +27,7 @@ from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.bars import StatusLine
 from tests.engine.building import planned
 from tests.tui.driving import calm, opened, press, reviewing, screen_text, status, text_of, until
-from tests.tui.fake_screen import FakeScreen
+from tests.tui.fake_screens import FakeScreen
 from tests.tui.replies.test_replies_screen import GOOD, asked
 
 

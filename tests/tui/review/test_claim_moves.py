@@ -11,14 +11,15 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.session import Session
 from tests.tui.driving import (
+    SIZE,
     opened,
     press,
     reviewing,
     screen_text,
+    stored,
     text_of,
 )
-from tests.tui.review.fake_review_screen import FakeReviewScreen
-from tests.tui.review.reviewing import SIZE, stored
+from tests.tui.fake_screens import FakeReviewScreen
 
 
 @pytest.mark.thorough

@@ -15,13 +15,13 @@ from faithtui.tui.review.lines import evidence_lines
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.session import Session
 from tests.tui.driving import (
+    SIZE,
     calm,
     reviewing,
     text_of,
     until,
 )
-from tests.tui.review.fake_review_screen import FakeReviewScreen
-from tests.tui.review.reviewing import SIZE
+from tests.tui.fake_screens import FakeReviewScreen
 
 
 async def test_labels_given_elsewhere_show_up(app: FaithApp, store_path: Path) -> None:

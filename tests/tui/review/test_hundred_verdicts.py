@@ -12,8 +12,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.samples.queue import make_sample_queue
 from faithtui.tui.samples.queue_end_dialog import QueueEndDialog
 from tests.engine.building import conversation, planned, store_with
-from tests.tui.driving import calm, opened, until
-from tests.tui.review.reviewing import acts
+from tests.tui.driving import acts, calm, opened, until
 
 KEYS = "ynix"
 WORDS = {"y": "yes", "n": "no", "i": "idk", "x": "x"}

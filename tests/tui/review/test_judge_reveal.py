@@ -13,6 +13,9 @@ from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.screen.blind_mode import describe_keys_ending_blind_work
 from faithtui.tui.session import Session
 from tests.tui.driving import (
+    SIZE,
+    acts,
+    blinded,
     calm,
     hold_writer,
     opened,
@@ -20,13 +23,16 @@ from tests.tui.driving import (
     reviewing,
     screen_text,
     status,
+    stored,
     text_of,
     title,
     type_ahead,
     until,
 )
-from tests.tui.review.fake_review_screen import FakeReviewScreen
-from tests.tui.review.reviewing import HINTS, SIZE, SIZES, acts, blinded, stored
+from tests.tui.fake_screens import FakeReviewScreen
+
+SIZES = [(80, 24), (120, 40), (200, 60)]
+HINTS = ("supported in w", "T4", "0.97", "names a fee", "0.82", "contradicts", "No truth speaks")
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -34,7 +40,7 @@ async def test_a_blind_queue_holds_nothing_of_the_judge(
     app: FaithApp, store_path: Path, size: tuple[int, int]
 ) -> None:
     async with app.run_test(size=size) as pilot:
-        screen = await blinded(pilot, store_path)
+        screen = await blinded(pilot)
         seen = []
         for _ in range(6):
             assert screen.view is not None
@@ -57,7 +63,7 @@ async def test_a_claim_that_is_shown_on_purpose_is_not_called_blind(
     app: FaithApp, store_path: Path, size: tuple[int, int]
 ) -> None:
     async with app.run_test(size=size) as pilot:
-        screen = await blinded(pilot, store_path, shown_share=0.5)
+        screen = await blinded(pilot, shown_share=0.5)
         assert screen.queue_navigator.cursor is not None
         shown = screen.queue_navigator.cursor.queue.shown
         seen = set()
@@ -76,7 +82,7 @@ async def test_blind_labels_are_stored_as_such_with_their_probability(
     app: FaithApp, store_path: Path
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        screen = await blinded(pilot, store_path)
+        screen = await blinded(pilot)
         size = (
             0
             if screen.queue_navigator.cursor is None
@@ -107,7 +113,7 @@ async def test_blind_labels_are_stored_as_such_with_their_probability(
 
 async def test_an_answered_claim_shows_the_judge(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        screen = await blinded(pilot, store_path)
+        screen = await blinded(pilot)
         first = screen.claim
         assert first is not None
         await press(pilot, "y", "u")
@@ -123,7 +129,7 @@ async def test_reveal_is_recorded_and_the_label_is_not_blind(
     app: FaithApp, store_path: Path
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        screen = await blinded(pilot, store_path)
+        screen = await blinded(pilot)
         claim = screen.claim
         assert claim is not None
         assert screen.view is not None
@@ -141,7 +147,7 @@ async def test_reveal_is_recorded_and_the_label_is_not_blind(
 
 async def test_a_share_is_served_with_the_judge(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        screen = await blinded(pilot, store_path, shown_share=1.0)
+        screen = await blinded(pilot, shown_share=1.0)
         assert screen.view is not None
         assert screen.claim is not None
         assert screen.claim.id not in screen.view.hidden
@@ -154,7 +160,7 @@ async def test_what_a_queue_showed_is_on_record_on_every_way_out(
     app: FaithApp, store_path: Path, way: str
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        screen = await blinded(pilot, store_path, shown_share=1.0)
+        screen = await blinded(pilot, shown_share=1.0)
         assert screen.queue_navigator.cursor is not None
         queue, view = screen.queue_navigator.cursor.queue, screen.view
         assert view is not None
@@ -187,7 +193,7 @@ async def test_what_could_not_be_recorded_as_shown_is_recorded_later(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        screen = await blinded(pilot, store_path, shown_share=1.0)
+        screen = await blinded(pilot, shown_share=1.0)
         reviews = app.session.store.reviews
 
         def refuse(_: object) -> None:
@@ -207,7 +213,7 @@ async def test_the_truths_of_an_open_claim_are_not_shown_beside_a_hidden_one(
     app: FaithApp, store_path: Path
 ) -> None:
     async with app.run_test(size=(200, 60)) as pilot:
-        screen = await blinded(pilot, store_path)
+        screen = await blinded(pilot)
         view = screen.view
         assert view is not None
         # The other claim of the same conversation that the judge named truths for, served openly.
@@ -265,7 +271,7 @@ async def test_a_verdict_does_not_overtake_what_was_seen_before_it(
 
 async def test_a_sample_takes_no_ranges_and_stays_blind(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        screen = await blinded(pilot, store_path)
+        screen = await blinded(pilot)
         await press(pilot, "m")
         assert "a verdict of its own" in status(app)
         await press(pilot, "B")
@@ -294,7 +300,7 @@ async def test_what_was_seen_before_is_not_called_blind(app: FaithApp, store_pat
 
 async def test_truths_can_be_revealed_alone(app: FaithApp, store_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        screen = await blinded(pilot, store_path)
+        screen = await blinded(pilot)
         assert screen.view is not None
         assert not len(screen.view.truths)
         await press(pilot, "T")

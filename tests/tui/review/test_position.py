@@ -10,7 +10,7 @@ from faithtui.tui.review.position import (
     has_no_reviewer_verdict,
     list_claims,
 )
-from tests.tui.review.reviewing import stored
+from tests.tui.driving import stored
 
 
 def test_after_the_last_claim_of_a_window_a_later_one_comes_and_not_an_open_one_of_it(

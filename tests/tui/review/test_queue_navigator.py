@@ -14,6 +14,8 @@ from faithtui.tui.samples.queue import ClaimQueue, make_sample_queue
 from faithtui.tui.samples.queue_end_dialog import QueueEndDialog
 from faithtui.tui.session import Session
 from tests.tui.driving import (
+    SIZE,
+    blinded,
     calm,
     opened,
     press,
@@ -23,8 +25,7 @@ from tests.tui.driving import (
     title,
     until,
 )
-from tests.tui.review.fake_review_screen import FakeReviewScreen
-from tests.tui.review.reviewing import SIZE, blinded
+from tests.tui.fake_screens import FakeReviewScreen
 
 
 @pytest.mark.thorough
@@ -57,7 +58,7 @@ async def test_a_queue_survives_a_restart(
     app: FaithApp, make_app: Callable[[Path], FaithApp], store_path: Path
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        screen = await blinded(pilot, store_path)
+        screen = await blinded(pilot)
         assert screen.queue_navigator.cursor is not None
         sample, order = (
             screen.queue_navigator.cursor.queue.sample,
@@ -277,7 +278,7 @@ async def test_a_claim_stays_chosen_after_a_blind_queue_is_left(
     app: FaithApp, store_path: Path, elsewhere: str
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        screen = await blinded(pilot, store_path)
+        screen = await blinded(pilot)
         assert screen.view is not None
         last = screen.view.claims[-1].id
         for _ in screen.view.claims:

@@ -22,17 +22,19 @@ from faithtui.tui.samples.queue import ClaimQueue, QueuePosition
 from faithtui.tui.samples.queue_end_dialog import QueueEndDialog
 from tests.tui.building import SPEC
 from tests.tui.driving import (
+    acts,
+    blinded,
     calm,
     hold_writer,
     opened,
     press,
     reviewing,
     status,
+    stored,
     title,
     type_ahead,
     until,
 )
-from tests.tui.review.reviewing import acts, blinded, stored
 
 SIZE = (120, 40)
 
@@ -145,7 +147,7 @@ async def test_a_look_at_the_judge_that_is_not_on_record_shows_nothing(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        screen = await blinded(pilot, store_path)
+        screen = await blinded(pilot)
         claim = screen.claim
         assert claim is not None
         with monkeypatch.context() as patch:
@@ -191,7 +193,7 @@ async def test_fast_keys_give_each_claim_one_verdict(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         if kind == "sample":
-            screen = await blinded(pilot, store_path)
+            screen = await blinded(pilot)
         else:
             screen = await reviewing(pilot)
             view = screen.view

@@ -20,7 +20,7 @@ from tests.engine.building import conversation, planned, store_with
 from tests.engine.willing_server import WillingServer, willing_server
 from tests.tui.building import NOON
 from tests.tui.driving import press, reviewing, status, text_of, until
-from tests.tui.review.fake_review_screen import FakeReviewScreen
+from tests.tui.fake_screens import FakeReviewScreen
 
 
 @pytest.fixture

@@ -9,13 +9,14 @@ from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.bars import StatusLine
 from faithtui.tui.widgets.zoomable_panes import Panes
 from tests.tui.driving import (
+    SIZE,
     calm,
+    focused,
     press,
     reviewing,
     screen_text,
     text_of,
 )
-from tests.tui.review.reviewing import SIZE, focused
 
 
 @pytest.mark.thorough

@@ -8,14 +8,16 @@ from faithtui.tui.samples.queue import ClaimQueue, QueuePosition
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.filter_bar import FilterBar, FilterInput
 from tests.tui.driving import (
+    SIZE,
+    acts,
+    blinded,
     press,
     reviewing,
     screen_text,
     status,
     until,
 )
-from tests.tui.review.fake_review_screen import FakeReviewScreen
-from tests.tui.review.reviewing import SIZE, acts, blinded
+from tests.tui.fake_screens import FakeReviewScreen
 
 
 @pytest.mark.thorough
@@ -67,7 +69,7 @@ async def test_a_filter_that_cannot_be_read_says_so(app: FaithApp) -> None:
 @pytest.mark.thorough
 async def test_while_blind_nothing_is_found_by_the_judges_word(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        screen = await blinded(pilot, app.session.store_path)
+        screen = await blinded(pilot)
         await press(pilot, "slash")
         for key in ("v", "e", "r", "d", "i", "c", "t", "colon", "n", "o"):
             await pilot.press(key)
@@ -108,7 +110,7 @@ async def test_what_is_typed_stands_above_status_and_keys(app: FaithApp) -> None
 
 async def test_while_blind_no_term_is_offered_that_shows_the_judge(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        await blinded(pilot, app.session.store_path)
+        await blinded(pilot)
         assert "M metrics" not in screen_text(app).split("\n", 1)[1], (
             "refused, so not in the footer"
         )

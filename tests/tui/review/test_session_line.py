@@ -17,9 +17,8 @@ from faithtui.tui.review.lines.session_lines import SessionFacts, describe_sessi
 from faithtui.tui.samples.queue import make_sample_queue
 from faithtui.tui.samples.sample_lines import describe_confidence_sequences_briefly
 from faithtui.tui.session import Session
-from tests.tui.driving import calm, press, reviewing, screen_text
-from tests.tui.review.fake_review_screen import FakeReviewScreen
-from tests.tui.review.reviewing import blinded
+from tests.tui.driving import blinded, calm, press, reviewing, screen_text
+from tests.tui.fake_screens import FakeReviewScreen
 
 
 def test_the_weightiest_comes_first_and_the_timer_can_be_off() -> None:
@@ -90,7 +89,7 @@ async def test_a_sample_says_how_far_it_is_with_the_pace_of_late(
     app: FaithApp, store_path: Path
 ) -> None:
     async with app.run_test(size=(200, 60)) as pilot:
-        await blinded(pilot, store_path)
+        await blinded(pilot)
         assert "blind sample 0/" in screen_text(app)
         await press(pilot, "y")
         words = screen_text(app)

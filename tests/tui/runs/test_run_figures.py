@@ -13,7 +13,7 @@ from faithtui.store.runs.run_records import RunRow
 from faithtui.tui.runs.run_figures import FigureReader
 from faithtui.tui.runs.runs_screen import RunsScreen
 from faithtui.tui.session import Session
-from tests.tui.fake_screen import FakeScreen
+from tests.tui.fake_screens import FakeScreen
 
 
 class RunListScreen(FakeScreen):

@@ -9,7 +9,7 @@ from faithtui.tui.messages import ShowScreen
 from faithtui.tui.samples.queue_start import QueueStart
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
-from tests.tui.fake_screen import FakeScreen
+from tests.tui.fake_screens import FakeScreen
 
 
 class StartScreen(FakeScreen):

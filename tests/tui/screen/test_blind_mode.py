@@ -8,7 +8,7 @@ from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.tui.samples.queue import ClaimQueue
 from faithtui.tui.screen.blind_mode import BlindMode
 from faithtui.tui.session import Session
-from tests.tui.fake_screen import FakeScreen
+from tests.tui.fake_screens import FakeScreen
 
 
 class BlindScreen(FakeScreen):

@@ -9,7 +9,7 @@ from faithtui.store.store import Store
 from faithtui.tui.screen.label_undo import LabelUndo, UndoneStep
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
-from tests.tui.fake_screen import FakeScreen
+from tests.tui.fake_screens import FakeScreen
 
 
 class UndoScreen(FakeScreen):

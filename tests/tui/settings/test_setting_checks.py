@@ -11,7 +11,7 @@ from faithtui.tui.settings.setting_checks import SettingChecks
 from faithtui.tui.settings.setting_lines import SettingsFacts
 from faithtui.tui.settings.settings_screen import SettingsScreen
 from tests.tui.driving import calm, press, status, text_of, until
-from tests.tui.fake_screen import FakeScreen
+from tests.tui.fake_screens import FakeScreen
 from tests.tui.settings.test_settings_screen import SIZE, Make, at
 
 

@@ -13,7 +13,7 @@ from faithtui.tui.settings.setting_editor import SettingEditor
 from faithtui.tui.settings.settings_screen import SettingsScreen
 from faithtui.tui.theme import theme
 from tests.tui.driving import calm, press, screen_text, status, text_of
-from tests.tui.fake_screen import FakeScreen
+from tests.tui.fake_screens import FakeScreen
 from tests.tui.settings.test_settings_screen import SIZE, Make, at, content, own_keys
 
 

@@ -10,6 +10,7 @@ from faithtui.tui.screen.dialogs import PickDialog, TextDialog
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.zoomable_panes import Panes
 from tests.tui.driving import (
+    SIZE,
     press,
     reviewing,
     screen_text,
@@ -17,8 +18,7 @@ from tests.tui.driving import (
     text_of,
     title,
 )
-from tests.tui.review.fake_review_screen import FakeReviewScreen
-from tests.tui.review.reviewing import SIZE
+from tests.tui.fake_screens import FakeReviewScreen
 
 
 @pytest.mark.thorough

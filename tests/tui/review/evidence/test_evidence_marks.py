@@ -9,8 +9,7 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.evidence.evidence_marks import EvidenceDialog
 from faithtui.tui.review.review_screen import ReviewScreen
-from tests.tui.driving import calm, press, reviewing, status, text_of
-from tests.tui.review.reviewing import stored
+from tests.tui.driving import calm, press, reviewing, status, stored, text_of
 
 
 def marked(path: Path) -> list[str]:

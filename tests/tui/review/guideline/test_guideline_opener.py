@@ -7,7 +7,7 @@ import pytest
 from faithtui.tui.review.guideline.guideline_dialog import GuidelineDialog, GuidelineOpener
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.session import Session
-from tests.tui.fake_screen import FakeScreen
+from tests.tui.fake_screens import FakeScreen
 
 
 async def open_guideline(session: Session, metric: str | None) -> FakeScreen:

@@ -9,15 +9,17 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session
 from tests.tui.driving import (
+    SIZE,
+    acts,
     press,
     reviewing,
     screen_text,
     status,
+    stored,
     text_of,
     title,
 )
-from tests.tui.review.fake_review_screen import FakeReviewScreen
-from tests.tui.review.reviewing import SIZE, acts, stored
+from tests.tui.fake_screens import FakeReviewScreen
 
 
 async def test_one_verdict_for_a_range_is_one_step(app: FaithApp, store_path: Path) -> None:

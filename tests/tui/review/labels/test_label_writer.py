@@ -11,16 +11,17 @@ from faithtui.errors import StoreError
 from faithtui.tui.app import FaithApp
 from faithtui.tui.session import Session
 from tests.tui.driving import (
+    SIZE,
     press,
     reviewing,
+    said,
     screen_text,
     status,
     text_of,
     title,
     until,
 )
-from tests.tui.review.fake_review_screen import FakeReviewScreen
-from tests.tui.review.reviewing import SIZE, said
+from tests.tui.fake_screens import FakeReviewScreen
 
 
 async def test_scores_change_with_the_verdict(app: FaithApp) -> None:

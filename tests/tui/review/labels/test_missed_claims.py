@@ -10,8 +10,7 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.labels.missed_claims import AnswerClaims, MissedClaimsDialog
 from faithtui.tui.review.review_screen import ReviewScreen
-from tests.tui.driving import calm, press, reviewing, screen_text, status, text_of
-from tests.tui.review.reviewing import stored
+from tests.tui.driving import calm, press, reviewing, screen_text, status, stored, text_of
 
 
 def missed(path: Path) -> list[str]:

@@ -12,15 +12,19 @@ from faithtui.domain.labels.annotations import Action
 from faithtui.tui.app import FaithApp
 from faithtui.tui.session import Session
 from tests.tui.driving import (
+    SIZE,
+    acts,
     calm,
+    focused,
     press,
     reviewing,
+    said,
     screen_text,
     status,
+    stored,
     text_of,
 )
-from tests.tui.review.fake_review_screen import FakeReviewScreen
-from tests.tui.review.reviewing import SIZE, acts, focused, said, stored
+from tests.tui.fake_screens import FakeReviewScreen
 
 
 def editor(folder: Path, script: str) -> str:

@@ -11,13 +11,15 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.label_undo import UndoneStep
 from faithtui.tui.session import Session
 from tests.tui.driving import (
+    SIZE,
+    acts,
     press,
     reviewing,
+    said,
     status,
     text_of,
 )
-from tests.tui.review.fake_review_screen import FakeReviewScreen
-from tests.tui.review.reviewing import SIZE, acts, said
+from tests.tui.fake_screens import FakeReviewScreen
 
 
 async def test_undo_and_redo_have_no_limit_and_survive_a_restart(

@@ -13,14 +13,17 @@ from faithtui.tui.review.labels.verdicts import Verdicts
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.session import Session
 from tests.tui.driving import (
+    SIZE,
+    acts,
     calm,
     press,
     reviewing,
+    said,
     status,
+    stored,
     text_of,
 )
-from tests.tui.review.fake_review_screen import FakeClaimList, FakeReviewScreen
-from tests.tui.review.reviewing import SIZE, acts, said, stored
+from tests.tui.fake_screens import FakeClaimList, FakeReviewScreen
 
 
 @pytest.mark.thorough
