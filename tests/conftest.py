@@ -2,13 +2,16 @@
 
 import ast
 import contextlib
+import functools
 import gc
+import importlib
 import os
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -392,6 +395,17 @@ def pytest_runtest_logfinish() -> None:
 
 
 _finished_tests = [0]
+
+
+@pytest.fixture
+def import_peer() -> Callable[[str], ModuleType]:
+    """Import a module of a peer; skip the test where it is not installed and need not be.
+
+    `.ci/wide` installs the peers in an environment of their own and sets FAITHTUI_PEERS there.
+    """
+    if os.environ.get("FAITHTUI_PEERS"):
+        return importlib.import_module
+    return functools.partial(pytest.importorskip, exc_type=ImportError)
 
 
 @pytest.fixture(scope="session", autouse=True)

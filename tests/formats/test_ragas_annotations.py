@@ -2,7 +2,9 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,7 +14,6 @@ from faithtui.formats.writers.ragas_annotations import (
     AnnotatedStatement,
     format_annotations_json,
 )
-from tests.parity.peers import import_peer
 
 REVIEWED = AnnotatedAnswer(
     question="Can I return it?",
@@ -97,7 +98,7 @@ def test_an_answer_without_a_fair_statement_has_no_score_and_is_left_out() -> No
 @pytest.mark.peers
 @pytest.mark.filterwarnings("ignore")  # ragas and what it needs warn of their own changes
 def test_ragas_loads_it_and_takes_the_corrections_as_demonstrations(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, import_peer: Callable[[str], ModuleType]
 ) -> None:
     """Written and read against ragas 0.4.3."""
     monkeypatch.setenv("RAGAS_DO_NOT_TRACK", "true")

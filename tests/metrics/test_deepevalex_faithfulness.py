@@ -58,8 +58,8 @@ from tests.metrics.scripted import (
     metric,
     states,
 )
-from tests.parity.inputs import conversation_of
 from tests.parity.oracle import OracleJudge
+from tests.parity.run_cases import conversation_of
 from tests.parity.strategies import cases
 
 KEY = "deepevalex-faithfulness"

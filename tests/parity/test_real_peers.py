@@ -5,14 +5,14 @@ Runs where `.ci/peers.txt` is installed; elsewhere these tests are skipped.
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from tests.parity import run_cases
-from tests.parity.peers import import_peer
 from tests.parity.reference_judge import known_claims, known_truths, known_verdict
 
 Json = Any
@@ -46,7 +46,7 @@ def id_of(case: Json) -> str:
 
 @pytest.mark.parametrize("case", cases_of("turn_faithfulness"), ids=id_of)
 def test_deepeval_gives_the_recorded_score_and_so_does_faithtui(
-    case: Json, monkeypatch: pytest.MonkeyPatch
+    case: Json, monkeypatch: pytest.MonkeyPatch, import_peer: Callable[[str], ModuleType]
 ) -> None:
     monkeypatch.setenv("DEEPEVAL_TELEMETRY_OPT_OUT", "YES")
     models = import_peer("deepeval.models")
@@ -108,7 +108,9 @@ def _as_deepeval(word: str) -> str:
 
 
 @pytest.mark.parametrize("case", cases_of("llamaindex_faithfulness"), ids=id_of)
-def test_llamaindex_gives_the_recorded_score_and_so_does_faithtui(case: Json) -> None:
+def test_llamaindex_gives_the_recorded_score_and_so_does_faithtui(
+    case: Json, import_peer: Callable[[str], ModuleType]
+) -> None:
     evaluation = import_peer("llama_index.core.evaluation")
     llms = import_peer("llama_index.core.llms")
     callbacks = import_peer("llama_index.core.llms.callbacks")
