@@ -1,6 +1,5 @@
 """A judge that answers in plain text, by a list, behind the engine's own asker."""
 
-import contextlib
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -12,7 +11,6 @@ from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.errors import JudgeError
 from faithtui.judges.base import ImageData, JudgeReply, JudgeRequest, LocalJudge, StopReason
-from faithtui.metrics.base import JudgeTraits, Question
 from faithtui.metrics.llamaindex_faithfulness import LlamaIndexFaithfulness
 from faithtui.metrics.registry import build
 
@@ -91,23 +89,6 @@ async def no_wait(seconds: float) -> None:
 
 def picture(image: Image) -> ImageData:
     return ImageData(image.sha256, image.media_type, image.mark, b"picture")
-
-
-class PlainAsk:
-    """An ask without an engine: every question gets the next reply, nothing is asked again."""
-
-    def __init__(self, replies: Sequence[Said]) -> None:
-        self.judge = PlainJudge(replies)
-        self.judge_traits = JudgeTraits(context_window=self.judge.context_window)
-
-    def hold_answer_slot(self) -> contextlib.AbstractAsyncContextManager[object]:
-        return contextlib.nullcontext()
-
-    async def __call__(self, question: Question[T], window: int | None = None) -> T:
-        request = JudgeRequest(
-            question.step, question.task, question.system, question.prompt, None, 256
-        )
-        return question.reply.read((await self.judge.send(request)).text, False)
 
 
 async def judged(

@@ -1,4 +1,7 @@
-"""A judge behind an `Ask` that knows the facts, and can be made to answer something else."""
+"""A judge behind an `Ask` that knows the facts, and can be made to answer something else.
+
+And conversations whose facts it knows: made by hand, and random ones for contextual relevancy.
+"""
 
 import asyncio
 import contextlib
@@ -8,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import pytest
+from hypothesis import strategies as st
 
 from faithtui.domain.claims.verdicts import Assessment, Claim, Conclusion
 from faithtui.domain.conversation import Conversation, Document, Turn
@@ -26,6 +30,12 @@ Json = Any
 Script = Callable[[Question[Any], Json], Json]
 """Gets a question and the honest answer, and gives the answer to use: JSON, a text where the reply
 is one, or a JudgeError."""
+RELEVANCY = "turn-contextual-relevancy"
+DOCUMENTS = ("", " ", "Doc A.", "Doc B.", "Doc C.")
+MESSAGES = ("Why?", "Where?", "When?", " ", "")
+TEXTS = ("One.", "Two.", " two. ", "Three.", " ")
+CLEAR = ("yes", "no")
+SLOPPY = (*CLEAR, "Yes, clearly", " NO: other", "idk", "borderline", "", "**yes**", None, 1, True)
 
 
 def honest(question: Question[Any], answer: Json) -> Json:
@@ -123,6 +133,30 @@ def facts(count: int) -> dict[str, Json]:
     }
 
 
+def relevancy(**options: object) -> Metric[Any]:
+    return build(RELEVANCY, options)
+
+
+def statement(text: str, *serves: str, **more: Json) -> Json:
+    """A statement and the messages it serves; `*` is all of them."""
+    return {"statement": text, "relevant_to": "*" if "*" in serves else list(serves), **more}
+
+
+def served(count: int) -> dict[str, Json]:
+    """What it knows of the same for relevancy: of each document a statement for its own question,
+    one for the next question, and one for none."""
+    return {
+        "statements": {
+            f"D{n}.": [
+                statement(f"own {n}", f"Q{n}?"),
+                statement(f"next {n}", f"Q{n + 1}?"),
+                statement(f"none {n}"),
+            ]
+            for n in range(count)
+        }
+    }
+
+
 async def judge(
     metric: Metric[Any],
     conversation: Conversation,
@@ -158,3 +192,28 @@ def failing(step: str, about: Callable[[Any], bool], error: JudgeError = DOWN) -
 
 def anything(task: object) -> bool:
     return True
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> Conversation:
+    """Exchanges with several messages and answers, in which texts and documents come back."""
+    turns: list[Turn] = []
+    for _ in range(draw(st.integers(1, 8))):
+        for _ in range(draw(st.integers(1, 2))):
+            turns.append(Turn("user", draw(st.sampled_from(MESSAGES))))
+        for _ in range(draw(st.sampled_from((1, 1, 2)))):
+            documents = draw(st.none() | st.lists(st.sampled_from(DOCUMENTS), max_size=3))
+            context = None if documents is None else tuple(map(Document, documents))
+            turns.append(Turn("assistant", "A.", context))
+    return conversation(*turns)
+
+
+def oracles(words: Sequence[Json] = CLEAR) -> st.SearchStrategy[dict[str, list[Json]]]:
+    """Statements of documents; `words` are the verdicts some have whatever is asked."""
+    texts = st.sampled_from(TEXTS)
+    serves = st.just("*") | st.lists(st.sampled_from(MESSAGES), max_size=3)
+    serving = st.fixed_dictionaries({"statement": texts, "relevant_to": serves})
+    said = st.fixed_dictionaries({"statement": texts, "verdict": st.sampled_from(words)})
+    return st.dictionaries(
+        st.sampled_from(DOCUMENTS), st.lists(serving | said, max_size=4), max_size=5
+    )

@@ -1,5 +1,6 @@
 """LlamaIndex faithfulness by the peer's rules, against a second telling of them."""
 
+import contextlib
 from collections.abc import Sequence
 
 import pytest
@@ -16,11 +17,12 @@ from faithtui.errors import (
     MissingParameters,
     NotFaithful,
 )
-from faithtui.judges.base import StopReason
+from faithtui.judges.base import JudgeRequest, StopReason
+from faithtui.metrics.base import JudgeTraits, Question
 from tests.metrics.plain_replies import (
-    PlainAsk,
     PlainJudge,
     Said,
+    T,
     answer,
     exchange,
     judged,
@@ -41,6 +43,23 @@ LONG = odd_words(1000)
 REPLIES: st.SearchStrategy[Said] = st.sampled_from(
     ("", "   ", "YES", "NO", "No. Eyes open.", "yesterday", "TRUE", "\nyes\n", SWALLOWED)
 )
+
+
+class PlainAsk:
+    """An ask without an engine: every question gets the next reply, nothing is asked again."""
+
+    def __init__(self, replies: Sequence[Said]) -> None:
+        self.judge = PlainJudge(replies)
+        self.judge_traits = JudgeTraits(context_window=self.judge.context_window)
+
+    def hold_answer_slot(self) -> contextlib.AbstractAsyncContextManager[object]:
+        return contextlib.nullcontext()
+
+    async def __call__(self, question: Question[T], window: int | None = None) -> T:
+        request = JudgeRequest(
+            question.step, question.task, question.system, question.prompt, None, 256
+        )
+        return question.reply.read((await self.judge.send(request)).text, False)
 
 
 async def result(

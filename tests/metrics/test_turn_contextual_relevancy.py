@@ -9,8 +9,8 @@ from faithtui.domain.judging.tasks import ConcludeReasons
 from faithtui.domain.scores import Score, ScoreState
 from faithtui.errors import ConfigError, ImagesNotSupported, MetricError, PeerFails
 from faithtui.metrics.registry import build, metric_options_to_json
-from tests.metrics.relevancy import KEY, relevancy, served, statement
 from tests.metrics.scripted import (
+    RELEVANCY,
     ScriptedAsk,
     both,
     conversation,
@@ -18,6 +18,9 @@ from tests.metrics.scripted import (
     judge,
     labels,
     make_conversation,
+    relevancy,
+    served,
+    statement,
     states,
 )
 from tests.parity.run_cases import Strategy
@@ -66,7 +69,7 @@ def test_the_model_names_the_judge(model: str | None, judge_ref: str | None) -> 
 
 def test_the_prompts_digest_changes_with_any_text(tmp_path: Path) -> None:
     (tmp_path / "relate.txt").write_text("$which $messages $document", encoding="utf-8")
-    own = build(KEY, {}, prompts_dir=tmp_path)
+    own = build(RELEVANCY, {}, prompts_dir=tmp_path)
     assert own.prompt_digest != relevancy().prompt_digest
 
 

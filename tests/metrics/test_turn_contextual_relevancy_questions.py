@@ -18,17 +18,21 @@ from faithtui.domain.scores import ScoreState
 from faithtui.metrics.base import Question
 from faithtui.metrics.questions import list_documents
 from faithtui.metrics.relevance.window_passages import make_window_views
-from tests.metrics.relevancy import conversations, oracles, relevancy, served, statement
 from tests.metrics.scripted import (
     Json,
     Script,
     ScriptedAsk,
     both,
     conversation,
+    conversations,
     exchange,
     judge,
     labels,
     make_conversation,
+    oracles,
+    relevancy,
+    served,
+    statement,
     states,
 )
 from tests.parity.run_cases import Strategy

@@ -27,27 +27,25 @@ from faithtui.errors import (
 )
 from faithtui.metrics.base import Question, ReplyMismatch
 from faithtui.metrics.relevance.replies import make_statements_reply_shape
-from tests.metrics.relevancy import (
+from tests.metrics.scripted import (
     CLEAR,
     SLOPPY,
-    conversations,
-    oracles,
-    relevancy,
-    served,
-    statement,
-)
-from tests.metrics.scripted import (
     Json,
     Script,
     ScriptedAsk,
     anything,
     both,
     conversation,
+    conversations,
     exchange,
     failing,
     judge,
     labels,
     make_conversation,
+    oracles,
+    relevancy,
+    served,
+    statement,
     states,
 )
 from tests.parity.run_cases import Strategy

@@ -1,14 +1,16 @@
 import asyncio
-from typing import Any
+import json
+from collections.abc import Coroutine, Mapping
+from typing import Any, TypeVar
 
 import pytest
 
 from faithtui.domain.scores import ScoreState
-from faithtui.errors import JudgeError, MissingParameters
-from faithtui.metrics.base import AskOne, JudgeTraits, Question
+from faithtui.errors import JudgeError, JudgeReplyInvalid, MissingParameters
+from faithtui.judges.base import JudgeRequest
+from faithtui.metrics.base import AskOne, JudgeTraits, Question, ReplyMismatch
 from faithtui.metrics.registry import METRICS
 from tests.metrics import without_loop
-from tests.metrics.relevancy import served
 from tests.metrics.scripted import (
     DOWN,
     ScriptedAsk,
@@ -18,8 +20,12 @@ from tests.metrics.scripted import (
     judge,
     make_conversation,
     metric,
+    served,
 )
+from tests.metrics.without_loop import Answer
+from tests.parity.run_cases import OracleJudge
 
+T = TypeVar("T")
 ORACLE = facts(4) | served(4)
 KEYS = [entry.spec.key for entry in METRICS]
 everywhere = pytest.mark.parametrize(
@@ -33,11 +39,39 @@ everywhere = pytest.mark.parametrize(
 )
 
 
+def know(oracle: Mapping[str, Any], asked: list[Question[Any]]) -> Answer:
+    """Answer from facts, and keep the questions."""
+    knowing = OracleJudge(oracle)
+
+    def answer(request: AskOne) -> Any:
+        question = request.question
+        asked.append(question)
+        sent = JudgeRequest(question.step, question.task, question.system, question.prompt, {}, 1)
+        reply = _finish(knowing.send(sent))
+        try:
+            said = reply.text if question.reply.schema is None else json.loads(reply.text)
+            return question.reply.read(said, reply.structured)
+        except ReplyMismatch as error:
+            raise JudgeReplyInvalid(str(error), raw=reply.text) from error
+
+    return answer
+
+
+def _finish(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that waits for nothing."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        outcome: T = end.value
+        return outcome
+    raise AssertionError("it waits for something")
+
+
 @everywhere
 def test_a_metric_needs_no_event_loop(key: str, strategy: str, as_peer: bool) -> None:
     made = metric(key, strategy=strategy, as_peer=as_peer)
     asked: list[Question[Any]] = []
-    found = without_loop.judge(made, make_conversation(4), without_loop.know(ORACLE, asked))
+    found = without_loop.judge(made, make_conversation(4), know(ORACLE, asked))
     live = ScriptedAsk(ORACLE)
     assessments, conclusion = asyncio.run(judge(made, make_conversation(4), live))
     assert (list(found[0]), found[1]) == (assessments, conclusion)
@@ -63,7 +97,7 @@ def test_a_judge_that_never_answers_fails_windows_or_the_conversation(
 
 def test_every_window_pays_for_its_own_questions() -> None:
     asked: list[AskOne] = []
-    answer = without_loop.know(ORACLE, [])
+    answer = know(ORACLE, [])
 
     def note(request: AskOne) -> Any:
         asked.append(request)

@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import pytest
 
 from faithtui.agreement.imported_scores.annotator_figures import (
@@ -5,10 +7,26 @@ from faithtui.agreement.imported_scores.annotator_figures import (
     compute_inter_annotator_agreement,
 )
 from faithtui.agreement.imported_scores.label_scales import make_scale_convention
+from faithtui.agreement.imported_scores.rated_units import RatedUnit
 from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
-from tests.agreement.imported_scores.building import MTRAG, unit, units_of
+
+MTRAG = "mtrag-faithfulness-1-4"
+
 
 LABELS, TWO_WAY = make_scale_convention(MTRAG).views
+
+
+def units_of(rows: Sequence[str], people: str = "abcdefg") -> list[RatedUnit]:
+    """Make a unit of each row, in a group of its own: a label per person, `.` for none."""
+    return [
+        RatedUnit(
+            f"g{place}",
+            {who: label for who, label in zip(people, row, strict=False) if label != "."},
+            {},
+            frozenset(),
+        )
+        for place, row in enumerate(rows)
+    ]
 
 
 def figures(*rows: str) -> AnnotatorFigures:
@@ -64,7 +82,8 @@ def test_intervals_leave_out_whole_groups() -> None:
     rows = ["44", "34", "11", "12", "33", "21", "44", "13"]
     alone = compute_inter_annotator_agreement(units_of(rows), LABELS)
     merged = [
-        unit(each.levels, group=f"g{place // 2}") for place, each in enumerate(units_of(rows))
+        RatedUnit(f"g{place // 2}", each.levels, {}, frozenset())
+        for place, each in enumerate(units_of(rows))
     ]
     paired = compute_inter_annotator_agreement(merged, LABELS)
     assert alone.alpha_nominal.value == pytest.approx(paired.alpha_nominal.value)

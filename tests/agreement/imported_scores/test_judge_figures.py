@@ -8,7 +8,9 @@ from faithtui.agreement.imported_scores.judge_figures import (
 from faithtui.agreement.imported_scores.label_scales import Pooling, make_scale_convention
 from faithtui.agreement.imported_scores.rated_units import RatedUnit
 from faithtui.domain.estimates import Reason
-from tests.agreement.imported_scores.building import MTRAG, unit
+
+MTRAG = "mtrag-faithfulness-1-4"
+
 
 RULE = make_scale_convention(MTRAG)
 
@@ -16,7 +18,12 @@ RULE = make_scale_convention(MTRAG)
 def judged(*rows: tuple[str, float | None]) -> JudgeFigures:
     """Compare scores with the labels of up to three people; a group of its own for each."""
     units = [
-        unit(dict(zip("abc", labels, strict=False)), {} if score is None else {"j": score}, f"g{i}")
+        RatedUnit(
+            f"g{i}",
+            dict(zip("abc", labels, strict=False)),
+            {} if score is None else {"j": score},
+            frozenset(),
+        )
         for i, (labels, score) in enumerate(rows)
     ]
     return compute_judge_figures(units, "j", RULE)

@@ -9,7 +9,10 @@ from faithtui.agreement.imported_scores.label_scales import (
     make_scale_convention,
 )
 from faithtui.agreement.rating_scales import RATING_SCALES, RatingScale, translate_to_verdict
-from tests.agreement.imported_scores.building import FAITHBENCH, MTRAG
+
+MTRAG = "mtrag-faithfulness-1-4"
+FAITHBENCH = "faithbench-response"
+
 
 NAMES = [scale.name for scale in RATING_SCALES]
 

@@ -1,6 +1,27 @@
-from faithtui.agreement.imported_scores.rated_units import UnitKind, group_ratings_by_scale
-from faithtui.domain.conversation import Rating, Span
-from tests.agreement.imported_scores.building import FAITHBENCH, MTRAG, rated
+from collections.abc import Mapping
+
+from faithtui.agreement.imported_scores.rated_units import (
+    ScoredConversation,
+    UnitKind,
+    group_ratings_by_scale,
+)
+from faithtui.domain.conversation import Conversation, Rating, Span, Turn
+
+MTRAG = "mtrag-faithfulness-1-4"
+FAITHBENCH = "faithbench-response"
+
+
+def rated(
+    *ratings: Rating,
+    scores: Mapping[str, Mapping[int, float]] | None = None,
+    assigned: frozenset[str] | None = None,
+    model: str = "m",
+    key: str = "k",
+) -> ScoredConversation:
+    """Make a conversation of two exchanges with these ratings."""
+    turns = (Turn("user", "Q"), Turn("assistant", "A"), Turn("user", "Q"), Turn("assistant", "B"))
+    conversation = Conversation("s", key, turns, f"s/{key}", {"model": model}, ratings)
+    return ScoredConversation(conversation, scores or {}, assigned)
 
 
 def test_labels_of_an_answer_stand_together_with_its_scores() -> None:

@@ -4,7 +4,7 @@ import csv
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faithtui.domain.csv_cells import escape_formula, restore_formula
-from faithtui.domain.exported_conversation import ExportConversation, ExportRun
+from faithtui.domain.exported_conversation import (
+    ExportClaim,
+    ExportConversation,
+    ExportEvidence,
+    ExportLabel,
+    ExportMark,
+    ExportPassage,
+    ExportRun,
+    ExportTurn,
+)
+from faithtui.domain.labels.annotations import Action
 from faithtui.formats.writers.flat_files import format_csv_lines, format_json_lines, write_parquet
 from faithtui.formats.writers.flat_rows import (
     CLAIM_COLUMNS,
@@ -32,10 +42,8 @@ from tests.formats.writers.exported import (
     RUN,
     SPAN,
     TRACE,
-    conversations,
     make_claim,
     make_conversation,
-    texts,
 )
 
 RowMaker = Callable[[ExportRun, ExportConversation], Iterator[Row]]
@@ -45,6 +53,92 @@ TABLES = (
 )
 LISTS = ("passages", "evidence", "labels", "marks")
 JSON_TEXTS = {each.name for each in CLAIM_COLUMNS if each.kind == "json"}
+
+
+texts = st.one_of(
+    st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\x00"), max_size=12),
+    st.sampled_from(['=1+1"', "'=x", "''@a", "-1", "+", "＝1", 'a,"b"\r\n c', "\u2028", "|;\t"]),
+)
+_maybe_text = st.none() | texts
+_times = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
+_numbers = st.floats(0, 1, allow_nan=False)
+_maybe_number = st.none() | _numbers
+_passages = st.builds(ExportPassage, texts, texts, _maybe_text)
+_shown = st.lists(_passages, max_size=2).map(tuple)
+_labels = st.builds(
+    ExportLabel,
+    id=texts,
+    annotator=texts,
+    label=_maybe_text,
+    action=st.none() | st.sampled_from(Action),
+    note=_maybe_text,
+    code=_maybe_text,
+    at=st.none() | _times,
+    seconds=_maybe_number,
+    saw_judge=st.booleans(),
+    judge_verdict=_maybe_text,
+    guideline=_maybe_text,
+    stratum=_maybe_text,
+    probability=_maybe_number,
+    flagged=st.booleans(),
+    unsure=st.booleans(),
+    evidence=st.lists(
+        st.builds(ExportMark, texts, st.integers(0, 9), st.integers(0, 9), texts), max_size=2
+    ).map(tuple),
+    scale=_maybe_text,
+    raw_label=_maybe_text,
+)
+_claims = st.builds(
+    ExportClaim,
+    id=texts,
+    kind=st.sampled_from(["claim", "statement", "answer"]),
+    turn=st.sampled_from([0, 1]),
+    text=texts,
+    span=st.none() | st.tuples(st.integers(0, 9), st.integers(0, 9)),
+    document=_maybe_text,
+    judged=st.booleans(),
+    window=st.none() | st.integers(0, 9),
+    verdict=_maybe_text,
+    word=_maybe_text,
+    reason=_maybe_text,
+    confidence=_maybe_number,
+    judged_at=st.none() | _times,
+    judge_call=_maybe_text,
+    passages=_shown,
+    evidence=st.lists(
+        st.builds(ExportEvidence, texts, st.just("supports"), _maybe_text), max_size=2
+    ).map(tuple),
+    human=_maybe_text,
+    tied=st.booleans(),
+    labels=st.lists(_labels, max_size=2).map(tuple),
+    stratum=_maybe_text,
+    probability=st.none() | st.floats(0.001, 1),
+)
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | texts,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(texts, inner, max_size=2),
+    max_leaves=4,
+)
+conversations = st.builds(
+    ExportConversation,
+    number=st.integers(1, 9),
+    id=texts,
+    source=texts,
+    key=texts,
+    group=texts,
+    metadata=st.dictionaries(texts, _json, max_size=3),
+    turns=st.tuples(
+        st.builds(ExportTurn, st.just("user"), texts, st.none()),
+        st.builds(ExportTurn, st.just("assistant"), texts, _shown),
+    ),
+    claims=st.lists(_claims, max_size=3).map(tuple),
+    windows=st.just(()),
+    state=st.just("done"),
+    score=_maybe_number,
+    corrected=_maybe_number,
+    reason=_maybe_text,
+)
+"""Any conversation of a run, hostile texts included."""
 
 
 def expected(columns: Sequence[FlatColumn], row: Row) -> dict[str, Any]:
