@@ -23,8 +23,8 @@ from sqlalchemy.util import LRUCache
 from faithtui.store.database import Database
 from faithtui.store.file import readers
 from faithtui.store.file.backups import list_database_files
-from tests.empty_store import read_empty_store
-from tests.memory import return_free_memory
+from tests.resources import return_free_memory
+from tests.store.building import read_empty_store
 
 # Without a deadline: a loaded machine is no failure. Derandomised, so that a run says the same
 # twice. `HYPOTHESIS_PROFILE=wide`, of `.ci/wide`, looks further, and `explore` at other examples

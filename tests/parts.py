@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.memory import read_held_mb
+from tests.resources import read_held_mb
 
 ROOT = Path(__file__).parents[1]
 PROCESSES_PER_CORE = 2
@@ -49,7 +49,7 @@ class ProgramImport:
     def pytest_collection_modifyitems(self) -> None:
         """Import every module, and make an empty store."""
         import faithtui
-        from tests.empty_store import read_empty_store
+        from tests.store.building import read_empty_store
 
         for module in pkgutil.walk_packages(faithtui.__path__, "faithtui."):
             if module.name not in NOT_IMPORTED:

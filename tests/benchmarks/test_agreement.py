@@ -30,7 +30,7 @@ from faithtui.domain.labels.annotations import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
 from faithtui.engine.runs.gc_pause import pause_gc
-from tests.agreement.report.building import readings
+from tests.agreement.building import readings
 from tests.benchmarks.measuring import ROOT, best_of, ms, ratio, seconds, table
 
 RULE = ScoringRule(("yes", "idk"), 1.0)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from faithtui.errors import JudgeReplyInvalid
 from faithtui.judges.reply_parser import MAX_BYTES, MAX_NESTING, parse_reply, remove_invalid_unicode
-from tests.effort import times_reading
+from tests.resources import times_reading
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
 values: st.SearchStrategy[Any] = st.recursive(

@@ -1,7 +1,10 @@
 """Small conversations, runs and assessments for the tests of the store."""
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
@@ -9,6 +12,7 @@ from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.labels.label_sets import FAITHFULNESS, INFERENCE, RELEVANCE, SUPPORT, LabelSet
 from faithtui.domain.scores import Score, ScoringRule, score_window
 from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
+from faithtui.store.database import Database
 from faithtui.store.records import ItemState, RunSpec
 from faithtui.store.store import Store
 
@@ -186,3 +190,15 @@ def said(
         item, finish, None if finish is ItemState.DONE else "it failed"
     )
     return run, item
+
+
+@cache
+def read_empty_store() -> bytes:
+    """Make an empty store and read its file.
+
+    Processes that are forked after the first call have the bytes.
+    """
+    with tempfile.TemporaryDirectory(prefix="faithtui_empty_") as folder:
+        path = Path(folder) / "empty.db"
+        Database.open(path, create=True, busy_timeout_s=5.0).close()
+        return path.read_bytes()

@@ -45,7 +45,7 @@ from faithtui.domain.scores import (
     make_score,
     passes_threshold,
 )
-from tests.agreement.documents.building import DATES, HEADER, stored_hostile
+from tests.agreement.building import DATES, HEADER, stored_hostile
 
 RULE = ScoringRule(("yes", "idk"), None, 0.5, labels=("yes", "no", "idk"))
 ANSWER_RULE = ScoringRule(("yes",), None, 0.5, labels=SUPPORT.names)

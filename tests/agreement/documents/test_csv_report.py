@@ -30,7 +30,7 @@ from faithtui.agreement.report.report import PreparedUnits
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.csv_cells import escape_formula
 from faithtui.domain.labels.label_sets import FAITHFULNESS, NOT_A_CLAIM
-from tests.agreement.documents.building import (
+from tests.agreement.building import (
     CLAIMS,
     DATES,
     HEADER,

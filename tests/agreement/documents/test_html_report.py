@@ -22,7 +22,7 @@ from faithtui.agreement.report.headline import describe_judge_as_annotator
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.settings import ReportLevel
 from faithtui.domain.text.visible_text import make_visible
-from tests.agreement.documents.building import (
+from tests.agreement.building import (
     HEADER,
     HOSTILE,
     any_report,

@@ -20,7 +20,7 @@ from faithtui.agreement.report.model import (
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings
 from faithtui.domain.estimates import Estimate, EstimateStatus
 from faithtui.domain.json_values import JsonFields, JsonForm, list_field_names
-from tests.agreement.documents.building import HEADER, rich
+from tests.agreement.building import HEADER, rich
 
 OWN = ReportSettings(
     interval=IntervalMethod.BOOTSTRAP, resamples=100, ordinal=True, level=0.9, blind_only=False

@@ -24,7 +24,7 @@ from faithtui.agreement.report.model import AgreementReport, MarginTest
 from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings
 from faithtui.domain.labels.label_sets import FAITHFULNESS
-from tests.agreement.documents.building import (
+from tests.agreement.building import (
     ANSWERS,
     CLAIMS,
     DATES,
@@ -34,11 +34,11 @@ from tests.agreement.documents.building import (
     any_report,
     check_schema,
     claim,
+    readings,
     report,
     rich,
 )
 from tests.agreement.documents.test_csv_report import beside
-from tests.agreement.report.building import readings
 
 
 @pytest.mark.parametrize("level", [None, ReportLevel.CLAIMS, ReportLevel.ANSWERS])

@@ -17,7 +17,7 @@ from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.domain.ids import ConversationId
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.text.visible_text import make_visible_line
-from tests.agreement.documents.building import (
+from tests.agreement.building import (
     CLAIMS,
     HEADER,
     HOSTILE,
@@ -25,11 +25,11 @@ from tests.agreement.documents.building import (
     any_report,
     claim,
     hostile_pages,
+    readings,
     report,
     rich,
     stored_hostile,
 )
-from tests.agreement.report.building import readings
 
 
 class Cells(HTMLParser):

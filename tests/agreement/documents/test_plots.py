@@ -36,7 +36,7 @@ from faithtui.agreement.report.model import (
     SliceRow,
 )
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus
-from tests.agreement.documents.building import report, rich
+from tests.agreement.building import report, rich
 
 
 def share(value: float, low: float, high: float, n: int = 20) -> Estimate:

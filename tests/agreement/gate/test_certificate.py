@@ -31,7 +31,7 @@ from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels.annotations import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule, make_score
-from tests.agreement.report.building import readings
+from tests.agreement.building import readings
 
 
 def share(value: float, se: float | None, n: int = 100, clusters: int = 20) -> Estimate:

@@ -36,7 +36,7 @@ from faithtui.domain.estimates import (
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
-from tests.agreement.report.building import readings
+from tests.agreement.building import readings
 
 RULE = ScoringRule(passing=("yes", "idk"), when_empty=1.0)
 

@@ -22,7 +22,7 @@ from faithtui.domain.estimates import Reason, make_withheld_estimate
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
-from tests.agreement.report.building import readings
+from tests.agreement.building import readings
 from tests.agreement.report.figures.test_population_pass_rates import POPULATION
 
 RULE = ScoringRule(passing=("yes", "idk"), when_empty=1.0)

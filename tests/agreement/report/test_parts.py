@@ -32,9 +32,8 @@ from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels.annotations import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
-from tests.agreement.documents.building import HEADER
+from tests.agreement.building import HEADER, readings
 from tests.agreement.golden_adapter import evaluate
-from tests.agreement.report.building import readings
 
 RULE = ScoringRule(("yes", "idk"), 1.0, labels=("yes", "no", "idk"))
 GROUPS = 25

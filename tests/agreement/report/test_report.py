@@ -32,7 +32,7 @@ from faithtui.domain.scores import (
     make_score,
     passes_threshold,
 )
-from tests.agreement.report.building import readings
+from tests.agreement.building import readings
 
 GOLDEN = Path(__file__).parents[3] / "fixtures" / "agreement" / "golden.json"
 LIVE = ScoringRule(("yes", "idk"), 1.0)

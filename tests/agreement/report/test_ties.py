@@ -25,7 +25,7 @@ from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels.annotations import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS, SEVERITY
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
-from tests.agreement.report.building import readings
+from tests.agreement.building import readings
 from tests.benchmarks.annotator_conflict import measure_coverage
 from tests.benchmarks.coverage import Setting
 

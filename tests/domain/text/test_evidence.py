@@ -12,7 +12,7 @@ from faithtui.domain.text.evidence import (
     rank_passages,
 )
 from faithtui.domain.text.texts import tokenise_text
-from tests.effort import times_reading
+from tests.resources import times_reading
 
 RETURNS = (
     "The window is 30 days. A return label is free for defective items. For other returns a fee "

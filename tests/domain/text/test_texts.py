@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from faithtui.domain.text.near_spellings import find_near_spellings, group_by_first_letter
 from faithtui.domain.text.texts import collect_stem_weights, tokenise_text
-from tests.effort import times_reading
+from tests.resources import times_reading
 
 
 def words(text: str) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from faithtui.engine.review.reports import agreement_report as agreement_reports
 from faithtui.engine.review.run_overview import compute_run_trust, count_verdicts_and_scores
 from faithtui.store.records import LabelCount
 from faithtui.store.store import Store
-from tests.agreement.report.building import readings
+from tests.agreement.building import readings
 from tests.agreement.report.test_report import LIVE, answer, claim, many
 from tests.store.building import judged, make_conversation
 from tests.tui.building import shop

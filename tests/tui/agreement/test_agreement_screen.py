@@ -48,7 +48,7 @@ from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Line, count_cells_of_pieces
 from faithtui.tui.widgets.scroll_pane import Pane
 from faithtui.tui.widgets.zoomable_panes import Panes
-from tests.agreement.report.building import readings
+from tests.agreement.building import readings
 from tests.agreement.report.test_parts import RULE, claim, said, stratified
 from tests.agreement.report.test_report import answer
 from tests.tui.driving import (

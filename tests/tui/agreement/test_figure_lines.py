@@ -19,7 +19,7 @@ from faithtui.tui.agreement.figure_lines import (
     format_annotator_agreement_lines,
     format_pass_rate_lines,
 )
-from tests.agreement.report.building import readings
+from tests.agreement.building import readings
 from tests.agreement.report.test_ties import claim
 
 RULE = ScoringRule(passing=("yes", "idk"), when_empty=1.0)

@@ -20,7 +20,7 @@ from faithtui.store.store import Store
 from faithtui.tui.agreement.marked_lines import format_evidence_and_recall_lines
 from faithtui.tui.app import FaithApp
 from faithtui.tui.widgets.scroll_pane import Pane
-from tests.agreement.report.building import readings
+from tests.agreement.building import readings
 from tests.agreement.report.test_parts import RULE
 from tests.tui.agreement.test_agreement_screen import agreeing
 from tests.tui.driving import press, screen_text, text_of

@@ -27,7 +27,7 @@ from faithtui.engine.review.reports.agreement_report import (
 from faithtui.errors import ConfigError, ExportError, StoreError
 from faithtui.store.records import ItemState
 from faithtui.store.store import Store
-from tests.agreement.documents.building import check_schema
+from tests.agreement.building import check_schema
 from tests.store.building import (
     SPEC,
     assess,

@@ -1,4 +1,4 @@
-"""Reports to write, small and rich, and what checks the files."""
+"""Labelled units and reports on them, small and rich, and what checks the files."""
 
 import importlib
 import json
@@ -40,9 +40,8 @@ from faithtui.domain.labels.annotations import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.probes.perturbations import ProbeKind
 from faithtui.domain.scores import ScoringRule, make_score, passes_threshold
-from tests.agreement.report.building import readings
 
-FIXTURES = Path(__file__).parents[3] / "fixtures"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 SCHEMA = FIXTURES / "agreement" / "report.schema.json"
 RULE = ScoringRule(("yes",), 1.0)
 WORDS = ("yes", "no", "idk")
@@ -61,6 +60,20 @@ HEADER = ReportHeader(
     generated_at=datetime(2026, 1, 5, 10, 0, tzinfo=UTC),
     tool_version="0.1.0",
 )
+
+
+def readings(
+    claims: Sequence[ClaimUnit] = (),
+    answers: Sequence[AnswerUnit] = (),
+    scores: Sequence[UnitScores] = (),
+    design: LabelDesign | None = None,
+) -> RunUnits:
+    """Put readings together; without a design they are a census or a convenience sample."""
+    if design is None:
+        labelled = [claim for claim in claims if claim.human is not None]
+        kind = DesignKind.CENSUS if len(labelled) == len(claims) else DesignKind.CONVENIENCE
+        design = LabelDesign(kind if labelled else DesignKind.NONE, len(claims))
+    return RunUnits(tuple(claims), tuple(answers), tuple(scores), design)
 
 
 class FixedDates:
