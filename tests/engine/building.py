@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import random
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any, Final
 
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
@@ -15,11 +17,17 @@ from faithtui.domain.judging.tasks import (
     ExtractTruths,
     FindEvidence,
 )
-from faithtui.engine.runs import run_planner
+from faithtui.domain.labels.annotations import Action
+from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import JudgeError
 from faithtui.judges.base import Judge, JudgeReply, JudgeRequest, LocalJudge, Usage
 from faithtui.store.store import Store
+
+_PIECES: Final = (
+    "qu zor ith lep mun dra vex pol ash kri wen tob ulf ner gis hap jol fim rux bod",
+    "ßä жо 漢 ن é 7 42 % _ # :: .. -- \\ / <| |> ",
+)
 
 
 def conversation(key: str, exchanges: int = 2) -> Conversation:
@@ -127,3 +135,106 @@ def failing(error: JudgeError, when: Callable[[JudgeRequest], bool]) -> Counting
             raise error
 
     return CountingJudge(before)
+
+
+def write_nonsense(chance: random.Random, pieces: int | None = None) -> str:
+    """String 2 to 30 pieces of words together, as a model does that knows no word."""
+    letters, others = (text.split() for text in _PIECES)
+    drawn = (
+        chance.choice(letters if chance.random() < 0.8 else others) + chance.choice(["", " "])
+        for _ in range(pieces or chance.randint(2, 30))
+    )
+    return "".join(drawn).strip()
+
+
+def fill_schema(
+    schema: dict[str, Any],
+    chance: random.Random,
+    text: Callable[[random.Random], str] = write_nonsense,
+) -> object:
+    """Fill a JSON schema with whatever fits, as a grammar makes a model do."""
+    if "enum" in schema:
+        return chance.choice(schema["enum"])
+    match schema["type"]:
+        case "object":
+            parts = schema["properties"].items()
+            return {name: fill_schema(each, chance, text) for name, each in parts}
+        case "array":
+            return [fill_schema(schema["items"], chance, text) for _ in range(chance.randint(1, 3))]
+        case "integer":
+            return chance.randint(0, 1)
+        case _:
+            return text(chance)
+
+
+class RandomJudge(LocalJudge):
+    """Answers every question in its form, with nonsense."""
+
+    ref = "offline"
+    takes_images = False
+    context_window: int | None = None
+
+    def __init__(self, seed: int = 1) -> None:
+        from faithtui.judges.registry import make_judge_fingerprint
+
+        self.fingerprint = make_judge_fingerprint("offline")
+        self._chance = random.Random(seed)
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        schema: Any = request.schema
+        if schema is None:
+            return JudgeReply(write_nonsense(self._chance, 5), usage=Usage(7, 3))
+        reply = json.dumps(fill_schema(schema, self._chance, self.text_for(request)))
+        return JudgeReply(reply, usage=Usage(7, 3), structured=True)
+
+    def text_for(self, request: JudgeRequest) -> Callable[[random.Random], str]:
+        """Give what writes the texts of a reply."""
+        return write_nonsense
+
+    async def aclose(self) -> None:
+        pass
+
+
+class CopyingJudge(RandomJudge):
+    """Answers every question in its form, with lines of the question and the example of a reply."""
+
+    def text_for(self, request: JudgeRequest) -> Callable[[random.Random], str]:
+        instructions = request.prompt.partition("\n\n")[0].splitlines()
+        return lambda chance: chance.choice([*instructions, "..."])
+
+
+def make_finished_run(store: Store, **order: object) -> RunId:
+    """Make a run from beginning to end."""
+    run = planned(store, **order)
+    asyncio.run(runner.execute_run(store, run, lambda event: None))
+    return run
+
+
+def label_claims(
+    store: Store,
+    run: RunId,
+    verdict: Callable[[str], str | None],
+    *,
+    reviewers: Sequence[str] = ("ann",),
+    saw_judge: bool = False,
+    **columns: str,
+) -> None:
+    """Let people say something of every claim of a run; None: they say nothing."""
+    for item in store.runs.list_item_ids(run):
+        for claim in store.runs.read_conversation_for_review(item, "").claims:
+            word = verdict(claim.text)
+            if word is None:
+                continue
+            judge = claim.first_window_verdict.label
+            shown = Action.AGREED if word == judge else Action.OVERRIDDEN
+            for reviewer in reviewers:
+                store.reviews.append_label_event(
+                    claim.id,
+                    reviewer,
+                    shown if saw_judge else Action.BLIND,
+                    word,
+                    run=run,
+                    judge_verdict=judge,
+                    saw_judge=saw_judge,
+                    **columns,  # type: ignore[arg-type]  # notes and codes
+                )

@@ -1,5 +1,6 @@
 """Corrections go back to the judge: split, export, run with examples, compare, open the test."""
 
+import asyncio
 import json
 import shutil
 import sqlite3
@@ -9,24 +10,88 @@ from typing import Any
 import pytest
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
+from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import RunId
+from faithtui.domain.judging.tasks import FindEvidence
 from faithtui.domain.splits import SPLITS, Split, SplitRule
 from faithtui.engine.review.examples import ExampleRequest, collect_examples
 from faithtui.engine.review.samples.splits import save_store_split
+from faithtui.engine.runs import runner
 from faithtui.formats.examples import example_lines
+from faithtui.judges.base import JudgeReply, JudgeRequest
+from faithtui.judges.reply_recorder import hash_system_and_prompt
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
-from tests.engine.building import conversation, store_with
-from tests.engine.learning_judge import (
-    CONVERSATIONS,
-    is_right,
-    judged,
-    label,
-    make_conversations,
-    recorded,
+from tests.engine.building import (
+    CountingJudge,
+    conversation,
+    label_claims,
+    make_finished_run,
+    opened,
+    planned,
+    store_with,
 )
 
 RULE = SplitRule(0, 60, 20, 20)
+CONVERSATIONS = 24
+
+
+def make_conversations() -> list[Conversation]:
+    """Conversations of one answer each; every second one is wrong by what people say."""
+    return [conversation(f"t{number}", 1) for number in range(CONVERSATIONS)]
+
+
+def is_right(claim: str) -> bool:
+    """Whether people support a claim: that of an even conversation."""
+    return int(claim.split("Parcel t")[1].split("-")[0]) % 2 == 0
+
+
+def decide(claim: str) -> str:
+    """Say what people say of a claim."""
+    return "yes" if is_right(claim) else "no"
+
+
+class Learner(CountingJudge):
+    """Supports everything, until it is shown examples: then it decides as people do.
+
+    Keeps what it was asked and said in the form of a file for `replay:`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    async def send(self, request: JudgeRequest) -> JudgeReply:
+        reply = await super().send(request)
+        if isinstance(request.task, FindEvidence) and "How people decided" in request.prompt:
+            said = json.loads(reply.text)
+            claims = [claim for group in request.task.groups for claim in group.claims]
+            for key, claim in zip(said, claims, strict=True):
+                if not is_right(claim):
+                    named = [each for truths in said[key]["sufficient"] for each in truths]
+                    said[key] |= {"verdict": "no", "sufficient": [], "contradicts": named}
+            reply = JudgeReply(json.dumps(said), structured=True)
+        digest = hash_system_and_prompt(request.system, request.prompt)
+        self.lines.append(json.dumps({"prompt_sha256": digest, "reply": reply.text}))
+        return reply
+
+
+def recorded(store: Path, file: Path, **order: object) -> Path:
+    """Record what the judge would say to a run, in a copy of the store.
+
+    Args:
+        store: A store with conversations.
+        file: Where to write; afterwards `replay:FILE` is that judge.
+        order: Fields of the run's order.
+    """
+    copy = Path(shutil.copy(store, file.with_suffix(".copy")))
+    file.write_text("", encoding="utf-8")
+    with Store.open(copy) as opened_store:
+        run = planned(opened_store, judge=f"replay:{file}", **order)
+        judge = Learner()
+        asyncio.run(runner.execute_run(opened_store, run, lambda event: None, judge=opened(judge)))
+    file.write_text("\n".join(judge.lines), encoding="utf-8")
+    return file
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +107,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store_with(path, make_conversations()).close()
     plain = recorded(path, folder / "plain.jsonl")
     with Store.open(path) as store:
-        label(store, judged(store, judge=f"replay:{plain}"), note="Weighed it.", code="verdict")
+        label_claims(
+            store,
+            make_finished_run(store, judge=f"replay:{plain}"),
+            decide,
+            note="Weighed it.",
+            code="verdict",
+        )
     with Store.open(Path(shutil.copy(path, folder / "taught.db"))) as store:
         save_store_split(store, "ann")
         found = collect_examples(store, RunId(1), ExampleRequest(split=Split.TRAIN))
@@ -50,7 +121,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         train.write_text("".join(example_lines(found.examples)), encoding="utf-8")
     taught = recorded(folder / "taught.db", folder / "taught.jsonl", examples=train)
     with Store.open(folder / "taught.db") as store:
-        judged(store, judge=f"replay:{taught}", examples=train)
+        make_finished_run(store, judge=f"replay:{taught}", examples=train)
     return folder
 
 
@@ -212,9 +283,21 @@ def test_which_examples_are_exported_can_be_chosen(cli: Cli, project: Path) -> N
 @pytest.mark.thorough
 def test_words_of_several_people_are_put_together(cli: Cli, project: Path) -> None:
     with Store.open(project) as store:
-        label(store, RunId(1), reviewers=("bo", "cy"), saw_judge=True, note="Seen.", code="truth")
-        label(store, RunId(1), lambda claim: "yes", reviewers=("di",), note="No, it is right.")
-        label(store, RunId(1), lambda claim: None if is_right(claim) else "x", reviewers=("eve",))
+        label_claims(
+            store,
+            RunId(1),
+            decide,
+            reviewers=("bo", "cy"),
+            saw_judge=True,
+            note="Seen.",
+            code="truth",
+        )
+        label_claims(
+            store, RunId(1), lambda claim: "yes", reviewers=("di",), note="No, it is right."
+        )
+        label_claims(
+            store, RunId(1), lambda claim: None if is_right(claim) else "x", reviewers=("eve",)
+        )
     found = [
         json.loads(line) for line in cli("export", "examples", "--store", project).out.splitlines()
     ]
@@ -266,7 +349,7 @@ def test_reviewed_answers_are_exported_for_ragas(cli: Cli, project: Path, tmp_pa
 
 def test_answers_that_are_reviewed_in_part_are_left_out_for_ragas(cli: Cli, judged: Path) -> None:
     with Store.open(judged) as store:
-        label(store, RunId(1), lambda claim: None if "a-1" in claim else "x")
+        label_claims(store, RunId(1), lambda claim: None if "a-1" in claim else "x")
         first, _ = store.runs.list_item_ids(RunId(1))
         claim, _ = store.runs.read_conversation_for_review(first, "").claims
         assert "a-0" in claim.text
@@ -385,20 +468,24 @@ def test_what_a_judge_was_shown_is_not_what_it_is_compared_on(cli: Cli, taught: 
 
 def test_claims_without_a_word_are_left_out_and_counted(cli: Cli, taught: Path) -> None:
     with Store.open(taught) as store:
-        label(store, RunId(1), lambda claim: "x" if "t0-" in claim else None, reviewers=("ann",))
+        label_claims(
+            store, RunId(1), lambda claim: "x" if "t0-" in claim else None, reviewers=("ann",)
+        )
         for _ in range(2):
             store.reviews.undo("ann")
     found = cli("compare", "1", "2", "--store", taught)
     assert "left out: 1 claim without a human label that counts" in found.out
     with Store.open(taught) as store:
-        label(store, RunId(1), lambda claim: "x" if "t2-" in claim else None, saw_judge=True)
+        label_claims(store, RunId(1), lambda claim: "x" if "t2-" in claim else None, saw_judge=True)
     found = cli("compare", "1", "2", "--store", taught)
     assert "left out: 1 claim labelled x, not a fair claim" in found.out
 
 
 def test_labels_given_with_a_judge_in_view_are_told(cli: Cli, taught: Path) -> None:
     with Store.open(taught) as store:
-        label(store, RunId(1), lambda claim: "yes" if "t0-" in claim else None, saw_judge=True)
+        label_claims(
+            store, RunId(1), lambda claim: "yes" if "t0-" in claim else None, saw_judge=True
+        )
     found = cli("compare", "1", "2", "--store", taught)
     assert "labelled with a judge's verdict shown, which favours that judge: " in found.out
 
@@ -480,7 +567,7 @@ def test_an_export_with_nothing_to_write_says_why(cli: Cli, project: Path, tmp_p
         assert unlabelled.code == 0
         assert "no claim of run 1 has a human label that counts here" in unlabelled.err
     with Store.open(plain) as store:
-        label(store, RunId(1), lambda claim: "yes")
+        label_claims(store, RunId(1), lambda claim: "yes")
         agreeing = {each.judge for each in store.labelled_units.read_claim_units(RunId(1))}
     assert agreeing == {"yes"}
     found = cli("export", "examples", "--store", plain)

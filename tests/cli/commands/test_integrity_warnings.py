@@ -14,7 +14,7 @@ from tests.engine.building import conversation, store_with
 
 MODULE = """
 import random
-from tests.engine.random_judge import filled
+from tests.engine.building import fill_schema
 
 class Babble:
     fingerprint = "babble 1"
@@ -24,7 +24,7 @@ class Babble:
 
     async def answer(self, question):
         import json
-        return json.dumps(filled(question.schema, self.chance))
+        return json.dumps(fill_schema(question.schema, self.chance))
 """
 SUSPECT = "claims are not in the answer"
 

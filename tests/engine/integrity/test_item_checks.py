@@ -29,8 +29,15 @@ from faithtui.engine.runs.run_execution import rebuild_and_check_metric
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
-from tests.engine.building import CountingJudge, conversation, opened, planned, store_with
-from tests.engine.random_judge import CopyingJudge, RandomJudge
+from tests.engine.building import (
+    CopyingJudge,
+    CountingJudge,
+    RandomJudge,
+    conversation,
+    opened,
+    planned,
+    store_with,
+)
 
 METRICS = (
     "turn-faithfulness",

@@ -19,8 +19,7 @@ from faithtui.errors import (
 from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from faithtui.metrics.registry import METRICS, build
-from tests.engine.building import CountingJudge, conversation
-from tests.engine.random_judge import RandomJudge
+from tests.engine.building import CountingJudge, RandomJudge, conversation
 
 CONVERSATION = Conversation.of(
     Turn("user", "When does it leave?"),

@@ -27,8 +27,7 @@ from faithtui.metrics.registry import METRICS, MetricEntry, build
 from faithtui.output_files import write_text
 from faithtui.store.schema.storable_text import replace_unstorable_characters
 from faithtui.store.store import Store
-from tests.engine.building import store_with
-from tests.engine.learning_judge import judged, label
+from tests.engine.building import label_claims, make_finished_run, store_with
 
 each_metric = pytest.mark.parametrize("entry", METRICS, ids=lambda entry: str(entry.spec.key))
 HOSTILE = Path(__file__).parents[3] / "fixtures" / "hostile" / "strings.json"
@@ -65,8 +64,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def examples(store: Store, entry: MetricEntry) -> tuple[RunId, tuple[Example, ...]]:
     """Judge with the embedded judge, and let somebody call everything bad."""
-    run = judged(store, metric=entry.spec.key)
-    label(store, run, lambda text: entry.spec.labels.names[1])
+    run = make_finished_run(store, metric=entry.spec.key)
+    label_claims(store, run, lambda text: entry.spec.labels.names[1])
     return run, collect_examples(store, run, ALL).examples
 
 
@@ -106,8 +105,8 @@ def test_a_whole_answer_is_its_own_text(store: Store) -> None:
 
 def test_the_words_of_another_metric_are_translated(store: Store) -> None:
     facts, inferred = METRICS[0], next(each for each in METRICS if each.spec.labels.names[0] == "1")
-    run = judged(store, metric=inferred.spec.key)
-    label(store, run, lambda text: "idk", note="Not there.")
+    run = make_finished_run(store, metric=inferred.spec.key)
+    label_claims(store, run, lambda text: "idk", note="Not there.")
     found = collect_examples(store, run, ALL).examples
     assert {(each.verdict, each.note) for each in found} == {("0", "Not there.")}
     with pytest.raises(ConfigError, match="`0` means nothing to turn-faithfulness"):
@@ -115,8 +114,8 @@ def test_the_words_of_another_metric_are_translated(store: Store) -> None:
 
 
 def test_replies_to_one_message_are_one_answer_for_ragas(store: Store) -> None:
-    run = judged(store)
-    label(store, run, lambda text: "no", code="verdict")
+    run = make_finished_run(store)
+    label_claims(store, run, lambda text: "no", code="verdict")
     found = collect_fully_reviewed_answers(store, run)
     assert (found.unfinished, found.unfair) == (0, 0)
     first, second = found.answers
@@ -127,23 +126,23 @@ def test_replies_to_one_message_are_one_answer_for_ragas(store: Store) -> None:
 
 
 def test_what_annotators_are_evenly_split_on_is_no_example(store: Store) -> None:
-    run = judged(store)
-    label(store, run, lambda text: "yes" if "cost" in text else "no")
-    label(store, run, lambda text: "no", reviewers=("bo",))
+    run = make_finished_run(store)
+    label_claims(store, run, lambda text: "yes" if "cost" in text else "no")
+    label_claims(store, run, lambda text: "no", reviewers=("bo",))
     found = collect_examples(store, run, ALL).examples
     assert found
     assert not any("cost" in each.claim for each in found)
     corrections = collect_examples(store, run, ExampleRequest()).examples
     assert {each.claim for each in corrections} <= {each.claim for each in found}
     assert collect_fully_reviewed_answers(store, run).unfinished == 1
-    label(store, run, lambda text: "yes" if "cost" in text else None, reviewers=("cy",))
+    label_claims(store, run, lambda text: "yes" if "cost" in text else None, reviewers=("cy",))
     settled = collect_examples(store, run, ALL).examples
     assert {each.verdict for each in settled if "cost" in each.claim} == {"yes"}
 
 
 def test_an_answer_that_is_reviewed_in_part_is_counted_and_left_out(store: Store) -> None:
-    run = judged(store)
-    label(store, run, lambda text: "yes" if "cost" in text else None)
+    run = make_finished_run(store)
+    label_claims(store, run, lambda text: "yes" if "cost" in text else None)
     found = collect_fully_reviewed_answers(store, run)
     assert (found.answers, found.unfinished, found.unfair) == ((), 1, 0)
 
@@ -151,16 +150,16 @@ def test_an_answer_that_is_reviewed_in_part_is_counted_and_left_out(store: Store
 def test_a_run_that_is_not_there_is_told(store: Store) -> None:
     with pytest.raises(StoreError, match="no run 9"):
         collect_examples(store, RunId(9), ALL)
-    assert collect_examples(store, judged(store), ALL).examples == ()
+    assert collect_examples(store, make_finished_run(store), ALL).examples == ()
 
 
 def test_what_people_wrote_is_text_all_the_way(store: Store, tmp_path: Path) -> None:
-    run = judged(store)
+    run = make_finished_run(store)
     path = tmp_path / "examples.jsonl"
     for each in json.loads(HOSTILE.read_text(encoding="utf-8"))["strings"]:
         text = each["repeat"] * each["times"] if each["text"] is None else each["text"]
         text = text[: NOTE.most]
-        label(store, run, lambda claim: "no" if "cost" in claim else None, note=text)
+        label_claims(store, run, lambda claim: "no" if "cost" in claim else None, note=text)
         (one,) = collect_examples(store, run, ALL).examples
         assert one.note == (replace_unstorable_characters(text) or None), each["id"]
         write_text(path, example_lines([one]), force=True)
@@ -176,8 +175,8 @@ def test_answers_for_ragas_come_back_with_the_options_and_words_of_their_run(
     store: Store, tmp_path: Path
 ) -> None:
     """A judge says idk, which ragas cannot, and the run counts it as unfaithful."""
-    run = judged(store, options={"penalize_ambiguous_claims": True, "window_size": 1})
-    label(store, run, lambda text: "yes")
+    run = make_finished_run(store, options={"penalize_ambiguous_claims": True, "window_size": 1})
+    label_claims(store, run, lambda text: "yes")
     answers = collect_fully_reviewed_answers(store, run).answers
     path = tmp_path / "annotations.json"
     path.write_text(format_annotations_json(answers), encoding="utf-8")

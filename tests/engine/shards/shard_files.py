@@ -2,22 +2,17 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
 from faithtui.domain.conversation import Conversation
-from faithtui.engine.shards.measure_settings import MeasureSettings
 from faithtui.engine.shards.results_schema import TABLES
-from faithtui.engine.shards.shard_source import Shard, list_shards
 from faithtui.formats.writers.conversations import conversation_to_json
 from tests.engine.building import conversation
 
 CONVERSATIONS = [conversation(key, 2) for key in "abcde"]
-
-SETTINGS = MeasureSettings(concurrency=3)
 
 
 def write_lines(path: Path, chats: Sequence[Conversation | str] = CONVERSATIONS) -> Path:
@@ -29,12 +24,6 @@ def write_lines(path: Path, chats: Sequence[Conversation | str] = CONVERSATIONS)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
-
-
-def write_shard(folder: Path, chats: Sequence[Conversation | str] = CONVERSATIONS) -> Shard:
-    """Write conversations into a file and give it as a shard."""
-    (shard,) = list_shards(write_lines(folder / "parcels.jsonl", chats))
-    return shard
 
 
 def read_rows(results: Path, table: str) -> list[dict[str, Any]]:
@@ -57,9 +46,3 @@ def read_tables(results: Path) -> dict[str, list[dict[str, Any]]]:
         ]
         found[table] = sorted(rows, key=lambda row: row["key"]) if table == "replies" else rows
     return found
-
-
-def change(settings: MeasureSettings, **changes: Any) -> MeasureSettings:
-    """Change some settings."""
-    fields = {name: getattr(settings, name) for name in asdict(settings)}
-    return MeasureSettings(**{**fields, **changes})

@@ -8,7 +8,7 @@ import shutil
 import stat
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -28,6 +28,7 @@ from faithtui.engine.shards.call_limits import LocalCallLimits
 from faithtui.engine.shards.journal import ShardJournal
 from faithtui.engine.shards.journal_file import ShardTaken
 from faithtui.engine.shards.judgement_json import judgement_from_json_text
+from faithtui.engine.shards.measure_settings import MeasureSettings
 from faithtui.engine.shards.results_schema import TABLES, get_table_file, list_finished_shards
 from faithtui.engine.shards.shard_source import Shard, list_shards
 from faithtui.engine.shards.shard_worker import ShardOutcome, measure_shard_async
@@ -42,19 +43,24 @@ from faithtui.output_files import move_into_place
 from tests.engine.building import CountingJudge, conversation, failing
 from tests.engine.shards.shard_files import (
     CONVERSATIONS,
-    SETTINGS,
-    change,
     read_rows,
     read_tables,
     write_lines,
-    write_shard,
 )
+
+SETTINGS = MeasureSettings(concurrency=3)
+
+
+def write_shard(folder: Path, chats: Sequence[Conversation | str] = CONVERSATIONS) -> Shard:
+    """Write conversations into a file and give it as a shard."""
+    (shard,) = list_shards(write_lines(folder / "parcels.jsonl", chats))
+    return shard
 
 
 async def measure_into(
-    results: Path, shard: Shard, judge: CountingJudge, **changes: object
+    results: Path, shard: Shard, judge: CountingJudge, **changes: Any
 ) -> ShardOutcome:
-    return await measure_shard_async(change(SETTINGS, **changes), shard, results, judge=judge)
+    return await measure_shard_async(replace(SETTINGS, **changes), shard, results, judge=judge)
 
 
 async def test_the_rows_say_what_measure_says(tmp_path: Path) -> None:
@@ -357,7 +363,7 @@ async def test_a_judge_that_restarts_as_a_shard_begins_is_waited_for(
     async def measure(name: str) -> ShardOutcome:
         tries.clear()
         return await measure_shard_async(
-            change(SETTINGS, concurrency=1),
+            replace(SETTINGS, concurrency=1),
             write_shard(tmp_path / name),
             tmp_path / name / "results",
             call_limits=call_limits,
@@ -604,7 +610,7 @@ async def test_a_worker_holds_nothing_more_after_more_conversations(
             gc.collect()
             held[outcome.conversations] = len(gc.get_objects())
 
-    settings = change(SETTINGS, options={"include_reason": False})
+    settings = replace(SETTINGS, options={"include_reason": False})
     await measure_shard_async(settings, shard, tmp_path / "r", on_progress=count_objects)
     # Of what is finished there are numbers in arrays alone: not one object a conversation.
     assert held[600] - held[200] < 400

@@ -31,8 +31,7 @@ from faithtui.store.records import RunRow, RunSettings
 from faithtui.store.runs.startup_list import read_startup_runs
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
-from tests.engine.building import conversation, store_with
-from tests.engine.learning_judge import judged
+from tests.engine.building import conversation, make_finished_run, store_with
 from tests.store.runs.test_run_designs import sampled
 
 JUDGE = "openai:gpt-6-luna"
@@ -130,7 +129,7 @@ def words_for(name: str, folder: Path) -> list[str]:
         return [option, str(Path(registry.__file__).parent / "prompts")]
     if name == "claim_set":
         with Store.open(folder / "chats.db") as store:
-            run = judged(store)
+            run = make_finished_run(store)
             row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 1, 3))
             store.claim_sets.make_version_if_changed("shop", row.id, "ann")
     if name == "examples":
