@@ -26,8 +26,7 @@ from typing import Any, TextIO
 
 from tests.judges.answering import Asked, read_question
 from tests.judges.fake_batches import CUT, FakeBatches
-from tests.judges.fault_replies import UNKNOWN_FORM, Said, error_body, written
-from tests.judges.fault_wire import send, write
+from tests.judges.fault_replies import UNKNOWN_FORM, Said, error_body, send, write, written
 from tests.judges.faults import Fault, fault_named
 
 Json = Any
@@ -91,8 +90,6 @@ class Entry:
     """One line of the ledger."""
 
     n: int
-    at: float
-    """Seconds since the server started."""
     question: str
     """Digest of the question; the same for repairs and for every way of asking."""
     attempt: int
@@ -140,7 +137,6 @@ class FaultServer:
         self._used: Counter[int] = Counter()
         self._requests = 0
         self._billed = 0
-        self._started = clock()
         self._recent: deque[float] = deque()
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -197,12 +193,39 @@ class FaultServer:
         with self._written:
             return self._written.wait_for(lambda: self.in_flight == 0, PATIENCE_S)
 
-    def _enter(self, entry: Entry, answered: int = 0) -> None:
+    def _enter(
+        self,
+        number: int,
+        asked: Asked,
+        attempt: int,
+        answer: Said,
+        *,
+        delivered: bool = True,
+        in_flight: int = 0,
+        authorization: str | None = None,
+    ) -> None:
+        """Enter a request into the ledger; one of a batch is never in flight and has no key."""
+        entry = Entry(
+            n=number,
+            question=asked.digest,
+            attempt=attempt,
+            kind=answer.kind,
+            status=answer.status,
+            billed=answer.billed,
+            delivered=delivered,
+            output_format=asked.output_format,
+            is_repair=asked.is_repair,
+            max_tokens=asked.max_tokens,
+            in_flight=in_flight,
+            key=""
+            if authorization is None
+            else hashlib.sha256(authorization.encode()).hexdigest()[:12],
+        )
         if self._ledger is not None:
             self._ledger.write(json.dumps(asdict(entry)) + "\n")
         with self._written:
             self.entries.append(entry)
-            self.in_flight -= answered  # after its line, for whoever waits for both
+            self.in_flight -= in_flight > 0  # after its line, for whoever waits for both
             self._written.notify_all()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -267,22 +290,15 @@ class FaultServer:
             delivered = await send(reader, writer, answer, self.config.headers)
             return delivered and answer.kind != "not_json"
         finally:
-            entry = Entry(
-                n=number,
-                at=round(self._clock() - self._started, 4),
-                question=asked.digest,
-                attempt=attempt,
-                kind=answer.kind,
-                status=answer.status,
-                billed=answer.billed,
+            self._enter(
+                number,
+                asked,
+                attempt,
+                answer,
                 delivered=delivered,
-                output_format=asked.output_format,
-                is_repair=asked.is_repair,
-                max_tokens=asked.max_tokens,
                 in_flight=in_flight,
-                key=hashlib.sha256(authorization.encode()).hexdigest()[:12],
+                authorization=authorization,
             )
-            self._enter(entry, answered=1)
 
     def _is_held(self, number: int) -> bool:
         return self.config.holds_after is not None and number > self.config.holds_after
@@ -368,23 +384,7 @@ class FaultServer:
             said = self._refused(kind, fault, "")
         else:
             said = written(asked, fault, kind)
-        self._enter(
-            Entry(
-                n=self._requests,
-                at=round(self._clock() - self._started, 4),
-                question=asked.digest,
-                attempt=attempt,
-                kind=said.kind,
-                status=said.status,
-                billed=said.billed,
-                delivered=True,
-                output_format=asked.output_format,
-                is_repair=asked.is_repair,
-                max_tokens=asked.max_tokens,
-                in_flight=0,
-                key="",
-            )
-        )
+        self._enter(self._requests, asked, attempt, said)
         try:
             return said.status, json.loads(said.payload)
         except ValueError:  # an answer that is no JSON lies in a file of results as a text

@@ -69,23 +69,11 @@ def _wrong_schema(reply: Json) -> Json:
     return {"unexpected": list(reply)}
 
 
-def _with_each_verdict(change: Callable[[Json], Json]) -> Callable[[Json], Json]:
+def _with_each(field: str, change: Callable[[Json], Json]) -> Callable[[Json], Json]:
     def changed(reply: Json) -> Json:
         if isinstance(reply, dict):
             return {
-                name: change(each) if name == "verdict" else changed(each)
-                for name, each in reply.items()
-            }
-        return [changed(each) for each in reply] if isinstance(reply, list) else reply
-
-    return changed
-
-
-def _with_reasons(change: Callable[[str], str]) -> Callable[[Json], Json]:
-    def changed(reply: Json) -> Json:
-        if isinstance(reply, dict):
-            return {
-                name: change(each) if name == "reason" else changed(each)
+                name: change(each) if name == field else changed(each)
                 for name, each in reply.items()
             }
         return [changed(each) for each in reply] if isinstance(reply, list) else reply
@@ -123,18 +111,20 @@ def _holds_verdicts(reply: Json) -> bool:
 OBJECTS: Mapping[str, Callable[[Json], Json]] = MappingProxyType(
     {
         "wrong_schema": _wrong_schema,
-        "wrong_enum": _with_each_verdict(lambda word: "perhaps"),
-        "upper_enum": _with_each_verdict(lambda word: f" {str(word).upper()} "),
+        "wrong_enum": _with_each("verdict", lambda word: "perhaps"),
+        "upper_enum": _with_each("verdict", lambda word: f" {str(word).upper()} "),
         "missing_verdict": _missing_verdict,
         "extra_verdict": _extra_verdict,
         "empty_list": _empty_list,
         "empty_object": lambda reply: {},
         "bad_index": _bad_index,
         "reorder": lambda reply: dict(reversed(reply.items())),
-        "surrogates": _with_reasons(lambda text: f"\ud83d{text}\udc00"),
-        "nul": _with_reasons(lambda text: f"\0{text}\0"),
-        "bidi": _with_reasons(lambda text: f"\u202e{text}\u2066\x1b[31m"),
-        "fake_quote": _with_reasons(lambda text: f'{text} As it says: "The moon is a lamp."'),
+        "surrogates": _with_each("reason", lambda text: f"\ud83d{text}\udc00"),
+        "nul": _with_each("reason", lambda text: f"\0{text}\0"),
+        "bidi": _with_each("reason", lambda text: f"\u202e{text}\u2066\x1b[31m"),
+        "fake_quote": _with_each(
+            "reason", lambda text: f'{text} As it says: "The moon is a lamp."'
+        ),
     }
 )
 """What changes the reply's object. Where there is nothing to change, nothing goes wrong."""
@@ -208,16 +198,14 @@ FAULTS: Mapping[str, tuple[Fault, ...]] = MappingProxyType(
 LASTING = frozenset({"F03", "F04", "F05", "F18"})
 """Rows that end a run or lose a question by design, however often it is asked."""
 
-CHANGES_MEANING = frozenset({"empty_list"})
-"""Kinds that make another answer of it, which nobody can tell from a true one."""
-
 PASSING = tuple(
     fault
     for row, faults in FAULTS.items()
     for fault in faults
-    if row not in LASTING and fault.kind not in CHANGES_MEANING and fault.kind != "huge"
+    if row not in LASTING and fault.kind not in ("empty_list", "huge")
 )
-"""Everything that a run must come through with the scores it would have had."""
+"""Everything that a run must come through with the scores it would have had. An empty list makes
+another answer, which nobody can tell from a true one."""
 
 
 def changed_object(fault: Fault | None, reply: Json) -> Json:
