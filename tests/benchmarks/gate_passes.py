@@ -40,8 +40,7 @@ from faithtui.store.records import ItemCheckResult, ItemState, RunState
 from faithtui.store.store import Store
 from tests.benchmarks import coverage
 from tests.benchmarks.coverage import LABELS, RULE, Population, Setting
-from tests.engine.finished_run import JUDGED
-from tests.store.building import assess, import_conversations, make_conversation, windows_of
+from tests.store.building import JUDGED, assess, import_conversations, make_conversation, windows_of
 
 HAIR = 1e-9
 WAYS = ("honest", "skips", "copies", "careless")

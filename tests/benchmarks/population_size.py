@@ -17,7 +17,7 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as pq
 
-from tests.engine.results_folder import MadeConversation, write_results
+from tests.engine.population.results import MadeConversation, write_results
 
 OF_EACH = 5
 OF_SHARD = 100_000

@@ -7,7 +7,7 @@ import pytest
 
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
-from tests.engine.finished_run import label, run_over
+from tests.store.building import label, run_over
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,7 @@ from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli, Result
 from tests.cli.test_hostile import ALL, attacked, forbidden
-from tests.engine.finished_run import JUDGED, label, run_over
-from tests.store.building import FACTS
+from tests.store.building import FACTS, JUDGED, label, run_over
 
 PASSING = ("--min-kappa", "0.3", "--min-recall-no", "0.5", "--min-score", "0.3")
 

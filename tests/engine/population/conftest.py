@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.store.store import Store
-from tests.engine.results_folder import make_population, write_results
+from tests.engine.population.results import make_population, write_results
 
 
 @pytest.fixture(scope="session")

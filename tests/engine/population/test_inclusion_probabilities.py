@@ -19,7 +19,7 @@ from faithtui.engine.population.sample_sizes import (
     StratumFacts,
     choose_total_sizes_by_stratum,
 )
-from tests.engine.results_folder import make_population, write_results
+from tests.engine.population.results import make_population, write_results
 
 FAR = 3.9
 """Standard deviations that chance leaves once in ten thousand."""

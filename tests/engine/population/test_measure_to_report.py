@@ -7,7 +7,7 @@ from faithtui import draw_sample, measure_shards
 from faithtui.domain.ids import RunId
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement
 from faithtui.store.store import Store
-from tests.engine.population.labelling import label_drawn
+from tests.engine.population.results import label_drawn
 
 
 def write_logs(folder: Path, count: int) -> None:

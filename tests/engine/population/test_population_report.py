@@ -38,8 +38,7 @@ from faithtui.store.records import ItemState
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
 from tests.agreement.building import check_schema
-from tests.engine.population.labelling import label_drawn
-from tests.engine.results_folder import make_population, write_results
+from tests.engine.population.results import label_drawn, make_population, write_results
 
 BY_LANGUAGE = ("verdict", "language")
 

@@ -22,12 +22,14 @@ from faithtui.errors import ConfigError, InputError, StoreError
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
-from tests.engine.population.labelling import label_drawn, list_drawn, read_drawn
-from tests.engine.results_folder import (
+from tests.engine.population.results import (
     METRIC,
     MadeConversation,
+    label_drawn,
+    list_drawn,
     make_conversation,
     make_population,
+    read_drawn,
     write_results,
 )
 

@@ -11,7 +11,7 @@ from faithtui.agreement.documents.markdown_report import escape_markdown
 from faithtui.cli.commands.sample.sample import _split_names_at_commas
 from tests.cli.conftest import Cli
 from tests.engine.building import conversation
-from tests.engine.results_folder import make_population, write_results
+from tests.engine.population.results import make_population, write_results
 from tests.engine.shards.shard_files import write_lines
 
 

@@ -47,12 +47,18 @@ from faithtui.store.deletion_records import DeletionKind
 from faithtui.store.records import ItemCheckResult, ItemState, RunSpec, RunState
 from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum
 from faithtui.store.store import Store
-from tests.engine.finished_run import CLAIMS, CONVERSATIONS, JUDGED, Calendar, fair, label, run_over
 from tests.store.building import (
+    CLAIMS,
+    CONVERSATIONS,
+    JUDGED,
+    Calendar,
     assess,
+    fair,
     import_conversations,
     imported,
+    label,
     make_conversation,
+    run_over,
     windows_of,
 )
 

@@ -1,8 +1,8 @@
-"""Results folders for tests, as `faithtui measure` writes them, of conversations made up here."""
+"""Results folders as `faithtui measure` writes them, and labels of what is drawn from them."""
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from faithtui.agreement.labelled_units import ClaimUnit, UnitSettings
 from faithtui.domain.claims.verdicts import Assessment, Claim, Conclusion, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Turn, content_hash
 from faithtui.domain.json_values import value_json
@@ -19,8 +20,14 @@ from faithtui.engine.shards.results_schema import FORMAT, TableName, make_schema
 from faithtui.formats.writers.conversations import conversation_to_json
 from faithtui.metrics.findings import WindowFindings, assess_window
 from faithtui.metrics.registry import build, metric_options_to_json
+from faithtui.store.samples.sample_records import SampleRow
+from faithtui.store.store import Store
 
 METRIC = build("turn-faithfulness", {})
+
+
+ClaimName = tuple[str, str]
+"""Key of the conversation and text of the claim."""
 
 
 @dataclass(frozen=True)
@@ -182,3 +189,32 @@ def make_population(count: int, *, failed: int = 0) -> list[MadeConversation]:
         )
     made += [MadeConversation(f"f{number}", (), state="failed") for number in range(failed)]
     return made
+
+
+def read_drawn(store: Store, row: SampleRow) -> list[ClaimUnit]:
+    """Read the claims of a sample, in the order in which they are served."""
+    units = store.labelled_units.read_report_units(row.run, UnitSettings(sample=row.id)).claims
+    return sorted(units, key=lambda each: -1 if each.position is None else each.position)
+
+
+def list_drawn(store: Store, row: SampleRow) -> list[ClaimName]:
+    """Name the claims of a sample, in that order."""
+    return [(each.key, each.text) for each in read_drawn(store, row)]
+
+
+def label_drawn(
+    store: Store, row: SampleRow, say: Callable[[ClaimUnit], str], first: int | None = None
+) -> None:
+    """Label a sample, or the first claims of it, blind where it is served so."""
+    entries = {
+        each.claim: each for each in store.samples.list_claims_in_served_order(row.id, "ann")
+    }
+    for unit in read_drawn(store, row)[:first]:
+        store.reviews.record_verdict(
+            unit.claim,
+            "ann",
+            say(unit),
+            run=row.run,
+            saw_judge=entries[unit.claim].shown,
+            sample=row.id,
+        )
