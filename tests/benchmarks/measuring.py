@@ -132,9 +132,9 @@ def resident_mb(pid: int) -> float:
 ROOT = Path(__file__).parents[2]
 SERVE = """
 import sys
-from tests.engine.willing_server import willing_server
+from tests.judges.fake_server import answering_server
 
-with willing_server(float(sys.argv[1])) as server:
+with answering_server(float(sys.argv[1])) as server:
     print(server.url, flush=True)
     sys.stdin.read()
 """
@@ -142,7 +142,7 @@ with willing_server(float(sys.argv[1])) as server:
 
 @contextmanager
 def serving(latency_s: float) -> Iterator[str]:
-    """Run the willing server in a process of its own, so that it takes no time from the engine."""
+    """Run the server in a process of its own, so that it takes no time from the engine."""
     command = [sys.executable, "-c", SERVE, str(latency_s)]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

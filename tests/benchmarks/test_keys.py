@@ -18,7 +18,7 @@ from tests.benchmarks.measuring import (
     table,
 )
 from tests.engine.building import conversation, store_with
-from tests.engine.willing_server import willing_server
+from tests.judges.fake_server import answering_server
 from tests.tui.terminal import DOWN, ENTER, Terminal
 
 KEYS = 30
@@ -91,7 +91,7 @@ def test_verdicts_while_64_questions_are_in_the_air(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     base = empty_keys(tmp_path)
     store_with(path, [conversation(f"c{number:04}", 4) for number in range(600)]).close()
-    with willing_server(latency_s=0.3) as server:
+    with answering_server(latency_s=0.3) as server:
         settings = f'judge = "openai:w"\nbase_url = "{server.url}"\nconcurrency = 64\n'
         (tmp_path / "config.toml").write_text(settings)
         with Terminal(app(path), environment(tmp_path)) as terminal:

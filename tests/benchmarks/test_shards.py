@@ -28,7 +28,7 @@ from faithtui.metrics.registry import build
 from tests.benchmarks.measuring import ratio, table
 from tests.engine.building import conversation
 from tests.engine.shards.shard_files import write_lines
-from tests.engine.willing_server import willing_server
+from tests.judges.fake_server import answering_server
 
 DEMO = Path(__file__).parents[2] / "fixtures" / "demo" / "mtrag_model_answers.jsonl"
 DEMO_CONVERSATIONS = 158
@@ -211,7 +211,7 @@ def measuring_on_ray(source: Path, results: Path, url: str, workers: int) -> Ite
 def time_ray(source: Path, results: Path, workers: int) -> float:
     """Give the questions a second between the first answer and the last."""
     with (
-        willing_server(0.05) as server,
+        answering_server(0.05) as server,
         measuring_on_ray(source, results, server.url, workers) as process,
     ):
         began = last = 0.0

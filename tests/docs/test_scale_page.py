@@ -18,7 +18,7 @@ from faithtui import measure_shards
 from tests.docs.generate import DOCS, ROOT
 from tests.engine.building import conversation
 from tests.engine.shards.shard_files import read_tables, write_lines
-from tests.engine.shards.test_question_wave import make_answer
+from tests.judges.answering import answer_to, read_question
 
 PAGE = (DOCS / "scale.md").read_text(encoding="utf-8")
 BASH = shutil.which("bash")
@@ -88,9 +88,7 @@ with open(given.i) as questions, open(given.o, "w") as answers:
     for line in questions:
         asked = json.loads(line)
         assert asked["body"]["model"] == given.model
-        schema = asked["body"]["response_format"]["json_schema"]["schema"]
-        key = json.dumps([asked["body"]["messages"], schema], sort_keys=True)
-        answers.write(json.dumps(make_answer(asked["custom_id"], schema, key)) + "\\n")
+        answers.write(json.dumps(make_answer(asked["custom_id"], asked["body"])) + "\\n")
 """
 
 
@@ -118,9 +116,10 @@ def load_ray_functions() -> dict[str, Any]:
 def generate(row: dict[str, Any]) -> dict[str, Any]:
     """Answer a row as an engine of Ray Data LLM does: it adds what it generated."""
     schema = json.loads(row["sampling_params"]["structured_outputs"]["json"])
-    key = json.dumps([row["messages"], schema], sort_keys=True)
-    choice = make_answer("", schema, key)["response"]["body"]["choices"][0]
-    given = {"generated_text": choice["message"]["content"], "num_input_tokens": 100}
+    form = {"type": "json_schema", "json_schema": {"schema": schema}}
+    body = {"model": "m", "messages": row["messages"], "response_format": form, "max_tokens": 1}
+    text = json.dumps(answer_to(read_question(body, is_openai=True)))
+    given = {"generated_text": text, "num_input_tokens": 100}
     return {**row, **given, "num_generated_tokens": 10}
 
 

@@ -1,6 +1,5 @@
 """A provider with a Batch API, and what a run by batches is held against."""
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
-from tests.engine.willing_server import reply_to
+from tests.judges.answering import answer_to, read_question, read_request
 from tests.judges.fake_batches import FakeBatches
 from tests.judges.fake_server import FakeServer, anthropic_body, fake_server, openai_body
 
@@ -24,12 +23,6 @@ Json = Any
 Twist = Callable[[str], "str | tuple[int, Json] | None"]
 """From a question's prompt to another text, or a status and a body, in place of the answer; None
 leaves it."""
-
-
-def answer_to(prompt: str, schema: Json) -> str:
-    """Answer a question by its prompt alone, whoever asks it in whatever way."""
-    digest = hashlib.sha256(prompt.encode()).hexdigest()
-    return json.dumps(reply_to(schema, digest))
 
 
 class AnsweringJudge(LocalJudge):
@@ -45,7 +38,7 @@ class AnsweringJudge(LocalJudge):
 
     async def send(self, request: JudgeRequest) -> JudgeReply:
         self.asked.append(request.prompt)
-        text = answer_to(request.prompt, request.schema)
+        text = json.dumps(answer_to(read_request(request)))
         return JudgeReply(text, usage=Usage(120, 30), structured=True)
 
     async def aclose(self) -> None:
@@ -80,18 +73,13 @@ class Provider:
         return run_planner.save_planned_run(store, request, environ={}, environment=environment)
 
     def _answer(self, body: Json, is_openai: bool) -> tuple[int, Json]:
-        prompt = body["messages"][-1]["content"]
-        self.asked[prompt] += 1
-        twisted = self.twist(prompt)
+        asked = read_question(body, is_openai=is_openai)
+        self.asked[asked.prompt] += 1
+        twisted = self.twist(asked.prompt)
         if isinstance(twisted, tuple):
             return twisted
-        self.sold[prompt] += 1
-        if twisted is not None:
-            text = twisted
-        elif is_openai:
-            text = answer_to(prompt, body["response_format"]["json_schema"]["schema"])
-        else:
-            text = answer_to(prompt, body["output_config"]["format"]["schema"])
+        self.sold[asked.prompt] += 1
+        text = json.dumps(answer_to(asked)) if twisted is None else twisted
         if is_openai:
             return 200, openai_body(text, usage=self.usage)
         return 200, anthropic_body(text)

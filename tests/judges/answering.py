@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from faithtui.judges.base import JudgeRequest
 from faithtui.judges.output_formats import JSON_INSTRUCTION
 
 Json = Any
@@ -67,6 +68,20 @@ class Asked:
 def read_question(body: Json, *, is_openai: bool) -> Asked:
     """Read the body of a request."""
     return _read_openai(body) if is_openai else _read_anthropic(body)
+
+
+def read_request(request: JudgeRequest) -> Asked:
+    """Read a question that goes over no wire."""
+    return Asked(
+        is_openai=True,
+        system=request.system,
+        prompt=request.prompt,
+        schema=request.schema,
+        output_format="schema",
+        tool="",
+        max_tokens=request.max_tokens,
+        model="",
+    )
 
 
 def answer_to(asked: Asked) -> Json:

@@ -1,22 +1,27 @@
 """A provider on this machine: real sockets, scripted answers, a record of what was sent.
 
 It serves the routes of both providers. Each question takes the next answer of the script; when one
-is left it is given again and again. Batches are answered by `FakeBatches`.
+is left it is given again and again. An `AnsweringServer` needs no script: it answers what it is
+asked. Batches are answered by `FakeBatches`.
 """
 
 import contextlib
 import json
 import socket
 import struct
+import sys
 import threading
+import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
 
+from tests.judges.answering import answer_to, read_question
 from tests.judges.fake_batches import CUT, FakeBatches
 
 ROUTES = ("/v1/chat/completions", "/v1/messages")
@@ -77,24 +82,89 @@ class FakeServer:
         """What the list of models holds; None: there is no such route."""
         self.clock: datetime | None = None
         """What the `Date` header says; None: the time it is."""
+        self.lock = threading.Lock()
+        self.in_flight = 0
+        self.most_in_flight = 0
 
     def answer(self, body: object = None, **how: object) -> None:
         """Add an answer to the script."""
         self.script.append(Answer(body, **how))  # type: ignore[arg-type]  # checked by the class
 
-    def next_answer(self) -> Answer:
+    def choose_answer(self, sent: Sent) -> Answer:
+        """Give the next answer of the script."""
         return self.script.pop(0) if len(self.script) > 1 else self.script[0]
+
+    @property
+    def bodies(self) -> list[dict[str, Any]]:
+        return [each.body for each in self.sent]
+
+
+class AnsweringServer(FakeServer):
+    """Answers any question of ours to OpenAI's protocol, by what the question shows."""
+
+    def __init__(self, latency_s: float) -> None:
+        super().__init__()
+        self.latency_s = latency_s
+        self.answers: Counter[str] = Counter()
+        """How often each question was answered, by its digest."""
+        self.answers_no_more_than: int | None = None
+        """After exactly so many answers every question waits for ever; None: none does."""
+        self.waiting = 0
+        """Questions that wait for ever."""
+        self.refuses: str | None = None
+        """A parameter that it does not take; None: it takes all."""
+
+    @property
+    def answered(self) -> int:
+        with self.lock:
+            return self.answers.total()
+
+    def choose_answer(self, sent: Sent) -> Answer:
+        """Answer the question, or refuse it, or let it wait."""
+        if self.refuses in sent.body:
+            said = f"Unsupported parameter: '{self.refuses}' is not supported here."
+            return Answer({"error": {"message": said, "param": self.refuses}}, status=400)
+        asked = read_question(sent.body, is_openai=True)
+        time.sleep(self.latency_s)
+        with self.lock:
+            most = self.answers_no_more_than
+            if most is not None and self.answers.total() >= most:
+                self.waiting += 1
+                return Answer(hang=True)
+            self.answers[asked.digest] += 1
+        usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+        return Answer(openai_body(json.dumps(answer_to(asked)), model=asked.model, usage=usage))
+
+
+AnyServer = TypeVar("AnyServer", bound=FakeServer)
 
 
 class _Server(ThreadingHTTPServer):
     # The default of 5 resets connections when a test asks twenty questions at once.
     request_queue_size = 128
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a client that was killed in the midst of a question."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
 
 @contextmanager
 def fake_server() -> Iterator[FakeServer]:
-    """Serve on a free port until the context is left."""
-    fake = FakeServer()
+    """Serve what a script says until the context is left."""
+    with _serve(FakeServer()) as fake:
+        yield fake
+
+
+@contextmanager
+def answering_server(latency_s: float = 0.0) -> Iterator[AnsweringServer]:
+    """Answer any question until the context is left."""
+    with _serve(AnsweringServer(latency_s)) as fake:
+        yield fake
+
+
+@contextmanager
+def _serve(fake: AnyServer) -> Iterator[AnyServer]:
     server = _Server(("127.0.0.1", 0), _handler_of(fake))
     fake.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -116,15 +186,29 @@ def _handler_of(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             length = int(self.headers.get("content-length", "0"))
             content = self.rfile.read(length)
+            if len(content) < length:  # the client was killed
+                self.close_connection = True
+                return
             headers = {name.lower(): value for name, value in self.headers.items()}
             is_json = headers.get("content-type", "") == "application/json" and bool(content)
-            fake.sent.append(Sent(self.path, headers, json.loads(content) if is_json else {}))
+            sent = Sent(self.path, headers, json.loads(content) if is_json else {})
+            with fake.lock:
+                fake.sent.append(sent)
+                fake.in_flight += 1
+                fake.most_in_flight = max(fake.most_in_flight, fake.in_flight)
             fake.asked.set()
+            try:
+                self._respond(sent, content)
+            finally:
+                with fake.lock:
+                    fake.in_flight -= 1
+
+        def _respond(self, sent: Sent, content: bytes) -> None:
             if fake.batches is not None and fake.batches.serves(self.path):
-                self._about_batches(fake.batches, headers, content)
+                self._about_batches(fake.batches, sent.headers, content)
                 return
             if self.path in ROUTES:
-                answer = fake.next_answer()
+                answer = fake.choose_answer(sent)
             elif self.path == "/v1/models" and fake.models is not None:
                 answer = Answer({"data": [{"id": name} for name in fake.models]})
             else:
@@ -132,7 +216,7 @@ def _handler_of(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
             while len(fake.sent) < answer.after and not fake.closing.wait(0.005):
                 pass
             try:
-                self._give(answer, headers.get("authorization", ""))
+                self._give(answer, sent.headers.get("authorization", ""))
             except OSError:
                 fake.gone.set()
 

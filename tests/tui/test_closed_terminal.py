@@ -14,7 +14,7 @@ from faithtui.domain.ids import RunId
 from faithtui.store.records import RunRow, RunState
 from faithtui.store.store import Store
 from tests.engine.building import conversation, store_with
-from tests.engine.willing_server import willing_server
+from tests.judges.fake_server import answering_server
 from tests.tui.terminal import Terminal, command
 from tests.tui.test_terminal import given, label, open_review, said, saved, under_way
 
@@ -122,7 +122,7 @@ def test_a_run_that_is_on_when_the_terminal_goes_is_left_to_be_continued(
 ) -> None:
     path = tmp_path / "s.db"
     store_with(path, [conversation(f"c{number}", 2) for number in range(12)]).close()
-    with willing_server() as server:
+    with answering_server() as server:
         (tmp_path / "home").mkdir()
         settings = f'judge = "openai:w"\nbase_url = "{server.url}"\n'
         (tmp_path / "home" / "config.toml").write_text(settings)
@@ -146,4 +146,4 @@ def test_a_run_that_is_on_when_the_terminal_goes_is_left_to_be_continued(
         )
         row = only_run(path)
         assert (row.state, row.done) == (RunState.DONE, 12)
-        assert row.calls == len(server.asked), "nothing stored was asked again"
+        assert row.calls == len(server.answers), "nothing stored was asked again"

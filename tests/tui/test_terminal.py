@@ -23,7 +23,7 @@ from faithtui.store.records import ClaimView, ItemState, RunState
 from faithtui.store.store import Store
 from faithtui.tui.theme import format as fmt
 from tests.engine.building import conversation, store_with
-from tests.engine.willing_server import WillingServer, willing_server
+from tests.judges.fake_server import AnsweringServer, answering_server
 from tests.tui.building import RULE, SPEC
 from tests.tui.conftest import CLAIMS, REVIEWER
 from tests.tui.terminal import CTRL_Q, CTRL_S, DOWN, ENTER, HOME, PATIENCE_S, TAB, Terminal, command
@@ -219,7 +219,7 @@ def test_undo_and_redo_work_after_a_restart(judged: Path, environment: Mapping[s
     assert said(judged) == Counter([(1, "yes"), (2, "no")])
 
 
-def under_way(terminal: Terminal, server: WillingServer, path: Path) -> None:
+def under_way(terminal: Terminal, server: AnsweringServer, path: Path) -> None:
     """Begin a run, and wait until eleven replies are stored and other questions are in flight."""
     terminal.wait("No runs yet")
     terminal.press("n")
@@ -236,7 +236,7 @@ def test_quitting_does_not_wait_for_the_judge_and_leaves_a_run_that_goes_on(
 ) -> None:
     path = tmp_path / "s.db"
     store_with(path, [conversation(f"c{number}", 2) for number in range(12)]).close()
-    with willing_server() as server:
+    with answering_server() as server:
         (tmp_path / "home").mkdir()
         settings = f'judge = "openai:w"\nbase_url = "{server.url}"\n'
         (tmp_path / "home" / "config.toml").write_text(settings)
@@ -266,7 +266,7 @@ def test_quitting_does_not_wait_for_the_judge_and_leaves_a_run_that_goes_on(
         with Store.open(path, create=False) as store:
             row = store.runs.read_run(RunId(1))
             assert (row.state, row.done) == (RunState.DONE, 12)
-            assert row.calls == len(server.asked), "nothing stored was asked again"
+            assert row.calls == len(server.answers), "nothing stored was asked again"
 
 
 def test_without_a_terminal_on_stdin_it_says_so_and_exits_2(

@@ -22,8 +22,9 @@ from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.store.calls.batch_records import BY_FILE
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
-from tests.engine.batch_provider import answer_to, come_back, judged, provider
+from tests.engine.batch_provider import come_back, judged, provider
 from tests.engine.building import conversation, store_with
+from tests.judges.answering import answer_to, read_question
 from tests.judges.fake_server import openai_body
 
 CONVERSATIONS = [conversation("a", 2), conversation("b", 1)]
@@ -44,9 +45,7 @@ def served(line: str) -> dict[str, Any]:
     """Answer one line as a server of batches does."""
     asked = json.loads(line)
     assert (asked["method"], asked["url"]) == ("POST", "/v1/chat/completions")
-    body = asked["body"]
-    schema = body["response_format"]["json_schema"]["schema"]
-    answer = openai_body(answer_to(body["messages"][-1]["content"], schema))
+    answer = openai_body(json.dumps(answer_to(read_question(asked["body"], is_openai=True))))
     response = {"status_code": 200, "request_id": "r", "body": answer}
     return {"id": "x", "custom_id": asked["custom_id"], "response": response, "error": None}
 

@@ -9,6 +9,7 @@ import pytest
 
 from faithtui.domain.conversation import Conversation, Document, Image, Turn
 from faithtui.domain.ids import RunId
+from faithtui.domain.judging.tasks import ExtractTruths
 from faithtui.engine.batches.files import export_questions, import_answers_and_finish_conversations
 from faithtui.engine.calls.image_hosts import find_image_hosts
 from faithtui.engine.library.measurement import measure
@@ -21,7 +22,7 @@ from faithtui.judges.base import Judge, JudgeReply, JudgeRequest
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned
-from tests.engine.willing_server import reply_to
+from tests.judges.answering import answer_to, read_request
 
 SIGN, SHOP = (Image(digit * 64, "image/png") for digit in "ab")
 FAR = Image("c" * 64, "", "https://example.org/far.png")
@@ -29,15 +30,17 @@ DATA = {SIGN.sha256: b"sign", SHOP.sha256: b"shop"}
 
 
 class Seer(CountingJudge):
-    """Takes images; answers anything, from the question alone."""
+    """Takes images and reads two facts off each document; answers the rest from the question."""
 
     takes_images = True
 
     async def send(self, request: JudgeRequest) -> JudgeReply:
         self.asked.append(request)
         self._before(request)
-        assert request.schema is not None
-        return JudgeReply(json.dumps(reply_to(request.schema, request.prompt)), structured=True)
+        answer = answer_to(read_request(request))
+        if isinstance(request.task, ExtractTruths):
+            answer = {name: [f"{name} is red.", f"{name} is big."] for name in answer}
+        return JudgeReply(json.dumps(answer), structured=True)
 
 
 def pictured() -> Conversation:

@@ -29,7 +29,7 @@ from faithtui.errors import (
 from faithtui.judges.base import JudgeReply, JudgeRequest, Usage
 from faithtui.judges.plugin_judge import CustomAnswer, CustomQuestion
 from tests.engine.building import CountingJudge, conversation
-from tests.engine.willing_server import willing_server
+from tests.judges.fake_server import answering_server
 
 CONVERSATIONS = [conversation(key, 2) for key in "abcdef"]
 
@@ -366,7 +366,7 @@ def test_results_are_plain_values() -> None:
 
 
 def test_a_provider_is_asked_with_the_profile(monkeypatch: pytest.MonkeyPatch) -> None:
-    with willing_server() as server:
+    with answering_server() as server:
         found = evaluate(
             CONVERSATIONS[:1],
             judge="openai:m",
@@ -378,7 +378,7 @@ def test_a_provider_is_asked_with_the_profile(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_temperature_0_finds_the_replies_of_the_default_however_it_is_typed() -> None:
-    with willing_server() as server:
+    with answering_server() as server:
         found = evaluate(CONVERSATIONS[:1], judge="openai:m", base_url=server.url)
         again = evaluate(
             CONVERSATIONS[:1],

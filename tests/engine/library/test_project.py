@@ -11,7 +11,7 @@ import pytest
 from faithtui import Project, open_store
 from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.errors import ConfigError, InputError, StoreError
-from tests.engine.willing_server import willing_server
+from tests.judges.fake_server import answering_server
 
 CONVERSATIONS = [
     {
@@ -206,7 +206,7 @@ def test_a_run_asks_with_the_parameters_of_the_settings_or_of_the_call(
     (tmp_path / "config.toml").write_text(
         '[judges."openai:m"]\ntemperature = 0.5\nextra_headers = { X-Team = "red" }\n'
     )
-    with willing_server() as server, open_store(tmp_path / "chats.db") as project:
+    with answering_server() as server, open_store(tmp_path / "chats.db") as project:
         project.import_rows(CONVERSATIONS[:1], source="houses")
         project.run(judge="openai:m", base_url=server.url)
         asked = len(server.bodies)

@@ -12,7 +12,7 @@ from faithtui.errors import ConfigError, StoreError
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.engine.building import conversation, store_with
-from tests.engine.willing_server import willing_server
+from tests.judges.fake_server import answering_server
 
 PATIENCE_S = 300.0
 
@@ -42,7 +42,7 @@ def test_a_wrong_order_is_refused_at_once(store: Store) -> None:
 
 
 def test_cancelling_keeps_what_is_stored_and_the_run_can_be_taken_up_again(store: Store) -> None:
-    with willing_server(latency_s=0.05) as server:
+    with answering_server(latency_s=0.05) as server:
         order = RunRequest(judge="openai:willing", base_url=server.url, concurrency=1)
         run = BackgroundRun.start(store, order)
         while server.answered < 3:
@@ -56,7 +56,7 @@ def test_cancelling_keeps_what_is_stored_and_the_run_can_be_taken_up_again(store
         assert again.join(PATIENCE_S)
         assert again.snapshot().state is RunState.DONE
         assert again.snapshot().progress.done == 5
-        repeated = sum(count - 1 for count in server.asked.values())
+        repeated = sum(count - 1 for count in server.answers.values())
         assert repeated <= 1, "at most the question in flight is asked again"
 
 
@@ -78,7 +78,7 @@ def test_an_unreachable_judge_fails_conversations_and_not_the_app(store: Store) 
 @pytest.mark.thorough
 def test_the_time_to_go_does_not_grow_while_a_run_is_paused(store: Store) -> None:
     seconds = [100.0]
-    with willing_server(latency_s=0.05) as server:
+    with answering_server(latency_s=0.05) as server:
         order = RunRequest(judge="openai:willing", base_url=server.url, concurrency=1)
         run = BackgroundRun.start(store, order, clock=lambda: seconds[0])
         while not run.snapshot().progress.finished_conversations:

@@ -26,7 +26,7 @@ from faithtui.metrics.questions import STEPS, make_pooled_claims_question
 from faithtui.store.records import RunState
 from faithtui.store.runs.startup_list import read_startup_runs
 from tests.engine.building import CountingJudge, conversation, store_with
-from tests.engine.willing_server import WillingServer, willing_server
+from tests.judges.fake_server import AnsweringServer, answering_server
 
 SECRET = "g4teway-secret-value"
 PROFILE = JudgeProfile(
@@ -38,7 +38,7 @@ PROFILE = JudgeProfile(
 OTHER = JudgeProfile(temperature=0.7)
 
 
-def request_for(server: WillingServer, profile: JudgeProfile = PROFILE) -> RunRequest:
+def request_for(server: AnsweringServer, profile: JudgeProfile = PROFILE) -> RunRequest:
     return RunRequest(judge="openai:m", base_url=server.url, profile=profile)
 
 
@@ -49,7 +49,7 @@ async def test_a_refusal_is_told_kept_and_not_repeated_by_a_later_run(
     logs = tmp_path / "logs"
     open_log(logs)
     file = tmp_path / "chats.db"
-    with store_with(file, [conversation("a", 1)]) as store, willing_server() as server:
+    with store_with(file, [conversation("a", 1)]) as store, answering_server() as server:
         server.refuses = "temperature"
         seen: list[RunEvent] = []
         run = run_planner.save_planned_run(store, request_for(server))
@@ -101,7 +101,7 @@ async def test_other_parameters_are_another_judge_whose_replies_are_its_own(
 ) -> None:
     monkeypatch.setenv("GATEWAY", SECRET)
     chats = [conversation("a", 1)]
-    with store_with(tmp_path / "chats.db", chats) as store, willing_server() as server:
+    with store_with(tmp_path / "chats.db", chats) as store, answering_server() as server:
         for profile in (PROFILE, OTHER):
             before = len(server.bodies)
             order = [request_for(server, profile)]
@@ -127,7 +127,7 @@ async def test_a_run_of_before_names_of_headers_were_folded_goes_on_and_buys_not
 ) -> None:
     profile = JudgeProfile(extra_headers={"X-Team": "evals"})
     file = tmp_path / "chats.db"
-    with store_with(file, [conversation("a", 1)]) as store, willing_server() as server:
+    with store_with(file, [conversation("a", 1)]) as store, answering_server() as server:
         order = request_for(server, profile)
         runs = [run_planner.save_planned_run(store, order) for _ in range(2)]
         today = store.runs.read_run(runs[0]).spec.judge_fingerprint
@@ -149,7 +149,7 @@ async def test_a_run_that_was_stored_with_a_secret_is_read_without_it_and_not_as
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "chats.db"
-    with store_with(file, [conversation("a", 1)]) as store, willing_server() as server:
+    with store_with(file, [conversation("a", 1)]) as store, answering_server() as server:
         run = run_planner.save_planned_run(store, request_for(server, JudgeProfile()))
         row = store.runs.read_run(run)
         body = {"metadata": {"api_key": SECRET, "team": "evals"}}

@@ -18,7 +18,7 @@ from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from faithtui.store.records import RunState
 from tests.engine.building import conversation, store_with
 from tests.engine.calls.test_ask import GOOD, ScriptedJudge, question
-from tests.engine.willing_server import willing_server
+from tests.judges.fake_server import answering_server
 
 
 class Clock:
@@ -110,7 +110,7 @@ def test_a_run_waits_for_its_turn(tmp_path: Path, judge: str) -> None:
     clock, yielder = made()
     with (
         store_with(tmp_path / "s.db", [conversation("c", 2)]) as store,
-        willing_server(0) as server,
+        answering_server(0) as server,
     ):
         url = None if judge == "offline" else server.url
         run = save_planned_run(store, RunRequest(judge=judge, base_url=url))
@@ -124,7 +124,7 @@ def test_a_run_waits_for_its_turn(tmp_path: Path, judge: str) -> None:
 @pytest.mark.thorough
 def test_a_run_rests_and_ends_all_the_same(tmp_path: Path) -> None:
     chats = [conversation(f"c{n}", 2) for n in range(3)]
-    with store_with(tmp_path / "s.db", chats) as store, willing_server(0.01) as server:
+    with store_with(tmp_path / "s.db", chats) as store, answering_server(0.01) as server:
         order = RunRequest(judge="openai:willing", base_url=server.url, concurrency=4)
         run = BackgroundRun.start(store, order)
         while not run.join(0.005):

@@ -13,12 +13,14 @@ import pytest
 
 from tests.engine.building import conversation
 from tests.engine.shards.shard_files import read_tables, write_lines
-from tests.engine.willing_server import WillingServer, willing_server
+from tests.judges.fake_server import AnsweringServer, answering_server
 
 CONCURRENCY = 2
 
 
-def start(source: Path, results: Path, server: WillingServer, *words: str) -> subprocess.Popen[str]:
+def start(
+    source: Path, results: Path, server: AnsweringServer, *words: str
+) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [
             *(sys.executable, "-m", "faithtui", "measure", str(source), "-o", str(results)),
@@ -33,7 +35,7 @@ def start(source: Path, results: Path, server: WillingServer, *words: str) -> su
     )
 
 
-def wait_for_answers(process: subprocess.Popen[str], server: WillingServer, count: int) -> None:
+def wait_for_answers(process: subprocess.Popen[str], server: AnsweringServer, count: int) -> None:
     while server.answered < count:
         assert process.poll() is None, "it ended before it was killed"
         time.sleep(0.002)
@@ -49,12 +51,12 @@ def test_killed_at_any_moment_it_goes_on_and_buys_nothing_twice(
         write_lines(
             source / f"{number}.jsonl", [conversation(f"{number}-{n}", 2) for n in range(6)]
         )
-    with willing_server(0.02) as server:
+    with answering_server(0.02) as server:
         undisturbed = start(source, tmp_path / "whole", server, *words)
         undisturbed.communicate()
         assert undisturbed.returncode == 0
-        expected = Counter(server.asked)
-        server.asked.clear()
+        expected = Counter(server.answers)
+        server.answers.clear()
         kills = 0
         for part in (0.1, 0.3, 0.5, 0.8, 0.95):
             process = start(source, results, server, *words)
@@ -65,8 +67,8 @@ def test_killed_at_any_moment_it_goes_on_and_buys_nothing_twice(
         last = start(source, results, server, *words)
         summary = json.loads(last.communicate()[0])
         assert last.returncode == 0
-        again = server.asked - expected
-        assert not expected - server.asked
+        again = server.answers - expected
+        assert not expected - server.answers
     assert (summary["shards"], summary["whole"]) == (3, 3)
     assert read_tables(results) == read_tables(tmp_path / "whole")
     # What was on its way at the moment of a kill was heard by nobody.

@@ -19,7 +19,7 @@ from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.formats.readers.protocol import ParsedRecord
 from tests.engine.building import conversation
 from tests.engine.shards.shard_files import CONVERSATIONS, read_rows, read_tables, write_lines
-from tests.engine.willing_server import willing_server
+from tests.judges.fake_server import answering_server
 
 
 def write_source(folder: Path, files: int = 3) -> Path:
@@ -177,7 +177,7 @@ def test_an_empty_file_is_a_whole_shard_only_where_its_format_has_such(tmp_path:
 
 def test_a_budget_counts_what_was_spent_before(tmp_path: Path) -> None:
     source = write_source(tmp_path / "s", 2)
-    with willing_server() as server:
+    with answering_server() as server:
 
         def measure(tokens: int | None, results: str = "r") -> tuple[str, ...]:
             return measure_shards(
@@ -190,8 +190,8 @@ def test_a_budget_counts_what_was_spent_before(tmp_path: Path) -> None:
             ).problems
 
         assert measure(None, "without") == ()
-        without = dict(server.asked)
-        server.asked.clear()
+        without = dict(server.answers)
+        server.answers.clear()
         assert "the budget of 3,000 tokens" in measure(3_000)[0]
         spent = server.answered
         assert spent > 0
@@ -200,14 +200,14 @@ def test_a_budget_counts_what_was_spent_before(tmp_path: Path) -> None:
         assert "are used and the next may take" in measure(3_000)[0]
         assert server.answered == server_saw
         assert measure(10_000_000) == ()
-        assert dict(server.asked) == without, "nothing was bought twice"
+        assert dict(server.answers) == without, "nothing was bought twice"
 
 
 @pytest.mark.thorough  # starts four processes, each of which loads the program
 def test_two_processes_give_what_one_gives_under_one_budget(tmp_path: Path) -> None:
     source = write_source(tmp_path / "s", 4)
     progress: list[ShardOutcome] = []
-    with willing_server() as server:
+    with answering_server() as server:
 
         def measure(results: str, workers: int, tokens: int | None = None) -> tuple[str, ...]:
             return measure_shards(
@@ -222,14 +222,14 @@ def test_two_processes_give_what_one_gives_under_one_budget(tmp_path: Path) -> N
             ).problems
 
         assert measure("one", 1) == ()
-        asked = dict(server.asked)
-        server.asked.clear()
+        asked = dict(server.answers)
+        server.answers.clear()
         problems = measure("two", 2, 3_000)
         assert problems, "a budget for all that is too small for all"
         assert "budget of 3,000 tokens" in problems[0]
         assert 0 < 110 * server.answered <= 3_000
         assert measure("two", 2, 10_000_000) == ()
-        assert dict(server.asked) == asked, "nothing was bought twice"
+        assert dict(server.answers) == asked, "nothing was bought twice"
     assert read_tables(tmp_path / "two") == read_tables(tmp_path / "one")
     assert {each.shard for each in progress} == {f"{n}.jsonl" for n in range(4)}
 
@@ -267,7 +267,7 @@ def test_failed_rows_of_any_shard_are_retried_under_a_budget_that_counts_each_re
 ) -> None:
     source, results = write_source(tmp_path / "s", 2), tmp_path / "r"
     write_lines(source / "2.jsonl", ["{broken", CONVERSATIONS[0]])
-    with willing_server() as server:
+    with answering_server() as server:
         first = measure_shards(source, results, judge="openai:m", base_url=server.url)
         assert (first.failed, first.is_whole) == (1, True)
         asked = server.answered

@@ -16,7 +16,8 @@ from faithtui.engine.shards.shard_source import list_shards
 from faithtui.errors import ConfigError, InputError
 from tests.engine.building import conversation
 from tests.engine.shards.shard_files import read_rows, read_tables, write_lines
-from tests.engine.willing_server import reply_to, willing_server
+from tests.judges.answering import answer_to, read_question
+from tests.judges.fake_server import answering_server, openai_body
 
 Json = Any
 
@@ -34,37 +35,22 @@ def answer_files(wave: Path, change: Callable[[Json], Json] = lambda line: line)
             question = json.loads(text)
             assert (question["method"], question["url"]) == ("POST", "/v1/chat/completions")
             asked[question["custom_id"]] += 1
-            schema = question["body"]["response_format"]["json_schema"]["schema"]
-            key = json.dumps([question["body"]["messages"], schema], sort_keys=True)
-            lines.append(json.dumps(change(make_answer(question["custom_id"], schema, key))))
+            answer = make_answer(question["custom_id"], question["body"])
+            lines.append(json.dumps(change(answer)))
         (wave / "answers" / path.name).write_text("\n".join(lines) + "\n")
     return asked
 
 
-def make_answer(name: str, schema: Json, question: str) -> Json:
-    import hashlib
-
-    text = json.dumps(reply_to(schema, hashlib.sha256(question.encode()).hexdigest()))
+def make_answer(name: str, body: Json) -> Json:
+    text = json.dumps(answer_to(read_question(body, is_openai=True)))
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
     return {
         "id": f"vllm-{name[:8]}",
         "custom_id": name,
         "response": {
             "status_code": 200,
             "request_id": f"vllm-batch-{name[:8]}",
-            "body": {
-                "id": "chatcmpl-1",
-                "object": "chat.completion",
-                "created": 0,
-                "model": "willing",
-                "choices": [
-                    {
-                        "index": 0,
-                        "finish_reason": "stop",
-                        "message": {"role": "assistant", "content": text},
-                    }
-                ],
-                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
-            },
+            "body": openai_body(text, model=body["model"], usage=usage),
         },
         "error": None,
     }
@@ -89,9 +75,9 @@ def measure_wave(tmp_path: Path, judge: str = "openai:m") -> MeasureSummary:
 
 def test_waves_come_to_what_a_server_comes_to_and_ask_nothing_twice(tmp_path: Path) -> None:
     source = write_source(tmp_path / "s")
-    with willing_server() as server:
+    with answering_server() as server:
         measure_shards(source, tmp_path / "asked", judge="openai:m", base_url=server.url)
-        expected = len(server.asked), server.asked.total()
+        expected = len(server.answers), server.answers.total()
     asked: Counter[str] = Counter()
     waves = 0
     while (summary := measure_wave(tmp_path)).waiting:

@@ -19,7 +19,7 @@ from faithtui import measure_shards
 from faithtui.errors import ConfigError
 from tests.engine.building import conversation
 from tests.engine.shards.shard_files import read_rows, read_tables, write_lines
-from tests.engine.willing_server import WillingServer, willing_server
+from tests.judges.fake_server import AnsweringServer, answering_server
 
 needs_ray = pytest.mark.skipif(
     importlib.util.find_spec("ray") is None and "FAITHTUI_RAY" not in os.environ,
@@ -53,7 +53,7 @@ def write_source(folder: Path) -> Path:
 
 @contextmanager
 def started(
-    source: Path, results: Path, server: WillingServer, *words: str
+    source: Path, results: Path, server: AnsweringServer, *words: str
 ) -> Iterator[subprocess.Popen[str]]:
     """Start the command; it and all that it begins carry the mark of this test."""
     process = subprocess.Popen(
@@ -90,11 +90,11 @@ def list_workers(results: Path) -> list[int]:
     return found
 
 
-def measure_here(source: Path, results: Path, server: WillingServer) -> Counter[str]:
+def measure_here(source: Path, results: Path, server: AnsweringServer) -> Counter[str]:
     """Measure on one machine, and give what was asked."""
     assert measure_shards(source, results, judge="openai:m", base_url=server.url).is_whole
-    asked = Counter(server.asked)
-    server.asked.clear()
+    asked = Counter(server.answers)
+    server.answers.clear()
     return asked
 
 
@@ -113,7 +113,7 @@ def check_equal(tables: Sequence[Path]) -> None:
 @pytest.mark.thorough
 def test_two_workers_of_ray_give_what_one_machine_gives(tmp_path: Path, is_killed: bool) -> None:
     source, results = write_source(tmp_path / "s"), tmp_path / "r"
-    with willing_server(0.02) as server:
+    with answering_server(0.02) as server:
         expected = measure_here(source, tmp_path / "one", server)
         with started(source, results, server, "--budget-tokens", "50000000") as process:
             if is_killed:
@@ -125,10 +125,10 @@ def test_two_workers_of_ray_give_what_one_machine_gives(tmp_path: Path, is_kille
             assert process.returncode == 0
         assert (summary["shards"], summary["whole"]) == (4, 4)
         check_equal([results, tmp_path / "one"])
-        again = server.asked - expected
+        again = server.answers - expected
         # What was on its way when the worker was killed was never heard by anybody.
         assert again.total() <= (CONCURRENCY if is_killed else 0)
-        assert not expected - server.asked
+        assert not expected - server.answers
     assert len(read_rows(results, "replies")) == expected.total()
 
 
@@ -136,7 +136,7 @@ def test_two_workers_of_ray_give_what_one_machine_gives(tmp_path: Path, is_kille
 @pytest.mark.thorough
 def test_one_budget_counts_for_both_workers(tmp_path: Path) -> None:
     source, results = write_source(tmp_path / "s"), tmp_path / "r"
-    with willing_server() as server:
+    with answering_server() as server:
         with started(source, results, server, "--budget-tokens", "9000") as process:
             summary = read_json(process)
             assert process.returncode == 5
@@ -151,7 +151,7 @@ def test_one_budget_counts_for_both_workers(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_an_interrupt_ends_the_asking_and_the_next_command_goes_on(tmp_path: Path) -> None:
     source, results = write_source(tmp_path / "s"), tmp_path / "r"
-    with willing_server(0.02) as server:
+    with answering_server(0.02) as server:
         expected = measure_here(source, tmp_path / "one", server)
         with started(source, results, server) as process:
             while server.answered < 20:
@@ -166,5 +166,5 @@ def test_an_interrupt_ends_the_asking_and_the_next_command_goes_on(tmp_path: Pat
         assert measure_shards(
             source, results, judge="openai:m", base_url=server.url, concurrency=CONCURRENCY
         ).is_whole
-        assert Counter(server.asked) == expected
+        assert Counter(server.answers) == expected
     check_equal([results, tmp_path / "one"])

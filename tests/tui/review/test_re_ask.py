@@ -17,20 +17,20 @@ from faithtui.tui.review.re_ask import CallCost, estimate_call_cost
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session
 from tests.engine.building import conversation, planned, store_with
-from tests.engine.willing_server import WillingServer, willing_server
+from tests.judges.fake_server import AnsweringServer, answering_server
 from tests.tui.building import NOON
 from tests.tui.driving import press, reviewing, status, text_of, until
 from tests.tui.fake_screens import FakeReviewScreen
 
 
 @pytest.fixture
-def server() -> Iterator[WillingServer]:
-    with willing_server() as willing:
-        yield willing
+def server() -> Iterator[AnsweringServer]:
+    with answering_server() as answering:
+        yield answering
 
 
 @pytest.fixture
-def served(server: WillingServer, tmp_path: Path) -> FaithApp:
+def served(server: AnsweringServer, tmp_path: Path) -> FaithApp:
     """An app on a run whose judge is a server on this machine, which costs nothing."""
     path = tmp_path / "served.db"
     with store_with(path, [conversation("a", 2)]) as store:
@@ -41,7 +41,7 @@ def served(server: WillingServer, tmp_path: Path) -> FaithApp:
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 60)])
 async def test_the_judge_is_asked_again_and_its_words_stand_beside_the_first(
-    served: FaithApp, server: WillingServer, size: tuple[int, int]
+    served: FaithApp, server: AnsweringServer, size: tuple[int, int]
 ) -> None:
     async with served.run_test(size=size) as pilot:
         screen = await reviewing(pilot)
@@ -138,10 +138,10 @@ def test_words_say_that_a_cost_is_not_known() -> None:
     assert CallCost(False, None, "").sentence == "What that costs is not known."
 
 
-async def test_an_error_of_the_judge_is_said(served: FaithApp, server: WillingServer) -> None:
+async def test_an_error_of_the_judge_is_said(served: FaithApp, server: AnsweringServer) -> None:
     async with served.run_test(size=(120, 40), notifications=True) as pilot:
         screen = await reviewing(pilot)
-        server.going_down.set()
+        server.closing.set()
         with Store.open(served.session.store_path) as store:
             item = store.runs.list_item_ids(RunId(1))[0]
         assert screen.claim is not None

@@ -12,7 +12,7 @@ from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from tests.cli.conftest import Cli
 from tests.engine.building import opened, planned, store_with
 from tests.engine.review.test_recalibration import label, make_conversation
-from tests.engine.willing_server import willing_server
+from tests.judges.fake_server import answering_server
 
 
 @pytest.fixture
@@ -162,7 +162,7 @@ def test_a_judge_is_asked_with_the_parameters_of_a_run(
 ) -> None:
     monkeypatch.setenv("FAITHTUI_TEMPERATURE", "0.5")
     monkeypatch.setenv("FAITHTUI_SEED", "7")
-    with willing_server() as server:
+    with answering_server() as server:
         how = ("--judge", "openai:m", "--base-url", server.url)
         assert cli("judge", "evaluate", rows, *how).code == 0
     assert server.bodies

@@ -13,7 +13,7 @@ from faithtui.engine.shards.shard_worker import ShardOutcome
 from tests.cli.conftest import Cli
 from tests.engine.building import conversation
 from tests.engine.shards.shard_files import CONVERSATIONS, write_lines
-from tests.engine.willing_server import willing_server
+from tests.judges.fake_server import answering_server
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_results_at_an_address_are_refused_with_the_way(cli: Cli, source: Path) 
 
 def test_what_is_typed_reaches_the_judge_and_the_manifest(cli: Cli, source: Path) -> None:
     results = source.parent / "results"
-    with willing_server() as server:
+    with answering_server() as server:
         found = cli(
             "measure", source, "-o", results,
             "--judge", "openai:m", "--base-url", server.url, "--temperature", "0.5",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli
-from tests.engine.willing_server import willing_server
+from tests.judges.fake_server import answering_server
 
 
 def pictures(folder: Path) -> Path:
@@ -33,11 +33,11 @@ def words(tmp_path: Path, cli: Cli) -> list[str]:
 
 
 def test_nothing_is_sent_before_a_host_is_allowed(cli: Cli, words: list[str]) -> None:
-    with willing_server() as server:
+    with answering_server() as server:
         for more in ((), ("--preview",), ("--batch",), ("--allow-image-host", "example.com")):
             found = cli("run", *words, "--base-url", server.url, *more)
             assert found.code == 2, found.err
-            assert server.arrived == 0
+            assert server.sent == []
     found = cli("run", *words)
     assert "1 conversation has images at cdn.example.com" in found.err
     assert "--allow-image-host cdn.example.com" in found.err
@@ -68,9 +68,9 @@ def test_what_is_allowed_is_sent_and_what_is_private_never(
         allowed = []
     preview = cli("run", *words, *allowed, "--preview")
     assert "1 conversation has an image whose address leads into a private network" in preview.out
-    with willing_server() as server:
+    with answering_server() as server:
         found = cli("run", *words, "--base-url", server.url, *allowed)
-        assert server.arrived > 0
+        assert server.sent
     assert "run 1: 1 conversation has an image whose address leads into a private" in found.err
     assert found.code == 5
     shown = cli("show", "1", "--store", words[1])
