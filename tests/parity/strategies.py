@@ -113,3 +113,53 @@ def cases(draw: st.DrawFn, *, faults: bool = False) -> Json:
             "faults": draw(failing_steps(steps)) if faults else {},
         },
     }
+
+
+def any_reply() -> st.SearchStrategy[Json]:
+    return st.sampled_from(
+        (
+            {},
+            {"truths": ["t1"], "claims": ["k1", "k2"], "verdicts": [{"verdict": "yes"}]},
+            {"truths": [], "claims": [], "verdicts": []},
+            {"truths": None, "claims": None, "verdicts": None, "reason": None},
+            {"verdicts": [{"verdict": "NO!"}, {"reason": "r"}, {}], "claims": ["k1"]},
+            {"verdicts": [{"verdict": "no", "statement": "s"}, {"verdict": "yes", "reason": 5}]},
+            {"verdicts": [{"verdict": "no", "statement": "s"}, {"verdict": "hm", "reason": 5}]},
+            {"truths": [1], "claims": ["k1", 2], "verdicts": ["yes"], "reason": "r"},
+            {"truths": "t1", "claims": {"k1": 1}, "verdicts": 0, "reason": 5},
+        )
+    )
+
+
+def any_text() -> st.SearchStrategy[Json]:
+    return st.sampled_from(
+        (
+            "",
+            "no idea",
+            "} {",
+            'Sure: ```json\n{"truths": ["t1",], "claims": ["k1", "k2",], "verdicts": '
+            '[{"verdict": "Yes, but", "statement": "s"},], "reason": "r",}\n```',
+            '{"truths": ["t2"], "claims": ["k3"]',
+            '{"claims": ["k1"]} and {"claims": ["k2"]}',
+            '{"verdicts": [{"verdict": "borderline"}, {"verdict": "no", "verdict": "yes"}]}',
+            '{"truths": NaN, "claims": [], "verdicts": "", "reason": null}',
+        )
+    )
+
+
+def fixed_replies(
+    steps: Sequence[str], replies: st.SearchStrategy[Json], raws: st.SearchStrategy[Json]
+) -> st.SearchStrategy[Json]:
+    """One kind of question gets a fixed reply."""
+    fault = replies.map(lambda value: {"reply": value}) | raws.map(lambda text: {"raw": text})
+    return st.dictionaries(st.sampled_from(steps), fault, max_size=1)
+
+
+def wrong_counts(*entries: Json) -> st.SearchStrategy[Json]:
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "truncate_to": st.integers(0, 2),
+            "append": st.lists(st.sampled_from(entries), max_size=4),
+        },
+    )

@@ -1,14 +1,20 @@
-"""What deepeval 4.3.1 makes of an oracle case, worked out step by step.
+"""What deepeval 4.3.1 makes of an oracle case, worked out step by step; faithtui agrees on any.
 
 Written from the peer's own order of steps and from nothing of faithtui, so that the two can be
 compared: plain lists and dicts, one window after the other, no concurrency, nothing asked once.
 """
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.parity import run_cases
 from tests.parity.reference_judge import (
     PeerError,
     fault_of,
@@ -17,10 +23,38 @@ from tests.parity.reference_judge import (
     known_verdict,
     too_few_or_many,
 )
+from tests.parity.strategies import (
+    CLAIMS,
+    DOCUMENTS,
+    MESSAGES,
+    SLOPPY,
+    any_reply,
+    any_text,
+    cases,
+    failing_steps,
+    fixed_replies,
+    random_conversation,
+    random_options,
+    wrong_counts,
+)
 
 Json = Any
 
 IMAGE = re.compile(r"\[DEEPEVAL:(?:IMAGE|PDF):(.*?)\]")
+
+
+def work_out_conversation(case: Mapping[str, Json]) -> dict[str, Json]:
+    """Work out a conversation: what a recording says, as far as it can be compared."""
+    try:
+        return measured(case)
+    except PeerError as error:
+        failed = {"error": {"kind": error.kind}, "score": None, "success": None}
+        return {**failed, "n_windows": 0, "windows": []}
+
+
+def differences(case: Json, strategy: run_cases.Strategy) -> list[str]:
+    got = asyncio.run(run_cases.measured(case, run_cases.judge_of(case), strategy))
+    return run_cases.differences(work_out_conversation(case), got, ())
 
 
 def measured(case: Mapping[str, Json]) -> dict[str, Json]:
@@ -251,3 +285,102 @@ def _loose(text: str) -> Json:
         except json.JSONDecodeError:
             continue
     raise PeerError("invalid_judge_reply")
+
+
+def _statements(words: tuple[Json, ...]) -> st.SearchStrategy[Json]:
+    name = st.fixed_dictionaries({"statement": st.sampled_from(CLAIMS)})
+    serving = st.fixed_dictionaries(
+        {"relevant_to": st.just("*") | st.lists(st.sampled_from(MESSAGES), max_size=2)}
+    )
+    judged = st.fixed_dictionaries(
+        {"verdict": st.sampled_from(words)}, optional={"reason": st.none() | st.just("r")}
+    )
+    entry = st.builds(lambda one, other: {**one, **other}, name, serving | judged)
+    return st.dictionaries(st.sampled_from(DOCUMENTS), st.lists(entry, max_size=3))
+
+
+@st.composite
+def relevancy_cases(draw: st.DrawFn, *, faults: bool = False) -> Json:
+    """A case of turn contextual relevancy whose faults, if any, are questions that fail."""
+    words = SLOPPY if draw(st.booleans()) else ("yes", "no")
+    return {
+        "id": "random",
+        "metric": "turn_contextual_relevancy",
+        "options": draw(random_options()),
+        "input": {"turns": draw(random_conversation())},
+        "judge": {
+            "statements": draw(_statements(words)),
+            "reply_style": draw(st.sampled_from(("schema", "json"))),
+            "faults": draw(failing_steps(("verdicts", "reason", "final_reason"))) if faults else {},
+        },
+    }
+
+
+@st.composite
+def scripted_cases(draw: st.DrawFn) -> Json:
+    """A case of turn faithfulness with too few, too many or fixed replies about whole windows."""
+    case = draw(cases())
+    # An empty window has no answer to which faithtui could attach claims that a judge makes up.
+    case["options"]["window_size"] = max(1, case["options"]["window_size"])
+    steps = ("truths", "claims", "verdicts", "reason", "final_reason")
+    case["judge"]["faults"] = draw(fixed_replies(steps, any_reply(), any_text()))
+    place = case["judge"] if draw(st.booleans()) else case["judge"]["faults"]
+    place["verdict_list"] = draw(wrong_counts("yes", "no", "idk", {"verdict": "yes"}))
+    return case
+
+
+@st.composite
+def scripted_relevancy_cases(draw: st.DrawFn) -> Json:
+    """A case of turn contextual relevancy with too few, too many or fixed replies."""
+    case = draw(relevancy_cases())
+    steps = ("verdicts", "reason", "final_reason")
+    case["judge"]["faults"] = draw(fixed_replies(steps, any_reply(), any_text()))
+    appended = ("yes", "no", "idk", {"verdict": "no", "statement": "s"}, {"verdict": "maybe"})
+    case["judge"]["faults"]["verdict_list"] = draw(wrong_counts(*appended))
+    return case
+
+
+@pytest.mark.thorough
+@given(cases())
+@settings(deadline=None)
+def test_both_strategies_and_the_reference_agree_on_any_conversation(case: Json) -> None:
+    assert differences(case, "evidence") == []
+    assert differences(case, "window") == []
+
+
+@pytest.mark.thorough
+@given(cases(faults=True))
+@settings(deadline=None)
+def test_they_agree_on_which_failing_questions_lose_a_conversation(case: Json) -> None:
+    assert differences(case, "evidence") == []
+    assert differences(case, "window") == []
+
+
+@given(scripted_cases())
+@settings(deadline=None)
+def test_any_scripted_reply_is_read_as_the_peer_reads_it(case: Json) -> None:
+    assert differences(case, "window") == []
+
+
+@pytest.mark.thorough
+@given(relevancy_cases())
+@settings(deadline=None)
+def test_both_strategies_and_the_reference_agree_on_any_context(case: Json) -> None:
+    assert differences(case, "evidence") == []
+    assert differences(case, "window") == []
+
+
+@pytest.mark.thorough
+@given(relevancy_cases(faults=True))
+@settings(deadline=None)
+def test_they_agree_on_which_failing_questions_lose_a_context(case: Json) -> None:
+    assert differences(case, "evidence") == []
+    assert differences(case, "window") == []
+
+
+@pytest.mark.thorough
+@given(scripted_relevancy_cases())
+@settings(deadline=None)
+def test_any_scripted_statement_is_read_as_the_peer_reads_it(case: Json) -> None:
+    assert differences(case, "evidence") == []
+    assert differences(case, "window") == []
