@@ -4,7 +4,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
@@ -63,7 +62,6 @@ CLAIMS = ("yes", "yes", "no", "no")
 JUDGED = replace(
     SPEC, rule=FACTS, judge="openai:judge-1", judge_fingerprint="openai/1 judge-1", sources=()
 )
-DAY = datetime(2026, 3, 1, tzinfo=UTC)
 Person = Callable[[int, int, str], str | None]
 """From number of the conversation, place of the claim and the judge's word to a verdict."""
 
@@ -214,21 +212,6 @@ def read_empty_store() -> bytes:
         path = Path(folder) / "empty.db"
         Database.open(path, create=True, busy_timeout_s=5.0).close()
         return path.read_bytes()
-
-
-class Calendar:
-    """A clock that stands still until it is set."""
-
-    def __init__(self) -> None:
-        self.now = DAY
-
-    def __call__(self) -> datetime:
-        self.now += timedelta(microseconds=1)  # no two runs are made in the same moment
-        return self.now
-
-    def wait(self, days: float) -> None:
-        """Let time go by."""
-        self.now += timedelta(days=days)
 
 
 def fair(number: int, place: int, judge: str) -> str:

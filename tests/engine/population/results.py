@@ -26,10 +26,6 @@ from faithtui.store.store import Store
 METRIC = build("turn-faithfulness", {})
 
 
-ClaimName = tuple[str, str]
-"""Key of the conversation and text of the claim."""
-
-
 @dataclass(frozen=True)
 class MadeConversation:
     """A conversation with one answer, and what the judge says of its claims."""
@@ -195,11 +191,6 @@ def read_drawn(store: Store, row: SampleRow) -> list[ClaimUnit]:
     """Read the claims of a sample, in the order in which they are served."""
     units = store.labelled_units.read_report_units(row.run, UnitSettings(sample=row.id)).claims
     return sorted(units, key=lambda each: -1 if each.position is None else each.position)
-
-
-def list_drawn(store: Store, row: SampleRow) -> list[ClaimName]:
-    """Name the claims of a sample, in that order."""
-    return [(each.key, each.text) for each in read_drawn(store, row)]
 
 
 def label_drawn(

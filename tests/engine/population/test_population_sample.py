@@ -17,7 +17,9 @@ from faithtui.engine.population.results_scan import ResultsScan
 from faithtui.engine.population.sample_request import PopulationRequest
 from faithtui.engine.population.sample_sizes import PopulationDesign
 from faithtui.engine.review.samples.sample_queues import read_outcome_and_close_finished_spot_check
-from faithtui.engine.shards.judgement_json import judgement_from_json_text
+from faithtui.engine.shards.judgement_json import (
+    judgement_from_json_text,
+)
 from faithtui.errors import ConfigError, InputError, StoreError
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.samples.sample_records import SampleRow
@@ -26,7 +28,6 @@ from tests.engine.population.results import (
     METRIC,
     MadeConversation,
     label_drawn,
-    list_drawn,
     make_conversation,
     make_population,
     read_drawn,
@@ -34,6 +35,15 @@ from tests.engine.population.results import (
 )
 
 BY_LANGUAGE = ("verdict", "language")
+
+
+ClaimName = tuple[str, str]
+"""Key of the conversation and text of the claim."""
+
+
+def list_drawn(store: Store, row: SampleRow) -> list[ClaimName]:
+    """Name the claims of a sample, in that order."""
+    return [(each.key, each.text) for each in read_drawn(store, row)]
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,6 @@ from tests.store.building import (
     CLAIMS,
     CONVERSATIONS,
     JUDGED,
-    Calendar,
     assess,
     fair,
     import_conversations,
@@ -65,6 +64,24 @@ from tests.store.building import (
 RUN = RunId(1)
 EASY = GateRequest(kappa=0.4, recall_no=0.5, score=0.3)
 SIZES = {"judge yes": 20, "judge no": 40}
+
+
+DAY = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+class Calendar:
+    """A clock that stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.now = DAY
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(microseconds=1)  # no two runs are made in the same moment
+        return self.now
+
+    def wait(self, days: float) -> None:
+        """Let time go by."""
+        self.now += timedelta(days=days)
 
 
 @pytest.fixture(scope="session")
