@@ -4,7 +4,7 @@
 of so many claims, by DuckDB itself, in a folder that `--folder` names (they stay there for another
 time), draws from them in a process of its own, and prints seconds and the most memory it held.
 Conversations have five claims and are in shards of 100,000; their judgement is that of one that
-`tests/engine/results_folder.py` makes, so that every drawn one can be stored.
+`tests/engine/population/results.py` makes, so that every drawn one can be stored.
 """
 
 import argparse

@@ -290,7 +290,7 @@ from pathlib import Path
 sys.path.insert(0, {str(ROOT)!r})
 from tests.benchmarks.measuring import seconds
 from tests.benchmarks.test_agreement import BOOTSTRAP, RULE, claims
-from tests.agreement.report.building import readings
+from tests.agreement.building import readings
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.agreement.report.report import PreparedUnits, agreement_report
 from faithtui.agreement.report.report import compute_report_of_prepared_units
