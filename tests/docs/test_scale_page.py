@@ -18,7 +18,7 @@ from faithtui import measure_shards
 from tests.docs.generate import DOCS, ROOT
 from tests.engine.building import conversation
 from tests.engine.shards.shard_files import read_tables, write_lines
-from tests.judges.answering import answer_to, read_question
+from tests.judges.question_answers import answer_to, read_question
 
 PAGE = (DOCS / "scale.md").read_text(encoding="utf-8")
 BASH = shutil.which("bash")

@@ -14,9 +14,9 @@ from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
-from tests.judges.answering import answer_to, read_question, read_request
 from tests.judges.fake_batches import FakeBatches
 from tests.judges.fake_server import FakeServer, anthropic_body, fake_server, openai_body
+from tests.judges.question_answers import answer_to, read_question, read_request
 
 Json = Any
 

@@ -21,8 +21,8 @@ from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeVar
 
-from tests.judges.answering import answer_to, read_question
 from tests.judges.fake_batches import CUT, FakeBatches
+from tests.judges.question_answers import answer_to, read_question
 
 ROUTES = ("/v1/chat/completions", "/v1/messages")
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.judges.answering import Asked, answer_to
 from tests.judges.faults import WIRE, Fault, as_json, changed_object, changed_text
+from tests.judges.question_answers import Asked, answer_to
 
 Json = Any
 

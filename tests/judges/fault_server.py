@@ -24,10 +24,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from tests.judges.answering import Asked, read_question
 from tests.judges.fake_batches import CUT, FakeBatches
 from tests.judges.fault_replies import UNKNOWN_FORM, Said, error_body, send, write, written
 from tests.judges.faults import Fault, fault_named
+from tests.judges.question_answers import Asked, read_question
 
 Json = Any
 

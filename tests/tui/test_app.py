@@ -28,7 +28,7 @@ from tests.tui.driving import (
     type_ahead,
     until,
 )
-from tests.tui.staging import StagedRun
+from tests.tui.staged_runs import StagedRun
 
 SIZE = (80, 24)
 

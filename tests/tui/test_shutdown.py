@@ -14,7 +14,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.quit_wait_dialog import QuitProgressDialog
 from faithtui.tui.widgets.filter_bar import FilterBar
 from tests.tui.driving import opened, screen_text, text_of, type_ahead, until
-from tests.tui.staging import StagedRun
+from tests.tui.staged_runs import StagedRun
 
 
 async def quitting(pilot: Pilot[None]) -> StagedRun:

@@ -19,13 +19,13 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.integrity.integrity_screen import IntegrityScreen
 from faithtui.tui.progress.progress_screen import ProgressScreen
-from tests.tui import staging
+from tests.tui import staged_runs
 from tests.tui.agreement.test_marked_lines import mark_something
 from tests.tui.building import NOON
 from tests.tui.building_metrics import KEYS, boots
 from tests.tui.driving import calm, opened, press, until
 from tests.tui.replies.test_replies_screen import CUT, GOOD, asked
-from tests.tui.staging import StagedRun
+from tests.tui.staged_runs import StagedRun
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
@@ -177,14 +177,14 @@ def on(app: FaithApp, held: RunSnapshot, *keys: str) -> Callable[[Pilot[None]], 
 
 @pytest.mark.parametrize("size", [(60, 18), *SIZES], ids=named)
 def test_run_on(snap_compare: SnapCompare, steady: FaithApp, size: tuple[int, int]) -> None:
-    assert snap_compare(steady, terminal_size=size, run_before=on(steady, staging.ON))
+    assert snap_compare(steady, terminal_size=size, run_before=on(steady, staged_runs.ON))
 
 
 @pytest.mark.parametrize(
     ("held", "keys"),
-    [(staging.PAUSED, ()), (staging.TROUBLED, ()), (staging.DRAINING, ()),
-     (staging.STOPPED, ()), (staging.HANDED_OVER, ()), (staging.DONE, ("f",)),
-     (staging.ON, ("b",))],
+    [(staged_runs.PAUSED, ()), (staged_runs.TROUBLED, ()), (staged_runs.DRAINING, ()),
+     (staged_runs.STOPPED, ()), (staged_runs.HANDED_OVER, ()), (staged_runs.DONE, ("f",)),
+     (staged_runs.ON, ("b",))],
     ids=["paused", "troubled", "draining", "stopped", "handed-over", "failed", "budget"],
 )  # fmt: skip
 def test_run_states(

@@ -24,8 +24,8 @@ from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.engine.batch_provider import come_back, judged, provider
 from tests.engine.building import conversation, store_with
-from tests.judges.answering import answer_to, read_question
 from tests.judges.fake_server import openai_body
+from tests.judges.question_answers import answer_to, read_question
 
 CONVERSATIONS = [conversation("a", 2), conversation("b", 1)]
 

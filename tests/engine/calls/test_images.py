@@ -22,7 +22,7 @@ from faithtui.judges.base import Judge, JudgeReply, JudgeRequest
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.engine.building import CountingJudge, conversation, opened, planned
-from tests.judges.answering import answer_to, read_request
+from tests.judges.question_answers import answer_to, read_request
 
 SIGN, SHOP = (Image(digit * 64, "image/png") for digit in "ab")
 FAR = Image("c" * 64, "", "https://example.org/far.png")

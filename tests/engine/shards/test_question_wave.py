@@ -16,8 +16,8 @@ from faithtui.engine.shards.shard_source import list_shards
 from faithtui.errors import ConfigError, InputError
 from tests.engine.building import conversation
 from tests.engine.shards.shard_files import read_rows, read_tables, write_lines
-from tests.judges.answering import answer_to, read_question
 from tests.judges.fake_server import answering_server, openai_body
+from tests.judges.question_answers import answer_to, read_question
 
 Json = Any
 

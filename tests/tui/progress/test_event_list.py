@@ -14,11 +14,11 @@ from faithtui.tui.progress.progress_screen import ProgressScreen
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import Line
-from tests.tui import staging
+from tests.tui import staged_runs
 from tests.tui.driving import press, status, text_of, until
 from tests.tui.fake_screens import FakeScreen
 from tests.tui.progress.test_progress_screen import watching
-from tests.tui.staging import SOME, StagedRun
+from tests.tui.staged_runs import SOME, StagedRun
 
 
 async def test_an_event_opens_its_conversation_and_keeps_its_place(app: FaithApp) -> None:
@@ -31,7 +31,7 @@ async def test_an_event_opens_its_conversation_and_keeps_its_place(app: FaithApp
         assert "about the run" in status(app)
         await press(pilot, "j")
         chosen = screen.event_list.entries[screen.events.cursor]
-        run.now = replace(staging.TROUBLED)
+        run.now = replace(staged_runs.TROUBLED)
         await until(pilot, lambda: "held in memory" in text_of(app, "events"))
         assert screen.event_list.entries[screen.events.cursor].first_s == chosen.first_s
         await press(pilot, "enter")

@@ -56,9 +56,9 @@ from faithtui.tui.runs.run_details import run_detail_lines
 from faithtui.tui.runs.run_lines import get_run_status_and_look
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Line, count_cells_of_pieces
-from tests.tui import staging
+from tests.tui import staged_runs
 from tests.tui.building import NOON, SPEC
-from tests.tui.staging import EVENTS, ON, RUN, SOME
+from tests.tui.staged_runs import EVENTS, ON, RUN, SOME
 
 NAMES = {ItemId(1): "conv-0147", ItemId(3): "conv-0112"}
 
@@ -87,9 +87,13 @@ def totals(run: RunView, width: int = 78) -> str:
 
 STATES: list[tuple[RunView, RunStatus, str]] = [
     (RunView(row(), ON), RunStatus.RUNNING, "8 workers · 3 in flight"),
-    (RunView(row(), staging.PAUSED), RunStatus.PAUSED, "nothing new is asked; 3 replies in flight"),
-    (RunView(row(), staging.TROUBLED), RunStatus.TROUBLED, "only 3 MB left"),
-    (RunView(row(), staging.DRAINING), RunStatus.DRAINING, "ctrl+x again gives them up"),
+    (
+        RunView(row(), staged_runs.PAUSED),
+        RunStatus.PAUSED,
+        "nothing new is asked; 3 replies in flight",
+    ),
+    (RunView(row(), staged_runs.TROUBLED), RunStatus.TROUBLED, "only 3 MB left"),
+    (RunView(row(), staged_runs.DRAINING), RunStatus.DRAINING, "ctrl+x again gives them up"),
     (RunView(row()), RunStatus.ELSEWHERE, "Another process judges this run"),
     (RunView(row(RunState.PLANNED)), RunStatus.PLANNED, "r begins"),
     (
@@ -97,11 +101,11 @@ STATES: list[tuple[RunView, RunStatus, str]] = [
         RunStatus.WAITING,
         "when run #3 is through",
     ),
-    (RunView(row(), staging.STOPPED), RunStatus.STOPPED, "does not hold another question"),
+    (RunView(row(), staged_runs.STOPPED), RunStatus.STOPPED, "does not hold another question"),
     (RunView(row(RunState.CANCELLED)), RunStatus.CANCELLED, "r resumes"),
     (RunView(row(RunState.INTERRUPTED)), RunStatus.INTERRUPTED, "What is stored stays"),
-    (RunView(row(), staging.HANDED_OVER), RunStatus.HANDED_OVER, "r fetches answers"),
-    (RunView(row(), staging.DONE), RunStatus.DONE, "R asks again what failed (2)"),
+    (RunView(row(), staged_runs.HANDED_OVER), RunStatus.HANDED_OVER, "r fetches answers"),
+    (RunView(row(), staged_runs.DONE), RunStatus.DONE, "R asks again what failed (2)"),
 ]
 
 
@@ -125,9 +129,11 @@ def test_lines_fit_their_pane(run: RunView, width: int) -> None:
 
 
 def test_trouble_goes_before_a_pause_and_draining_before_both() -> None:
-    both = replace(staging.PAUSED, trouble="locked")
+    both = replace(staged_runs.PAUSED, trouble="locked")
     assert RunView(row(), both).status is RunStatus.TROUBLED
-    assert RunView(row(), replace(staging.DRAINING, trouble="locked")).status is RunStatus.DRAINING
+    assert (
+        RunView(row(), replace(staged_runs.DRAINING, trouble="locked")).status is RunStatus.DRAINING
+    )
 
 
 def test_a_budget_is_a_bar_and_says_what_it_does_not_count() -> None:
@@ -218,7 +224,12 @@ def test_windows_of_conversations_judged_at_once_are_a_line_each_conversation() 
 
 
 def test_every_kind_of_event_has_words() -> None:
-    staged = (staging.TROUBLED, staging.DRAINING, staging.STOPPED, staging.HANDED_OVER)
+    staged = (
+        staged_runs.TROUBLED,
+        staged_runs.DRAINING,
+        staged_runs.STOPPED,
+        staged_runs.HANDED_OVER,
+    )
     events = [event for each in staged for _, event in each.recent]
     events.append(ParameterRefused(RUN, "seed", SOME))
     kinds = [type(event) for event in events]
@@ -305,7 +316,7 @@ def test_different_answers_are_different_entries() -> None:
 def test_nothing_is_said_to_cost_nothing_before_its_price_is_known() -> None:
     """A call that was just answered is counted here and in no event yet."""
     begun = replace(SOME, cost_nusd=0, unpriced_calls=0)
-    gauges = replace(staging.GAUGES, unpriced_calls=3)
+    gauges = replace(staged_runs.GAUGES, unpriced_calls=3)
     run = RunView(row(cost_nusd=0), replace(ON, progress=begun, gauges=gauges))
     assert "no price known for 3 calls" in totals(run)
     free = RunView(row(cost_nusd=0), replace(ON, progress=begun))
@@ -335,7 +346,7 @@ def at(elapsed_s: float, calls: int, windows: int = 0) -> RunSnapshot:
 
 def test_what_arrived_since_the_last_event_counts() -> None:
     steps = (StepCount("truths", 500, 0, 1, 0),)
-    now = replace(ON, gauges=replace(staging.GAUGES, steps=steps))
+    now = replace(ON, gauges=replace(staged_runs.GAUGES, steps=steps))
     assert (count_received_replies(now), count_replies_in_flight(now)) == (500, 1)
     assert (count_received_replies(at(1.0, 7)), count_replies_in_flight(at(1.0, 7))) == (
         7,

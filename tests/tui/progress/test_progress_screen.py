@@ -19,9 +19,9 @@ from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.progress.progress_screen import ProgressScreen
 from faithtui.tui.review.review_screen import ReviewScreen
-from tests.tui import staging
+from tests.tui import staged_runs
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of, title, until
-from tests.tui.staging import StagedRun
+from tests.tui.staged_runs import StagedRun
 
 SIZES = [(60, 18), (80, 24), (120, 40), (200, 60)]
 
@@ -111,7 +111,7 @@ async def test_another_attempt_begins_with_a_clean_word_and_its_own_clock(app: F
         run.end()
         await until(pilot, lambda: "were kept" in status(app))
         await until(pilot, lambda: screen.history is not None)
-        again = StagedRun(replace(staging.ON, elapsed_s=9.0, recent=staging.EVENTS[:1]))
+        again = StagedRun(replace(staged_runs.ON, elapsed_s=9.0, recent=staged_runs.EVENTS[:1]))
         app.session.process_runs.append(again)  # type: ignore[arg-type]  # as above
         await until(pilot, lambda: status(app) == "")
         assert screen.history is None, "what became of the run before is no longer drawn"

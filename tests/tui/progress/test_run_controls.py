@@ -25,7 +25,7 @@ from faithtui.tui.session import Session
 from tests.tui.driving import press, screen_text, status, text_of, title, until
 from tests.tui.fake_screens import FakeScreen
 from tests.tui.progress.test_progress_screen import watching
-from tests.tui.staging import StagedRun
+from tests.tui.staged_runs import StagedRun
 
 
 async def press_and_let_run(pilot: Pilot[None], key: str) -> None:

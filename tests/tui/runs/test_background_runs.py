@@ -21,7 +21,7 @@ from tests.tui.building import SPEC
 from tests.tui.building_metrics import KEYS
 from tests.tui.driving import calm, opened, press, screen_text, until
 from tests.tui.new_run.test_new_run_screen import SIZE, form_of, ordered, rows
-from tests.tui.staging import ON, StagedRun
+from tests.tui.staged_runs import ON, StagedRun
 
 
 @pytest.mark.thorough
