@@ -68,7 +68,7 @@ POINTS = """
 """
 
 
-def install_main_screen(folder: Path, *, package: str = "acme", points: str = POINTS) -> None:
+def install_package(folder: Path, *, package: str = "acme", points: str = POINTS) -> None:
     """Put the package where imports find it once the folder is on the path."""
     folder.mkdir(exist_ok=True)
     added = "nameless = lambda rest, base_url: Nameless()\ndeaf = lambda rest, base_url: Deaf()\n"

@@ -22,7 +22,7 @@ from faithtui.judges.registry import (
     make_judge_fingerprint,
     open_judge,
 )
-from tests.judges.acme import install_main_screen
+from tests.judges.acme import install_package
 from tests.judges.questions import PIXEL, question
 
 
@@ -30,7 +30,7 @@ from tests.judges.questions import PIXEL, question
 def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A package with judges, installed for one test."""
     folder = tmp_path / "site"
-    install_main_screen(folder)
+    install_package(folder)
     monkeypatch.syspath_prepend(folder)
     yield folder
     sys.modules.pop("acme_judge", None)
@@ -227,9 +227,7 @@ def test_an_unknown_judge_lists_the_installed_ones(acme: Path, ref: str) -> None
 def test_a_name_of_ours_is_not_taken_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    install_main_screen(
-        tmp_path / "site", points=f"[faithtui.judges]\n{name} = acme_judge:Parrot\n"
-    )
+    install_package(tmp_path / "site", points=f"[faithtui.judges]\n{name} = acme_judge:Parrot\n")
     monkeypatch.syspath_prepend(tmp_path / "site")
     with pytest.raises(ConfigError, match=f"the package acme adds a judge called {name}"):
         open_judge("offline" if name == "offline" else f"{name}:x", environ={"OPENAI_API_KEY": "k"})
@@ -239,9 +237,7 @@ def test_two_packages_with_one_name_are_refused(
     acme: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = tmp_path / "other"
-    install_main_screen(
-        other, package="zoo", points="[faithtui.judges]\nparrot = acme_judge:Parrot\n"
-    )
+    install_package(other, package="zoo", points="[faithtui.judges]\nparrot = acme_judge:Parrot\n")
     monkeypatch.syspath_prepend(other)
     for use in (open_judge, make_judge_fingerprint):
         with pytest.raises(ConfigError, match=r"add a judge called parrot: (acme, zoo|zoo, acme);"):

@@ -9,7 +9,7 @@ from faithtui.domain.judging.tasks import JudgeClaims
 from faithtui.errors import ConfigError, JudgeRequestRejected
 from faithtui.judges.redaction import Redaction, load_and_try_redaction_hook
 from faithtui.judges.registry import make_judge_fingerprint, open_judge
-from tests.judges.acme import install_main_screen
+from tests.judges.acme import install_package
 from tests.judges.fake_server import FakeServer, openai_body
 from tests.judges.questions import PIXEL, question
 
@@ -96,7 +96,7 @@ async def test_when_the_hook_fails_nothing_is_sent(
 async def test_judges_of_packages_see_what_is_left_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install_main_screen(tmp_path / "site")
+    install_package(tmp_path / "site")
     monkeypatch.syspath_prepend(tmp_path / "site")
     async with open_judge("parrot:plain", redact=stars) as judge:
         reply = await judge.send(question("Ann?", system="Ann."))
@@ -123,7 +123,7 @@ def Parrot(rest, base_url):
 async def test_a_verifier_of_a_package_gets_what_is_left_of_claim_and_evidence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install_main_screen(tmp_path / "site")
+    install_package(tmp_path / "site")
     source = tmp_path / "site" / "acme_judge.py"
     source.write_text(source.read_text() + VERIFIER)
     monkeypatch.syspath_prepend(tmp_path / "site")

@@ -51,7 +51,7 @@ def write_results(
     for name, conversations in shards.items():
         rows: dict[TableName, list[dict[str, Any]]] = {"conversations": [], "claims": []}
         for number, each in enumerate(conversations):
-            row, claims = _make_threshold_rows(name, number, each)
+            row, claims = _make_rows(name, number, each)
             rows["conversations"].append(row)
             rows["claims"] += claims
         for table, found in rows.items():
@@ -99,7 +99,7 @@ def make_conversation(made: MadeConversation) -> Conversation:
     return Conversation(made.source, made.key, turns, made.group or made.key, made.metadata)
 
 
-def _make_threshold_rows(
+def _make_rows(
     shard: str, number: int, made: MadeConversation
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     conversation = make_conversation(made)

@@ -21,7 +21,7 @@ from faithtui.judges.providers.prices import (
     compute_max_cost_nusd,
     read_price_table,
 )
-from tests.judges.acme import install_main_screen
+from tests.judges.acme import install_package
 
 MILLION = Usage(tokens_in=1_000_000, tokens_out=1_000_000)
 ONE_PRICE = """
@@ -350,7 +350,7 @@ def test_no_call_costs_more_than_its_worst_case(
 def test_a_judge_of_a_package_costs_what_the_table_says_and_is_never_free(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install_main_screen(tmp_path / "site")
+    install_package(tmp_path / "site")
     monkeypatch.syspath_prepend(tmp_path / "site")
     assert compute_cost_nusd("parrot:plain", Usage(1, 1)) is None
     table = tmp_path / "prices.toml"
