@@ -52,10 +52,11 @@ from faithtui.agreement.statistics.posterior import (
     draw_labelled_judge_pair_matrices,
     widen_interval_to_draws,
 )
-from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, Reason
+from faithtui.domain.estimates import FEWEST_GROUPS, Estimate
 from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.labels.annotations import list_top_verdicts
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.withheld_reasons import WithheldReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +198,7 @@ def _compare_two_judges(
     groups = both.discordant_groups
     flipped = sign_flip_test([each.c - each.b for each in groups], seed=context.settings.seed)
     clustered = durkalski_test(groups)
-    plain = Reason.NO_VARIATION if both.is_weighted else mcnemar_mid_p(only_a, only_b)
+    plain = WithheldReason.NO_VARIATION if both.is_weighted else mcnemar_mid_p(only_a, only_b)
     judges = count_confusion_by_group(((each.group, each.a, each.b) for each in units), names)
     return ComparisonReport(
         a=a,
@@ -215,9 +216,9 @@ def _compare_two_judges(
         kappa_difference=both.estimate_difference(KAPPA, level),
         a_only_correct=only_a,
         b_only_correct=only_b,
-        signflip_p=None if isinstance(flipped, Reason) else flipped.p,
-        clustered_mcnemar_p=None if isinstance(clustered, Reason) else clustered.p,
-        mcnemar_mid_p=None if isinstance(plain, Reason) else plain,
+        signflip_p=None if isinstance(flipped, WithheldReason) else flipped.p,
+        clustered_mcnemar_p=None if isinstance(clustered, WithheldReason) else clustered.p,
+        mcnemar_mid_p=None if isinstance(plain, WithheldReason) else plain,
         comparisons_made=1,
         holm_p=None,
     )
@@ -392,8 +393,8 @@ class _JudgePair:
             compute.compute_over_groups(self.first),
             compute.compute_over_groups(self.second),
         )
-        gap = first if isinstance(first, Reason) else second
-        if not isinstance(first, Reason) and not isinstance(second, Reason):
+        gap = first if isinstance(first, WithheldReason) else second
+        if not isinstance(first, WithheldReason) and not isinstance(second, WithheldReason):
             gap = second - first
         without = compute(self.second.without_each_group) - compute(self.first.without_each_group)
         labelled = self._has_labelled_unit

@@ -15,7 +15,8 @@ from faithtui.agreement.statistics.matrices import (
     MatrixStack,
     collapse_counts_to_two,
 )
-from faithtui.domain.estimates import LEVEL, Estimate, EstimateMethod, Reason
+from faithtui.domain.estimates import LEVEL, Estimate, EstimateMethod
+from faithtui.domain.withheld_reasons import WithheldReason
 
 _NUMBERS = 100_000
 """Numbers drawn at a time: what the processor's cache holds is drawn several times as fast."""
@@ -141,7 +142,7 @@ def estimate_by_bootstrap(
         defined = values[~np.isnan(values)]
         if len(defined) < max(2.0, _DEFINED * len(values)):
             found[name] = Estimate(
-                each.value, each.status, each.n, each.clusters, Reason.TOO_FEW_CLUSTERS
+                each.value, each.status, each.n, each.clusters, WithheldReason.TOO_FEW_CLUSTERS
             )
             continue
         low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]).tolist()

@@ -29,7 +29,8 @@ from faithtui.agreement.statistics.matrices import (
     stack_counts,
 )
 from faithtui.agreement.statistics.pass_rates import GroupedStrata, LabelledStratum
-from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, EstimateMethod, Reason
+from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, EstimateMethod
+from faithtui.domain.withheld_reasons import WithheldReason
 
 DRAWS: Final = 1_000
 """Matrices that are drawn: the ends of an interval are then known to a tenth of its width."""
@@ -207,7 +208,7 @@ def widen_future_rate(
         return future
     few = groups.times[is_labelled].sum() < FEWEST_GROUPS
     if few or this_run.ci_low is None or this_run.ci_high is None:
-        reason = Reason.TOO_FEW_CLUSTERS if few else this_run.reason
+        reason = WithheldReason.TOO_FEW_CLUSTERS if few else this_run.reason
         return Estimate(future.value, future.status, future.n, future.clusters, reason)
     by_label = np.stack([faithful, labelled - faithful, unfair], axis=1)[:, :, None]
     prior = np.array([[0.5], [0.5], [0.25 * unfair.any()]]) * PSEUDO_LABELS

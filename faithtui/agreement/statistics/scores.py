@@ -22,7 +22,8 @@ from faithtui.agreement.statistics.matrices import (
     Ints,
     number_distinct_keys_by_occurrence,
 )
-from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
+from faithtui.domain.estimates import LEVEL, Estimate, Point
+from faithtui.domain.withheld_reasons import WithheldReason
 
 MULTIPLIER = 1.96
 """Standard deviations between the mean and the limits of agreement."""
@@ -38,7 +39,7 @@ _SAME = 1e-12
 
 def mean_difference(pairs: Sequence[tuple[float, float]]) -> Point:
     """Compute the mean of first minus second value; `NO_ITEMS` without pairs."""
-    return math.fsum(a - b for a, b in pairs) / len(pairs) if pairs else Reason.NO_ITEMS
+    return math.fsum(a - b for a, b in pairs) / len(pairs) if pairs else WithheldReason.NO_ITEMS
 
 
 def sd_difference(pairs: Sequence[tuple[float, float]]) -> Point:
@@ -47,13 +48,13 @@ def sd_difference(pairs: Sequence[tuple[float, float]]) -> Point:
     `NO_ITEMS` without pairs, `NO_VARIATION` for one.
     """
     if len(pairs) < 2:
-        return Reason.NO_VARIATION if pairs else Reason.NO_ITEMS
+        return WithheldReason.NO_VARIATION if pairs else WithheldReason.NO_ITEMS
     return float(np.std([a - b for a, b in pairs], ddof=1))
 
 
 def limits_of_agreement(
     pairs: Sequence[tuple[float, float]], multiplier: float = MULTIPLIER
-) -> tuple[float, float] | Reason:
+) -> tuple[float, float] | WithheldReason:
     """Compute the mean difference minus and plus some standard deviations.
 
     Args:
@@ -67,16 +68,18 @@ def limits_of_agreement(
         Bland & Altman 1986, Lancet i:307-310.
     """
     mean, sd = mean_difference(pairs), sd_difference(pairs)
-    if isinstance(mean, Reason):
+    if isinstance(mean, WithheldReason):
         return mean
-    if isinstance(sd, Reason):
+    if isinstance(sd, WithheldReason):
         return sd
     return mean - multiplier * sd, mean + multiplier * sd
 
 
 def mean_absolute_error(pairs: Sequence[tuple[float, float]]) -> Point:
     """Compute the mean size of first minus second value; `NO_ITEMS` without pairs."""
-    return math.fsum(abs(a - b) for a, b in pairs) / len(pairs) if pairs else Reason.NO_ITEMS
+    return (
+        math.fsum(abs(a - b) for a, b in pairs) / len(pairs) if pairs else WithheldReason.NO_ITEMS
+    )
 
 
 def estimate_bias(units: ScoredUnits, level: float = LEVEL) -> Estimate:
@@ -102,7 +105,7 @@ def estimate_mean(groups: Ints, values: Floats, weights: Floats, level: float = 
     """
     if not len(values):
         return make_estimate_with_jackknife_interval(
-            Reason.NO_ITEMS, (), 1, IntervalScale.NATURAL, n=0, level=level
+            WithheldReason.NO_ITEMS, (), 1, IntervalScale.NATURAL, n=0, level=level
         )
     sums = np.bincount(groups, weights=values * weights)
     masses = np.bincount(groups, weights=weights)
@@ -148,7 +151,7 @@ def estimate_share_difference(
     total = sums.sum(axis=1)
     value = float(_subtract_second_share_from_first(total))
     found = make_estimate_with_jackknife_interval(
-        Reason.NO_ITEMS if math.isnan(value) else value,
+        WithheldReason.NO_ITEMS if math.isnan(value) else value,
         np.sort(_subtract_second_share_from_first(total[:, None] - sums)),
         1,
         IntervalScale.NATURAL,
@@ -204,15 +207,15 @@ def icc(units: Sequence[Sequence[float]], form: IccForm = IccForm.ABSOLUTE) -> P
         Shrout & Fleiss 1979, Psychological Bulletin 86:420-428, table 4 and page 426.
     """
     if not len(units):
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     values = np.asarray(units, dtype=np.float64)
     n, k = values.shape
     if k < 2:
-        return Reason.NO_OVERLAP
+        return WithheldReason.NO_OVERLAP
     middle = values.mean()
     furthest = float(np.abs(values - middle).max())
     if n < 2 or furthest <= _SAME * float(np.abs(values).max()):
-        return Reason.NO_VARIATION
+        return WithheldReason.NO_VARIATION
     # Measured from the middle and by the furthest value, so that large numbers cost no digits.
     table = (values - middle) / furthest
     between = float((table.sum(axis=1) ** 2).sum()) / k
@@ -236,5 +239,5 @@ def icc(units: Sequence[Sequence[float]], form: IccForm = IccForm.ABSOLUTE) -> P
         case IccForm.CONSISTENCY_MEAN:
             above, below = bms - ems, bms
     if abs(below) <= _SAME * whole:
-        return Reason.NO_VARIATION
+        return WithheldReason.NO_VARIATION
     return float(above / below)

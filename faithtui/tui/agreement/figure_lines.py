@@ -20,7 +20,8 @@ from faithtui.agreement.report.model import (
     UnitScoreReport,
 )
 from faithtui.agreement.report.settings import ReportLevel
-from faithtui.domain.estimates import Estimate, Reason, make_withheld_estimate
+from faithtui.domain.estimates import Estimate, make_withheld_estimate
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.tui.agreement.curve_lines import (
     draw_reliability_bin,
     draw_share_bar,
@@ -116,7 +117,7 @@ def format_percentage_lines(name: str, value: Estimate, width: int) -> list[Line
 
 def drop_judge_pass_rate(level: LevelReport) -> LevelReport:
     """Leave out the share that passes by the judge: in a small run it reveals single verdicts."""
-    hidden = make_withheld_estimate(Reason.NO_ITEMS)
+    hidden = make_withheld_estimate(WithheldReason.NO_ITEMS)
     return replace(level, rate=replace(level.rate, judge_raw=hidden))
 
 

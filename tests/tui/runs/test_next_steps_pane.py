@@ -12,11 +12,11 @@ from faithtui.domain.estimates import (
     Estimate,
     EstimateMethod,
     EstimateStatus,
-    Reason,
     make_withheld_estimate,
 )
 from faithtui.domain.ids import RunId
 from faithtui.domain.labels.annotations import Action
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.engine.review.run_overview import RunCounts, RunTrust
 from faithtui.metrics.registry import METRICS, find_metric
 from faithtui.store.records import LabelCount, RunRow, RunState
@@ -57,7 +57,7 @@ TRUST = RunTrust(
     labelled=237,
     differ=25,
     kappa=known(0.51, 0.24, 0.71),
-    corrected=make_withheld_estimate(Reason.DESIGN_NOT_RANDOM),
+    corrected=make_withheld_estimate(WithheldReason.DESIGN_NOT_RANDOM),
     to_settle=3,
 )
 COUNTS = RunCounts(
@@ -132,7 +132,7 @@ def test_the_list_has_kappa_and_the_corrected_share_with_their_intervals() -> No
 
 @pytest.mark.parametrize("width", [78, 118])
 def test_without_an_interval_the_list_says_why_and_gives_no_value(width: int) -> None:
-    few = Estimate(0.0, EstimateStatus.OK, 1, 1, Reason.TOO_FEW_CLUSTERS)
+    few = Estimate(0.0, EstimateStatus.OK, 1, 1, WithheldReason.TOO_FEW_CLUSTERS)
     trust = replace(TRUST, unit=("claim", "claims"), kappa=few, corrected=few)
     said = run_line(row(labelled=1), width, True, trust).text
     assert "0.00" not in said

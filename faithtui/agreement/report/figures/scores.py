@@ -52,12 +52,12 @@ from faithtui.agreement.statistics.scores import (
 from faithtui.domain.estimates import (
     Estimate,
     EstimateStatus,
-    Reason,
     make_undefined_estimate,
     make_withheld_estimate,
 )
 from faithtui.domain.labels.label_sets import Polarity
 from faithtui.domain.scores import TOLERANCE, ScoreState, ScoringRule
+from faithtui.domain.withheld_reasons import WithheldReason
 
 FEWEST_FOR_THRESHOLD = 10
 """Units with both scores below which no threshold is looked at."""
@@ -105,7 +105,7 @@ def _compare_scores_of_unit_kind(
     pairs = [(judge, human) for _, judge, human in both]
     limits = limits_of_agreement(pairs)
     coefficient = icc([list(pair) for pair in pairs], IccForm.ABSOLUTE)
-    no_bar = make_undefined_estimate(Reason.NO_ITEMS, len(both))
+    no_bar = make_undefined_estimate(WithheldReason.NO_ITEMS, len(both))
     return UnitScoreReport(
         level=unit,
         n=len(both),
@@ -115,7 +115,7 @@ def _compare_scores_of_unit_kind(
         human_mean=_average_or_none(human for _, human in pairs),
         bias=estimate_bias(both, level),
         mae=estimate_mae(both, level),
-        limits_of_agreement=None if isinstance(limits, Reason) else Bounds(*limits),
+        limits_of_agreement=None if isinstance(limits, WithheldReason) else Bounds(*limits),
         spearman=estimate_spearman(both, level),
         kendall_tau_b=estimate_kendall(both, level),
         icc_2_1=_make_estimate_without_interval(
@@ -134,9 +134,11 @@ def _compare_scores_of_unit_kind(
     )
 
 
-def _make_estimate_without_interval(value: float | Reason, n: int, clusters: int) -> Estimate:
+def _make_estimate_without_interval(
+    value: float | WithheldReason, n: int, clusters: int
+) -> Estimate:
     """Make an estimate without an interval."""
-    if isinstance(value, Reason):
+    if isinstance(value, WithheldReason):
         return make_undefined_estimate(value, n, clusters)
     return Estimate(value, EstimateStatus.OK, n, clusters)
 
@@ -153,7 +155,9 @@ def _estimate_corrected_mean_score(
     clusters = len({group for group, _, _ in labelled})
     if design.kind not in (DesignKind.CENSUS, DesignKind.CLUSTER):
         is_sample = design.kind in (DesignKind.SIMPLE, DesignKind.STRATIFIED)
-        reason = Reason.NOT_FULLY_LABELLED if is_sample else Reason.DESIGN_NOT_RANDOM
+        reason = (
+            WithheldReason.NOT_FULLY_LABELLED if is_sample else WithheldReason.DESIGN_NOT_RANDOM
+        )
         return make_withheld_estimate(reason, len(labelled), clusters)
     # Who skips or passes over one claim of a conversation leaves out its score, and chooses which,
     # as who does so with all its claims.
@@ -161,7 +165,7 @@ def _estimate_corrected_mean_score(
     if design.kind is DesignKind.CLUSTER:
         unfinished = sum(each.is_served_and_unfinished for each in judged)
     if (unfinished - 1) * _UNFINISHED_TO_WHOLE > len(labelled):
-        return make_withheld_estimate(Reason.NOT_FULLY_LABELLED, len(labelled), clusters)
+        return make_withheld_estimate(WithheldReason.NOT_FULLY_LABELLED, len(labelled), clusters)
     others = [
         (each.group, each.judge) for each in judged if each.human is None and each.judge is not None
     ]
@@ -183,7 +187,7 @@ def _evaluate_score_threshold(
     failing = [(group, score, not passes) for group, score, passes in passing]
     rows = make_threshold_table((score, bad) for _, score, bad in failing)
     choice = choose_score_threshold(failing, ThresholdGoal())
-    chosen = not isinstance(choice, Reason)
+    chosen = not isinstance(choice, WithheldReason)
     step = max(1, len(rows) // MOST_CURVE_POINTS)
     return ThresholdReport(
         current=bar,
@@ -191,7 +195,7 @@ def _evaluate_score_threshold(
             ((group, bad, score < bar - TOLERANCE) for group, score, bad in failing), settings
         ),
         suggested=None
-        if isinstance(choice, Reason)
+        if isinstance(choice, WithheldReason)
         else SuggestedThreshold(
             choice.threshold,
             ThresholdGoal().rule.value,
@@ -252,7 +256,7 @@ def compute_calibration_report(compared: ComparedClaims, source: str) -> Calibra
         n=found.n,
         weighted=is_weighted,
         brier=found.brier,
-        brier_skill=None if isinstance(found.skill, Reason) else found.skill,
+        brier_skill=None if isinstance(found.skill, WithheldReason) else found.skill,
         ece=None if found.is_error_hidden else found.error,
         ece_noise_floor=None if found.floor is None else found.floor.mean,
         few=found.n < FEWEST_FOR_ECE,

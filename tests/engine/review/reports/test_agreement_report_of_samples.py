@@ -13,9 +13,9 @@ from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
-from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, RunId, SampleId
 from faithtui.domain.labels.annotations import Action
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate_if_passed
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement, iter_report_text
 from faithtui.engine.review.reports.run_comparison import compare_runs
@@ -295,7 +295,7 @@ def test_the_mean_score_of_conversations_is_withheld_where_one_claim_of_each_is_
     whole = found.unit_scores[-1]
     assert (whole.n, whole.n_partially_labelled) == (6, 6)
     assert whole.corrected.value is None
-    assert whole.corrected.reason is Reason.NOT_FULLY_LABELLED
+    assert whole.corrected.reason is WithheldReason.NOT_FULLY_LABELLED
     label(store, run, order[::10], "yes")
     assert compute_run_agreement(store, run).report.unit_scores[-1].corrected.value == 1.0
 
@@ -313,7 +313,7 @@ def test_the_mean_score_of_conversations_is_withheld_where_whole_ones_are_skippe
     assert found.claims.design.kind is DesignKind.CLUSTER
     whole = found.unit_scores[-1]
     assert (whole.n, whole.n_partially_labelled) == (8, 0)
-    assert whole.corrected.reason is Reason.NOT_FULLY_LABELLED
+    assert whole.corrected.reason is WithheldReason.NOT_FULLY_LABELLED
     label(store, run, left_out[:5], "yes")
     assert compute_run_agreement(store, run).report.unit_scores[-1].corrected.value == 1.0
 

@@ -19,8 +19,8 @@ from faithtui.agreement.labelled_units import ClaimUnit
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.report.trend_points import Trend
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign
-from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate_if_passed
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement
 from faithtui.engine.review.reports.run_comparison import compare_runs
@@ -180,7 +180,7 @@ def test_a_run_of_some_of_what_was_drawn_has_no_figures_of_the_set(tmp_path: Pat
         *(False, True, False, True)
     ]
     for each in (part.accuracy, part.kappa, part.recall_no, part.score):
-        assert (each.value, each.reason) == (None, Reason.DESIGN_NOT_RANDOM)
+        assert (each.value, each.reason) == (None, WithheldReason.DESIGN_NOT_RANDOM)
     assert whole.score.value is not None
     # One of six drawn conversations was not judged.
     assert part.accuracy_bounds is not None
@@ -236,7 +236,7 @@ def test_labels_that_were_chosen_of_what_was_drawn_give_no_figure(
     assert {each.judged_some_drawn for each in points} == {False}
     for each in points:
         for figure in (each.accuracy, each.kappa, each.recall_no, each.score):
-            assert (figure.reason is Reason.DESIGN_NOT_RANDOM) is chosen
+            assert (figure.reason is WithheldReason.DESIGN_NOT_RANDOM) is chosen
     assert [each.change is None for each in points] == [True, chosen, chosen]
     assert ("do not follow the order" in report.weighting_sentence) is chosen
     assert {each.accuracy_bounds is None for each in points} == {True}
