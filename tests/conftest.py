@@ -194,7 +194,7 @@ THOROUGH = (
     r"engine/review/gate/test_gate\.py::test_labels_by_whoever_saw_.*\[(revealed|both deleted)",
     r"engine/review/reports/test_agreement_report_of_samples\.py::test_a_comparison_leaves_out",
     r"engine/review/reports/test_trend\.py::test_trend_and_comparison_count_labels_that_nothing",
-    r"engine/review/test_examples\.py::test_what_people_wrote_is_text_all_the_way",
+    r"engine/review/test_examples_from_labels\.py::test_what_people_wrote_is_text_all_the_way",
     r"engine/review/test_label_bundles\.py::test_a_forged_sample_.*\[(frame|kind|seed|claims|run)\]",
     r"engine/review/test_label_bundles\.py::test_a_sample_without_labels_is_made_.*-True\]",
     r"engine/review/test_label_bundles\.py::test_what_a_label_refers_to_.*\[(clock|seed|strata)\]",

@@ -25,7 +25,7 @@ from faithtui.store.annotations.unit_reader import UnitReader
 from faithtui.store.bundles.bundles import Bundles
 from faithtui.store.calls.batches import Batches
 from faithtui.store.calls.calls import Calls
-from faithtui.store.calls.examples import Examples
+from faithtui.store.calls.example_sets import Examples
 from faithtui.store.calls.prompt_sets import PromptSets
 from faithtui.store.calls.recalibrations import Recalibrations
 from faithtui.store.calls.workers import Workers

@@ -6,7 +6,7 @@ from dataclasses import replace
 from faithtui.domain.estimates import FEWEST_GROUPS
 from faithtui.domain.splits import SPLITS
 from faithtui.engine.review.samples.splits import SHARES
-from faithtui.formats.examples import FORMAT, VERSION, example_to_json
+from faithtui.formats.example_files import FORMAT, VERSION, example_to_json
 from faithtui.formats.writers.ragas_annotations import (
     INFERENCE,
     METRIC,

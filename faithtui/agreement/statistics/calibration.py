@@ -13,7 +13,7 @@ import numpy as np
 
 from faithtui.agreement.statistics.intervals import wilson_interval
 from faithtui.agreement.statistics.matrices import Flags, Floats, Ints
-from faithtui.agreement.statistics.scores import estimate_mean
+from faithtui.agreement.statistics.score_differences import estimate_mean
 from faithtui.domain.estimates import LEVEL, Estimate, Point
 from faithtui.domain.withheld_reasons import WithheldReason
 

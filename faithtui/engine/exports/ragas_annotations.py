@@ -8,7 +8,7 @@ from faithtui.domain.ids import ClaimId, RunId
 from faithtui.domain.labels.annotations import REASON_CODES
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.splits import Split
-from faithtui.engine.review.examples import (
+from faithtui.engine.review.examples_from_labels import (
     get_question_before_turn,
     has_usable_label,
     list_consensus_verdicts,

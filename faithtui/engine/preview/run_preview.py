@@ -33,7 +33,7 @@ from faithtui.engine.preview.estimates import (
     PreviewQuestion,
     extrapolate_preview_from_sample,
 )
-from faithtui.engine.review.examples import read_examples_file_for_run
+from faithtui.engine.review.examples_from_labels import read_examples_file_for_run
 from faithtui.engine.review.judge_description import describe_parameters
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest

@@ -24,7 +24,7 @@ from faithtui.engine.calls.leases import StoreLeases
 from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.integrity.item_checks import ItemChecks
 from faithtui.engine.integrity.judged_conversations import CheckRules
-from faithtui.engine.review.examples import read_stored_examples
+from faithtui.engine.review.examples_from_labels import read_stored_examples
 from faithtui.engine.review.recalibration import read_run_calibration
 from faithtui.engine.review.run_prompts import (
     explain_imported_run_unknowns,

@@ -6,10 +6,10 @@ from dataclasses import fields, replace
 from typing import Any
 
 from faithtui.domain.ids import ConversationId, RunId
-from faithtui.domain.judging.examples import Example
+from faithtui.domain.judging.judge_examples import Example
 from faithtui.domain.text.suggestions import format_known_names, format_suggestion
 from faithtui.engine.calls.image_hosts import check_image_hosts
-from faithtui.engine.review.examples import (
+from faithtui.engine.review.examples_from_labels import (
     read_examples_file_for_run,
     store_examples_and_get_digest,
 )

@@ -61,6 +61,7 @@ from faithtui.store.runs.answer_view import (
     read_first_window_scores,
     score_answer,
 )
+from faithtui.store.runs.human_and_judge_scores import iter_human_and_judge_scores
 from faithtui.store.runs.judge_verdicts import (
     JudgedRun,
     choose_label_across_windows,
@@ -69,7 +70,6 @@ from faithtui.store.runs.judge_verdicts import (
     read_judged_run,
     read_scoring_rule,
 )
-from faithtui.store.runs.scores import iter_human_and_judge_scores
 from faithtui.store.samples.report_samples import (
     ReportSample,
     choose_and_read_sample_of_run_labels,

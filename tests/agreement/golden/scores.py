@@ -17,7 +17,7 @@ from faithtui.agreement.statistics.ranks import (
     kendall_of_counts,
     spearman_of_counts,
 )
-from faithtui.agreement.statistics.scores import (
+from faithtui.agreement.statistics.score_differences import (
     MULTIPLIER,
     IccForm,
     icc,

@@ -21,7 +21,9 @@ from faithtui.agreement.labelled_units import (
     UnitScores,
 )
 from faithtui.agreement.report.compare import PairedUnit
-from faithtui.agreement.report.figures.scores import compare_judge_scores_with_human_scores
+from faithtui.agreement.report.figures.score_comparison import (
+    compare_judge_scores_with_human_scores,
+)
 from faithtui.agreement.report.headline import format_headline
 from faithtui.agreement.report.model import AgreementReport, RateEstimator, Slice
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report

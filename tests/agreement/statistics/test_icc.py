@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.statistics.scores import IccForm, icc
+from faithtui.agreement.statistics.score_differences import IccForm, icc
 from faithtui.domain.withheld_reasons import WithheldReason
 
 SHROUT_FLEISS = [

@@ -21,8 +21,13 @@ from faithtui.agreement.statistics.calibration import (
 from faithtui.agreement.statistics.pass_rates import LabelledStratum, compute_stratified_rate
 from faithtui.agreement.statistics.prediction_powered import ppi_mean, tune_lambda
 from faithtui.agreement.statistics.ranks import delong_auroc_interval, kendall_tau_b
+from faithtui.agreement.statistics.score_differences import (
+    IccForm,
+    icc,
+    mean_difference,
+    sd_difference,
+)
 from faithtui.agreement.statistics.score_thresholds import make_threshold_table
-from faithtui.agreement.statistics.scores import IccForm, icc, mean_difference, sd_difference
 from faithtui.domain.estimates import Point
 from faithtui.domain.withheld_reasons import WithheldReason
 

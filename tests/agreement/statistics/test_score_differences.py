@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.agreement.statistics.matrices import number_distinct_keys_by_occurrence
-from faithtui.agreement.statistics.scores import (
+from faithtui.agreement.statistics.score_differences import (
     estimate_bias,
     estimate_mae,
     estimate_mean,

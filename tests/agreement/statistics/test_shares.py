@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.agreement.statistics.matrices import number_distinct_keys_by_occurrence
-from faithtui.agreement.statistics.scores import estimate_share_difference
+from faithtui.agreement.statistics.score_differences import estimate_share_difference
 from faithtui.domain.estimates import Estimate, EstimateMethod
 from faithtui.domain.withheld_reasons import WithheldReason
 

@@ -11,9 +11,9 @@ import pytest
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.ids import RunId
 from faithtui.domain.splits import SPLITS, Split, SplitRule
-from faithtui.engine.review.examples import ExampleRequest, collect_examples
+from faithtui.engine.review.examples_from_labels import ExampleRequest, collect_examples
 from faithtui.engine.review.samples.splits import save_store_split
-from faithtui.formats.examples import example_lines
+from faithtui.formats.example_files import example_lines
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 from tests.engine.building import conversation, store_with

@@ -29,7 +29,7 @@ from faithtui.errors import ConfigError
 if TYPE_CHECKING:
     from faithtui.domain.ids import RunId
     from faithtui.domain.splits import Split
-    from faithtui.engine.review.examples import ExampleRequest
+    from faithtui.engine.review.examples_from_labels import ExampleRequest
     from faithtui.store.store import Store
 
 BUNDLE: Final = "bundle"
@@ -153,7 +153,7 @@ def export(
 
     Example: faithtui export claims -o claims.csv
     """
-    from faithtui.engine.review.examples import ExampleRequest
+    from faithtui.engine.review.examples_from_labels import ExampleRequest
     from faithtui.engine.review.samples.splits import parse_split
 
     given = {
@@ -295,8 +295,8 @@ def _export_examples_or_ragas(
 
 
 def _make_example_lines(store: "Store", run: "RunId", wanted: "ExampleRequest") -> Iterable[str]:
-    from faithtui.engine.review.examples import collect_examples
-    from faithtui.formats.examples import example_lines
+    from faithtui.engine.review.examples_from_labels import collect_examples
+    from faithtui.formats.example_files import example_lines
 
     found = collect_examples(store, run, wanted)
     kind = "example" if wanted.everything else "disagreement"

@@ -67,7 +67,7 @@ from faithtui.domain.labels.label_sets import Polarity
 from faithtui.domain.labels.rater_kinds import find_machine_labeller_names
 from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
-from faithtui.engine.review.examples import read_stored_examples
+from faithtui.engine.review.examples_from_labels import read_stored_examples
 from faithtui.engine.review.gate import certificates
 from faithtui.engine.review.gate.certificates import GateInput, read_gate_input
 from faithtui.engine.review.gate.chosen_labels import find_label_selection

@@ -58,7 +58,7 @@ from faithtui.domain.ids import ConversationId, LabelId, RunId
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.splits import Split
 from faithtui.domain.text.suggestions import format_suggestion
-from faithtui.engine.review.examples import read_stored_examples
+from faithtui.engine.review.examples_from_labels import read_stored_examples
 from faithtui.engine.review.judge_description import describe_parameters
 from faithtui.engine.review.reports.label_dates import LabelDates, read_label_dates
 from faithtui.engine.review.samples.splits import read_split_conversations, read_split_rule

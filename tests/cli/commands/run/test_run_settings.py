@@ -17,14 +17,14 @@ from faithtui.cli.commands.judge.wanted_judge import open_typed_or_configured_ju
 from faithtui.cli.commands.run import execution
 from faithtui.cli.main import app
 from faithtui.domain.ids import ConversationId
-from faithtui.domain.judging.examples import Example
+from faithtui.domain.judging.judge_examples import Example
 from faithtui.domain.judging.judge_profile import NO_PARAMETERS
 from faithtui.domain.splits import Split, SplitRule
 from faithtui.engine.review.conversation_json import LEFT_OUT, run_settings_and_state_to_json
 from faithtui.engine.review.samples.splits import SHARES
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
-from faithtui.formats.examples import example_lines
+from faithtui.formats.example_files import example_lines
 from faithtui.metrics import registry
 from faithtui.paths import config_file
 from faithtui.store.records import RunRow, RunSettings

@@ -28,10 +28,10 @@ from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sa
 from faithtui.domain.conversation import Conversation, Rating
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.integrity.run_summary import CHECKS
-from faithtui.domain.judging.examples import Example
+from faithtui.domain.judging.judge_examples import Example
 from faithtui.domain.judging.judge_profile import JudgeProfile
 from faithtui.domain.labels.annotations import Action
-from faithtui.engine.review.examples import store_examples_and_get_digest
+from faithtui.engine.review.examples_from_labels import store_examples_and_get_digest
 from faithtui.engine.review.gate import certificates
 from faithtui.engine.review.gate.gate import (
     GateRequest,

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState, is_tied
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
-from faithtui.domain.judging.examples import Example, Reference, draw_random_keys
+from faithtui.domain.judging.judge_examples import Example, Reference, draw_random_keys
 from faithtui.domain.labels.annotations import HumanVerdict
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.domain.splits import Split, SplitRule
 from faithtui.engine.review.samples.splits import read_split_conversations
 from faithtui.errors import ConfigError
-from faithtui.formats.examples import example_from_json, example_to_json, read_examples
+from faithtui.formats.example_files import example_from_json, example_to_json, read_examples
 from faithtui.metrics.registry import find_metric
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.store.store import Store

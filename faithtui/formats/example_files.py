@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from faithtui.domain.claims.verdicts import ClaimKind, Stance
-from faithtui.domain.judging.examples import Example, Reference
+from faithtui.domain.judging.judge_examples import Example, Reference
 from faithtui.domain.labels.annotations import REASON_CODES
 from faithtui.domain.splits import SPLITS
 from faithtui.errors import InputError

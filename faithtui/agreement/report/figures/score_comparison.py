@@ -37,17 +37,17 @@ from faithtui.agreement.statistics.ranks import (
     estimate_kendall,
     estimate_spearman,
 )
-from faithtui.agreement.statistics.score_thresholds import (
-    ThresholdGoal,
-    choose_score_threshold,
-    make_threshold_table,
-)
-from faithtui.agreement.statistics.scores import (
+from faithtui.agreement.statistics.score_differences import (
     IccForm,
     estimate_bias,
     estimate_mae,
     icc,
     limits_of_agreement,
+)
+from faithtui.agreement.statistics.score_thresholds import (
+    ThresholdGoal,
+    choose_score_threshold,
+    make_threshold_table,
 )
 from faithtui.domain.estimates import (
     Estimate,

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.judging.examples import Example, Reference
+from faithtui.domain.judging.judge_examples import Example, Reference
 from faithtui.domain.labels.annotations import REASON_CODES
 from faithtui.domain.splits import SPLITS
 from faithtui.errors import InputError
-from faithtui.formats.examples import (
+from faithtui.formats.example_files import (
     FORMAT,
     example_from_json,
     example_lines,

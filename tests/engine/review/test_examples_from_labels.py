@@ -8,19 +8,19 @@ import pytest
 
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import RunId
-from faithtui.domain.judging.examples import Example
+from faithtui.domain.judging.judge_examples import Example
 from faithtui.domain.limits import NOTE
 from faithtui.domain.scores import score_window
 from faithtui.engine.dataset_import import import_files
 from faithtui.engine.exports.ragas_annotations import collect_fully_reviewed_answers
-from faithtui.engine.review.examples import (
+from faithtui.engine.review.examples_from_labels import (
     ExampleRequest,
     collect_examples,
     read_stored_examples,
     store_examples_and_get_digest,
 )
 from faithtui.errors import ConfigError, StoreError
-from faithtui.formats.examples import example_lines, read_examples
+from faithtui.formats.example_files import example_lines, read_examples
 from faithtui.formats.writers.ragas_annotations import format_annotations_json
 from faithtui.metrics.prompt_examples import MOST_LETTERS, format_examples
 from faithtui.metrics.registry import METRICS, MetricEntry, build

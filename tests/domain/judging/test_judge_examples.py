@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.judging.examples import draw_random_keys
+from faithtui.domain.judging.judge_examples import draw_random_keys
 
 keys = st.lists(st.integers(), unique=True, max_size=30)
 
