@@ -318,7 +318,7 @@ THOROUGH = (
     r"tui/agreement/test_agreement_screen\.py::test_(what_is_given_up|only_blind_verdicts)",
     r"tui/agreement/test_change_lines\.py::test_labels_that_nothing",
     r"tui/new_run/test_new_run_screen\.py::test_a_run_by_batches",
-    r"tui/review/evidence/test_evidence\.py::test_windows_and_truths_.*\[size1\]",
+    r"tui/review/evidence/test_evidence_reader\.py::test_windows_and_truths_.*\[size1\]",
     r"tui/review/labels/test_notes\.py::test_a_note_stays_open",
     r"tui/review/test_blind_leaks\.py::test_(the_conversation_beside|what_was_painted_before)",
     r"tui/review/test_exposure\.py::test_(disagreements_that|findings_in|what_a_cell)",

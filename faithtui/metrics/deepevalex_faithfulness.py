@@ -39,16 +39,6 @@ from faithtui.metrics.deepevalex.replies import (
     parse_deepevalex_failure,
     parse_strict_json,
 )
-from faithtui.metrics.findings import (
-    WindowFindings,
-    add_undefined_score_reason,
-    assess_window,
-    average_windows_without_reason,
-    join_answer_reasons,
-    list_score_lowering_reasons,
-    prefix_bare_model_with_openai,
-    score_findings,
-)
 from faithtui.metrics.missing_verdicts import ask_until_complete
 from faithtui.metrics.option_checks import check_threshold, check_truths_extraction_limit
 from faithtui.metrics.prompt_texts import PromptSet
@@ -62,6 +52,16 @@ from faithtui.metrics.single_answers import (
     why_no_answer,
 )
 from faithtui.metrics.strategies.faithfulness_labels import ask_or_return_error
+from faithtui.metrics.window_scores import (
+    WindowFindings,
+    add_undefined_score_reason,
+    assess_window,
+    average_windows_without_reason,
+    join_answer_reasons,
+    list_score_lowering_reasons,
+    prefix_bare_model_with_openai,
+    score_findings,
+)
 
 SPEC = MetricSpec(
     key="deepevalex-faithfulness",

@@ -19,13 +19,6 @@ from faithtui.domain.scores import ScoringRule
 from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, MetricError, MissingParameters, NotFaithful
 from faithtui.metrics.base import JudgeTraits, MetricSpec, QuestionPace, Questions
-from faithtui.metrics.findings import (
-    WindowFindings,
-    add_undefined_score_reason,
-    assess_window,
-    average_windows_without_reason,
-    prefix_bare_model_with_openai,
-)
 from faithtui.metrics.llamaindex.refinement import (
     RefinedReply,
     RefineSettings,
@@ -41,6 +34,13 @@ from faithtui.metrics.single_answers import (
     judge_each_answer,
     read_interaction,
     why_no_answer,
+)
+from faithtui.metrics.window_scores import (
+    WindowFindings,
+    add_undefined_score_reason,
+    assess_window,
+    average_windows_without_reason,
+    prefix_bare_model_with_openai,
 )
 
 SPEC = MetricSpec(

@@ -22,13 +22,6 @@ from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, MissingParameters
 from faithtui.metrics.attribution import attribute_claims_to_answers
 from faithtui.metrics.base import JudgeTraits, MetricSpec, Question, QuestionPace, Questions, ask
-from faithtui.metrics.findings import (
-    WindowFindings,
-    add_undefined_score_reason,
-    assess_window,
-    average_windows_without_reason,
-    prefix_bare_model_with_openai,
-)
 from faithtui.metrics.missing_verdicts import ask_until_complete
 from faithtui.metrics.prompt_texts import PromptSet, fence_texts, format_numbered_lines
 from faithtui.metrics.questions import format_passages_with_image_marks, list_images, list_texts
@@ -43,6 +36,13 @@ from faithtui.metrics.single_answers import (
     cut_answer_windows,
     judge_each_answer,
     why_no_answer,
+)
+from faithtui.metrics.window_scores import (
+    WindowFindings,
+    add_undefined_score_reason,
+    assess_window,
+    average_windows_without_reason,
+    prefix_bare_model_with_openai,
 )
 
 SPEC = MetricSpec(

@@ -27,7 +27,7 @@ from sqlalchemy import (
 from faithtui.errors import ExportError, StoreError, StoreReadOnly
 from faithtui.output_files import write_atomically
 from faithtui.store.file.backups import find_store_of_interrupted_restore
-from faithtui.store.file.errors import (
+from faithtui.store.file.database_errors import (
     can_write,
     has_wal_or_journal,
     refuse_unusable_store_path,

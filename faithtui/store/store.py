@@ -35,7 +35,7 @@ from faithtui.store.deletion import Deletions
 from faithtui.store.images import Images
 from faithtui.store.runs.claim_details import ClaimDetails
 from faithtui.store.runs.export_reader import RunExports
-from faithtui.store.runs.findings import Findings
+from faithtui.store.runs.integrity_findings import Findings
 from faithtui.store.runs.run_contents import RunContents
 from faithtui.store.runs.runs import Runs
 from faithtui.store.samples.claim_sets import ClaimSets

@@ -17,8 +17,8 @@ from faithtui.domain.judging.judge_profile import NO_PARAMETERS
 from faithtui.engine.shards.judgement_json import Judgement, judgement_to_json_text
 from faithtui.engine.shards.results_schema import FORMAT, TableName, make_schema
 from faithtui.formats.writers.conversations import conversation_to_json
-from faithtui.metrics.findings import WindowFindings, assess_window
 from faithtui.metrics.registry import build, metric_options_to_json
+from faithtui.metrics.window_scores import WindowFindings, assess_window
 
 METRIC = build("turn-faithfulness", {})
 

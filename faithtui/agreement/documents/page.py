@@ -8,7 +8,7 @@ from faithtui.agreement.documents.sections.agreement import (
     make_agreement_section_blocks,
     make_annotator_section_blocks,
 )
-from faithtui.agreement.documents.sections.errors import (
+from faithtui.agreement.documents.sections.judge_errors import (
     make_detection_section_blocks,
     make_slice_and_disagreement_blocks,
 )

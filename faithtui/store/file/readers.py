@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from faithtui.errors import StoreDamaged, StoreReadOnly
-from faithtui.store.file.errors import (
+from faithtui.store.file.database_errors import (
     has_wal_or_journal,
     is_cannot_open_error,
     make_closed_error,

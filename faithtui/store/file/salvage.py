@@ -22,7 +22,7 @@ from sqlalchemy import Connection, StaticPool, create_engine, event
 from faithtui.errors import StoreError
 from faithtui.output_files import PART_OF_FILE, write_atomically, write_text
 from faithtui.store.file.backups import find_damage, list_database_files, refuse_existing_file
-from faithtui.store.file.errors import read_schema_version
+from faithtui.store.file.database_errors import read_schema_version
 from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum
 from faithtui.store.schema.identity import APPLICATION_ID, find_head_revision
 from faithtui.store.schema.stored_json import is_stored_json_sound, list_json_columns

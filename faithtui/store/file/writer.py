@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine
 
 from faithtui.errors import StoreError
-from faithtui.store.file.errors import make_closed_error, translate_errors
+from faithtui.store.file.database_errors import make_closed_error, translate_errors
 from faithtui.store.file.write_queue import WriteJob, WriteQueue
 
 T = TypeVar("T")

@@ -34,7 +34,7 @@ from faithtui.store.runs.conversation_view import (
     read_conversation_for_review,
     read_turns_and_document_numbers,
 )
-from faithtui.store.runs.findings import replace_conversation_findings
+from faithtui.store.runs.integrity_findings import replace_conversation_findings
 from faithtui.store.runs.list_rows import (
     ItemOrder,
     count_own_labels,

@@ -21,8 +21,8 @@ from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_moves import ClaimMoves
 from faithtui.tui.review.conversation_loader import ConversationLoader
-from faithtui.tui.review.evidence.evidence import EvidenceReader
 from faithtui.tui.review.evidence.evidence_marks import EvidenceMarking
+from faithtui.tui.review.evidence.evidence_reader import EvidenceReader
 from faithtui.tui.review.evidence.image_opener import ImageOpener
 from faithtui.tui.review.guideline.guideline_dialog import GuidelineOpener
 from faithtui.tui.review.judge_reveal import JudgeReveal

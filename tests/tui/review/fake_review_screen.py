@@ -9,8 +9,8 @@ from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.review.claim_moves import ClaimMoves
 from faithtui.tui.review.conversation_loader import ConversationLoader
-from faithtui.tui.review.evidence.evidence import EvidenceReader
 from faithtui.tui.review.evidence.evidence_marks import EvidenceMarking
+from faithtui.tui.review.evidence.evidence_reader import EvidenceReader
 from faithtui.tui.review.judge_reveal import JudgeReveal
 from faithtui.tui.review.labels.claim_range import ClaimRange
 from faithtui.tui.review.labels.label_writer import LabelWriter

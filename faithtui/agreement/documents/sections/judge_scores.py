@@ -15,7 +15,7 @@ from faithtui.agreement.documents.plots.report_plots import (
     recall_and_specificity_plot,
     reliability_plot,
 )
-from faithtui.agreement.documents.sections.errors import make_detection_table
+from faithtui.agreement.documents.sections.judge_errors import make_detection_table
 from faithtui.agreement.report.headline import format_number_with_noun
 from faithtui.agreement.report.model import (
     AgreementReport,

@@ -14,7 +14,7 @@ from faithtui.domain.labels.annotations import (
     LabelEvent,
     describe_event_without_verdict,
 )
-from faithtui.domain.text.evidence import choose_excerpt_with_needed_spans
+from faithtui.domain.text.passage_ranking import choose_excerpt_with_needed_spans
 from faithtui.domain.text.texts import tokenise_text
 from faithtui.domain.text.visible_text import make_visible, make_visible_line
 from faithtui.metrics.base import MetricSpec

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Span
-from faithtui.domain.text.evidence import (
+from faithtui.domain.text.passage_ranking import (
     NamedTruth,
     RankedPassage,
     choose_excerpt_with_needed_spans,
