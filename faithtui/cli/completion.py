@@ -164,7 +164,7 @@ def _list_run_metrics() -> Words:
 
 
 def _list_splits() -> Words:
-    from faithtui.domain.splits import SPLITS
+    from faithtui.domain.split_rule import SPLITS
 
     return SPLITS
 

@@ -31,7 +31,7 @@ from faithtui.engine.imported_labels import (
 from faithtui.engine.imported_runs import ImportedRun, VerdictCollector
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.files.record_files import RecordFile
-from faithtui.formats.images import STDIN
+from faithtui.formats.image_reader import STDIN
 from faithtui.formats.readers.datasets import (
     DatasetFile,
     FormatChoice,

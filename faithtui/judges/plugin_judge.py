@@ -265,8 +265,8 @@ def open_package_judge(
     """
     found = _load_judge(ref, base_url)
     if _is_verifier(found):
-        from faithtui.judges.verifiers.base import Verifier
         from faithtui.judges.verifiers.verifier_judge import VerifierJudge
+        from faithtui.judges.verifiers.verifier_protocol import Verifier
 
         identity = _make_full_fingerprint(ref, base_url, found)
         return VerifierJudge(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from faithtui.domain.judging.judge_examples import Example, Reference
 from faithtui.domain.labels.annotations import REASON_CODES
-from faithtui.domain.splits import SPLITS
+from faithtui.domain.split_rule import SPLITS
 from faithtui.errors import InputError
 from faithtui.formats.example_files import (
     FORMAT,

@@ -22,7 +22,7 @@ from faithtui.domain.conversation import Conversation, Document, Image, Rating, 
 from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.labels.annotations import Action
-from faithtui.domain.splits import SplitRule
+from faithtui.domain.split_rule import SplitRule
 from faithtui.errors import StoreError
 from faithtui.formats.label_bundles import format_bundle_lines
 from faithtui.store.deletion import ITEM_TABLES, NAME_COLUMNS

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from faithtui.domain.claims.verdicts import ClaimKind, Stance
-from faithtui.domain.splits import Split
+from faithtui.domain.split_rule import Split
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 

@@ -10,8 +10,8 @@ from faithtui.domain.ids import ClaimId, ConversationId, RunId
 from faithtui.domain.judging.judge_examples import Example, Reference, draw_random_keys
 from faithtui.domain.labels.annotations import HumanVerdict
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet
-from faithtui.domain.splits import Split, SplitRule
-from faithtui.engine.review.samples.splits import read_split_conversations
+from faithtui.domain.split_rule import Split, SplitRule
+from faithtui.engine.review.samples.store_split import read_split_conversations
 from faithtui.errors import ConfigError
 from faithtui.formats.example_files import example_from_json, example_to_json, read_examples
 from faithtui.metrics.registry import find_metric

@@ -14,7 +14,7 @@ from faithtui.engine.review.examples_from_labels import (
     store_examples_and_get_digest,
 )
 from faithtui.engine.review.recalibration import make_calibration_of_new_run, read_run_calibration
-from faithtui.engine.review.samples.splits import read_split_conversations
+from faithtui.engine.review.samples.store_split import read_split_conversations
 from faithtui.engine.runs.control import MOST_CONCURRENT
 from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest

@@ -26,7 +26,7 @@ from faithtui.formats.files.byte_streams import (
 from faithtui.formats.files.paged_lists import PagesOfFile, find_paged_list
 from faithtui.formats.files.pandas_objects import split_object_into_rows
 from faithtui.formats.files.tables import find_delimiter, read_column_names, read_csv_rows
-from faithtui.formats.images import STDIN
+from faithtui.formats.image_reader import STDIN
 from faithtui.formats.json_lines import (
     JsonRecord,
     UnusableRecord,

@@ -17,7 +17,7 @@ from faithtui.domain.labels.annotations import COUNTED_ACTIONS, VERDICT_ACTIONS
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.image_reader import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.faithtui_results import (
     add_faithtui_label,

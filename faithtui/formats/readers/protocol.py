@@ -13,7 +13,7 @@ from faithtui.domain.conversation import Conversation
 from faithtui.domain.labels.imported_verdicts import ImportedJudgement
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
-from faithtui.formats.images import ImageCollector, find_image_folder
+from faithtui.formats.image_reader import ImageCollector, find_image_folder
 from faithtui.formats.readers.values.conversation_draft import ConversationDraft
 from faithtui.formats.readers.values.key_spellings import AnySpelling, ShapeError
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from faithtui.agreement.rating_scales import BINARY_SCALE
 from faithtui.domain.labels.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
 from faithtui.formats.files.record_files import Sample
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.image_reader import ImageCollector
 from faithtui.formats.readers.faithtui_results import (
     add_exported_result_to_draft,
     make_exported_answer_name,

@@ -10,9 +10,9 @@ import pytest
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.ids import RunId
-from faithtui.domain.splits import SPLITS, Split, SplitRule
+from faithtui.domain.split_rule import SPLITS, Split, SplitRule
 from faithtui.engine.review.examples_from_labels import ExampleRequest, collect_examples
-from faithtui.engine.review.samples.splits import save_store_split
+from faithtui.engine.review.samples.store_split import save_store_split
 from faithtui.formats.example_files import example_lines
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli

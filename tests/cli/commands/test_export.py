@@ -15,9 +15,9 @@ from faithtui.cli.commands.export.export import EXPORTS
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.ids import RunId
 from faithtui.domain.labels.annotations import Action
-from faithtui.domain.splits import Split, SplitRule
+from faithtui.domain.split_rule import Split, SplitRule
 from faithtui.engine.exports.run_exports import ANSWER_KINDS
-from faithtui.engine.review.samples.splits import save_store_split
+from faithtui.engine.review.samples.store_split import save_store_split
 from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, LABEL_COLUMNS
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli

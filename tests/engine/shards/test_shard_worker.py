@@ -33,7 +33,7 @@ from faithtui.engine.shards.shard_source import Shard, list_shards
 from faithtui.engine.shards.shard_worker import ShardOutcome, measure_shard_async
 from faithtui.engine.shards.table_reader import iter_measured_rows
 from faithtui.errors import ExportError, FileUnreadable, JudgeError, JudgeRefused, JudgeUnavailable
-from faithtui.formats.images import MAX_IMAGES
+from faithtui.formats.image_reader import MAX_IMAGES
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.formats.readers.protocol import ParsedRecord
 from faithtui.judges.base import JudgeReply, JudgeRequest, Usage

@@ -18,7 +18,7 @@ from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT
 from faithtui.domain.labels.annotations import Action
 from faithtui.domain.scores import Score, ScoreState, make_empty_score, make_score
-from faithtui.domain.splits import SplitRule
+from faithtui.domain.split_rule import SplitRule
 from faithtui.errors import StoreError
 from faithtui.store.records import ImportCounts
 from faithtui.store.schema.identity import find_head_revision

@@ -28,7 +28,7 @@ from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
     from faithtui.domain.ids import RunId
-    from faithtui.domain.splits import Split
+    from faithtui.domain.split_rule import Split
     from faithtui.engine.review.examples_from_labels import ExampleRequest
     from faithtui.store.store import Store
 
@@ -154,7 +154,7 @@ def export(
     Example: faithtui export claims -o claims.csv
     """
     from faithtui.engine.review.examples_from_labels import ExampleRequest
-    from faithtui.engine.review.samples.splits import parse_split
+    from faithtui.engine.review.samples.store_split import parse_split
 
     given = {
         "--format": form is not None,
@@ -270,7 +270,7 @@ def _export_examples_or_ragas(
 ) -> None:
     """Write examples or ragas' annotations of a run into a file, or to stdout."""
     from faithtui.config import load_settings
-    from faithtui.engine.review.samples.splits import record_test_opening
+    from faithtui.engine.review.samples.store_split import record_test_opening
     from faithtui.output_files import refuse_unwritable_target, write_text
 
     settings = load_settings()

@@ -192,7 +192,7 @@ def run(
     )
     from faithtui.cli.run_environment import check_judge_of_settings, environment_from_settings
     from faithtui.config import load_settings
-    from faithtui.engine.review.samples.splits import parse_split
+    from faithtui.engine.review.samples.store_split import parse_split
     from faithtui.engine.runs.request import RunRequest
     from faithtui.engine.runs.run_planner import save_planned_runs
     from faithtui.judges.deadlines import require_valid_timeout

@@ -16,7 +16,7 @@ from typing import Final
 
 from faithtui.domain.conversation import Document
 from faithtui.domain.labels.imported_verdicts import ImportedVerdict
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.image_reader import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.faithtui_results import (
     add_exported_result_to_draft,

@@ -19,9 +19,9 @@ from faithtui.cli.main import app
 from faithtui.domain.ids import ConversationId
 from faithtui.domain.judging.judge_examples import Example
 from faithtui.domain.judging.judge_profile import NO_PARAMETERS
-from faithtui.domain.splits import Split, SplitRule
+from faithtui.domain.split_rule import Split, SplitRule
 from faithtui.engine.review.conversation_json import LEFT_OUT, run_settings_and_state_to_json
-from faithtui.engine.review.samples.splits import SHARES
+from faithtui.engine.review.samples.store_split import SHARES
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
 from faithtui.formats.example_files import example_lines

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from faithtui.domain.ids import ConversationId, RunId
-from faithtui.domain.splits import SPLITS, Split, SplitRule
+from faithtui.domain.split_rule import SPLITS, Split, SplitRule
 from faithtui.domain.text.suggestions import format_known_names
 from faithtui.errors import ConfigError
 from faithtui.store.samples.splits import StoredSplit

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Document, Image
 from faithtui.errors import InputError
-from faithtui.formats import images
-from faithtui.formats.images import (
+from faithtui.formats import image_reader
+from faithtui.formats.image_reader import (
     MAX_IMAGES,
     image_from_address,
     image_from_base64,
@@ -309,7 +309,7 @@ def test_an_unreadable_file_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_an_image_may_be_so_large_and_no_larger(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(images, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(image_reader, "MAX_BYTES", 2**20)
     just = PNG + bytes(2**20 - len(PNG))
     (tmp_path / "just.png").write_bytes(just)
     (tmp_path / "more.png").write_bytes(just + b"!")
