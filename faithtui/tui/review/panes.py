@@ -16,7 +16,7 @@ from faithtui.tui.metric_words import capitalise, get_reference_noun_plural
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.guideline.guideline_lines import count_guideline_lines, draw_guideline
-from faithtui.tui.review.labels.missed_claims import describe_added_claims
+from faithtui.tui.review.labels.missed_claims_dialog import describe_added_claims
 from faithtui.tui.review.labels.verdicts import Verdicts
 from faithtui.tui.review.layout import (
     ReviewContent,

@@ -28,7 +28,7 @@ from faithtui.tui.review.guideline.guideline_dialog import GuidelineOpener
 from faithtui.tui.review.judge_reveal import JudgeReveal
 from faithtui.tui.review.labels.claim_range import ClaimRange
 from faithtui.tui.review.labels.label_writer import LabelWriter
-from faithtui.tui.review.labels.missed_claims import MissedClaimAdder
+from faithtui.tui.review.labels.missed_claims_dialog import MissedClaimAdder
 from faithtui.tui.review.labels.note_input import NoteLine
 from faithtui.tui.review.labels.notes import Notes
 from faithtui.tui.review.labels.review_undo import ReviewUndo

@@ -14,7 +14,7 @@ from faithtui.tui.review.evidence.evidence_reader import EvidenceReader
 from faithtui.tui.review.judge_reveal import JudgeReveal
 from faithtui.tui.review.labels.claim_range import ClaimRange
 from faithtui.tui.review.labels.label_writer import LabelWriter
-from faithtui.tui.review.labels.missed_claims import MissedClaimAdder
+from faithtui.tui.review.labels.missed_claims_dialog import MissedClaimAdder
 from faithtui.tui.review.labels.notes import Notes
 from faithtui.tui.review.labels.review_undo import ReviewUndo
 from faithtui.tui.review.labels.verdicts import Verdicts

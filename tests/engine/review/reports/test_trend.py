@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.agreement.documents.figure_texts import estimate_text
-from faithtui.agreement.documents.plots.trend import trend_svg
+from faithtui.agreement.documents.plots.trend_plot import trend_svg
 from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion, ThresholdBasis
 from faithtui.agreement.gate.warning_checks import ACCEPTED_CODES
 from faithtui.agreement.idk_recoding import IdkRule

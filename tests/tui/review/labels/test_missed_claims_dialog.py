@@ -8,7 +8,7 @@ from textual import events
 from faithtui.domain.labels.annotations import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.review.labels.missed_claims import AnswerClaims, MissedClaimsDialog
+from faithtui.tui.review.labels.missed_claims_dialog import AnswerClaims, MissedClaimsDialog
 from faithtui.tui.review.review_screen import ReviewScreen
 from tests.tui.driving import calm, press, reviewing, screen_text, status, text_of
 from tests.tui.review.reviewing import stored
