@@ -158,7 +158,7 @@ def _list_metrics() -> Words:
 
 
 def _list_run_metrics() -> Words:
-    from faithtui.cli.commands.run.run_plan import ALL_METRICS
+    from faithtui.cli.commands.run.run_requests import ALL_METRICS
 
     return [*_list_metrics(), ALL_METRICS]
 

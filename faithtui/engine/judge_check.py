@@ -17,7 +17,7 @@ from faithtui.engine.calls.call_costs import TablePrices
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.engine.preview.estimates import format_usd
-from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import (
     ConfigError,
     FaithtuiError,

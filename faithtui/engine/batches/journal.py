@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from faithtui.engine.batches.results import UNANSWERED, store_results
-from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.engine.runs.run_execution import RunExecution
 from faithtui.errors import JudgeError, JudgeRequestRejected, JudgeUnusable
 from faithtui.judges.providers.batches import BatchClient

@@ -27,7 +27,7 @@ from faithtui.engine.calls.call_costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_image_addresses, list_address_only_images
 from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
-from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.engine.runs.run_execution import (
     load_refused_parameters_and_keep_new_ones,
     open_run_judge,

@@ -15,7 +15,6 @@ from typing import Self
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.control import RunControl
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import (
     Gauges,
     RunEnded,
@@ -26,6 +25,7 @@ from faithtui.engine.runs.events import (
     StoreTroubled,
 )
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import FaithtuiError
 from faithtui.store.records import RunState
 from faithtui.store.store import Store

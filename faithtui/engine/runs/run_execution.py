@@ -31,7 +31,6 @@ from faithtui.engine.review.run_prompts import (
     load_run_prompts_without_examples,
 )
 from faithtui.engine.runs.control import RunControl
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import (
     EventSink,
     ItemFinished,
@@ -43,6 +42,7 @@ from faithtui.engine.runs.events import (
     WindowAssessed,
     WindowFailed,
 )
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.engine.runs.run_log import log_unscored_conversation, make_logging_sink
 from faithtui.engine.runs.run_writer import RunWriter
 from faithtui.engine.runs.verbose_steps import format_windows_and_score

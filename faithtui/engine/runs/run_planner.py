@@ -16,8 +16,8 @@ from faithtui.engine.review.examples_from_labels import (
 from faithtui.engine.review.recalibration import make_calibration_of_new_run, read_run_calibration
 from faithtui.engine.review.samples.store_split import read_split_conversations
 from faithtui.engine.runs.control import MOST_CONCURRENT
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import ConfigError
 from faithtui.judges.providers.api_keys import explain_how_to_provide_key
 from faithtui.judges.providers.batches import refuse_judge_without_batches

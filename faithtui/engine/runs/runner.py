@@ -21,7 +21,6 @@ from faithtui.engine.calls.leases import Leases, NoLeases
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.runs.control import MOST_CONCURRENT, RunControl
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import (
     CallRetried,
     Draining,
@@ -29,6 +28,7 @@ from faithtui.engine.runs.events import (
     RunStarted,
     WayChanged,
 )
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,

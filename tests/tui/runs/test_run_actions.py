@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from faithtui.domain.labels.annotations import Action
 from faithtui.engine.runs import runner
-from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import JudgeRefused
 from faithtui.store.records import RunState
 from faithtui.store.store import Store

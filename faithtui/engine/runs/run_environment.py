@@ -50,7 +50,7 @@ def make_run_environment(
     image_hosts: tuple[str, ...] = (),
     timeout_s: float | None = None,
 ) -> RunEnvironment:
-    """Make them from settings.
+    """Make what runs share, from limits, prices and what redacts.
 
     Args:
         requests_per_minute: Most requests per account; None: what the provider takes.

@@ -1,14 +1,14 @@
-"""What the runs of one command share: limits, prices, redaction and hosts of images."""
+"""What the settings say for the runs of one command: limits, prices, redaction, hosts of images."""
 
 from collections.abc import Sequence
 
 from faithtui.config import SettingOrigin, Settings, load_settings_with_origins
 from faithtui.domain.judging.image_addresses import find_host_problem, parse_host_name
-from faithtui.engine.runs.environment import RunEnvironment, make_run_environment
+from faithtui.engine.runs.run_environment import RunEnvironment, make_run_environment
 from faithtui.errors import ConfigError
 
 
-def environment_from_settings(
+def make_run_environment_from_settings(
     settings: Settings, image_hosts: Sequence[str] = ()
 ) -> RunEnvironment:
     """Make what the runs of this command share.

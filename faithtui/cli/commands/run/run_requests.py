@@ -14,9 +14,9 @@ from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.engine.calls.budget import NUSD
 from faithtui.engine.calls.image_hosts import find_image_hosts
 from faithtui.engine.runs import run_planner
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.judge_profiles import choose_profiles
 from faithtui.engine.runs.request import CLAIMS, RunRequest
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import ConfigError
 from faithtui.judges.providers.endpoints import is_in_process_judge
 from faithtui.metrics.registry import METRICS
