@@ -78,7 +78,7 @@ THOROUGH = (
     r"store/file/test_kill\.py::test_a_kill_just_before_any_commit.*\[(1|2|4|5|7|8|10|11)\]",
     r"store/bundles/test_merge\.py::test_merging_in_any_order_is_replaying_the_union_of_the_logs",
     r"store/file/test_opening_at_once\.py::test_processes_that_open_one_new_store_at_once",
-    r"store/annotations/test_label_events\.py::test_the_store_stands_where_a_replay",
+    r"store/annotations/test_label_log\.py::test_the_store_stands_where_a_replay",
     r"tui/agreement/test_agreement_screen\.py::test_each_part_is_one_key_away.*\[size[02]\]",
     r"cli/test_changed_labels\.py::test_exports_and_figures_refuse.*\[command[123]-",
     r"engine/population/test_population_sample\.py::test_every_design_is_planned_.*\[(simple|conv)",

@@ -183,9 +183,9 @@ def _list_report_levels() -> Words:
 
 
 def _list_measure_engines() -> Words:
-    from faithtui.engine.shards.engine_names import ENGINES
+    from faithtui.engine.shards.execution_backends import BACKENDS
 
-    return ENGINES
+    return BACKENDS
 
 
 def _list_claim_origins() -> Words:

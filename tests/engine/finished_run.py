@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels.annotations import Action, Event, NewEvent
+from faithtui.domain.labels.label_events import Action, Event, NewEvent
 from faithtui.store.records import ItemCheckResult, ItemState, RunSpec, RunState
 from faithtui.store.store import Store
 from tests.store.building import (
@@ -116,4 +116,4 @@ def label(
                     judge_verdict=word,
                 )
             )
-    store.reviews.append_label_events_as_one_step(given)
+    store.label_log.append_label_events_as_one_step(given)

@@ -9,7 +9,7 @@ from pathlib import Path
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.tasks import FindEvidence
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.judges.base import JudgeReply, JudgeRequest
@@ -100,7 +100,7 @@ def label(
             judge = claim.first_window_verdict.label
             shown = Action.AGREED if word == judge else Action.OVERRIDDEN
             for reviewer in reviewers:
-                store.reviews.append_label_event(
+                store.label_log.append_label_event(
                     claim.id,
                     reviewer,
                     shown if saw_judge else Action.BLIND,

@@ -88,7 +88,7 @@ async def label():
     async with app.run_test(size=(120, 40)) as pilot:
         await reviewing(pilot)
         await press(pilot, "j", "y")
-        await until(pilot, lambda: app.session.store.reviews.read_newest_event_id() > 0)
+        await until(pilot, lambda: app.session.store.label_log.read_newest_event_id() > 0)
     app.session.store.close()
     print("loaded", *sorted(sys.modules))
 

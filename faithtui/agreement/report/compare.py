@@ -54,7 +54,7 @@ from faithtui.agreement.statistics.posterior import (
 )
 from faithtui.domain.estimates import FEWEST_GROUPS, Estimate
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.annotations import list_top_verdicts
+from faithtui.domain.labels.label_events import list_top_verdicts
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.withheld_reasons import WithheldReason
 

@@ -31,7 +31,7 @@ from faithtui.agreement.report.settings import (
 from faithtui.agreement.statistics.coefficients import list_table_warning_codes
 from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, EstimateStatus
 from faithtui.domain.integrity.run_summary import Soundness
-from faithtui.domain.labels.annotations import HASTY_S
+from faithtui.domain.labels.label_events import HASTY_S
 from faithtui.domain.withheld_reasons import WithheldReason
 
 FEW_GROUPS = 20

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from faithtui.agreement.labelled_units import ClaimUnit
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.annotations import REASON_CODES
+from faithtui.domain.labels.label_events import REASON_CODES
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.split_rule import Split
 from faithtui.engine.review.examples_from_labels import (

@@ -8,7 +8,7 @@ from pathlib import Path
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState, is_tied
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
 from faithtui.domain.judging.judge_examples import Example, Reference, draw_random_keys
-from faithtui.domain.labels.annotations import HumanVerdict
+from faithtui.domain.labels.label_events import HumanVerdict
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.domain.split_rule import Split, SplitRule
 from faithtui.engine.review.samples.store_split import read_split_conversations
@@ -94,7 +94,7 @@ def collect_examples(store: Store, run: RunId, order: ExampleRequest) -> Example
 
 def read_conversation_of_claim(store: Store, run: RunId, claim: ClaimId) -> ReviewView:
     """Read the conversation in which a run judged a claim, for no reviewer in particular."""
-    item = store.reviews.find_item_id_of_claim(run, claim)
+    item = store.label_log.find_item_id_of_claim(run, claim)
     assert item is not None  # the run judged it
     return store.runs.read_conversation_for_review(item, NO_REVIEWER)
 

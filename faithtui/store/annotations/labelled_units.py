@@ -34,7 +34,7 @@ from faithtui.agreement.sampling.label_designs import (
     list_served_claims,
 )
 from faithtui.domain.ids import ClaimId, ConversationId, LabelId, RunId
-from faithtui.domain.labels.annotations import COUNTED_ACTIONS, Action, LabelEvent
+from faithtui.domain.labels.label_events import COUNTED_ACTIONS, Action, LabelEvent
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, SEVERITY
 from faithtui.domain.scores import Score, ScoringRule, passes_threshold
 from faithtui.errors import StoreError

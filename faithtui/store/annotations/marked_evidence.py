@@ -10,7 +10,7 @@ from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
 from faithtui.domain.claims.verdicts import Stance
 from faithtui.domain.conversation import Span
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.annotations import Action, HumanVerdict, LabelMark, MarkedPassage
+from faithtui.domain.labels.label_events import Action, HumanVerdict, LabelMark, MarkedPassage
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.text.passage_ranking import find_source_sentence
 from faithtui.domain.text.texts import TokenisedText, tokenise_text

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Select, desc, exists, func, select
 
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.integrity.run_summary import CHECKS, IntegritySummary
-from faithtui.domain.labels.annotations import COUNTED_ACTIONS, TIE, list_top_verdicts
+from faithtui.domain.labels.label_events import COUNTED_ACTIONS, TIE, list_top_verdicts
 from faithtui.store.annotations.label_replay import (
     IS_IMPORTED_LABEL,
     read_events,

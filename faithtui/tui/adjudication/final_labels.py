@@ -12,7 +12,7 @@ from faithtui.agreement.report.figures.rater_comparison import (
     order_opinions_anonymously,
 )
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.annotations import (
+from faithtui.domain.labels.label_events import (
     Action,
     HumanVerdict,
     LabelEvent,
@@ -207,7 +207,7 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         self.in_flight += 1
         self.show_message(Piece(f"saving {words} …", "quiet"))
         future: Future[LabelEvent] = store.submit(
-            store.reviews.append_label_event,
+            store.label_log.append_label_event,
             claim.claim,
             self.session.reviewer,
             action,

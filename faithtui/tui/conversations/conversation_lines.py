@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.content import Content
 
 from faithtui.domain.filters import Filter
-from faithtui.domain.labels.annotations import TIE
+from faithtui.domain.labels.label_events import TIE
 from faithtui.domain.scores import (
     ScoreSet,
     ScoreState,

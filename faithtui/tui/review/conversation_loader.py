@@ -92,7 +92,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
 
     def _read_change_stamp(self, item: ItemId) -> ConversationMark | None:
         store = self.session.store
-        newest = store.reviews.read_newest_event_id()
+        newest = store.label_log.read_newest_event_id()
         rows = store.runs.read_item_rows([item])
         return (rows[0], newest) if rows else None
 

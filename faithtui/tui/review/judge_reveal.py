@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.ids import ClaimId, SampleId
-from faithtui.domain.labels.annotations import Action, Event, NewEvent, Step
+from faithtui.domain.labels.label_events import Action, Event, NewEvent, Step
 from faithtui.store.records import ClaimView
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.review import position
@@ -106,7 +106,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         self.screen.writer.submit_event(
             [(self.screen.claim or claims[0]).id],
             words,
-            self.session.store.reviews.append_label_events_as_one_step,
+            self.session.store.label_log.append_label_events_as_one_step,
             self._make_reveal_events(claims, sample),
         )
 
@@ -122,7 +122,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         Returns:
             What ends when it is written, or when it cannot be.
         """
-        append = self.session.store.reviews.append_label_events_as_one_step
+        append = self.session.store.label_log.append_label_events_as_one_step
         return self.session.store.submit(
             append, self._make_reveal_events(claims, sample), urgent=True
         )

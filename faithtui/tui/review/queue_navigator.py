@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.domain.labels.annotations import Action, LabelEvent, Step
+from faithtui.domain.labels.label_events import Action, LabelEvent, Step
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ShowScreen

@@ -101,7 +101,7 @@ class FigureReader(Controller["RunsScreen"]):
             while self.screen.is_current and self.session.is_open:
                 try:
                     self._newest = await self.read_in_thread(
-                        self.session.store.reviews.read_newest_event_id
+                        self.session.store.label_log.read_newest_event_id
                     )
                 except StoreBusy:
                     raise

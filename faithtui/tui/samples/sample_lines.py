@@ -19,7 +19,7 @@ from faithtui.agreement.sampling.stopping_rules import (
     predict_half_width,
 )
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL
-from faithtui.domain.labels.annotations import HASTY_S
+from faithtui.domain.labels.label_events import HASTY_S
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.review.samples.label_plans import PlanBasis
 from faithtui.engine.review.samples.sample_queues import (

@@ -27,7 +27,7 @@ from faithtui.domain.estimates import (
     make_undefined_estimate,
 )
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule, make_score
 from faithtui.domain.withheld_reasons import WithheldReason

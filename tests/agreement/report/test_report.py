@@ -22,7 +22,7 @@ from faithtui.agreement.report.settings import ReportLevel, Severity
 from faithtui.domain.estimates import EstimateStatus
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.integrity.run_summary import Soundness
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import (
     Score,

@@ -5,7 +5,7 @@ import pytest
 from faithtui.agreement.report.compare import compute_self_agreement
 from faithtui.agreement.report.figures.rater_comparison import RepeatedLabel, list_repeated_verdicts
 from faithtui.domain.ids import ClaimId, LabelId
-from faithtui.domain.labels.annotations import Action, LabelEvent
+from faithtui.domain.labels.label_events import Action, LabelEvent
 from faithtui.domain.withheld_reasons import WithheldReason
 
 WORDS = ("yes", "no", "idk", "x")

@@ -21,7 +21,7 @@ from faithtui.agreement.report.report import OtherJudge, agreement_report
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.agreement.report.warnings import list_warnings
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS, SEVERITY
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
 from faithtui.domain.withheld_reasons import WithheldReason

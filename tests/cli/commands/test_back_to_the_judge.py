@@ -387,7 +387,7 @@ def test_claims_without_a_word_are_left_out_and_counted(cli: Cli, taught: Path) 
     with Store.open(taught) as store:
         label(store, RunId(1), lambda claim: "x" if "t0-" in claim else None, reviewers=("ann",))
         for _ in range(2):
-            store.reviews.undo("ann")
+            store.label_log.undo("ann")
     found = cli("compare", "1", "2", "--store", taught)
     assert "left out: 1 claim without a human label that counts" in found.out
     with Store.open(taught) as store:

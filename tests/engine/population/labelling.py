@@ -29,7 +29,7 @@ def label_drawn(
         each.claim: each for each in store.samples.list_claims_in_served_order(row.id, "ann")
     }
     for unit in read_drawn(store, row)[:first]:
-        store.reviews.record_verdict(
+        store.label_log.record_verdict(
             unit.claim,
             "ann",
             say(unit),

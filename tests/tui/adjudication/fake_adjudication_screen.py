@@ -6,7 +6,7 @@ from typing import cast
 
 from faithtui.agreement.report.figures.rater_comparison import ClaimOpinions, ComparisonFilter
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action, HumanVerdict
+from faithtui.domain.labels.label_events import Action, HumanVerdict
 from faithtui.tui.adjudication.adjudication_screen import AdjudicationScreen
 from faithtui.tui.adjudication.claim_evidence import ClaimEvidence
 from faithtui.tui.adjudication.final_labels import FinalLabels

@@ -15,7 +15,7 @@ from faithtui.agreement.report.figures.rater_comparison import (
 )
 from faithtui.domain.estimates import Estimate, EstimateStatus
 from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.store.annotations.raters import RaterRecords
 from faithtui.store.store import Store
@@ -119,7 +119,7 @@ async def test_hostile_names_and_notes_are_drawn_literally(store_path: Path, app
         assert run is not None
         claim = said(store, store.runs.list_item_ids(run)[0])[0]
         for number, text in enumerate(ALL):
-            store.reviews.append_label_event(
+            store.label_log.append_label_event(
                 claim,
                 f"{number}{text[:190]}",
                 Action.BLIND,
@@ -154,7 +154,7 @@ async def test_both_annotators_words_stand_side_by_side_in_full(
         assert run is not None
         claim = said(store, store.runs.list_item_ids(run)[0])[0]
         for who, word, code in (("bo", "yes", None), ("zoe", "no", "retrieval")):
-            store.reviews.append_label_event(
+            store.label_log.append_label_event(
                 claim,
                 who,
                 Action.BLIND,

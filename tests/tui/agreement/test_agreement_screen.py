@@ -20,7 +20,7 @@ from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus
 from faithtui.domain.ids import SampleId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.engine.review.reports import agreement_report as agreement_report_module
 from faithtui.engine.review.reports.agreement_report import RunAgreement
@@ -419,7 +419,7 @@ async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
                 each for each in store.labelled_units.read_claim_units(run) if each.human == "yes"
             )
             (who,) = {each.reviewer for each in first.opinions}
-            store.reviews.append_label_event(
+            store.label_log.append_label_event(
                 first.claim, who, Action.BLIND, "no", run=None, judge_verdict=None, saw_judge=False
             )
         # The change is told here; who watches the store would read everything once more.

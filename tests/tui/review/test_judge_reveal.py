@@ -188,13 +188,13 @@ async def test_what_could_not_be_recorded_as_shown_is_recorded_later(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await blinded(pilot, store_path, shown_share=1.0)
-        reviews = app.session.store.reviews
+        label_log = app.session.store.label_log
 
         def refuse(_: object) -> None:
             raise StoreError("the disk is full")
 
         with monkeypatch.context() as patch:
-            patch.setattr(reviews, "append_label_events_as_one_step", refuse)
+            patch.setattr(label_log, "append_label_events_as_one_step", refuse)
             screen.queue_navigator.record_claims_shown_by_queue()
             app.session.store.submit(lambda: None).result()
         screen.queue_navigator.record_claims_shown_by_queue()

@@ -8,7 +8,7 @@ from textual import events
 from textual.pilot import Pilot
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
@@ -66,7 +66,7 @@ def failing(app: FaithApp, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     def refuse(*args: object, **kwargs: object) -> object:
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr(app.session.store.reviews, name, refuse)
+    monkeypatch.setattr(app.session.store.label_log, name, refuse)
 
 
 async def reviewing_two_claims(
@@ -264,7 +264,7 @@ async def test_a_verdict_over_one_of_another_window_says_what_it_replaced(
         # It comes between the drawing of the claim and the key.
         monkeypatch.setattr(app.store_watcher, "reload_screens_if_store_changed", lambda: None)
         with Store.open(store_path) as other:
-            other.reviews.record_verdict(
+            other.label_log.record_verdict(
                 claim, app.session.reviewer, "no", run=run, saw_judge=False
             )
         await press(pilot, "y")

@@ -15,7 +15,7 @@ from faithtui.domain.estimates import (
     make_withheld_estimate,
 )
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.engine.review.run_overview import RunCounts, RunTrust
 from faithtui.metrics.registry import METRICS, find_metric
@@ -281,7 +281,7 @@ async def test_a_wide_screen_lists_the_lowest_scores_and_a_click_reviews_one(
             store.runs.list_item_ids(run, "score")[0], ""
         )
         for claim in view.claims:
-            store.reviews.append_label_event(
+            store.label_log.append_label_event(
                 claim.id, "bo", Action.BLIND, "yes", run=run, judge_verdict=None, saw_judge=False
             )
     async with app.run_test(size=(200, 60)) as pilot:
@@ -335,7 +335,7 @@ async def test_figures_follow_labels(app: FaithApp, store_path: Path) -> None:
         run = store.runs.list_runs()[0].id
         view = store.runs.read_conversation_for_review(store.runs.list_item_ids(run)[0], "bo")
         for claim in view.claims:
-            store.reviews.append_label_event(
+            store.label_log.append_label_event(
                 claim.id, "bo", Action.BLIND, "no", run=run, judge_verdict=None, saw_judge=False
             )
     async with app.run_test(size=SIZE) as pilot:

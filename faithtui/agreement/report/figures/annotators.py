@@ -36,7 +36,7 @@ from faithtui.agreement.statistics.matrices import (
     count_confusion_by_group,
 )
 from faithtui.agreement.statistics.score_differences import estimate_share_difference
-from faithtui.domain.labels.annotations import HASTY_S, Action
+from faithtui.domain.labels.label_events import HASTY_S, Action
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
 

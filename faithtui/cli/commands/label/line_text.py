@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Sequence
 
 from faithtui.cli.commands.label.served_claim import ServedClaim
-from faithtui.domain.labels.annotations import (
+from faithtui.domain.labels.label_events import (
     REASON_CODES,
     Action,
     LabelEvent,

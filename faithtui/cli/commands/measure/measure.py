@@ -182,7 +182,7 @@ def measure(
     from faithtui.engine.calls.budget import NUSD
     from faithtui.engine.runs.request import RunRequest
     from faithtui.engine.shards import shard_source
-    from faithtui.engine.shards.engine_names import RAY
+    from faithtui.engine.shards.execution_backends import RAY
     from faithtui.engine.shards.manifest import reuse_stored_shard_names
     from faithtui.engine.shards.measure_settings import MeasureSettings
     from faithtui.engine.shards.measure_shards import MeasureRequest, measure_unfinished_shards

@@ -175,7 +175,7 @@ def compute_run_agreement(
             f"probe that one with `faithtui judge probe --judge {row.spec.judge}`"
         )
     # Before the readings: an event that comes meanwhile is then read twice, and never missed.
-    newest = store.reviews.read_newest_event_id()
+    newest = store.label_log.read_newest_event_id()
     prepared = read_weighted_run_units(store, row, wanted, split)
     readings = prepared.readings
     windows, empty_windows = row.windows, store.run_contents.count_windows_without_claims(run)

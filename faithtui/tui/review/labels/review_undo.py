@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.domain.labels.annotations import (
+from faithtui.domain.labels.label_events import (
     Action,
     LabelMark,
     Step,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.annotations import REASON_CODES, Action, LabelMark
+from faithtui.domain.labels.label_events import REASON_CODES, Action, LabelMark
 from faithtui.store.records import ClaimView
 from faithtui.tui.review.labels import verdict_keys
 from faithtui.tui.review.labels.verdict_keys import list_typed_keys
@@ -286,7 +286,7 @@ class Verdicts(Controller["ReviewScreen"]):
         self.screen.writer.submit_event(
             [found.claim],
             words,
-            self.session.store.reviews.append_label_event,
+            self.session.store.label_log.append_label_event,
             found.claim,
             self.session.reviewer,
             action,

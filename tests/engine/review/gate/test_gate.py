@@ -30,7 +30,7 @@ from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.integrity.run_summary import CHECKS
 from faithtui.domain.judging.judge_examples import Example
 from faithtui.domain.judging.judge_profile import JudgeProfile
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.engine.review.examples_from_labels import store_examples_and_get_digest
 from faithtui.engine.review.gate import certificates
 from faithtui.engine.review.gate.gate import (
@@ -469,7 +469,7 @@ def test_age_counts_from_the_older_of_run_and_newest_label(
     calendar.wait(9)
     item = store.runs.list_item_ids(RUN)[0]
     claim = store.runs.read_conversation_for_review(item, "ann").claims[0]
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim.id, "ann", Action.BLIND, "no", run=RUN, judge_verdict="yes", saw_judge=False
     )
     result = check_gate_and_write_certificate_if_passed(
@@ -690,12 +690,12 @@ def test_another_guideline_is_stale(store: Store, certificate: Path, calendar: C
 def test_another_label_is_stale(store: Store, certificate: Path, calendar: Calendar) -> None:
     item = store.runs.list_item_ids(RUN)[0]
     claim = store.runs.read_conversation_for_review(item, "bo").claims[0]
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim.id, "bo", Action.BLIND, "no", run=RUN, judge_verdict="yes", saw_judge=False
     )
     changed = held(store, certificate, calendar)
     assert changed.broken == ("labels: human labels are not those that were certified",)
-    store.reviews.undo("bo")
+    store.label_log.undo("bo")
     assert held(store, certificate, calendar).outcome is CheckOutcome.PASSED
 
 
@@ -1446,7 +1446,7 @@ def test_labels_by_whoever_saw_another_run_of_the_conversations_are_asked_about(
     else:
         claims = {each.item: each.claim for each in empty.samples.read_frame(first)}
         for claim in claims.values():
-            empty.reviews.append_label_event(
+            empty.label_log.append_label_event(
                 claim, "ann", Action.REVEALED, None, run=first, judge_verdict="yes", saw_judge=True
             )
     label(empty, run)
@@ -1469,14 +1469,14 @@ def test_a_queue_that_shows_much_of_another_run_is_asked_about(
     sample = empty.samples.save_draw_as_sample(first, "ann", drawn, plan, name="s", blind=True).id
     for each in drawn.claims:
         if each.shown:
-            empty.reviews.append_label_event(
+            empty.label_log.append_label_event(
                 *(each.unit.claim, "ann", Action.REVEALED),
                 run=first,
                 judge_verdict="yes",
                 saw_judge=True,
                 sample=sample,
             )
-            empty.reviews.record_verdict(
+            empty.label_log.record_verdict(
                 each.unit.claim, "ann", "yes", run=first, saw_judge=True, sample=sample
             )
     run = run_over(empty)
@@ -1494,7 +1494,7 @@ def test_what_a_queue_shows_by_rule_is_not_asked_about_in_another_store(
     drawn = make_sample_draw(judged.samples.read_frame(RUN), plan)
     sample = judged.samples.save_draw_as_sample(RUN, "ann", drawn, plan, name="s", blind=True).id
     for each in drawn.claims:
-        judged.reviews.record_verdict(
+        judged.label_log.record_verdict(
             each.unit.claim, "ann", "yes", run=RUN, saw_judge=each.shown, sample=sample
         )
     run = carry(judged, sample, elsewhere, tmp_path / "set.jsonl")
@@ -1573,7 +1573,7 @@ def test_labels_that_were_changed_until_they_agree_are_asked_about(
     label(judged, RUN, lambda *claim: word if (word := fair(*claim)) == claim[2] else None)
     label(judged, RUN, lambda *claim: word if (word := fair(*claim)) != claim[2] else None)
     for _ in range(10 if way == "undone" else 0):
-        judged.reviews.undo("ann")
+        judged.label_log.undo("ann")
     is_settled = way.startswith("settled")
     label(
         judged,

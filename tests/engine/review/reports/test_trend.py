@@ -330,7 +330,7 @@ def test_labels_given_with_a_verdict_in_view_are_warned_of(tmp_path: Path) -> No
         run = done(store)
         row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
         for claim in drawn(store, row):
-            store.reviews.record_verdict(claim, "ann", "yes", run=run, saw_judge=True)
+            store.label_log.record_verdict(claim, "ann", "yes", run=run, saw_judge=True)
         store.claim_sets.make_version_if_changed("shop", row.id, "ann")
         claim_set = store.claim_sets.find_version_by_name("shop")
         (point,) = compute_trend(store, claim_set).points
@@ -581,7 +581,7 @@ def doubted_set(tmp_path: Path) -> Path:
     with Store.open(tmp_path / "s.db") as store:
         row = sampled(store, RunId(1), SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
         for claim in drawn(store, row):
-            store.reviews.record_verdict(
+            store.label_log.record_verdict(
                 claim, "ann", "yes", run=RunId(1), saw_judge=False, sample=row.id
             )
         bundle = store.bundles.make_label_bundle()
@@ -809,7 +809,7 @@ def test_a_change_asks_about_the_labels_that_it_rests_on(tmp_path: Path) -> None
             word = "no" if texts[claim].startswith("Claim 1") else "yes"
             is_own = claim in drawn(store, own)
             run = second if is_own else first
-            store.reviews.record_verdict(claim, "ann", word, run=run, saw_judge=not is_own)
+            store.label_log.record_verdict(claim, "ann", word, run=run, saw_judge=not is_own)
         asked = {"max_drop": 0.15, "against": first, "basis": ThresholdBasis.POINT}
         accept = ("few_conversations", "not_checked", "unpaired_claims", "other_samples")
         outcome, _, why = checked(store, second, **asked, accept=accept)

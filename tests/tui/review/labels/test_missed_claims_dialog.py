@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.labels.missed_claims_dialog import AnswerClaims, MissedClaimsDialog

@@ -6,7 +6,7 @@ import pytest
 from textual.binding import Binding
 
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.labels.verdicts import Verdicts

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels.annotations import (
+from faithtui.domain.labels.label_events import (
     Action,
     Event,
     HumanVerdict,
@@ -38,7 +38,7 @@ def say(
     note: str | None = None,
     run: RunId | None = None,
 ) -> LabelEvent:
-    return store.reviews.append_label_event(
+    return store.label_log.append_label_event(
         claim, reviewer, action, verdict, note, run=run, judge_verdict=None, saw_judge=True
     )
 
@@ -110,26 +110,26 @@ def test_what_was_in_view_is_not_blind_whatever_the_caller_knew(store: Store) ->
     run, item = judged(store, make_conversation(), {1: ["yes", "no"], 3: ["yes", "no"]})
     other, _ = judged(store, make_conversation(), {1: ["no", "no"]})
     seen, marked, ranged, unseen = (each.id for each in claims_of(store, item))
-    reviews = store.reviews
-    before = reviews.record_verdict(unseen, "me", "yes", run=run, saw_judge=False)
+    label_log = store.label_log
+    before = label_log.record_verdict(unseen, "me", "yes", run=run, saw_judge=False)
     assert (before.action, before.saw_judge) == (Action.BLIND, False)
     store.exposures.record(item, "me")
-    mine = reviews.record_verdict(seen, "me", "yes", run=run, saw_judge=False)
+    mine = label_log.record_verdict(seen, "me", "yes", run=run, saw_judge=False)
     assert (mine.action, mine.saw_judge) == (Action.AGREED, True)
     for reviewer, where in (("you", run), ("me", other)):
-        act = reviews.record_verdict(seen, reviewer, "yes", run=where, saw_judge=False)
+        act = label_log.record_verdict(seen, reviewer, "yes", run=where, saw_judge=False)
         assert (act.action, act.saw_judge) == (Action.BLIND, False), (reviewer, where)
     # It is no word of this judge that was in view; the gate asks about such labels.
     assert store.provenance.list_claims_labelled_blind_after_other_run([seen, marked]) == {seen}
-    act = reviews.append_label_event(
+    act = label_log.append_label_event(
         marked, "me", Action.ADJUDICATED, "yes", run=run, judge_verdict=None, saw_judge=False
     )
     assert act.saw_judge
-    coded = reviews.append_label_event(
+    coded = label_log.append_label_event(
         unseen, "me", Action.CODED, run=run, judge_verdict=None, saw_judge=False, code="judge"
     )
     assert not coded.saw_judge, "the label that was blind stays so in every run"
-    (act,) = reviews.append_label_events_as_one_step(
+    (act,) = label_log.append_label_events_as_one_step(
         [Event(None, ranged, "me", Action.BULK, "no", run=run)]
     )
     assert act.saw_judge
@@ -197,26 +197,26 @@ def test_undo_and_redo_walk_through_the_log_and_survive_a_restart(path: Path) ->
         acts = [say(store, first, "no"), say(store, second, "yes"), say(store, first, "idk")]
         say(store, first, "x", "somebody else")
     with Store.open(path) as store:
-        assert store.reviews.redo("me") == ()
-        assert store.reviews.undo("me") == (acts[2],)
-        assert store.reviews.undo("me") == (acts[1],)
+        assert store.label_log.redo("me") == ()
+        assert store.label_log.undo("me") == (acts[2],)
+        assert store.label_log.undo("me") == (acts[1],)
     with Store.open(path) as store:
-        assert store.reviews.redo("me") == (acts[1],)
+        assert store.label_log.redo("me") == (acts[1],)
         assert [claim.mine and claim.mine.verdict for claim in claims_of(store, item)[:2]] == (
             ["no", "yes"]
         )
-        assert store.reviews.undo("me") == (acts[1],)
-        assert store.reviews.undo("me") == (acts[0],)
-        assert store.reviews.undo("me") == ()
+        assert store.label_log.undo("me") == (acts[1],)
+        assert store.label_log.undo("me") == (acts[0],)
+        assert store.label_log.undo("me") == ()
         assert [claim.mine for claim in claims_of(store, item)] == [None] * 4
         say(store, second, "no")
-        assert store.reviews.redo("me") == ()
+        assert store.label_log.redo("me") == ()
 
 
 def test_imported_labels_are_not_undone(store: Store) -> None:
     rating = Rating(1, "me", "faithbench-span", "Unwanted", "Claim 1.0")
     judged(store, make_conversation(ratings=[rating]), {1: ["yes"]})
-    assert store.reviews.undo("me") == ()
+    assert store.label_log.undo("me") == ()
 
 
 def test_undo_brings_every_number_back(store: Store) -> None:
@@ -225,7 +225,7 @@ def test_undo_brings_every_number_back(store: Store) -> None:
     for claim in claims_of(store, item):
         say(store, claim.id, "no")
     assert row_of(store, item).labelled == 4
-    while store.reviews.undo("me"):
+    while store.label_log.undo("me"):
         pass
     assert (row_of(store, item), store.runs.read_run(run)) == before
 
@@ -239,8 +239,8 @@ def test_a_claim_is_found_in_its_run(store: Store) -> None:
     run, item = judged(store, make_conversation(), {1: ["yes"]})
     other, _ = judged(store, make_conversation("two"), {1: ["yes"]})
     claim = claims_of(store, item)[0].id
-    assert store.reviews.find_item_id_of_claim(run, claim) == item
-    assert store.reviews.find_item_id_of_claim(other, claim) is None
+    assert store.label_log.find_item_id_of_claim(run, claim) == item
+    assert store.label_log.find_item_id_of_claim(other, claim) is None
 
 
 steps = st.lists(
@@ -285,11 +285,11 @@ def test_the_store_stands_where_a_replay_of_the_log_stands(
         match step:
             case ("undo", str(who)):
                 expected = list_events_to_undo(log, reviewers[who])
-                assert store.reviews.undo(reviewers[who]) == expected
+                assert store.label_log.undo(reviewers[who]) == expected
                 action = Action.WITHDRAWN
             case ("redo", str(who)):
                 expected = list_events_to_redo(log, reviewers[who])
-                assert store.reviews.redo(reviewers[who]) == expected
+                assert store.label_log.redo(reviewers[who]) == expected
                 action = Action.RESTORED
             case (
                 int(place),
@@ -344,15 +344,15 @@ def test_a_label_is_recorded_between_the_windows_of_a_running_judge(store: Store
 def test_undo_far_back_reads_what_the_end_of_the_log_does_not_tell(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("faithtui.store.annotations.label_events._UNDO_WINDOW", 3)
+    monkeypatch.setattr("faithtui.store.annotations.label_log._UNDO_WINDOW", 3)
     _, item = judged(store, make_conversation(), LABELS)
     (claim, *_) = claims_of(store, item)
     said = [say(store, claim.id, verdict) for verdict in ("yes", "no", "idk", "x", "no")]
-    assert [store.reviews.undo("me") for _ in range(6)] == [
+    assert [store.label_log.undo("me") for _ in range(6)] == [
         *((act,) for act in reversed(said)),
         (),
     ]
-    assert [store.reviews.redo("me") for _ in range(6)] == [*((act,) for act in said), ()]
+    assert [store.label_log.redo("me") for _ in range(6)] == [*((act,) for act in said), ()]
 
 
 def test_acts_given_at_once_stand_in_the_log_in_their_order(store: Store) -> None:
@@ -360,8 +360,8 @@ def test_acts_given_at_once_stand_in_the_log_in_their_order(store: Store) -> Non
         store, make_conversation(), {1: ["yes", "no", "yes", "no"], 3: ["yes", "no", "yes"]}
     )
     claims = [each.id for each in claims_of(store, item)][::-1]
-    acts = store.reviews.append_label_events_as_one_step(
+    acts = store.label_log.append_label_events_as_one_step(
         [Event(None, claim, "me", Action.BULK, "yes", run=run) for claim in claims]
     )
     assert [act.claim for act in acts] == claims
-    assert [act.claim for act in store.reviews.undo("me")] == claims
+    assert [act.claim for act in store.label_log.undo("me")] == claims

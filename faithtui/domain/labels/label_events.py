@@ -1,4 +1,4 @@
-"""Human labels of claims: an append-only log of label events, and its replay.
+"""Label events: what is stored of a label, a skip, a note or an undo, and the replay of their log.
 
 Undo is another event. The state is always the replay of the log, so it survives restarts, and logs
 of several machines merge into one state whatever the order they meet in: events are replayed in the

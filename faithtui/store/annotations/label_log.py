@@ -1,4 +1,4 @@
-"""Human labels of claims: an append-only log, replayed by the domain.
+"""The log of label events of a store: appended, never changed, and replayed by the domain.
 
 Each event is on the disk before the call returns, together with the scores it changes.
 """
@@ -10,7 +10,7 @@ from uuid import uuid4
 from sqlalchemy import Connection, insert, select
 
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId, SampleId
-from faithtui.domain.labels.annotations import (
+from faithtui.domain.labels.label_events import (
     Action,
     Event,
     EventFilter,
@@ -64,7 +64,7 @@ FindInTail = Callable[[list[LabelEvent], str, EventFilter | None], Step | None]
 FindInLog = Callable[[list[LabelEvent], str, EventFilter | None], Step]
 
 
-class Reviews:
+class LabelLog:
     """Human labels of a store."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:

@@ -28,9 +28,9 @@ from faithtui.engine.shards.call_limits import LocalCallLimits
 from faithtui.engine.shards.journal import ShardJournal
 from faithtui.engine.shards.journal_file import ShardTaken
 from faithtui.engine.shards.judgement_json import judgement_from_json_text
+from faithtui.engine.shards.measure_worker import ShardOutcome, measure_shard_async
 from faithtui.engine.shards.results_schema import TABLES, get_table_file, list_finished_shards
 from faithtui.engine.shards.shard_source import Shard, list_shards
-from faithtui.engine.shards.shard_worker import ShardOutcome, measure_shard_async
 from faithtui.engine.shards.table_reader import iter_measured_rows
 from faithtui.errors import ExportError, FileUnreadable, JudgeError, JudgeRefused, JudgeUnavailable
 from faithtui.formats.image_reader import MAX_IMAGES
@@ -400,7 +400,7 @@ async def test_a_full_disk_is_told_and_nothing_more_is_asked(
 
 
 async def test_images_are_held_only_while_they_are_needed(tmp_path: Path) -> None:
-    from faithtui.engine.shards.shard_worker import _ImagesInFlight
+    from faithtui.engine.shards.measure_worker import _ImagesInFlight
 
     held = _ImagesInFlight()
     with held.hold({"1": b"a", "2": b"b"}):

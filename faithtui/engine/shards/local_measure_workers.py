@@ -26,8 +26,8 @@ from faithtui.engine.shards.call_limits_socket import (
     serve_call_limits,
 )
 from faithtui.engine.shards.measure_settings import MeasureSettings
+from faithtui.engine.shards.measure_worker import ShardOutcome, measure_shard_async
 from faithtui.engine.shards.shard_source import Shard
-from faithtui.engine.shards.shard_worker import ShardOutcome, measure_shard_async
 from faithtui.errors import FaithtuiError, JudgeError
 
 REPORT_S = 0.5
@@ -36,7 +36,7 @@ REPORT_S = 0.5
 ProgressSink = Callable[[ShardOutcome], None]
 
 
-async def measure_in_turn(
+async def measure_shards_in_turn(
     settings: MeasureSettings,
     shards: Sequence[Shard],
     results: Path,
@@ -80,7 +80,7 @@ async def measure_in_turn(
     return outcomes
 
 
-async def measure_in_processes(
+async def measure_shards_in_processes(
     settings: MeasureSettings,
     shards: Sequence[Shard],
     results: Path,
@@ -89,7 +89,7 @@ async def measure_in_processes(
     stop: asyncio.Event,
     workers: int,
 ) -> list[ShardOutcome]:
-    """Measure shards in several processes; see `measure_in_turn`."""
+    """Measure shards in several processes; see `measure_shards_in_turn`."""
     limit, caps = get_speed_and_budget_limits(settings)
     server = CallLimitsServer(limit, caps, spent)
     # Not forked: this process has an event loop, and perhaps threads.

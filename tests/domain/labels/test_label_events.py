@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.ids import ClaimId, LabelId
-from faithtui.domain.labels.annotations import (
+from faithtui.domain.labels.label_events import (
     COUNTED_ACTIONS,
     Action,
     HumanVerdict,

@@ -16,15 +16,15 @@ from typing import Any, Final
 from faithtui.engine.calls.budget import Expense
 from faithtui.engine.shards.call_limits import CallLimitsServer, RemoteCallLimits
 from faithtui.engine.shards.journal_file import ShardTaken
-from faithtui.engine.shards.local_workers import (
+from faithtui.engine.shards.local_measure_workers import (
     REPORT_S,
     ProgressSink,
     ReportThrottle,
     get_speed_and_budget_limits,
 )
 from faithtui.engine.shards.measure_settings import MeasureSettings
+from faithtui.engine.shards.measure_worker import ShardOutcome, measure_shard_async
 from faithtui.engine.shards.shard_source import Shard
-from faithtui.engine.shards.shard_worker import ShardOutcome, measure_shard_async
 from faithtui.errors import ConfigError, FaithtuiError
 
 _MISSING: Final = "--on ray needs Ray, which is not installed: pip install 'faithtui[ray]'"
@@ -63,7 +63,7 @@ async def measure_on_ray(
     workers: int,
     address: str | None,
 ) -> list[ShardOutcome]:
-    """Measure shards by actors of Ray; see `measure_in_turn`.
+    """Measure shards by actors of Ray; see `measure_shards_in_turn`.
 
     Args:
         settings: What is measured and how.
