@@ -13,7 +13,7 @@ from textual.timer import Timer
 from faithtui.domain.filters import Filter, FilterContext, Scope
 from faithtui.domain.ids import ItemId
 from faithtui.store.records import ItemRow, RunRow
-from faithtui.store.runs.list_rows import ItemOrder
+from faithtui.store.runs.conversation_order import ItemOrder
 from faithtui.store.search.filters import SearchStop, SearchStopped
 from faithtui.tui.conversations.conversation_lines import (
     RowOptions,
