@@ -70,7 +70,7 @@ from faithtui.store.runs.judge_verdicts import (
     read_judged_run,
     read_scoring_rule,
 )
-from faithtui.store.samples.report_samples import (
+from faithtui.store.samples.report_sample_choice import (
     ReportSample,
     choose_and_read_sample_of_run_labels,
     read_sample_behind_claim_set,

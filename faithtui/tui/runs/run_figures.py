@@ -8,7 +8,7 @@ from faithtui.domain.ids import LabelId, RunId
 from faithtui.errors import ConfigError, StoreBusy, StoreError
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.metric_words import list_changed_options
-from faithtui.tui.runs.lowest_scores import MOST_LISTED
+from faithtui.tui.runs.lowest_scores_pane import MOST_LISTED
 from faithtui.tui.runs.next_steps import QueueFacts, RunKnowledge
 from faithtui.tui.runs.run_lines import MOST_CLAIMS, run_line
 from faithtui.tui.screen.controller import Controller, run_in_worker

@@ -11,8 +11,8 @@ from faithtui.domain.ids import RunId
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.messages import FirstRunsRead, NewRunRequested, ResumeRequested, ShowScreen
 from faithtui.tui.metric_words import get_metric_spec
-from faithtui.tui.runs.lowest_scores import LowestScores
-from faithtui.tui.runs.next_steps_pane import RunSteps
+from faithtui.tui.runs.lowest_scores_pane import LowestScoresPane
+from faithtui.tui.runs.next_step_actions import NextStepActions
 from faithtui.tui.runs.run_actions import RunActions
 from faithtui.tui.runs.run_details import run_detail_lines
 from faithtui.tui.runs.run_figures import FigureReader
@@ -137,7 +137,7 @@ class RunsScreen(FilteredListScreen):
         super().__init__(session)
         self.actions = RunActions(self)
         self.figures = FigureReader(self)
-        self.steps = RunSteps(self)
+        self.steps = NextStepActions(self)
         self.add_controllers(self.actions, self.steps)
 
     def make_panes(self) -> Panes:
@@ -154,7 +154,7 @@ class RunsScreen(FilteredListScreen):
                 empty_choice=self.make_empty_choice(),
             ),
             RowPane(id="next", title="What next", opens_on_first_click=True),
-            LowestScores(self.session, id="lowest"),
+            LowestScoresPane(self.session, id="lowest"),
             Pane(id="detail", title="Run"),
             layout_function=layouts.make_home_layout_function(
                 # Until the runs are read there is room for one.
@@ -362,7 +362,7 @@ class RunsScreen(FilteredListScreen):
             title="Run" if row is None else f"Run #{row.id}",
             keep=False,
         )
-        self.query_one(LowestScores).show_lowest_conversations(row, spec, found)
+        self.query_one(LowestScoresPane).show_lowest_conversations(row, spec, found)
         self.steps.show_steps_of_run(row, spec)
 
 

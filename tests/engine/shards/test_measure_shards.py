@@ -340,7 +340,9 @@ def dealt(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.extend(each.name for each in shards)
         return []
 
-    monkeypatch.setattr("faithtui.engine.shards.measure_shards.measure_in_processes", note_order)
+    monkeypatch.setattr(
+        "faithtui.engine.shards.measure_shards.measure_shards_in_processes", note_order
+    )
     return names
 
 

@@ -23,7 +23,7 @@ MOST_LISTED = 50
 """Conversations that are listed: the list of conversations has all of them."""
 
 
-class LowestScores(RowPane):
+class LowestScoresPane(RowPane):
     """Lists the conversations of a run that score lowest; one that is chosen is reviewed.
 
     Args:

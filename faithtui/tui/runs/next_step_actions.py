@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from faithtui.tui.runs.runs_screen import RunsScreen
 
 
-class RunSteps(Controller["RunsScreen"]):
+class NextStepActions(Controller["RunsScreen"]):
     """Shows the next steps of the chosen run, and takes the ones that lead into other screens."""
 
     def __init__(self, screen: "RunsScreen") -> None:
