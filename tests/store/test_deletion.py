@@ -254,7 +254,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
             sample_of(found, run, SamplingDesign.SIMPLE, 8),
             sample_of(found, alone, SamplingDesign.STRATIFIED, 4),
         ):
-            found.claim_sets.make_version_if_changed(f"set-{number}", number, "ann")
+            found.claim_sets.make_claim_set_version_if_changed(f"set-{number}", number, "ann")
         for item in found.runs.list_item_ids(run):
             found.exposures.record(item, "ann")
             claim = found.runs.read_conversation_for_review(item, "ann").claims[0]

@@ -50,7 +50,7 @@ from faithtui.agreement.statistics.paired_judges import (
 from faithtui.agreement.statistics.posterior import (
     draw_judge_pair_matrices,
     draw_labelled_judge_pair_matrices,
-    widen_interval_to_draws,
+    widen_interval_to_posterior_draws,
 )
 from faithtui.domain.estimates import FEWEST_GROUPS, Estimate
 from faithtui.domain.ids import ClaimId, RunId
@@ -411,7 +411,7 @@ class _JudgePair:
         values = [
             compute(now) - compute(before) for before, now in self._draw_posterior_matrices(level)
         ]
-        return widen_interval_to_draws(found, np.stack(values), level)
+        return widen_interval_to_posterior_draws(found, np.stack(values), level)
 
     def _is_widened_by_posterior(self, found: Estimate) -> bool:
         """Say whether an estimate's interval is widened by draws.

@@ -466,11 +466,13 @@ def widen_intervals_by_posterior(
     for name, each in found.items():
         if each.value is None or (each.ci_low is None and (whole.frame is None or is_thin)):
             continue
-        widened[name] = widen_interval_to_draws(each, statistics[name].compute(drawn), level)
+        widened[name] = widen_interval_to_posterior_draws(
+            each, statistics[name].compute(drawn), level
+        )
     return widened
 
 
-def widen_interval_to_draws(estimate: Estimate, values: Floats, level: float) -> Estimate:
+def widen_interval_to_posterior_draws(estimate: Estimate, values: Floats, level: float) -> Estimate:
     """Widen the interval of a figure to the middle part of its values in draws.
 
     Args:

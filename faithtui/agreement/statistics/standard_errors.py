@@ -69,7 +69,7 @@ def compute_standard_error(
     coefficient = float(compute_chance_corrected_agreement(observed, expected))
     if math.isnan(coefficient):
         return WithheldReason.NO_VARIATION
-    scores = (1 - coefficient) * (across[:, None] + down) - _make_disagreement_matrix(
+    scores = (1 - coefficient) * (across[:, None] + down) - _make_category_distances(
         table.size, weights
     )
     return math.sqrt(_variance(table.cells / table.n, scores) / table.n) / expected
@@ -99,7 +99,7 @@ def compute_null_standard_error(
     if math.isnan(float(compute_chance_corrected_agreement(0.0, expected))):
         return WithheldReason.NO_VARIATION
     shares = table.rows[:, None] * table.columns / table.n**2
-    scores = across[:, None] + down - _make_disagreement_matrix(table.size, weights)
+    scores = across[:, None] + down - _make_category_distances(table.size, weights)
     return math.sqrt(_variance(shares, scores) / table.n) / expected
 
 
@@ -149,7 +149,7 @@ def _compute_chance_disagreement_and_slopes(
     """Give the disagreement by chance, and its slope as a part of the row and of the column."""
     rows, columns = table.rows / table.n, table.columns / table.n
     if by_chance is ChanceModel.MARGINS:
-        apart = _make_disagreement_matrix(table.size, weights)
+        apart = _make_category_distances(table.size, weights)
         expected = float(coefficients.expect_independent_disagreement(rows, columns, weights))
         return expected, apart @ columns, apart.T @ rows
     expected, slope = _compute_pooled_chance_disagreement((rows + columns) / 2, by_chance, weights)
@@ -179,14 +179,14 @@ def _compute_pooled_chance_disagreement(
             factor = coefficients.compute_gwet_factor(len(shares), weights)
             return float(coefficients.expect_gwet_disagreement(shares, weights)), factor * shares
         case ChanceModel.POOLED:
-            apart = _make_disagreement_matrix(len(shares), weights)
+            apart = _make_category_distances(len(shares), weights)
             expected = float(coefficients.expect_independent_disagreement(shares, shares, weights))
             return expected, (apart @ shares + apart.T @ shares) / 2
         case _:
             return 0.0, flat
 
 
-def _make_disagreement_matrix(size: int, weights: DisagreementWeights | None) -> Floats:
+def _make_category_distances(size: int, weights: DisagreementWeights | None) -> Floats:
     """Say how much any two categories differ; shape (q, q)."""
     return 1 - np.eye(size) if weights is None else weights
 

@@ -213,7 +213,7 @@ class AdjudicationScreen(FaithScreen):
             still_open = (number for number, each in enumerate(loaded.listed) if each.is_undecided)
             at = next(still_open, 0)
         self.claims.show(self.pager, at, title=f"{self._units_title()} · {self.filter} {len(ids)}")
-        self.query_one(Panes).place_panes_anew()
+        self.query_one(Panes).recompute_layout()
         self._draw_rater_figures()
         self._update_title()
         self._show_or_read_claim_under_cursor()

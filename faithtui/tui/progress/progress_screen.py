@@ -193,7 +193,7 @@ class ProgressScreen(FaithScreen):
             self.history = history
             self.redraw()
             self.refresh_bindings()
-            self.query_one(Panes).place_panes_anew()
+            self.query_one(Panes).recompute_layout()
 
     def reload_if_judged_elsewhere(self) -> None:
         """Follow a run of another process."""
@@ -242,7 +242,7 @@ class ProgressScreen(FaithScreen):
         if self.attempt is not None:
             self.show_message()
         self.attempt, self.pace, self.history = run, PaceMeter(), None
-        self.query_one(Panes).place_panes_anew()
+        self.query_one(Panes).recompute_layout()
         self.run_keys.forget_cancel_request()
         self.event_list.set_attempt_start(snapshot.elapsed_s)
         self.event_list.read_conversation_names_ahead(snapshot.run)

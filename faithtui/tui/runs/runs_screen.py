@@ -241,7 +241,7 @@ class RunsScreen(FilteredListScreen):
         is_other_length = self.rows is None or len(rows) != len(self.rows)
         self.rows = rows
         if is_other_length:
-            self.query_one(Panes).place_panes_anew()
+            self.query_one(Panes).recompute_layout()
         wanted = self.session.run
         # Where the chosen one is gone, the one in its place is chosen.
         at = next((i for i, row in enumerate(rows) if row.id == wanted), self.runs.cursor)

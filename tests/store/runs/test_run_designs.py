@@ -261,7 +261,7 @@ def test_of_claim_sets_a_tiny_one_does_not_hide_a_large_one(store: Store, run: R
     label(store, run, drawn(store, large))
     tiny = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 8, 3), name="tiny")
     for each in (large, tiny):
-        store.claim_sets.make_version_if_changed(each.name, each.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed(each.name, each.id, "ann")
     other = judged_all(store, "abcd", spec=replace(SPEC, judge="b", judge_fingerprint="b 1"))
     # As in a store that brought in the sets alone.
     store.deletions.delete_run(run, "ann")

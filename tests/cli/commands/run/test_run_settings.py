@@ -132,7 +132,7 @@ def words_for(name: str, folder: Path) -> list[str]:
         with Store.open(folder / "chats.db") as store:
             run = judged(store)
             row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 1, 3))
-            store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+            store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
     if name == "examples":
         file = folder / "examples.jsonl"
         file.write_text("".join(example_lines([EXAMPLE])), encoding="utf-8")

@@ -993,7 +993,7 @@ def carry(
     change: dict[str, object] | None = None,
 ) -> RunId:
     """Make a claim set of a sample, import it into another store, and judge its claims there."""
-    made, _ = store.claim_sets.make_version_if_changed("shop", sample, "ann")
+    made, _ = store.claim_sets.make_claim_set_version_if_changed("shop", sample, "ann")
     export_claim_set(store, made.id, file, force=True)
     if change is not None:
         header, *rest = file.read_text(encoding="utf-8").splitlines()
@@ -1056,7 +1056,7 @@ def test_a_claim_set_tells_another_store_of_other_samples_with_labels(
     """Also where it was made before any label: they are counted when the set leaves."""
     samples = [draw_again(judged, RUN, seed, 40) for seed in (5, 6)]
     if is_made_first:
-        judged.claim_sets.make_version_if_changed("shop", samples[0], "ann")
+        judged.claim_sets.make_claim_set_version_if_changed("shop", samples[0], "ann")
     drawn = [
         [each.claim for each in judged.samples.list_claims_in_served_order(one, "ann")]
         for one in samples
@@ -1079,7 +1079,7 @@ def test_the_best_of_several_imported_claim_sets_is_asked_about(
         sample = draw_again(judged, RUN, 5 + number, 40)
         drawn = [each.claim for each in judged.samples.list_claims_in_served_order(sample, "ann")]
         label(judged, RUN, only=drawn)
-        made, _ = judged.claim_sets.make_version_if_changed(name, sample, "ann")
+        made, _ = judged.claim_sets.make_claim_set_version_if_changed(name, sample, "ann")
         export_claim_set(judged, made.id, tmp_path / name, force=False)
     first = import_claim_set(elsewhere, tmp_path / "one").row
     assert first.other_labels == 0
@@ -1138,7 +1138,7 @@ def test_a_claim_set_remembers_its_drawing_when_its_run_is_deleted(
         for one in samples
     ]
     label(judged, RUN, only=[*drawn[0], *(drawn[1] if has_other else ())])
-    made, _ = judged.claim_sets.make_version_if_changed("shop", samples[0], "ann")
+    made, _ = judged.claim_sets.make_claim_set_version_if_changed("shop", samples[0], "ann")
     again = replace(JUDGED, claims_from="set", claim_set=made.id)
     judged.deletions.delete_run(RUN, "ann")
     outcome, reason = ask(judged, run_over(judged, again), calendar)

@@ -74,7 +74,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         label(opened, first, [each for each in claims if texts[each] == "Claim 1.1"], "no")
         rest = [each for each in claims if not texts[each].startswith("Claim 1")]
         label(opened, first, rest, "yes")
-        opened.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        opened.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         done(opened, labels=BETTER, judge="<b>k")
         done(opened, keys=KEYS[:6], labels=BETTER, judge="k")
         yield opened
@@ -141,7 +141,7 @@ def test_ties_and_claims_that_show_the_judge_are_not_called_unjudged(tmp_path: P
         label(store, run, drawn(store, row))
         tied = next(each.claim for each in entries if not each.shown)
         label(store, run, [tied], "no", "bo")
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         claim_set = store.claim_sets.find_version_by_name("shop")
         (point,) = compute_trend(store, claim_set).points
         weights = store.claim_sets.compute_label_weights(claim_set.id, FACTS)
@@ -206,7 +206,7 @@ def test_labels_that_were_chosen_of_what_was_drawn_give_no_figure(
         row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 7, size=6))
         order = drawn(store, row)
         label(store, run, order[-10:] if chosen else order[:10])
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         wanted = {each.item for each in store.samples.list_claims_in_served_order(row.id, "ann")}
         items = zip(keys, store.runs.list_item_ids(run), strict=True)
         only = [key for key, item in items if item in wanted]
@@ -257,7 +257,7 @@ def test_a_stratum_of_which_no_label_counts_is_named(tmp_path: Path) -> None:
         )
         label(store, run, drawn(store, row), "no")
         done(store, labels=BETTER, judge="b")
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         found = compute_run_agreement(store, run).report
         points = compute_trend(store, store.claim_sets.find_version_by_name("shop")).points
         sentence = compare_runs(store, RunId(1), RunId(2), "ann").weighting_sentence
@@ -289,7 +289,7 @@ def set_without_misses(store: Store) -> ClaimSetRow:
     label(store, run, [unfair], "x")
     label(store, run, [each for each in claims if texts[each] == "Claim 1.1"], "no")
     label(store, run, [each for each in claims if texts[each][:7] == "Claim 3"], "yes")
-    store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+    store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
     done(store, labels=BETTER, judge="k")
     done(store, KEYS[:6], BETTER, "l")
     judge_drawn(store, set(claims))
@@ -331,7 +331,7 @@ def test_labels_given_with_a_verdict_in_view_are_warned_of(tmp_path: Path) -> No
         row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
         for claim in drawn(store, row):
             store.label_log.record_verdict(claim, "ann", "yes", run=run, saw_judge=True)
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         claim_set = store.claim_sets.find_version_by_name("shop")
         (point,) = compute_trend(store, claim_set).points
     assert "not_blind" in {each.code for each in point.warnings}
@@ -409,7 +409,7 @@ def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
         bad = [each for each in claims if texts[each].startswith("Claim 1")]
         label(store, first, bad, "no")
         label(store, first, [each for each in claims if each not in bad], "yes")
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         claim_set = store.claim_sets.find_version_by_name("shop")
         part = judge_drawn(store, set(claims))
         whole = done(store, keys, {**FIVE, **BETTER}, judge="k")
@@ -484,7 +484,7 @@ def set_of_conversations(store: Store) -> tuple[ClaimSetRow, list[str]]:
     label(store, run, drawn(store, row), "yes")
     wanted = {each.item for each in store.samples.list_claims_in_served_order(row.id, "ann")}
     items = store.runs.list_item_ids(run)
-    store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+    store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
     chosen = [key for key, item in zip(keys, items, strict=True) if item in wanted]
     return store.claim_sets.find_version_by_name("shop"), chosen
 
@@ -590,7 +590,7 @@ def doubted_set(tmp_path: Path) -> Path:
     with Store.open(tmp_path / "target.db") as store:
         store.bundles.merge(replace(bundle, acts=acts))
         (found,) = store.samples.list_samples("ann")
-        store.claim_sets.make_version_if_changed("shop", found.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", found.id, "ann")
     return tmp_path / "target.db"
 
 
@@ -608,7 +608,7 @@ def test_p_values_of_several_changes_are_adjusted_for_being_several(tmp_path: Pa
         first = done(store)
         row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
         label(store, first, drawn(store, row))
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         done(store, labels={1: ("yes", "yes"), 3: ("idk", "yes", "yes")}, judge="k")
         done(store, labels=WORSE, judge="l")
         trend = compute_trend(store, store.claim_sets.find_version_by_name("shop"))
@@ -628,7 +628,7 @@ def test_claims_that_match_none_of_the_set_are_counted_by_a_comparison(tmp_path:
         first = done(store)
         row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
         label(store, first, drawn(store, row))
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         second = done(store, labels={**FIVE, 1: (*FIVE[1], "no")}, judge="k")
         found = compare_runs(
             store, first, second, "ann", claim_set=store.claim_sets.find_version_by_name("shop").id
@@ -681,7 +681,7 @@ def test_a_gate_on_change_holds_runs_of_drawn_claims_against_each_other(tmp_path
         }
         for claim in claims:
             label(store, first, [claim], "no" if texts[claim].startswith("Claim 1") else "yes")
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         claim_set = store.claim_sets.find_version_by_name("shop")
         good, worse, same = (
             judge_drawn(store, set(claims), name, words)
