@@ -26,8 +26,8 @@ from faithtui.tui.screen.main_screen import CONTENT_GROUP, FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece, escape_line, wrap
-from faithtui.tui.widgets.exposure_panes import ExposurePane
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
+from faithtui.tui.widgets.seen_rows import RowsSeen
 from faithtui.tui.widgets.zoomable_panes import Panes
 
 if TYPE_CHECKING:
@@ -325,8 +325,8 @@ class AgreementScreen(FaithScreen):
         """List what a cell counts."""
         self.units.open_list_of_cell_units(event.row, event.column)
 
-    @on(ExposurePane.RowsSeen, "#differences")
-    def record_exposure_to_disagreements(self, event: ExposurePane.RowsSeen) -> None:
+    @on(RowsSeen, "#differences")
+    def record_exposure_to_disagreements(self, event: RowsSeen) -> None:
         """Remember whose judge was in view."""
         self.units.record_exposure_to_disagreements(event.rows)
 

@@ -17,7 +17,6 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_words import name_units_at_level
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
-from faithtui.tui.widgets.exposure_panes import ExposureRowPane
 from faithtui.tui.widgets.scroll_pane import Builder, Pane, RowPane
 from faithtui.tui.widgets.zoomable_panes import Panes
 
@@ -44,7 +43,7 @@ class AgreementPanes(Panes):
             Pane(id="classes", title="Per verdict"),
             Pane(id="detection", title="Detecting unfaithful claims"),
             Pane(id="coverage", title="Coverage"),
-            ExposureRowPane(id="differences", title="Where they differ"),
+            RowPane(id="differences", title="Where they differ", reports_seen_rows=True),
             Pane(id="slices", title="Slices"),
             Pane(id="people", title="Annotators"),
             Pane(id="scores", title="Scores"),

@@ -27,8 +27,8 @@ from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import BLANK, Piece, make_line, wrap
-from faithtui.tui.widgets.exposure_panes import ExposurePane
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
+from faithtui.tui.widgets.seen_rows import RowsSeen
 from faithtui.tui.widgets.zoomable_panes import Panes
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class IntegrityScreen(FaithScreen):
         """Make the list of kinds and what the chosen one means."""
         return Panes(
             RowPane(id="list", title="What looks wrong"),
-            ExposurePane(id="detail", title="What it means"),
+            Pane(id="detail", title="What it means", reports_seen_rows=True),
             layout_function=layouts.lay_out_list_and_text,
         )
 
@@ -303,8 +303,8 @@ class IntegrityScreen(FaithScreen):
         if choice is not None and choice.kind is not None and self.run_id is not None:
             self.load_and_show_kind_preview(self.run_id, choice, choice.kind)
 
-    @on(ExposurePane.RowsSeen, "#detail")
-    def record_seen_entries(self, event: ExposurePane.RowsSeen) -> None:
+    @on(RowsSeen, "#detail")
+    def record_seen_entries(self, event: RowsSeen) -> None:
         """Remember whose findings were in view."""
         self.entries.record_exposure(
             [self._preview_rows[row] for row in event.rows if row < len(self._preview_rows)]

@@ -20,6 +20,7 @@ from textual.strip import Strip
 from faithtui.tui.theme.lazy_lines import list_rows
 from faithtui.tui.theme.lines import BLANK, Line
 from faithtui.tui.widgets.line_widget import LineWidget
+from faithtui.tui.widgets.seen_rows import SeenRows
 
 _OFFSETS_KEPT = 2048
 """Styles with places in them; lines of a pane begin in few columns, and in few styles."""
@@ -32,7 +33,10 @@ MOVE = Binding.Group("move", compact=True)
 
 
 class Pane(LineWidget, ScrollView, can_focus=True):
-    """Lines in a frame. Knows nothing of what they say."""
+    """Lines in a frame. Knows nothing of what they say.
+
+    With `reports_seen_rows` it posts `RowsSeen` for entries that came into view.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -54,8 +58,11 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         Binding("end", "end", "Last", show=False, tooltip="To the end", id="move.end"),
     ]
 
-    def __init__(self, *, id: str, title: str = "", hint: str = "") -> None:
+    def __init__(
+        self, *, id: str, title: str = "", hint: str = "", reports_seen_rows: bool = False
+    ) -> None:
         super().__init__(id=id)
+        self._seen_rows = SeenRows(self) if reports_seen_rows else None
         self._build: Builder = lambda _width: ()
         self._lines: Sequence[Line] = ()
         self._built_for = Size(0, 0)
@@ -86,6 +93,10 @@ class Pane(LineWidget, ScrollView, can_focus=True):
             made_of: All that the lines depend on besides the width. Where each is the very object
                 that it was the time before, no lines are made. (): that is not known.
         """
+        if self._seen_rows is not None:
+            self._seen_rows.forget_rows()
+            # What looks as before is not painted again, but may be something else.
+            self.refresh()
         before, self._made_of = self._made_of, made_of
         same = (
             bool(made_of)
@@ -141,6 +152,8 @@ class Pane(LineWidget, ScrollView, can_focus=True):
     def get_line_and_style_at(self, y: int) -> tuple[Line, Style]:
         """Give one line of the window onto the lines."""
         index = self.get_line_index_at(y)
+        if self._seen_rows is not None and index < len(self._lines):
+            self._seen_rows.note_painted_row(self._lines[index].row)
         if index >= len(self._lines):
             line = BLANK
         elif y == self._pinned and self._draw_first is not None:
@@ -325,6 +338,7 @@ class RowPane(Pane):
         title: Text for the frame.
         hint: Words in the lower frame.
         opens_on_first_click: One click opens an entry; else the first one chooses it.
+        reports_seen_rows: Post `RowsSeen` for entries that came into view.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -358,9 +372,15 @@ class RowPane(Pane):
             return self.pane
 
     def __init__(
-        self, *, id: str, title: str = "", hint: str = "", opens_on_first_click: bool = False
+        self,
+        *,
+        id: str,
+        title: str = "",
+        hint: str = "",
+        opens_on_first_click: bool = False,
+        reports_seen_rows: bool = False,
     ) -> None:
-        super().__init__(id=id, title=title, hint=hint)
+        super().__init__(id=id, title=title, hint=hint, reports_seen_rows=reports_seen_rows)
         self._opens_on_first_click = opens_on_first_click
         self._clicked_row: int | None = None
         """Of the first click of several; None: none, or it was opened."""
