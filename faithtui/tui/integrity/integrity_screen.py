@@ -164,7 +164,7 @@ class IntegrityScreen(FaithScreen):
             self.checks = None
         if self.checks is None and 0 < summary.waiting <= CHECKED_AT_ONCE:
             self._start_background_check()
-        self._draw(fresh=fresh)
+        self._paint_content(fresh=fresh)
 
     @work(exclusive=True, group="entries", exit_on_error=False)
     async def load_and_show_kind_preview(
@@ -179,7 +179,7 @@ class IntegrityScreen(FaithScreen):
     def show_kind_preview(self, choice: KindRow, rows: Sequence[FindingRow]) -> None:
         """Draw entries, unless another kind was chosen meanwhile."""
         if choice == self.selected_kind:
-            self._draw_kind_explanation(choice, rows)
+            self._paint_kind_explanation(choice, rows)
 
     # Checks
 
@@ -210,7 +210,7 @@ class IntegrityScreen(FaithScreen):
             raise checks.bug
         if not self.is_current:
             return
-        self._draw_kinds()
+        self._paint_kinds()
         if checks.snapshot().finished:
             self.checks = None if checks.snapshot().error is None else checks
             self.reload()
@@ -254,7 +254,7 @@ class IntegrityScreen(FaithScreen):
         def unveil_if_confirmed(answer: str | None) -> None:
             if answer == "yes":
                 self.unveiled_for = self.session.claim_queue or "blind"
-                self._draw(fresh=True)
+                self._paint_content(fresh=True)
 
         self.input_queue.open_window(
             ConfirmDialog("See findings while blind?", BLIND_WORDS[0]), unveil_if_confirmed
@@ -262,10 +262,10 @@ class IntegrityScreen(FaithScreen):
 
     # Drawing
 
-    def _draw(self, *, fresh: bool) -> None:
+    def _paint_content(self, *, fresh: bool) -> None:
         if not self.session.is_blind:
             self.unveiled_for = None
-        self._draw_kinds()
+        self._paint_kinds()
         if fresh:
             self.kinds.move_to(0)
             self._explained_kind = None
@@ -275,7 +275,7 @@ class IntegrityScreen(FaithScreen):
         self.set_title(crumbs, blind or [Piece("places to look at, not verdicts", "quiet")])
         self.refresh_bindings()
 
-    def _draw_kinds(self) -> None:
+    def _paint_kinds(self) -> None:
         if self.hides_findings:
             self.kinds.show(
                 lambda width: blind_finding_lines(width, self.keys), title="Hidden while blind"
@@ -298,7 +298,7 @@ class IntegrityScreen(FaithScreen):
         choice = self.selected_kind
         if choice is not None and choice == self._explained_kind:
             return
-        self._draw_kind_explanation(choice, ())
+        self._paint_kind_explanation(choice, ())
         self._explained_kind = choice
         if choice is not None and choice.kind is not None and self.run_id is not None:
             self.load_and_show_kind_preview(self.run_id, choice, choice.kind)
@@ -310,7 +310,7 @@ class IntegrityScreen(FaithScreen):
             [self._preview_rows[row] for row in event.rows if row < len(self._preview_rows)]
         )
 
-    def _draw_kind_explanation(self, choice: KindRow | None, rows: Sequence[FindingRow]) -> None:
+    def _paint_kind_explanation(self, choice: KindRow | None, rows: Sequence[FindingRow]) -> None:
         title = "What it means"
         self._preview_rows = rows
         if choice is not None:

@@ -7,7 +7,7 @@ from textual import on
 
 from faithtui.domain.filters import Filter
 from faithtui.store.runs.run_records import RunRow
-from faithtui.tui.conversations.unanimous_rows import note_drawn_row
+from faithtui.tui.conversations.unanimous_rows import note_painted_list_row
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.runs.run_details import HIDDEN
 from faithtui.tui.session import Session
@@ -77,7 +77,7 @@ class LowestScoresPane(RowPane):
         # The order is by the judge's score, so that is the one shown.
         options = RowOptions(spec, row.spec.rule, blind, Filter(), prefix, judge_scores=True)
 
-        def draw_items(width: int) -> list[Line]:
+        def format_item_lines(width: int) -> list[Line]:
             return [
                 format_list_heading(spec, width),
                 *(
@@ -86,7 +86,7 @@ class LowestScoresPane(RowPane):
                 ),
             ]
 
-        self.show(draw_items)
+        self.show(format_item_lines)
         self.move_to(0 if is_other else min(self.cursor, len(items) - 1))
 
     def get_line_and_style_at(self, y: int) -> tuple[Line, Style]:
@@ -94,7 +94,7 @@ class LowestScoresPane(RowPane):
         index = self.get_line_index_at(y)
         row = self.lines[index].row if index < len(self.lines) else None
         if row is not None and row < len(self._items):
-            note_drawn_row(self._session, self._items[row])
+            note_painted_list_row(self._session, self._items[row])
         return super().get_line_and_style_at(y)
 
     @on(RowPane.Chosen)

@@ -60,7 +60,7 @@ class FigureReader(Controller["RunsScreen"]):
         """Give what is known of a run; it may be older than the run's row."""
         return self._known.get(run)
 
-    def draw_run_line(self, row: RunRow, width: int, here: bool) -> Line:
+    def format_run_line(self, row: RunRow, width: int, here: bool) -> Line:
         """Draw a run in the list, with what is known of it."""
         found = self._known.get(row.id)
         return run_line(

@@ -18,7 +18,7 @@ from faithtui.tui.runs.run_details import run_detail_lines
 from faithtui.tui.runs.run_figures import FigureReader
 from faithtui.tui.runs.run_lines import (
     all_archived_lines,
-    draw_no_runs_lines,
+    format_no_runs_lines,
     nothing_found_lines,
     run_header_line,
 )
@@ -146,9 +146,9 @@ class RunsScreen(FilteredListScreen):
             VirtualList[RunRow](
                 id="list",
                 title="Runs",
-                draw=self.figures.draw_run_line,
+                format_row=self.figures.format_run_line,
                 head=run_header_line,
-                empty=self._draw_empty_list,
+                empty=self._format_empty_list_lines,
                 moved=self.switch_to_run_under_cursor,
                 identity=lambda row: row.id,
                 empty_choice=self.make_empty_choice(),
@@ -318,9 +318,9 @@ class RunsScreen(FilteredListScreen):
             return row is not None and row.pending > 0 and not self.is_under_way(row.id)
         return super().check_action(action, parameters)
 
-    def _draw_empty_list(self, width: int) -> list[Line]:
+    def _format_empty_list_lines(self, width: int) -> list[Line]:
         if not self._all_runs:
-            return draw_no_runs_lines(width, self.keys, self.session)
+            return format_no_runs_lines(width, self.keys, self.session)
         if not self.state.filter:
             return all_archived_lines(width, len(self._all_runs), self.keys)
         return nothing_found_lines(width, self.state.filter, self.keys, self.list_suggestions())

@@ -258,7 +258,7 @@ def format_pace(seconds: float) -> str:
 
 def _progress_bar_lines(row: SampleRow, width: int) -> list[Line]:
     counts = f" {fmt.format_count(row.answered)}/{fmt.format_count(row.size)}"
-    bar = fmt.draw_progress_bar(row.answered, row.size, max(4, min(40, width - 11 - len(counts))))
+    bar = fmt.format_progress_bar(row.answered, row.size, max(4, min(40, width - 11 - len(counts))))
     return [make_line(Piece(" done    ", "quiet"), Piece(bar, "human"), Piece(counts))]
 
 

@@ -282,7 +282,9 @@ class FaithScreen(Screen[None]):
         status.right = (
             Piece(f"run #{newest.run}{more} ", "human"),
             Piece(
-                fmt.draw_progress_bar(progress.finished_conversations, progress.conversations, 10),
+                fmt.format_progress_bar(
+                    progress.finished_conversations, progress.conversations, 10
+                ),
                 "human",
             ),
             Piece(f" {progress.finished_conversations}/{progress.conversations}"),

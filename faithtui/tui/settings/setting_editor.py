@@ -175,7 +175,7 @@ class SettingEditor(Controller["SettingsScreen"]):
         ascii = wants_ascii(configured.settings.ascii, configured.environment)
         self.session.use_settings(configured)
         self.screen.post_message(SettingsChanged(configured, keymap, ascii))
-        self.screen.draw_values()
+        self.screen.paint_values()
         if configured.origins[name] is SettingOrigin.DEFAULT:
             words = f"{TITLES[name]}: the default counts again, "
             words += describe_choice(name, format_setting_value(configured, name))

@@ -186,7 +186,7 @@ def format_confidence(value: float | None, labels: LabelSet, judge: str) -> str:
     return f" · P({good}) {value:.{1 if judge == 'offline' else 2}f}"
 
 
-def draw_progress_bar(done: int, total: int, width: int) -> str:
+def format_progress_bar(done: int, total: int, width: int) -> str:
     """Draw a bar of `width` cells, full only when everything is done."""
     if width < 1:
         return ""
@@ -199,7 +199,7 @@ def get_label_bar_character(label: str, labels: LabelSet) -> str:
     return _BAR_CELLS[labels.get_label(label).polarity]
 
 
-def draw_label_bar(counts: Mapping[str, int], labels: LabelSet, width: int) -> list[Piece]:
+def format_label_bar(counts: Mapping[str, int], labels: LabelSet, width: int) -> list[Piece]:
     """Draw how often each label was given as stretches of a bar of exactly `width` cells.
 
     A label that was given has a cell of its own, however rare: the longest gives way. Letters tell

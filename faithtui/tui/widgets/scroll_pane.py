@@ -72,7 +72,7 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         self._frame = ("", "")
         self._pinned = 0
         self._top = 0
-        self._draw_first: Callable[[int], Line] | None = None
+        self._paint_first: Callable[[int], Line] | None = None
         self._begins_anew = True
         self._set_frame_titles(title, "")
 
@@ -115,17 +115,17 @@ class Pane(LineWidget, ScrollView, can_focus=True):
             self._scroll_to_beginning()
 
     def set_pinned_and_scroll_lines(
-        self, pinned: int, top: int, draw_first: Callable[[int], Line] | None = None
+        self, pinned: int, top: int, paint_first: Callable[[int], Line] | None = None
     ) -> None:
         """Say, while lines are made, which of them are seen.
 
         Args:
             pinned: So many of the first lines stay at the top wherever the pane is scrolled to.
             top: How far it is scrolled when something else is shown.
-            draw_first: Draws the line of an index where it is the first below those that stay;
+            paint_first: Draws the line of an index where it is the first below those that stay;
                 None: as everywhere else.
         """
-        self._pinned, self._top, self._draw_first = pinned, top, draw_first
+        self._pinned, self._top, self._paint_first = pinned, top, paint_first
 
     def clear_lines(self) -> None:
         """Drop what is drawn, and what is kept while the pane is hidden."""
@@ -156,8 +156,8 @@ class Pane(LineWidget, ScrollView, can_focus=True):
             self._seen_rows.note_painted_row(self._lines[index].row)
         if index >= len(self._lines):
             line = BLANK
-        elif y == self._pinned and self._draw_first is not None:
-            line = self._draw_first(index)
+        elif y == self._pinned and self._paint_first is not None:
+            line = self._paint_first(index)
         else:
             line = self._lines[index]
         return line, self.looks.base_style
@@ -256,7 +256,7 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         was, self._built_for = self._built_for, self.scrollable_content_region.size
         self._stale = width <= 0
         top_before = self._top
-        self._pinned, self._top, self._draw_first = 0, 0, None
+        self._pinned, self._top, self._paint_first = 0, 0, None
         before, self._lines = self._lines, self._build(width) if width > 0 else ()
         size = Size(width, len(self._lines))
         if self.styles.is_auto_height:
@@ -401,7 +401,7 @@ class RowPane(Pane):
         """Choose an entry without a message, and make it seen."""
         before = self.cursor
         self.set_reactive(RowPane.cursor, row)
-        self._redraw_moved_cursor(before)
+        self._repaint_moved_cursor(before)
 
     def describe_seen_part(self, height: int) -> str:
         """Say which entries are seen: lines of heads and sums are none, and the title counts none.
@@ -429,7 +429,7 @@ class RowPane(Pane):
 
     def watch_cursor(self, old: int, new: int) -> None:
         """Draw the entries concerned, make the chosen one seen, and report it."""
-        self._redraw_moved_cursor(old)
+        self._repaint_moved_cursor(old)
         self.report_move(new)
 
     def keep_scroll_on_resize(self) -> None:
@@ -497,7 +497,7 @@ class RowPane(Pane):
         if self.row_count:
             self.cursor = min(self.row_count - 1, max(0, self.cursor + by))
 
-    def _redraw_moved_cursor(self, before: int) -> None:
+    def _repaint_moved_cursor(self, before: int) -> None:
         """Draw the entries between which the cursor moved, and make the chosen one seen."""
         if before != self.cursor:
             for index, row in enumerate(list_rows(self._lines)):

@@ -15,7 +15,7 @@ from faithtui.domain.labels.label_events import Action
 from faithtui.store.records import ItemCheckResult
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.conversations.unanimous_rows import note_drawn_row
+from faithtui.tui.conversations.unanimous_rows import note_painted_list_row
 from faithtui.tui.samples.queue import ClaimQueue, make_sample_queue
 from faithtui.tui.samples.queues_screen import QueuesScreen
 from faithtui.tui.screen.filter_matches import make_filter_context
@@ -155,12 +155,12 @@ def test_a_row_tells_nothing_while_it_is_hidden_and_is_known_to_who_had_it_in_vi
         session.set_store(store)
         (row,) = store.runs.read_item_rows([told])
         session.set_judge_hidden(True)
-        note_drawn_row(session, row)
+        note_painted_list_row(session, row)
         session.open_conversation(told)
         store.submit(lambda: None).result()
         assert knowing(path) == [False, False, False]
         session.set_judge_hidden(False)
-        note_drawn_row(session, row)
+        note_painted_list_row(session, row)
         session.open_conversation(told)
         store.submit(lambda: None).result()
     assert knowing(path) == [False, True, False]

@@ -438,7 +438,7 @@ async def test_why_keys_were_refused_stays_when_a_verdict_before_them_is_saved(
         may_write = await hold_writer(pilot)
         answers = iter((True, False, True, True, True))
         with monkeypatch.context() as patch:
-            patch.setattr(ClaimList, "is_drawn", property(lambda _claims: next(answers)))
+            patch.setattr(ClaimList, "is_painted", property(lambda _claims: next(answers)))
             type_ahead(app, *"ynyy", "j")
             await until(pilot, lambda: "not saved: y" in status(app))
             may_write.set()
@@ -456,7 +456,7 @@ async def test_a_verdict_that_came_too_early_takes_those_behind_it_along(
         await reviewing(pilot)
         answers = iter((True, False, True, True, True))
         with monkeypatch.context() as patch:
-            patch.setattr(ClaimList, "is_drawn", property(lambda _claims: next(answers)))
+            patch.setattr(ClaimList, "is_painted", property(lambda _claims: next(answers)))
             type_ahead(app, *"ynyy", "j")
             await calm(pilot)
         assert (

@@ -108,4 +108,4 @@ async def test_a_store_that_cannot_be_read_is_said_of_each_run(
         found = screen.figures.get_known_figures(row.id)
         assert found is not None
         assert found.failure == "the file is damaged"
-    assert "not read" in screen.figures.draw_run_line(screen.rows[0], 100, False).text
+    assert "not read" in screen.figures.format_run_line(screen.rows[0], 100, False).text

@@ -100,7 +100,7 @@ class EvidenceMarking(Controller["ReviewScreen"]):
         words = f"{words if marks else 'no evidence marked'} for {name}"
         writer = self.screen.writer
         writer.set_last_event_text(words)
-        self.screen.redraw()
+        self.screen.repaint()
         writer.submit_event(
             [claim.id],
             words,

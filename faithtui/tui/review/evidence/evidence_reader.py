@@ -9,8 +9,7 @@ from faithtui.domain.text.visible_text import make_visible
 from faithtui.tui.metric_words import capitalise
 from faithtui.tui.review import position
 from faithtui.tui.review.evidence.image_opener import OPEN_IMAGE
-from faithtui.tui.review.lines import claim_lines as draw_claims
-from faithtui.tui.review.lines import evidence_lines as draw_evidence
+from faithtui.tui.review.lines import claim_lines, evidence_lines
 from faithtui.tui.review.lines.image_lines import (
     NumberedImage,
     map_images_to_numbers,
@@ -105,7 +104,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
         chosen = max(0, min(len(state.passages) - 1, state.position.passage + by))
         state = replace(state, position=replace(state.position, passage=chosen))
         self.screen.set_review_state(state)
-        self.screen.panes.draw_evidence(state, moved=False)
+        self.screen.panes.paint_evidence(state, moved=False)
         self.screen.panes.scroll_to_passage(state)
 
     def action_show_full_text(self) -> None:
@@ -122,11 +121,11 @@ class EvidenceReader(Controller["ReviewScreen"]):
         )
         if state.passages and not in_text:
             passage = state.passages[min(state.position.passage, len(state.passages) - 1)]
-            has_match = not draw_evidence.is_match_hidden(claim, view)
+            has_match = not evidence_lines.is_match_hidden(claim, view)
             self._open_text_dialog(
                 TextDialog(
                     f"P{passage.document.number} · turn {passage.turn + 1}",
-                    lambda width: draw_evidence.full_passage_lines(
+                    lambda width: evidence_lines.full_passage_lines(
                         passage, numbers, width, has_match=has_match
                     ),
                     has_images=bool(passage.document.images),
@@ -185,7 +184,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
         def go_to_window(row: str | None) -> None:
             if row is not None and self.screen.view is not None:
                 window = claim.verdicts[int(row)].window
-                self.screen.draw_at_position(
+                self.screen.paint_at_position(
                     position.fit_position_to_view(
                         self.screen.view, ReviewPosition(window, claim.id)
                     )
@@ -195,7 +194,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
         self.input_queue.open_window(
             PickDialog(
                 f"{name} in {fmt.format_count_with_noun(len(claim.verdicts), 'window')}",
-                lambda width: draw_claims.claim_verdict_by_window_lines(
+                lambda width: claim_lines.claim_verdict_by_window_lines(
                     claim, state.view, state.label_set, width
                 ),
             ),
@@ -219,7 +218,7 @@ class EvidenceReader(Controller["ReviewScreen"]):
             return
         self.per_interaction = not self.per_interaction
         if self.screen.review_state is not None:
-            self.screen.draw_at_position(self.screen.review_state.position)
+            self.screen.paint_at_position(self.screen.review_state.position)
 
     def action_copy_claim(self) -> None:
         """Copy the words of the claim, made visible: what is pasted does nothing."""

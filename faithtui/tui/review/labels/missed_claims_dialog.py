@@ -222,7 +222,7 @@ class MissedClaimsDialog(Dialog):
         remove: Callable[[int, str], None],
         set_complete: Callable[[int, bool], None],
     ) -> None:
-        super().__init__("Claims", self._draw_added_and_extracted_claims)
+        super().__init__("Claims", self._format_added_and_extracted_claim_lines)
         self._known = known
         self._add = add
         self._remove = remove
@@ -250,7 +250,7 @@ class MissedClaimsDialog(Dialog):
         picker = self.query_one(WordPicker)
         picker.show_text(self._known.text, (), title=f"Answer · turn {self._known.turn + 1}")
         picker.focus()
-        self._redraw()
+        self._repaint_content()
 
     @on(WordPicker.Selected)
     def add_selected_words_as_claim(self, event: WordPicker.Selected) -> None:
@@ -298,14 +298,14 @@ class MissedClaimsDialog(Dialog):
         self._message = "" if self._added else "no claim of yours is in the list"
         if self._added:
             self._remove(self._known.turn, self._added.pop())
-        self._redraw()
+        self._repaint_content()
 
     def action_toggle_answer_complete(self) -> None:
         """Say that all claims are listed, or no longer."""
         self._message = ""
         self._is_complete = not self._is_complete
         self._set_complete(self._known.turn, self._is_complete)
-        self._redraw()
+        self._repaint_content()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave letters and escape to the line while it is typed in."""
@@ -339,17 +339,17 @@ class MissedClaimsDialog(Dialog):
             self.query_one(WordPicker).show_marks(())
         else:
             self.app.bell()
-        self._redraw()
+        self._repaint_content()
         return problem is None
 
-    def _redraw(self) -> None:
+    def _repaint_content(self) -> None:
         count = f"{len(self._known.extracted)} extracted · {len(self._added)} added by you"
         state = "complete" if self._is_complete else "not declared complete"
         self.query_one("#claim", Pane).show(
-            self._draw_added_and_extracted_claims, title=f"Claims · {count} · {state}"
+            self._format_added_and_extracted_claim_lines, title=f"Claims · {count} · {state}"
         )
 
-    def _draw_added_and_extracted_claims(self, width: int) -> Sequence[Line]:
+    def _format_added_and_extracted_claim_lines(self, width: int) -> Sequence[Line]:
         lines: list[Line] = []
         if self._message:
             lines += wrap([Piece(self._message, "warn")], width - 1, first=[Piece(" ! ", "warn")])

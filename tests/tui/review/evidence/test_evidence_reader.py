@@ -93,7 +93,7 @@ async def test_the_list_of_windows_begins_at_the_claims_own_while_all_are_chosen
         assert own > 0
         assert screen.panes.windows.cursor == own + 1
         assert screen.review_position.window is None
-        screen.redraw()
+        screen.repaint()
         assert screen.panes.windows.cursor == own + 1
         await press(pilot, "home")
         assert screen.panes.windows.cursor == 0, "all of them can be chosen"
