@@ -47,9 +47,9 @@ from faithtui.metrics.reply_shapes import ParsedVerdict
 from faithtui.metrics.single_answers import (
     AnsweredInteraction,
     cut_answer_windows,
+    explain_missing_answer,
     judge_each_answer,
     read_interaction,
-    why_no_answer,
 )
 from faithtui.metrics.strategies.faithfulness_labels import ask_or_return_error
 from faithtui.metrics.window_scores import (
@@ -186,7 +186,11 @@ class DeepEvalExFaithfulness:
 
     def explain_skip(self, conversation: Conversation) -> str | None:
         """Say why there is no answer to judge; never under the peer's rules, which fail then."""
-        return None if self.as_peer else why_no_answer(conversation, self.windows(conversation))
+        return (
+            None
+            if self.as_peer
+            else explain_missing_answer(conversation, self.windows(conversation))
+        )
 
     def gather(
         self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None

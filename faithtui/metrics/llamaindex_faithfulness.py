@@ -31,9 +31,9 @@ from faithtui.metrics.questions import format_passages_with_image_marks, list_te
 from faithtui.metrics.single_answers import (
     AnsweredInteraction,
     cut_answer_windows,
+    explain_missing_answer,
     judge_each_answer,
     read_interaction,
-    why_no_answer,
 )
 from faithtui.metrics.window_scores import (
     WindowFindings,
@@ -192,7 +192,11 @@ class LlamaIndexFaithfulness:
 
     def explain_skip(self, conversation: Conversation) -> str | None:
         """Say why there is no answer to judge; never under the peer's rules, which raise then."""
-        return None if self.as_peer else why_no_answer(conversation, self.windows(conversation))
+        return (
+            None
+            if self.as_peer
+            else explain_missing_answer(conversation, self.windows(conversation))
+        )
 
     def gather(
         self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None

@@ -34,8 +34,8 @@ from faithtui.metrics.ragas.replies import (
 from faithtui.metrics.single_answers import (
     AnsweredInteraction,
     cut_answer_windows,
+    explain_missing_answer,
     judge_each_answer,
-    why_no_answer,
 )
 from faithtui.metrics.window_scores import (
     WindowFindings,
@@ -139,7 +139,11 @@ class RagasFaithfulness:
 
     def explain_skip(self, conversation: Conversation) -> str | None:
         """Say why there is no answer to judge; never under the peer's rules, which fail then."""
-        return None if self.as_peer else why_no_answer(conversation, self.windows(conversation))
+        return (
+            None
+            if self.as_peer
+            else explain_missing_answer(conversation, self.windows(conversation))
+        )
 
     def gather(
         self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None

@@ -73,7 +73,7 @@ def read_interaction(conversation: Conversation, window: Window) -> AnsweredInte
     )
 
 
-def why_no_answer(
+def explain_missing_answer(
     conversation: Conversation, windows: Sequence[Window], *, context_required: bool = True
 ) -> str | None:
     """Say why there is no answer to judge; None when there is one."""

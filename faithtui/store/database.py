@@ -126,12 +126,12 @@ class Database:
     def open_reader(self) -> AbstractContextManager[Connection]:
         """Lend a connection that sees one snapshot and cannot write.
 
-        See `Readers.lend_snapshot_connection`.
+        See `Readers.open_snapshot_connection`.
 
         Raises:
             StoreError: The store is closed or cannot be read.
         """
-        return self._readers.lend_snapshot_connection()
+        return self._readers.open_snapshot_connection()
 
     def read_first_row(
         self, statement: Select[Any], values: Mapping[str, object]
@@ -260,7 +260,7 @@ class Database:
 
     def close(self) -> None:
         """Run what is queued, fold the write-ahead log into the file, and let go of it."""
-        if not self._writer.finish_jobs_stop_and_tell_if_was_running():
+        if not self._writer.finish_jobs_and_stop_unless_stopped():
             return
         if self.is_read_only:
             self._close_connections()

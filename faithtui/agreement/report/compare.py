@@ -349,7 +349,7 @@ class _JudgePair:
         """Whether each of the different groups has a labelled unit."""
         return np.asarray(self.first.unweighted_by_group.n > 0)
 
-    def _count_only_one_right(self, *, only_first: bool) -> Ints:
+    def _count_units_with_one_judge_right(self, *, only_first: bool) -> Ints:
         """Count units on which one judge alone is right; shape (strata, different groups)."""
         size = self.labelled.shape[2]
         human, a, b = np.ix_(*[range(size)] * 3)
@@ -361,7 +361,7 @@ class _JudgePair:
     def only_one_right_counts(self) -> tuple[int, int]:
         """Units on which only A agrees with annotators, and only B; each counted once."""
         only_a, only_b = (
-            int((self._count_only_one_right(only_first=only_first) @ self.times).sum())
+            int((self._count_units_with_one_judge_right(only_first=only_first) @ self.times).sum())
             for only_first in (True, False)
         )
         return only_a, only_b
@@ -374,8 +374,8 @@ class _JudgePair:
             np.repeat((weights @ each)[labelled], self.times[labelled]).tolist()
             for each in (
                 self.first.counts.sum(axis=(1, 2)),
-                self._count_only_one_right(only_first=True),
-                self._count_only_one_right(only_first=False),
+                self._count_units_with_one_judge_right(only_first=True),
+                self._count_units_with_one_judge_right(only_first=False),
             )
         )
         return [DiscordantGroup(*each) for each in zip(n, a_right, b_right, strict=True)]

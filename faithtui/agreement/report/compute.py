@@ -243,7 +243,7 @@ class FigureContext:
             return np.ones(len(units))
         return np.where(units.strata >= 0, np.array(self.stratum_weights)[units.strata], 0.0)
 
-    def flag_agreed(self, units: UnitColumns) -> Flags:
+    def list_agreement_flags(self, units: UnitColumns) -> Flags:
         """Say of each unit whether both sides gave the same label."""
         size = len(self.categories)
         return np.asarray(units.cells // size == units.cells % size)
@@ -327,7 +327,7 @@ class FigureContext:
             max_kappa=_compute_value_or_none(coefficients.maximum_kappa, cells),
             prevalence_index=_compute_value_or_none(coefficients.prevalence_index, binary),
             bias_index=_compute_value_or_none(coefficients.bias_index, binary),
-            marginal_test=None if is_weighted else _test_symmetry(whole.unweighted_total),
+            marginal_test=None if is_weighted else _test_marginal_symmetry(whole.unweighted_total),
         )
 
     def compute_per_label_figures(self, whole: GroupedMatrix) -> tuple[ClassReport, ...]:
@@ -375,7 +375,7 @@ def _compute_value_or_none(
     return None if isinstance(value, WithheldReason) else value
 
 
-def _test_symmetry(table: ConfusionMatrix[int]) -> MarginTest | None:
+def _test_marginal_symmetry(table: ConfusionMatrix[int]) -> MarginTest | None:
     """Test whether both sides use the labels equally often."""
     if not table.n:
         return None

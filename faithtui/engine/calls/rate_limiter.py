@@ -246,10 +246,10 @@ class RateLimiter:
         return self._pace * growth
 
     def _compute_requests_per_second(self, now: float) -> float | None:
-        minute = _min_known(
+        minute = _min_ignoring_none(
             self._user_limit.requests_per_minute, self._provider_limits.requests_per_minute
         )
-        return _min_known(
+        return _min_ignoring_none(
             self._compute_learned_requests_per_second(now), None if minute is None else minute / 60
         )
 
@@ -258,7 +258,7 @@ class RateLimiter:
         with self._lock:
             now = self._clock()
             pace = self._compute_requests_per_second(now)
-            minute = _min_known(
+            minute = _min_ignoring_none(
                 self._user_limit.tokens_per_minute, self._provider_limits.tokens_per_minute
             )
             interval = 0.0 if pace is None else 1 / pace
@@ -292,5 +292,5 @@ class RateLimiters:
             return self._limiters.setdefault(account, RateLimiter(self._allowed))
 
 
-def _min_known(*values: float | None) -> float | None:
+def _min_ignoring_none(*values: float | None) -> float | None:
     return min((value for value in values if value is not None), default=None)

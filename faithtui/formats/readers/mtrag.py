@@ -403,7 +403,7 @@ def _read_evaluation(
         if metric not in scales:
             for who, value in values.items():
                 found.judges[metric if len(values) == 1 else f"{metric} {who}"] = value
-        elif is_about_faithfulness(metric) or options.note_score_and_tell_if_scale_named(metric):
+        elif is_about_faithfulness(metric) or options.note_score_and_check_scale_is_named(metric):
             scale = options.choose_and_note_scale(metric, scales[metric])
             for who, value in values.items():
                 if not isinstance(value, str | int | float):

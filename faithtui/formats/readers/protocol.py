@@ -73,7 +73,7 @@ class ReadOptions:
         self.notes.scores.add(name)
         return self.scales.get(name, name if default is None else default)
 
-    def note_score_and_tell_if_scale_named(self, name: str) -> bool:
+    def note_score_and_check_scale_is_named(self, name: str) -> bool:
         """Say whether the user named a scale for a human score."""
         self.notes.scores.add(name)
         return name in self.scales

@@ -80,7 +80,9 @@ def _read_annotation(
     )
     if answer is None:
         return draft
-    if not is_about_faithfulness(metric) and not options.note_score_and_tell_if_scale_named(metric):
+    if not is_about_faithfulness(metric) and not options.note_score_and_check_scale_is_named(
+        metric
+    ):
         options.notes.remarks[
             f"annotations of the metric `{metric}` are kept as metadata; if it says how faithful "
             f"an answer is, name the scale of its 1 and 0: `--scale {metric}={BINARY_SCALE}`"

@@ -71,7 +71,7 @@ class Readers:
         self._watcher_lock = threading.Lock()
 
     @contextlib.contextmanager
-    def lend_snapshot_connection(self) -> Iterator[Connection]:
+    def open_snapshot_connection(self) -> Iterator[Connection]:
         """Lend a connection that sees one snapshot and cannot write.
 
         Raises:
@@ -118,7 +118,7 @@ class Readers:
 
     def read_ids(self, statement: Select[Any]) -> tuple[int, ...]:
         """Read one column of integers; see `read_id_column`."""
-        with self.lend_snapshot_connection() as connection:
+        with self.open_snapshot_connection() as connection:
             return read_id_column(connection, statement)
 
     def read_change_number(self) -> int:

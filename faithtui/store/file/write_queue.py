@@ -113,7 +113,7 @@ class WriteQueue:
             self._rest_until = self._seconds() + seconds
             self._changed.notify_all()
 
-    def close_and_tell_if_was_open(self) -> bool:
+    def close_unless_closed(self) -> bool:
         """Take nothing more in; what waits is still given out. False if that was said before."""
         with self._changed:
             if self.is_closed:

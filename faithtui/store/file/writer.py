@@ -148,9 +148,9 @@ class Writer:
         else:
             self.add_job(run, urgent=False).result()
 
-    def finish_jobs_stop_and_tell_if_was_running(self) -> bool:
+    def finish_jobs_and_stop_unless_stopped(self) -> bool:
         """Run what is queued and take nothing more in; False if that was said before."""
-        if not self._queue.close_and_tell_if_was_open():
+        if not self._queue.close_unless_closed():
             return False
         if self._thread.ident is not None:
             self._thread.join()

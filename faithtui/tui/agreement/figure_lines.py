@@ -466,7 +466,7 @@ def _list_next_steps(report: AgreementReport) -> Iterator[str]:
         yield f"{worst.n} {named} «{worst.key}» as what failed: look there first."
 
 
-def shade_count(count: int, most: int) -> str:
+def format_count_shade(count: int, most: int) -> str:
     """Shade a count of the matrix by how large it is."""
     if not count:
         return " "

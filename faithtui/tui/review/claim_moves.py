@@ -114,7 +114,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
                 )
             )
 
-    def go_on_after_verdict(self, claim: ClaimId, *, later: bool = False) -> None:
+    def move_on_after_verdict(self, claim: ClaimId, *, later: bool = False) -> None:
         """Go on after a verdict, or after putting a claim off."""
         state = self.screen.review_state
         if state is None:

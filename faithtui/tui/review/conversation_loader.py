@@ -337,7 +337,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if loaded.undone is not None:
             self.screen.undo.report_undone_step(loaded.undone)
         elif not is_same:
-            self.screen.verdicts.refuse_typed_ahead()
+            self.screen.verdicts.drop_and_report_typed_ahead_keys()
         if self.must_reread:
             self.must_reread = False
             self.reload()

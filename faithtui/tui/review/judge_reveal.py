@@ -162,7 +162,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         claims, view = self.screen.panes.claims, self.screen.view
         is_another_wanted = view is None or self.session.item not in (None, view.item.id)
         if not (claims.is_painted or claims.is_waiting or is_another_wanted):
-            self.screen.verdicts.refuse_typed_ahead()
+            self.screen.verdicts.drop_and_report_typed_ahead_keys()
             claims.note_next_paint()
 
     def was_judge_in_view(self) -> bool:

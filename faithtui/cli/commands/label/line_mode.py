@@ -55,7 +55,7 @@ class LineMode:
                 self.context.output.print_event("end-of-input", "", reason="end of input")
                 return
             try:
-                if not self.run_line_and_tell_if_session_goes_on(line.strip()):
+                if not self.run_line_and_check_session_continues(line.strip()):
                     return
             except FaithtuiError as error:
                 self.error = error
@@ -63,7 +63,7 @@ class LineMode:
                     "not-saved", f"not saved: {error}", reason=str(error)
                 )
 
-    def run_line_and_tell_if_session_goes_on(self, line: str) -> bool:
+    def run_line_and_check_session_continues(self, line: str) -> bool:
         """Do what a line says; False ends the session."""
         served = self.queue.served
         key, _, rest = line.partition(" ")

@@ -85,7 +85,7 @@ class ClaimRange(Controller["ReviewScreen"]):
         self.screen.verdicts.forget_last_verdict(in_bulk=True)
         self.screen.writer.save_bulk_verdict(chosen, verdict, words)
         self.screen.paint_at_position(replace(self.screen.review_position, claim=chosen[-1].id))
-        self.screen.moves.go_on_after_verdict(chosen[-1].id)
+        self.screen.moves.move_on_after_verdict(chosen[-1].id)
 
     def clear_range(self) -> None:
         """Mark no range any more."""

@@ -79,12 +79,12 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         state, claim = self.screen.review_state, self.screen.claim
         if not step.acts or state is None or claim is None:
             return
-        what = self._describe_undone_acts(step.acts, state, claim)
+        what = self._describe_undone_events(step.acts, state, claim)
         self.screen.writer.set_last_event_text(f"{step.words} {what}")
         self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(what))
         self.screen.paint_at_position(state.position)
 
-    def _describe_undone_acts(self, acts: Step, state: ReviewState, claim: ClaimView) -> str:
+    def _describe_undone_events(self, acts: Step, state: ReviewState, claim: ClaimView) -> str:
         act, what = acts[0], self.screen.format_claim_name(claim)
         if len(acts) > 1:
             return (

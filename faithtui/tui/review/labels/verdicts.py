@@ -96,7 +96,7 @@ class Verdicts(Controller["ReviewScreen"]):
         self.last_verdict = self.verdict_to_repeat = LastVerdict(
             claim.id, claim.number, verdict, code
         )
-        self.screen.moves.go_on_after_verdict(claim.id)
+        self.screen.moves.move_on_after_verdict(claim.id)
 
     def say_key_came_too_early(self) -> None:
         """Report that a key came before its claim was on screen, or that there is none."""
@@ -105,9 +105,9 @@ class Verdicts(Controller["ReviewScreen"]):
         else:
             self.refuse("that key came before its row was drawn: it was not saved")
             # Those behind it were typed as early, each for a claim further down.
-            self.refuse_typed_ahead("that key and those behind it were ")
+            self.drop_and_report_typed_ahead_keys("that key and those behind it were ")
 
-    def refuse_typed_ahead(self, which: str = "") -> None:
+    def drop_and_report_typed_ahead_keys(self, which: str = "") -> None:
         """Drop keys that were typed before the conversation came on screen, and say so.
 
         Reason codes and doubts stay: they may be about the label given last.
@@ -166,7 +166,7 @@ class Verdicts(Controller["ReviewScreen"]):
             self.screen.writer.save_event(claim, Action.ACCEPTED, words, verdict=label)
             self.screen.writer.set_last_event_text(words)
             self.forget_last_verdict()
-            self.screen.moves.go_on_after_verdict(claim.id)
+            self.screen.moves.move_on_after_verdict(claim.id)
 
     def action_skip_claim(self) -> None:
         """Skip a claim."""
@@ -182,7 +182,7 @@ class Verdicts(Controller["ReviewScreen"]):
         self.screen.writer.save_event(claim, Action.SKIPPED, words)
         self.screen.writer.set_last_event_text(words)
         self.forget_last_verdict()
-        self.screen.moves.go_on_after_verdict(claim.id, later=True)
+        self.screen.moves.move_on_after_verdict(claim.id, later=True)
 
     def action_begin_or_drop_range(self) -> None:
         """Begin a range of claims for one verdict, or drop it."""
