@@ -94,6 +94,7 @@ class Database:
         except BaseException:
             database._close_connections()
             raise
+        # Last: until then the writer's connection belongs to the thread that opens the store.
         if not database.is_read_only:
             database._writer.start()
         return database
@@ -110,6 +111,7 @@ class Database:
                 database = cls(new, busy_timeout_s)
                 try:
                     database._check_and_upgrade_file()
+                    # Folds the log in and removes it: the file alone gets the new name.
                     database._writer.raw_connection.execute("PRAGMA journal_mode = DELETE")
                 finally:
                     database._close_connections()

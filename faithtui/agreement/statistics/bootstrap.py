@@ -96,6 +96,7 @@ def _resample_and_count_group_types(
     """Draw as many groups as there are, some times, and count their types."""
     number = len(type_of)
     types = type_of[generator.integers(number, size=(rows, number))]
+    # Numbers of its own for each resample, so that one count serves them all.
     types += np.arange(rows)[:, None] * size
     return np.bincount(types.ravel(), minlength=rows * size).reshape(rows, size)
 
@@ -136,6 +137,7 @@ def estimate_by_bootstrap(
     )
     drawn = resamples.make_matrices(positive)
     for name, each in found.items():
+        # The jackknife found no variation or too few groups: resampling sees no more of them.
         if each.method in (None, EstimateMethod.WILSON):
             continue
         values = statistics[name].compute(drawn)

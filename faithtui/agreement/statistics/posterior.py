@@ -223,6 +223,7 @@ def widen_future_rate(
     low, high = np.quantile(
         passing / (passing + failing), [(1 - level) / 2, (1 + level) / 2]
     ).tolist()
+    # What is known of conversations to come is never surer than what is known of these.
     low, high = min(low, this_run.ci_low), max(high, this_run.ci_high)
     if future.ci_low is not None and future.ci_high is not None:
         low, high = min(low, future.ci_low), max(high, future.ci_high)
@@ -334,6 +335,7 @@ class _CountsByContent:
 def _recall_group_weighted_totals(counts: _CountsByContent, level: float) -> WeightedTotals:
     found = _compute_group_weighted_totals(*counts.take_arrays(), level)
     for each in (found.units, found.labels, found.design_effects, found.parts):
+        # Shared by all who ask about equal counts.
         each.setflags(write=False)
     return found
 
@@ -353,6 +355,7 @@ def _compute_group_weighted_totals(
     by_verdict = labelled.sum(axis=1)
     number = max(2, int(times[by_verdict.any(axis=(0, 1))].sum()))
     normal = NormalDist().inv_cdf((1 + level) / 2)
+    # Weights of this shape spread by so much more as Student's t is wider than the normal.
     shape = (normal / t_quantile(level, number - 1)) ** 2 / SPREAD
     counts = (all_units.reshape(-1, types), labelled.reshape(-1, types))
     totals = tuple(np.empty((DRAWS, len(each))) for each in counts)

@@ -357,7 +357,7 @@ _JUDGE_ATTRIBUTES = (
     "takes_images",
     "context_window",
     "output_formats",
-    "account",
+    "rate_limit_account",
 )
 
 

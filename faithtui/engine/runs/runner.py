@@ -87,6 +87,7 @@ async def execute_run(
         CancelledError: Let through after the run is marked as cancelled.
     """
     environment = environment or RunEnvironment()
+    # Before anything is asked: these replies are paid for and answer questions of runs.
     UnstoredReplies(store.path).recover_into_store(store)
     row = store.runs.read_run(run)
     metric = rebuild_and_check_metric(store, row)
@@ -109,6 +110,7 @@ async def execute_run(
         judge = open_run_judge(row, environment, control.ui_yielder.wait_until_pause_ends, refused)
     if retry_unfinished:
         store.runs.reopen_failed_or_incomplete_items(run)
+        # Its counts are others now that conversations are pending again.
         row = store.runs.read_run(run)
     opening = judge
 
@@ -152,6 +154,7 @@ async def _judge_pending_items(
             await _drain_answers(execution, asker)
             raise
         finally:
+            # After the answers in flight: what is left are questions that nobody waits for.
             await asker.aclose()
             retries = execution.control.tally.retries
             if retries:

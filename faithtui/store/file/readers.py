@@ -183,6 +183,7 @@ class Readers:
         if self._unlogged_signature is None:
             return
         with self._watcher_lock, translate_errors(self._path):
+            # Once more under the lock: another thread may have opened it anew meanwhile.
             if self._unlogged_signature is None or self._unlogged_signature == _file_signature(
                 self._path
             ):
@@ -271,7 +272,7 @@ def connect_to_file(
         uri=True,
         timeout=busy_timeout_s,
         isolation_level=None,  # BEGIN is ours, so that it can be IMMEDIATE and cover DDL
-        check_same_thread=False,
+        check_same_thread=False,  # the pool hands connections on, the writer's goes to its thread
     )
     try:
         connection.execute("PRAGMA foreign_keys = ON")

@@ -77,6 +77,7 @@ class ClaimList(RowPane):
             title=self._add_column_names(f"{capitalise(spec.units[1])}{where} {count}", view),
         )
         self.move_to(row)
+        # After the paint and not now: keys typed before it were not about this claim.
         if self._painted_claim != at.claim:
             self.call_after_refresh(self._mark_painted, at.claim)
 

@@ -227,6 +227,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         """Read a conversation, without what is hidden. Meant for a thread."""
         session = self.session
         hiding = session.hiding_state
+        # Before what it stands for: a change in between is seen at the next look, and never missed.
         mark = self._read_change_stamp(item)
         view = session.store.runs.read_conversation_for_review(item, session.reviewer)
         queue, position = session.claim_queue, self.screen.queue_navigator.cursor
@@ -287,6 +288,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.screen.marking.drop_unsaved_marks()
         self.mark = loaded.mark
         self.screen.queue_navigator.switch_queue(loaded.queue_position, loaded.view.item.id)
+        # Labels that are still being saved are on the screen, and not in what was read.
         view = position.overlay_pending_verdicts(
             loaded.view, self.session.reviewer, self.screen.writer.pending_verdicts
         )
@@ -297,6 +299,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.screen.claim_range.clear_range()
             self.screen.search.clear_search()
             self.screen.writer.clear_message_of_other_conversation()
+        # Before the paint: no more is ever seen than is known to have been seen.
         self.session.record_judge_in_view(view.item.id, view.claims_with_judge)
         state = ReviewState(
             view,

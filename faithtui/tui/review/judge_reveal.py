@@ -163,6 +163,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         is_another_wanted = view is None or self.session.item not in (None, view.item.id)
         if not (claims.is_painted or claims.is_waiting or is_another_wanted):
             self.screen.verdicts.drop_and_report_typed_ahead_keys()
+            # From the next paint on the claim is on screen again, and its keys mean it.
             claims.note_next_paint()
 
     def was_judge_in_view(self) -> bool:
