@@ -13,10 +13,15 @@ from faithtui.engine.runs.events import (
 )
 from faithtui.store.records import ItemRow, ItemState, RunHistory, RunRow, RunState
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.progress import event_lines, progress_lines
+from faithtui.tui.progress import event_lines
 from faithtui.tui.progress.event_list import EventList
 from faithtui.tui.progress.history_lines import advice_lines, history_lines
 from faithtui.tui.progress.pace import NO_RATES, PaceMeter
+from faithtui.tui.progress.progress_lines import (
+    RunView,
+    make_run_state_and_time_pieces,
+    total_lines,
+)
 from faithtui.tui.progress.run_controls import RunControls
 from faithtui.tui.progress.stage_lines import count_needed_lines, stage_lines, stage_title
 from faithtui.tui.replies.show_replies import RawReplies
@@ -88,7 +93,7 @@ class ProgressScreen(FaithScreen):
         self.history: RunHistory | None = None
         """What became of it; None: it is on, or that was not read yet."""
         self._painted_snapshot: RunSnapshot | None = None
-        self._shown: progress_lines.RunView | None = None
+        self._shown: RunView | None = None
         """What is drawn of the run; None: nothing yet."""
         self.state: RunState | None = None
         """Of the run in this process, when it was drawn last."""
@@ -223,7 +228,7 @@ class ProgressScreen(FaithScreen):
             if run is not self.attempt:
                 self._reset_for_new_attempt(run, snapshot)
             self.event_list.add_events(snapshot.recent)
-        shown = progress_lines.RunView(
+        shown = RunView(
             row,
             snapshot,
             NO_RATES if snapshot is None else self.pace.measure_pace(snapshot),
@@ -246,11 +251,9 @@ class ProgressScreen(FaithScreen):
         self.event_list.set_attempt_start(snapshot.elapsed_s)
         self.event_list.read_conversation_names_ahead(snapshot.run)
 
-    def _paint_content(self, run: progress_lines.RunView) -> None:
+    def _paint_content(self, run: RunView) -> None:
         row, self._shown = run.row, run
-        self.totals.show(
-            lambda width: progress_lines.total_lines(run, width), title=f"Run #{row.id}"
-        )
+        self.totals.show(lambda width: total_lines(run, width), title=f"Run #{row.id}")
         is_over = not self.elsewhere or row.state is RunState.INTERRUPTED
         history = self.history if is_over and run.snapshot is None else None
         self.events.opens_entries, self.failed.opens_entries = history is None, row.failed > 0
@@ -277,7 +280,7 @@ class ProgressScreen(FaithScreen):
                 Piece(" · ", "quiet"),
                 escape_line(row.spec.judge_title, limit=60),
             ],
-            progress_lines.make_run_state_and_time_pieces(run),
+            make_run_state_and_time_pieces(run),
         )
 
     def _paint_history(self, row: RunRow, history: RunHistory) -> None:

@@ -227,8 +227,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         """Read a conversation, without what is hidden. Meant for a thread."""
         session = self.session
         hiding = session.hiding_state
-        # Before what it stands for: a change in between is seen at the next look, and never missed.
-        mark = self._read_change_stamp(item)
+        mark = self._read_change_stamp(item)  # first: a change after it is seen at the next look
         view = session.store.runs.read_conversation_for_review(item, session.reviewer)
         queue, position = session.claim_queue, self.screen.queue_navigator.cursor
         if queue is None:

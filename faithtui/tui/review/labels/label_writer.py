@@ -210,7 +210,6 @@ class LabelWriter(Controller["ReviewScreen"]):
         """Hand a label event on claims to the writer and wait for it elsewhere."""
         if not self.in_flight:
             self._unsaved.clear()
-        # Before the windows of a run, and on the disk by the time it is called saved.
         future = self.session.store.submit(write, *args, **kwargs, urgent=True, durable=True)
         self._refused = ()
         self.in_flight += 1
@@ -218,8 +217,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self._show_and_keep_message(Piece(f"saving {words} …", "quiet"))
         self._wait_until_saved_and_report(future, claims, words, self._name_conversation())
 
-    # Not exclusive: a second save must not end the wait for the first.
-    @run_in_worker("save", exclusive=False)
+    @run_in_worker("save", exclusive=False)  # a second save must not end the wait for the first
     async def _wait_until_saved_and_report(
         self, future: Future[object], claims: Sequence[ClaimId], words: str, conversation: str
     ) -> None:
