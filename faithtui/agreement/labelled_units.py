@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 from faithtui.agreement.population import Population
 from faithtui.domain.ids import ClaimId, ClaimSetId, ConversationId, RunId, SampleId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import Score
 

@@ -158,13 +158,13 @@ def _list_metrics() -> Words:
 
 
 def _list_run_metrics() -> Words:
-    from faithtui.cli.commands.run.run_plan import ALL_METRICS
+    from faithtui.cli.commands.run.run_requests import ALL_METRICS
 
     return [*_list_metrics(), ALL_METRICS]
 
 
 def _list_splits() -> Words:
-    from faithtui.domain.splits import SPLITS
+    from faithtui.domain.split_rule import SPLITS
 
     return SPLITS
 
@@ -183,9 +183,9 @@ def _list_report_levels() -> Words:
 
 
 def _list_measure_engines() -> Words:
-    from faithtui.engine.shards.engine_names import ENGINES
+    from faithtui.engine.shards.execution_backends import BACKENDS
 
-    return ENGINES
+    return BACKENDS
 
 
 def _list_claim_origins() -> Words:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal
 
 from faithtui.domain.field_types import require_items, require_type
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.errors import InputError
 
 Role = Literal["user", "assistant"]

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from faithtui.domain.claims.verdicts import ClaimKind, Stance
 from faithtui.domain.conversation import Role
-from faithtui.domain.labels.annotations import COUNTED_ACTIONS, Action
+from faithtui.domain.labels.label_events import COUNTED_ACTIONS, Action
 from faithtui.domain.scores import ScoringRule
 
 

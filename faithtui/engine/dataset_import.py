@@ -32,7 +32,7 @@ from faithtui.engine.imported_runs import ImportedRun, VerdictCollector
 from faithtui.engine.new_contents import NewContents
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.files.record_files import RecordFile
-from faithtui.formats.images import STDIN
+from faithtui.formats.image_reader import STDIN
 from faithtui.formats.readers.datasets import (
     DatasetFile,
     FormatChoice,

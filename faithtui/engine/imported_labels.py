@@ -17,7 +17,7 @@ from faithtui.agreement.rating_scales import (
     translate_to_verdict,
 )
 from faithtui.domain.conversation import Conversation, Rating, normalise_text
-from faithtui.domain.labels.annotations import COUNTED_ACTIONS, VERDICT_ACTIONS
+from faithtui.domain.labels.label_events import COUNTED_ACTIONS, VERDICT_ACTIONS
 from faithtui.errors import InputError
 from faithtui.formats.readers.datasets import DatasetFile
 from faithtui.formats.readers.protocol import ParsedRecord, ReadNotes

@@ -34,8 +34,8 @@ from faithtui.domain.windows import Window
 from faithtui.errors import FaithtuiError
 from faithtui.formats.files.record_groups import RecordGroups
 from faithtui.metrics.base import Metric
-from faithtui.metrics.findings import WindowFindings, assess_window, has_context
 from faithtui.metrics.registry import build, drop_default_options, metric_options_to_json
+from faithtui.metrics.window_scores import WindowFindings, assess_window, has_context
 from faithtui.store.records import ItemState, RunSpec, RunState
 from faithtui.store.runs.run_records import IMPORTED_FINGERPRINT
 from faithtui.store.store import Store

@@ -17,7 +17,7 @@ from faithtui.engine.calls.call_costs import TablePrices
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.reply_cache import MemoryReplyCache
 from faithtui.engine.preview.estimates import format_usd
-from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import (
     ConfigError,
     FaithtuiError,
@@ -163,7 +163,7 @@ async def try_judge_with_two_questions(
                 on_retry=_raise_instead_of_waiting,
                 on_reply=listener,
                 answer_limit=profile.max_tokens,
-                limiter=environment.rate_limiters.get_limiter(judge.account),
+                limiter=environment.rate_limiters.get_limiter(judge.rate_limit_account),
             )
             listener.asker = asker
             verdicts = await _ask_for_verdicts(asker, _FACTS)

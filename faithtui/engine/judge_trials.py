@@ -12,9 +12,9 @@ from faithtui.agreement.report.figures.probes import PROBED_KINDS, estimate_chan
 from faithtui.agreement.report.model import ProbeFigures
 from faithtui.agreement.statistics.calibration import calibration_error, equal_width_bins
 from faithtui.agreement.statistics.ranks import auroc
-from faithtui.domain.estimates import Reason
 from faithtui.domain.probes.labelled_claims import LabelledClaim
 from faithtui.domain.probes.perturbations import Effect, ProbeKind, make_probes
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.engine.calls.ask import Asker
 from faithtui.engine.calls.await_all import await_all
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
@@ -162,7 +162,7 @@ def _compute_family_accuracy(
         without_verdict=sum(verdict.word is None for _, verdict in rows),
         accuracy=sum(map(sum, right.values())) / len(rows),
         balanced_accuracy=sum(shares) / 2 if len(shares) == 2 and all(right.values()) else None,
-        auroc=None if isinstance(area, Reason) else area,
+        auroc=None if isinstance(area, WithheldReason) else area,
         calibration_error=calibration_error(equal_width_bins(stated, BINS)) if stated else None,
         said_no=len(said_no),
         precision_of_no=sum(said_no) / len(said_no) if said_no else None,

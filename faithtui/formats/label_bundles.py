@@ -19,14 +19,6 @@ from faithtui.agreement.population import Population
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign
 from faithtui.domain.claims.verdicts import ClaimKind
 from faithtui.domain.conversation import Span
-from faithtui.domain.labels.annotations import (
-    REASON_CODES,
-    Action,
-    Event,
-    LabelMark,
-    MarkedPassage,
-    merge_overlapping_evidence_marks,
-)
 from faithtui.domain.labels.label_bundle import (
     LARGEST_CLOCK,
     BundleClaim,
@@ -38,6 +30,14 @@ from faithtui.domain.labels.label_bundle import (
     ConversationName,
     LabelBundle,
     RunName,
+)
+from faithtui.domain.labels.label_events import (
+    REASON_CODES,
+    Action,
+    Event,
+    LabelMark,
+    MarkedPassage,
+    merge_overlapping_evidence_marks,
 )
 from faithtui.domain.labels.label_sets import KNOWN_WORDS
 from faithtui.domain.limits import GUIDELINE, NOTE, REVIEWER

@@ -145,8 +145,8 @@ class Judge(Protocol):
         """Ways to ask it for JSON, the most binding first; () when it needs none."""
 
     @property
-    def account(self) -> str:
-        """Who counts its requests: judges with equal accounts share limits of speed.
+    def rate_limit_account(self) -> str:
+        """Whose rate limits its requests count towards: equal accounts share limits of speed.
 
         Empty when nobody does, as for judges on this machine. Holds no secret.
         """
@@ -174,7 +174,7 @@ class LocalJudge:
         return ()
 
     @property
-    def account(self) -> str:
+    def rate_limit_account(self) -> str:
         """Nobody counts its requests."""
         return ""
 

@@ -35,9 +35,9 @@ class JudgeWrapper:
         return self._judge.output_formats
 
     @property
-    def account(self) -> str:
+    def rate_limit_account(self) -> str:
         """As the judge's: it is the same who counts."""
-        return self._judge.account
+        return self._judge.rate_limit_account
 
     async def aclose(self) -> None:
         """Close the judge. Safe to call twice."""

@@ -99,8 +99,8 @@ class CustomJudge(Protocol):
         """
 
 
-class AnsweringJudge:
-    """A judge with an `answer` of its own, in the form the engine asks."""
+class CustomJudgeAdapter:
+    """Adapts a judge with an `answer` of its own to the protocol `Judge`."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class AnsweringJudge:
         return ()
 
     @property
-    def account(self) -> str:
+    def rate_limit_account(self) -> str:
         """Its own: whoever it asks may well count."""
         return self._fingerprint
 
@@ -265,8 +265,8 @@ def open_package_judge(
     """
     found = _load_judge(ref, base_url)
     if _is_verifier(found):
-        from faithtui.judges.verifiers.base import Verifier
         from faithtui.judges.verifiers.verifier_judge import VerifierJudge
+        from faithtui.judges.verifiers.verifier_protocol import Verifier
 
         identity = _make_full_fingerprint(ref, base_url, found)
         return VerifierJudge(
@@ -277,7 +277,7 @@ def open_package_judge(
             deadline=deadline,
             redact=redact,
         )
-    return AnsweringJudge(
+    return CustomJudgeAdapter(
         cast(CustomJudge, found), ref, base_url, timeout_s=timeout_s, deadline=deadline
     )
 

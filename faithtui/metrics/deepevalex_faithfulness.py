@@ -39,7 +39,20 @@ from faithtui.metrics.deepevalex.replies import (
     parse_deepevalex_failure,
     parse_strict_json,
 )
-from faithtui.metrics.findings import (
+from faithtui.metrics.missing_verdicts import ask_until_complete
+from faithtui.metrics.option_checks import check_threshold, check_truths_extraction_limit
+from faithtui.metrics.prompt_texts import PromptSet
+from faithtui.metrics.questions import list_texts, refuse_unsupported_images
+from faithtui.metrics.reply_shapes import ParsedVerdict
+from faithtui.metrics.single_answers import (
+    AnsweredInteraction,
+    cut_answer_windows,
+    explain_missing_answer,
+    judge_each_answer,
+    read_interaction,
+)
+from faithtui.metrics.strategies.faithfulness_labels import ask_or_return_error
+from faithtui.metrics.window_scores import (
     WindowFindings,
     add_undefined_score_reason,
     assess_window,
@@ -49,19 +62,6 @@ from faithtui.metrics.findings import (
     prefix_bare_model_with_openai,
     score_findings,
 )
-from faithtui.metrics.missing_verdicts import ask_until_complete
-from faithtui.metrics.option_checks import check_threshold, check_truths_extraction_limit
-from faithtui.metrics.prompt_texts import PromptSet
-from faithtui.metrics.questions import list_texts, refuse_unsupported_images
-from faithtui.metrics.reply_shapes import ParsedVerdict
-from faithtui.metrics.single_answers import (
-    AnsweredInteraction,
-    cut_answer_windows,
-    judge_each_answer,
-    read_interaction,
-    why_no_answer,
-)
-from faithtui.metrics.strategies.faithfulness_labels import ask_or_return_error
 
 SPEC = MetricSpec(
     key="deepevalex-faithfulness",
@@ -186,7 +186,11 @@ class DeepEvalExFaithfulness:
 
     def explain_skip(self, conversation: Conversation) -> str | None:
         """Say why there is no answer to judge; never under the peer's rules, which fail then."""
-        return None if self.as_peer else why_no_answer(conversation, self.windows(conversation))
+        return (
+            None
+            if self.as_peer
+            else explain_missing_answer(conversation, self.windows(conversation))
+        )
 
     def gather(
         self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None

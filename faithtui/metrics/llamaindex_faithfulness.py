@@ -19,13 +19,6 @@ from faithtui.domain.scores import ScoringRule
 from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, MetricError, MissingParameters, NotFaithful
 from faithtui.metrics.base import JudgeTraits, MetricSpec, QuestionPace, Questions
-from faithtui.metrics.findings import (
-    WindowFindings,
-    add_undefined_score_reason,
-    assess_window,
-    average_windows_without_reason,
-    prefix_bare_model_with_openai,
-)
 from faithtui.metrics.llamaindex.refinement import (
     RefinedReply,
     RefineSettings,
@@ -38,9 +31,16 @@ from faithtui.metrics.questions import format_passages_with_image_marks, list_te
 from faithtui.metrics.single_answers import (
     AnsweredInteraction,
     cut_answer_windows,
+    explain_missing_answer,
     judge_each_answer,
     read_interaction,
-    why_no_answer,
+)
+from faithtui.metrics.window_scores import (
+    WindowFindings,
+    add_undefined_score_reason,
+    assess_window,
+    average_windows_without_reason,
+    prefix_bare_model_with_openai,
 )
 
 SPEC = MetricSpec(
@@ -192,7 +192,11 @@ class LlamaIndexFaithfulness:
 
     def explain_skip(self, conversation: Conversation) -> str | None:
         """Say why there is no answer to judge; never under the peer's rules, which raise then."""
-        return None if self.as_peer else why_no_answer(conversation, self.windows(conversation))
+        return (
+            None
+            if self.as_peer
+            else explain_missing_answer(conversation, self.windows(conversation))
+        )
 
     def gather(
         self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None

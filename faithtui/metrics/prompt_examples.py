@@ -7,7 +7,7 @@ and nowhere else. So they are part of the prompt digest as any other word is.
 from collections.abc import Sequence
 
 from faithtui.domain.claims.verdicts import ClaimKind
-from faithtui.domain.judging.examples import Example, Reference
+from faithtui.domain.judging.judge_examples import Example, Reference
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.domain.text.search_words import list_folded_words
 from faithtui.errors import ConfigError

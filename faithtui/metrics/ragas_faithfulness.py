@@ -22,13 +22,6 @@ from faithtui.domain.windows import Window
 from faithtui.errors import ConfigError, MissingParameters
 from faithtui.metrics.attribution import attribute_claims_to_answers
 from faithtui.metrics.base import JudgeTraits, MetricSpec, Question, QuestionPace, Questions, ask
-from faithtui.metrics.findings import (
-    WindowFindings,
-    add_undefined_score_reason,
-    assess_window,
-    average_windows_without_reason,
-    prefix_bare_model_with_openai,
-)
 from faithtui.metrics.missing_verdicts import ask_until_complete
 from faithtui.metrics.prompt_texts import PromptSet, fence_texts, format_numbered_lines
 from faithtui.metrics.questions import format_passages_with_image_marks, list_images, list_texts
@@ -41,8 +34,15 @@ from faithtui.metrics.ragas.replies import (
 from faithtui.metrics.single_answers import (
     AnsweredInteraction,
     cut_answer_windows,
+    explain_missing_answer,
     judge_each_answer,
-    why_no_answer,
+)
+from faithtui.metrics.window_scores import (
+    WindowFindings,
+    add_undefined_score_reason,
+    assess_window,
+    average_windows_without_reason,
+    prefix_bare_model_with_openai,
 )
 
 SPEC = MetricSpec(
@@ -139,7 +139,11 @@ class RagasFaithfulness:
 
     def explain_skip(self, conversation: Conversation) -> str | None:
         """Say why there is no answer to judge; never under the peer's rules, which fail then."""
-        return None if self.as_peer else why_no_answer(conversation, self.windows(conversation))
+        return (
+            None
+            if self.as_peer
+            else explain_missing_answer(conversation, self.windows(conversation))
+        )
 
     def gather(
         self, conversation: Conversation, judge: JudgeTraits, claims: Sequence[Claim] | None = None

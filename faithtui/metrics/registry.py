@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from faithtui.domain.field_types import require_type
-from faithtui.domain.judging.examples import Example
+from faithtui.domain.judging.judge_examples import Example
 from faithtui.domain.text.suggestions import format_known_names, format_suggestion
 from faithtui.errors import ConfigError
 from faithtui.metrics import (

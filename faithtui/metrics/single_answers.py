@@ -11,7 +11,6 @@ from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
 from faithtui.errors import JudgeError, MetricError, MissingParameters
 from faithtui.metrics.base import STOPS_THE_RUN, JudgeTraits, Questions, ask_branches
-from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.questions import (
     HISTORY_MESSAGES,
     list_documents,
@@ -19,6 +18,7 @@ from faithtui.metrics.questions import (
     list_texts,
     refuse_unsupported_images,
 )
+from faithtui.metrics.window_scores import WindowFindings, has_context
 
 T = TypeVar("T")
 
@@ -73,7 +73,7 @@ def read_interaction(conversation: Conversation, window: Window) -> AnsweredInte
     )
 
 
-def why_no_answer(
+def explain_missing_answer(
     conversation: Conversation, windows: Sequence[Window], *, context_required: bool = True
 ) -> str | None:
     """Say why there is no answer to judge; None when there is one."""

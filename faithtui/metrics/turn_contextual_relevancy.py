@@ -22,14 +22,6 @@ from faithtui.domain.scores import ScoringRule
 from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
 from faithtui.errors import MetricError, PeerFails
 from faithtui.metrics.base import JudgeTraits, MetricSpec, QuestionPace, Questions
-from faithtui.metrics.findings import (
-    WindowFindings,
-    add_undefined_score_reason,
-    assess_window,
-    average_windows_and_ask_reason,
-    make_deepeval_result,
-    prefix_bare_model_with_openai,
-)
 from faithtui.metrics.option_checks import check_threshold, check_window_size
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import list_documents, refuse_unsupported_images
@@ -38,6 +30,14 @@ from faithtui.metrics.relevance.questions import STEPS as STEPS
 from faithtui.metrics.relevance.questions import VERDICT_STEPS as VERDICT_STEPS
 from faithtui.metrics.relevance.window_passages import NO_CONTEXT, NO_MESSAGE, make_window_views
 from faithtui.metrics.relevance.window_strategy import gather_relevance_by_window as by_window
+from faithtui.metrics.window_scores import (
+    WindowFindings,
+    add_undefined_score_reason,
+    assess_window,
+    average_windows_and_ask_reason,
+    make_deepeval_result,
+    prefix_bare_model_with_openai,
+)
 
 SPEC = MetricSpec(
     key="turn-contextual-relevancy",

@@ -22,14 +22,6 @@ from faithtui.domain.windows import Window, cut_sliding_windows, split_into_inte
 from faithtui.errors import PeerFails
 from faithtui.metrics import questions
 from faithtui.metrics.base import JudgeTraits, MetricSpec, QuestionPace, Questions
-from faithtui.metrics.findings import (
-    WindowFindings,
-    add_undefined_score_reason,
-    assess_window,
-    average_windows_and_ask_reason,
-    make_deepeval_result,
-    prefix_bare_model_with_openai,
-)
 from faithtui.metrics.option_checks import (
     check_threshold,
     check_truths_extraction_limit,
@@ -39,6 +31,14 @@ from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import list_messages, refuse_unsupported_images
 from faithtui.metrics.strategies.evidence_strategy import gather_by_evidence as by_evidence
 from faithtui.metrics.strategies.window_strategy import gather_by_window as by_window
+from faithtui.metrics.window_scores import (
+    WindowFindings,
+    add_undefined_score_reason,
+    assess_window,
+    average_windows_and_ask_reason,
+    make_deepeval_result,
+    prefix_bare_model_with_openai,
+)
 
 SPEC = MetricSpec(
     key="turn-faithfulness",

@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, Connection, Select, func, select
 from faithtui.domain.claims.verdicts import Claim
 from faithtui.domain.conversation import Conversation, Document, Passage, Rating, Turn
 from faithtui.domain.ids import ConversationId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import IS_IMPORTED_LABEL
 from faithtui.store.annotations.ratings import (

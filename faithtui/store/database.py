@@ -27,7 +27,7 @@ from sqlalchemy import (
 from faithtui.errors import ExportError, StoreError, StoreReadOnly
 from faithtui.output_files import write_atomically
 from faithtui.store.file.backups import find_store_of_interrupted_restore
-from faithtui.store.file.errors import (
+from faithtui.store.file.database_errors import (
     can_write,
     has_wal_or_journal,
     refuse_unusable_store_path,
@@ -94,6 +94,7 @@ class Database:
         except BaseException:
             database._close_connections()
             raise
+        # Last: until then the writer's connection belongs to the thread that opens the store.
         if not database.is_read_only:
             database._writer.start()
         return database
@@ -110,6 +111,7 @@ class Database:
                 database = cls(new, busy_timeout_s)
                 try:
                     database._check_and_upgrade_file()
+                    # Folds the log in and removes it: the file alone gets the new name.
                     database._writer.raw_connection.execute("PRAGMA journal_mode = DELETE")
                 finally:
                     database._close_connections()
@@ -126,12 +128,12 @@ class Database:
     def open_reader(self) -> AbstractContextManager[Connection]:
         """Lend a connection that sees one snapshot and cannot write.
 
-        See `Readers.lend_snapshot_connection`.
+        See `Readers.open_snapshot_connection`.
 
         Raises:
             StoreError: The store is closed or cannot be read.
         """
-        return self._readers.lend_snapshot_connection()
+        return self._readers.open_snapshot_connection()
 
     def read_first_row(
         self, statement: Select[Any], values: Mapping[str, object]
@@ -260,7 +262,7 @@ class Database:
 
     def close(self) -> None:
         """Run what is queued, fold the write-ahead log into the file, and let go of it."""
-        if not self._writer.finish_jobs_stop_and_tell_if_was_running():
+        if not self._writer.finish_jobs_and_stop_unless_stopped():
             return
         if self.is_read_only:
             self._close_connections()

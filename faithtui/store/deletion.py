@@ -36,7 +36,7 @@ from faithtui.domain.filters import FilterContext, Scope, TermName, parse_filter
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.errors import StoreError
 from faithtui.store.calls.batches import list_runs_with_questions_out
-from faithtui.store.calls.workers import WORKER_COLUMNS
+from faithtui.store.calls.question_leases import WORKER_COLUMNS
 from faithtui.store.database import Database
 from faithtui.store.deletion_records import (
     DELETED_PERSON,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from faithtui.domain.claims.verdicts import ClaimKind, Stance
     from faithtui.domain.conversation import Image, Role, Span
     from faithtui.domain.integrity.findings import Finding, FindingKind
-    from faithtui.domain.labels.annotations import HumanVerdict
+    from faithtui.domain.labels.label_events import HumanVerdict
 
 
 class ItemState(StrEnum):

@@ -1,6 +1,6 @@
 """The store: one SQLite file that holds everything, opened, checked and brought up to date.
 
-Everything else reaches it through `conversations`, `runs` and `reviews`. Reads may be called from
+Everything else reaches it through `conversations`, `runs` and `label_log`. Reads may be called from
 any thread and use connections of their own. Every write method is one transaction on the one
 writer thread and returns once it is committed. What is awaited from an event loop goes through
 `submit`, so that the loop never waits for a disk.
@@ -17,7 +17,7 @@ from typing import Self, TypeVar
 from faithtui.clock import utc_now
 from faithtui.store.annotations.exposures import Exposures
 from faithtui.store.annotations.guidelines import Guidelines
-from faithtui.store.annotations.label_events import Reviews
+from faithtui.store.annotations.label_log import LabelLog
 from faithtui.store.annotations.label_provenance import Provenance
 from faithtui.store.annotations.missed_claims import MissedClaims
 from faithtui.store.annotations.raters import RaterReader
@@ -25,10 +25,10 @@ from faithtui.store.annotations.unit_reader import UnitReader
 from faithtui.store.bundles.bundles import Bundles
 from faithtui.store.calls.batches import Batches
 from faithtui.store.calls.calls import Calls
-from faithtui.store.calls.examples import Examples
+from faithtui.store.calls.example_sets import Examples
 from faithtui.store.calls.prompt_sets import PromptSets
+from faithtui.store.calls.question_leases import Workers
 from faithtui.store.calls.recalibrations import Recalibrations
-from faithtui.store.calls.workers import Workers
 from faithtui.store.conversations import Conversations
 from faithtui.store.database import Database
 from faithtui.store.deletion import Deletions
@@ -36,7 +36,7 @@ from faithtui.store.equal_contents import EqualContents
 from faithtui.store.images import Images
 from faithtui.store.runs.claim_details import ClaimDetails
 from faithtui.store.runs.export_reader import RunExports
-from faithtui.store.runs.findings import Findings
+from faithtui.store.runs.integrity_findings import Findings
 from faithtui.store.runs.run_contents import RunContents
 from faithtui.store.runs.runs import Runs
 from faithtui.store.samples.claim_sets import ClaimSets
@@ -62,7 +62,7 @@ class Store:
         calls: Replies of judges.
         workers: Processes that are asking at this moment.
         batches: What was handed to providers and has not come back.
-        reviews: What annotators say about claims.
+        label_log: What annotators say about claims.
         exposures: Which verdicts of the judge annotators have seen.
         labelled_units: What agreement is computed from.
         samples: Drawn queues.
@@ -95,7 +95,7 @@ class Store:
         self._is_checked = False
         self.workers = Workers(database, clock)
         self.batches = Batches(database, self.calls, clock)
-        self.reviews = Reviews(database, clock)
+        self.label_log = LabelLog(database, clock)
         self.exposures = Exposures(database, clock)
         self.labelled_units = UnitReader(database)
         self.samples = Samples(database, clock)

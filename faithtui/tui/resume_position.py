@@ -296,7 +296,7 @@ def _list_answered_claims_of_queue(
 ) -> set[ClaimId]:
     """Find what of a queue was answered: the store knows it, whatever the bookmark's age."""
     claims = [claim for _, claim in queue.entries]
-    return store.reviews.list_claims_labelled_after_event(reviewer, claims, queue.newest_act)
+    return store.label_log.list_claims_labelled_after_event(reviewer, claims, queue.newest_act)
 
 
 def _skip_answered_claim(place: BookmarkTarget, store: "Store", reviewer: str) -> BookmarkTarget:

@@ -21,8 +21,8 @@ from faithtui.tui.screen.row_marks import RowMarks
 if TYPE_CHECKING:
     from faithtui.config import Settings, SettingsWithOrigins
     from faithtui.engine.runs.background import BackgroundRun
-    from faithtui.engine.runs.environment import RunEnvironment
     from faithtui.engine.runs.events import RunSnapshot
+    from faithtui.engine.runs.run_environment import RunEnvironment
     from faithtui.store.store import Store
 
 IdT = TypeVar("IdT", bound=int)

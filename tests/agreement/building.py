@@ -36,7 +36,7 @@ from faithtui.agreement.report.model import AgreementReport, ProbeTrial
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.probes.perturbations import ProbeKind
 from faithtui.domain.scores import ScoringRule, make_score, passes_threshold

@@ -20,7 +20,7 @@ WORK_OF_COMMANDS = {
     "faithtui.cli.commands.label.queue_choice",
     "faithtui.cli.commands.run.execution",
     "faithtui.cli.commands.run.preview",
-    "faithtui.cli.commands.run.run_plan",
+    "faithtui.cli.commands.run.run_requests",
 }
 """What commands do, beside their declarations."""
 

@@ -15,7 +15,7 @@ from faithtui.agreement.labelled_units import ClaimUnit, Opinion
 from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.report.figures.claims_and_answers import compute_claim_level_report
 from faithtui.domain.estimates import Estimate
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from tests.benchmarks.coverage import RULE, Setting, draw_population, label_run, not_held
 

@@ -43,7 +43,7 @@ from faithtui.agreement.statistics.figures import estimate_figures
 from faithtui.agreement.statistics.matrices import MatrixStack, collapse_counts_to_two
 from faithtui.agreement.statistics.posterior import (
     draw_confusion_matrices,
-    widen_interval_to_draws,
+    widen_interval_to_posterior_draws,
 )
 from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, SampleId
@@ -301,7 +301,9 @@ def count_misses_of_draws(setting: Setting, replications: int) -> dict[str, tupl
                 if each.value is None:
                     continue
                 point = replace(each, ci_low=each.value, ci_high=each.value)
-                interval = widen_interval_to_draws(point, statistics[name].compute(drawn), LEVEL)
+                interval = widen_interval_to_posterior_draws(
+                    point, statistics[name].compute(drawn), LEVEL
+                )
                 missed, shown = found[name]
                 found[name] = (missed + not_held(truth[name], interval), shown + 1)
     return found

@@ -33,7 +33,7 @@ from faithtui.agreement.labelled_units import ClaimUnit, LabelState, Opinion, Ru
 from faithtui.agreement.report.report import PreparedUnits, compute_report_of_prepared_units
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action, Event, NewEvent
+from faithtui.domain.labels.label_events import Action, Event, NewEvent
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate_if_passed
 from faithtui.store.records import ItemCheckResult, ItemState, RunState
@@ -200,7 +200,7 @@ def gate_stored_run(
         _say(known[claim]._replace(human=LABELS[population.human[claim - 1]]), setting.way, chance)
         for claim in sorted(each.unit.claim for each in drawn.claims)
     ]
-    store.reviews.append_label_events_as_one_step(
+    store.label_log.append_label_events_as_one_step(
         [act for each in labelled for act in _list_acts(each, run)]
     )
     wanted = thresholds or ask_for_more(compute_truth(population))

@@ -26,7 +26,7 @@ from faithtui.agreement.statistics.figures import Statistic, estimate_figure
 from faithtui.agreement.statistics.intervals import wilson_interval
 from faithtui.agreement.statistics.matrices import GroupedMatrix, count_confusion_by_group
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
 from faithtui.engine.runs.gc_pause import pause_gc

@@ -29,7 +29,8 @@ from faithtui.agreement.statistics.pass_rates import (
     estimate_future_rate,
     make_grouped_strata,
 )
-from faithtui.domain.estimates import Estimate, EstimateMethod, Reason
+from faithtui.domain.estimates import Estimate, EstimateMethod
+from faithtui.domain.withheld_reasons import WithheldReason
 from tests.benchmarks.measuring import table
 
 DRAWS = 5000
@@ -155,7 +156,7 @@ def test_kappa_that_one_conversation_keeps_from_one_has_an_interval_that_holds_i
             whole = KAPPA.compute_of_single_matrix(
                 nearly_right(20_000, bad, single, unfaithful, chance).unweighted_total
             )
-            assert not isinstance(whole, Reason)
+            assert not isinstance(whole, WithheldReason)
             given = hits = 0
             widths, before = [], []
             for _ in range(ONE_GROUP_DRAWS):

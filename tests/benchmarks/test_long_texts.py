@@ -8,7 +8,7 @@ from pathlib import Path
 
 from faithtui.domain.claims.verdicts import Truth
 from faithtui.domain.conversation import Conversation, Document, Turn
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
 from tests.benchmarks.measuring import answer, app, environment, ms, ratio, table
@@ -93,7 +93,7 @@ def long_store(path: Path) -> Path:
             truths = [Truth(text(30 + number), text(20 + number)) for number in range(TURNS)]
             save(store, item, assessments(chat, said, truths))
             for claim in store.runs.read_conversation_for_review(item, "ann").claims[:2]:
-                store.reviews.append_label_event(
+                store.label_log.append_label_event(
                     claim.id, "ann", Action.NOTED, None, text(60),
                     run=run, judge_verdict="no", saw_judge=False,
                 )  # fmt: skip

@@ -18,8 +18,8 @@ from faithtui.engine.calls.metric_driver import assess_conversation
 from faithtui.engine.calls.reply_values import value_from_reply
 from faithtui.engine.library.evaluation import evaluate_async
 from faithtui.engine.shards.measure_settings import MeasureSettings
+from faithtui.engine.shards.measure_worker import measure_shard_async
 from faithtui.engine.shards.shard_source import list_shards
-from faithtui.engine.shards.shard_worker import measure_shard_async
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.judges.base import JudgeRequest
 from faithtui.judges.registry import open_judge
@@ -143,7 +143,7 @@ import asyncio, sys
 from pathlib import Path
 from faithtui.engine.shards.measure_settings import MeasureSettings
 from faithtui.engine.shards.shard_source import list_shards
-from faithtui.engine.shards.shard_worker import measure_shard_async
+from faithtui.engine.shards.measure_worker import measure_shard_async
 
 def resident():
     for line in open("/proc/self/status"):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.engine.dataset_import import import_files
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
@@ -173,7 +173,7 @@ def test_a_label_alone_and_while_a_run_writes(tmp_path: Path) -> None:
 
 def labelling(store: Store, run: RunId, claim: ClaimId) -> Callable[[], object]:
     """Make a call that gives a verdict."""
-    return lambda: store.reviews.append_label_event(
+    return lambda: store.label_log.append_label_event(
         claim, "ann", Action.AGREED, "yes", run=run, judge_verdict="yes", saw_judge=True
     )
 

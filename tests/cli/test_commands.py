@@ -12,7 +12,7 @@ import typer.main
 from faithtui.cli.commands.run.execution import execute_run_with_progress_and_choose_exit_code
 from faithtui.cli.main import app
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.engine.dataset_import import import_files
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.control import RunControl
@@ -334,7 +334,7 @@ def test_report_goes_to_stdout_in_one_format_and_to_files_in_several(
     cli: Cli, judged: Path, tmp_path: Path, store: Store
 ) -> None:
     claim = store.runs.read_conversation_for_review(store.runs.list_item_ids(1)[0], "ann").claims[0]  # type: ignore[arg-type]  # a number
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim.id, "ann", Action.OVERRIDDEN, "no", run=None, judge_verdict="yes", saw_judge=True
     )
     text = cli("report", "last", "--store", judged)
@@ -584,7 +584,7 @@ def test_a_score_with_overrides_says_how_much_is_reviewed_and_is_never_called_co
     with Store.open(judged) as store:
         run = store.runs.read_run(RunId(1))
         (first, *_) = store.labelled_units.read_claim_units(run.id)
-        store.reviews.record_verdict(first.claim, "ann", "no", run=run.id, saw_judge=False)
+        store.label_log.record_verdict(first.claim, "ann", "no", run=run.id, saw_judge=False)
     counts = f"1 of {run.claims} reviewed"
     table = cli("runs", "--store", judged).out
     shown = cli("show", "last", first.key, "--store", judged).out

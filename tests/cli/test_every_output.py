@@ -74,7 +74,7 @@ def filled(judged_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Store.open(path) as store:
         row = sampled(store, RunId(1), SamplePlan(SamplingDesign.SIMPLE, 1, 2))
         label(store, RunId(1), drawn(store, row))
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
     return path
 
 

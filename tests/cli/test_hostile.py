@@ -16,7 +16,7 @@ from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sa
 from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.integrity.findings import Finding, FindingKind
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 from faithtui.engine.review.label_bundles import merge_bundles_into_store
@@ -89,7 +89,7 @@ def attacked(path: Path, texts: Sequence[str] = ALL) -> Path:
             store.runs.score_and_finish_item(item, ItemState.DONE, text, text)
             claim = store.runs.read_conversation_for_review(item, "bo").claims[0].id
             for who in ("ann", f"bo {text[:100]}"):
-                store.reviews.append_label_event(
+                store.label_log.append_label_event(
                     claim, who, Action.NOTED, None, text,
                     run=run, judge_verdict="no", saw_judge=False,
                 )  # fmt: skip
@@ -291,11 +291,11 @@ def test_a_bundle_with_anything_in_any_field_is_merged_or_refused_with_its_line(
             run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="n"
         )
         for each in store.samples.list_claims_in_served_order(sample.id, "ann"):
-            store.reviews.record_verdict(
+            store.label_log.record_verdict(
                 each.claim, "ann", "yes",
                 run=run, saw_judge=False, repeats=False, seconds=1.0, sample=sample.id,
             )  # fmt: skip
-        store.reviews.undo("ann")
+        store.label_log.undo("ann")
     whole = cli("--store", path, "export", "labels").out
     lines = [json.loads(line) for line in whole.split("\n")[:-1]]
     bundle = tmp_path / "b.jsonl"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.limits import FILTER_TERMS, GUIDELINE, NOTE, REVIEWER
 from faithtui.errors import InputError
 from faithtui.store.records import SavedView
@@ -36,7 +36,7 @@ def test_notes_guidelines_views_and_names(cli: Cli, judged: Path, tmp_path: Path
         claim = store.runs.read_conversation_for_review(item, "ann").claims[0].id
 
         def note(text: str, reviewer: str = "ann") -> None:
-            store.reviews.append_label_event(
+            store.label_log.append_label_event(
                 claim,
                 reviewer,
                 Action.NOTED,
@@ -91,7 +91,7 @@ def test_a_merge_names_what_it_cannot_take_and_takes_the_rest(
     with Store.open(judged) as store:
         item = store.runs.list_item_ids(RunId(1))[0]
         for claim in store.runs.read_conversation_for_review(item, "ann").claims:
-            store.reviews.record_verdict(claim.id, "bo", "no", run=RunId(1), saw_judge=False)
+            store.label_log.record_verdict(claim.id, "bo", "no", run=RunId(1), saw_judge=False)
     bundle = tmp_path / "labels.jsonl"
     assert cli("export", "labels", "-o", bundle, "--store", judged).code == 0
     lines = [json.loads(each) for each in bundle.read_text().splitlines()]

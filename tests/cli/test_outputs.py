@@ -30,7 +30,7 @@ def labelled(judged: Path) -> Path:
     with Store.open(judged) as store:
         for item in store.runs.list_item_ids(RunId(1)):
             for claim in store.runs.read_conversation_for_review(item, "ann").claims:
-                store.reviews.record_verdict(claim.id, "ann", "no", run=RunId(1), saw_judge=False)
+                store.label_log.record_verdict(claim.id, "ann", "no", run=RunId(1), saw_judge=False)
     return judged
 
 

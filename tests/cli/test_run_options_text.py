@@ -18,7 +18,7 @@ def test_runs_with_other_options_are_told_apart(cli: Cli, tmp_path: Path) -> Non
         other_metric = replace(SPEC, metric="ragas-faithfulness", options={})
         judged_all(store, "ab", spec=other_metric)
         for claim in store.labelled_units.read_claim_units(first):
-            store.reviews.record_verdict(claim.claim, "ann", "yes", run=first, saw_judge=False)
+            store.label_log.record_verdict(claim.claim, "ann", "yes", run=first, saw_judge=False)
     told = "scores of run 2 are not comparable with those of run 1: other penalize_ambiguous_claims"
     found = cli("runs", "--store", path)
     assert "penalize_ambiguous_claims=true" in found.out

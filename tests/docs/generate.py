@@ -34,10 +34,10 @@ from faithtui.cli.main import app
 from faithtui.cli.run_outcome import INCOMPLETE, WAITS
 from faithtui.cli.streams import READER_GONE
 from faithtui.config import PRESETS
-from faithtui.domain import estimates
+from faithtui.domain import withheld_reasons
 from faithtui.domain.conversation import Turn
-from faithtui.domain.estimates import Reason
 from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.engine import demo
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement
 from faithtui.engine.runs import runner
@@ -395,10 +395,10 @@ def _wrapped(text: str) -> str:
 
 def reason_list() -> str:
     """List why a figure, or its interval, may be missing."""
-    words = _field_words(estimates)[Reason.__name__]
+    words = _field_words(withheld_reasons)[WithheldReason.__name__]
     return _table(
         ["word in files", "on the screen", "when"],
-        [[f"`{each.value}`", each.words, words.get(each.name, "")] for each in Reason],
+        [[f"`{each.value}`", each.words, words.get(each.name, "")] for each in WithheldReason],
     )
 
 

@@ -4,9 +4,9 @@ import re
 from dataclasses import replace
 
 from faithtui.domain.estimates import FEWEST_GROUPS
-from faithtui.domain.splits import SPLITS
-from faithtui.engine.review.samples.splits import SHARES
-from faithtui.formats.examples import FORMAT, VERSION, example_to_json
+from faithtui.domain.split_rule import SPLITS
+from faithtui.engine.review.samples.store_split import SHARES
+from faithtui.formats.example_files import FORMAT, VERSION, example_to_json
 from faithtui.formats.writers.ragas_annotations import (
     INFERENCE,
     METRIC,

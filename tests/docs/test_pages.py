@@ -10,7 +10,7 @@ import pytest
 from faithtui.agreement import confusion_matrix
 from faithtui.agreement.report import settings, warnings
 from faithtui.agreement.statistics import coefficients
-from faithtui.domain.labels.annotations import COUNTED_ACTIONS, Action
+from faithtui.domain.labels.label_events import COUNTED_ACTIONS, Action
 from faithtui.domain.scores import (
     ClaimOccurrence,
     Score,

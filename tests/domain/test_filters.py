@@ -24,7 +24,7 @@ from faithtui.domain.filters import (
     parse_filter,
     parse_score_bounds,
 )
-from faithtui.domain.labels.annotations import REASON_CODES
+from faithtui.domain.labels.label_events import REASON_CODES
 from faithtui.domain.labels.label_sets import FAITHFULNESS, INFERENCE
 
 FACTS = FilterContext(Scope.CONVERSATIONS, FAITHFULNESS.names, dict(FAITHFULNESS.synonyms))

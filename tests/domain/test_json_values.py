@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import pytest
 
-from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
+from faithtui.domain.estimates import Estimate, EstimateStatus
 from faithtui.domain.json_values import Json, JsonForm, JsonWriter, value_json
+from faithtui.domain.withheld_reasons import WithheldReason
 
 
 class Word(StrEnum):
@@ -70,7 +71,7 @@ def test_without_decimals_numbers_stay_as_they_are() -> None:
 
 
 def test_an_estimate_has_its_counts_last() -> None:
-    found = value_json(Estimate(None, EstimateStatus.UNDEFINED, 3, 1, Reason.NO_ITEMS))
+    found = value_json(Estimate(None, EstimateStatus.UNDEFINED, 3, 1, WithheldReason.NO_ITEMS))
     assert isinstance(found, dict)
     assert list(found)[:3] == ["value", "status", "reason"]
     assert list(found)[-2:] == ["n", "clusters"]

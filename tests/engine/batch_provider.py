@@ -8,9 +8,9 @@ from typing import Any
 
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs import run_planner, runner
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import RunEvent
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, Usage
 from faithtui.store.records import RunState
 from faithtui.store.store import Store

@@ -17,7 +17,7 @@ from faithtui.domain.judging.tasks import (
     ExtractTruths,
     FindEvidence,
 )
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import JudgeError
@@ -228,7 +228,7 @@ def label_claims(
             judge = claim.first_window_verdict.label
             shown = Action.AGREED if word == judge else Action.OVERRIDDEN
             for reviewer in reviewers:
-                store.reviews.append_label_event(
+                store.label_log.append_label_event(
                     claim.id,
                     reviewer,
                     shown if saw_judge else Action.BLIND,

@@ -14,9 +14,9 @@ from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.scores import ScoreSet
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.control import RunControl
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import CallRetried, RunEvent
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.judges.base import Judge
 from faithtui.judges.deadlines import Deadline, time_out_after
 from faithtui.judges.registry import open_judge

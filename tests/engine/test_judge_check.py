@@ -5,7 +5,7 @@ import pytest
 
 from faithtui.engine.calls.rate_limiter import RateLimiter, RateLimiters, SpeedLimit
 from faithtui.engine.judge_check import JudgeCheckResult, try_judge_with_two_questions
-from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import ConfigError, InputError, JudgeError
 from faithtui.judges.base import OutputFormat
 from faithtui.judges.providers.prices import read_price_table

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.conversation import Span
-from faithtui.domain.labels.annotations import Action, Event, LabelMark, MarkedPassage
 from faithtui.domain.labels.label_bundle import (
     BundleClaim,
     BundleEvent,
@@ -24,6 +23,7 @@ from faithtui.domain.labels.label_bundle import (
     LabelBundle,
     RunName,
 )
+from faithtui.domain.labels.label_events import Action, Event, LabelMark, MarkedPassage
 from faithtui.errors import InputError
 from faithtui.formats.label_bundles import format_bundle_lines, read_bundle
 

@@ -12,7 +12,7 @@ from faithtui.domain.limits import RECORD
 from faithtui.errors import InputError
 from faithtui.formats.files import record_groups
 from faithtui.formats.files.record_files import FileKind, FileRecord, Sample
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.image_reader import ImageCollector
 from faithtui.formats.readers.datasets import FormatChoice, open_file_and_detect_format
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.values.conversation_draft import ConversationDraft

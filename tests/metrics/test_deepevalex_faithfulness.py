@@ -795,6 +795,6 @@ async def test_a_relabelled_claim_moves_its_own_answer_alone(
         said = [meaning if v.claim == claim else v.label for v in found.verdicts]
         counted = [label for label in said if label != "x"]
         scores.append(sum(label != "no" for label in counted) / len(counted))
-    moved = result.corrected({claim: word}).windowed.value
+    moved = result.score_with_overrides({claim: word}).windowed.value
     assert moved == pytest.approx(sum(scores) / count)
-    assert result.corrected({}).windowed == result.scores.windowed
+    assert result.score_with_overrides({}).windowed == result.scores.windowed

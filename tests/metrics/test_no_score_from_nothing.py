@@ -11,7 +11,7 @@ from faithtui.domain.scores import Score, ScoreState, make_score
 from faithtui.domain.windows import Window
 from faithtui.metrics import turn_faithfulness
 from faithtui.metrics.base import Question
-from faithtui.metrics.findings import format_score_lowering_counts
+from faithtui.metrics.window_scores import format_score_lowering_counts
 from tests.metrics.scripted import (
     Json,
     Script,

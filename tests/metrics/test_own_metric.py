@@ -26,15 +26,15 @@ from faithtui.metrics.base import (
     ask,
     ask_branches,
 )
-from faithtui.metrics.findings import (
-    WindowFindings,
-    assess_window,
-    average_windows_without_reason,
-)
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.reply_shapes import (
     make_keyed_lists_reply_shape,
     make_keyed_verdicts_reply_shape,
+)
+from faithtui.metrics.window_scores import (
+    WindowFindings,
+    assess_window,
+    average_windows_without_reason,
 )
 from tests.metrics import without_loop
 from tests.metrics.scripted import DOWN

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.judging.examples import Example, Reference
+from faithtui.domain.judging.judge_examples import Example, Reference
 from faithtui.errors import ConfigError
 from faithtui.metrics.prompt_examples import (
     MOST_LETTERS,

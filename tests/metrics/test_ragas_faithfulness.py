@@ -617,7 +617,7 @@ async def test_a_relabelled_statement_moves_its_own_answer_alone(
 ) -> None:
     result = await measure_async(make_conversation(count), ragas(), PricedJudge(facts(count)))
     claim = result.claims[position % len(result.claims)]
-    moved = result.corrected({claim: word}).windowed.value
+    moved = result.score_with_overrides({claim: word}).windowed.value
     meaning = {"yes": "1", "no": "0", "idk": "0"}.get(word, word)
     scores = []
     for found in result.windows:
@@ -625,4 +625,4 @@ async def test_a_relabelled_statement_moves_its_own_answer_alone(
         counted = [label for label in said if label != "x"]
         scores.append(counted.count("1") / len(counted))
     assert moved == pytest.approx(sum(scores) / count)
-    assert result.corrected({}).windowed == result.scores.windowed
+    assert result.score_with_overrides({}).windowed == result.scores.windowed

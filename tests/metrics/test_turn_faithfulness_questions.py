@@ -18,7 +18,7 @@ from faithtui.domain.judging.tasks import (
 )
 from faithtui.domain.scores import Score, ScoreState
 from faithtui.metrics.base import Question
-from faithtui.metrics.findings import MOST_NOTED
+from faithtui.metrics.window_scores import MOST_NOTED
 from tests.metrics.scripted import (
     Json,
     ScriptedAsk,

@@ -83,7 +83,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
                 opened.runs.save_window(item, assess(window, labels, rule=FACTS))
             opened.runs.score_and_finish_item(item, ItemState.DONE, None, "all in all")
             for claim in opened.runs.read_conversation_for_review(item, "ann").claims:
-                opened.reviews.record_verdict(claim.id, "ann", "yes", run=run, saw_judge=False)
+                opened.label_log.record_verdict(claim.id, "ann", "yes", run=run, saw_judge=False)
         yield opened
 
 

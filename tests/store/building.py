@@ -10,7 +10,7 @@ from pathlib import Path
 from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
-from faithtui.domain.labels.annotations import Action, Event, NewEvent
+from faithtui.domain.labels.label_events import Action, Event, NewEvent
 from faithtui.domain.labels.label_sets import FAITHFULNESS, INFERENCE, RELEVANCE, SUPPORT, LabelSet
 from faithtui.domain.scores import Score, ScoringRule, score_window
 from faithtui.domain.windows import Window, cut_sliding_windows, split_into_interactions
@@ -284,4 +284,4 @@ def label(
                     judge_verdict=word,
                 )
             )
-    store.reviews.append_label_events_as_one_step(given)
+    store.label_log.append_label_events_as_one_step(given)

@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy import Connection, event
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from faithtui.domain.labels.annotations import Action, LabelMark
+from faithtui.domain.labels.label_events import Action, LabelMark
 from faithtui.errors import StoreBusy, StoreError
 from faithtui.store.records import CallContext, StoredReply
 from faithtui.store.schema.identity import find_head_revision
@@ -207,7 +207,7 @@ def test_labels_are_urgent_by_themselves(store: Store) -> None:
     labelled_when_its_turn_came = store.submit(lambda: store.runs.read_run(run).labelled)
     person = threading.Thread(
         target=partial(
-            store.reviews.append_label_event,
+            store.label_log.append_label_event,
             claim,
             "me",
             Action.BLIND,
@@ -301,7 +301,7 @@ def test_the_disk_has_replies_and_labels_when_they_are_called_saved(store: Store
     claim = store.runs.read_conversation_for_review(item, "ann").claims[0].id
     asked = CallContext("k", "j", "claims", run, item)
     reply = StoredReply("{}", "ok", True, 1, 1, 0, "r", "m", 5)
-    reviews = store.reviews
+    reviews = store.label_log
     acts: dict[str, Callable[[], object]] = {
         "reply": lambda: store.calls.save_reply_release_lease_and_add_totals(asked, reply),
         "late reply": lambda: store.calls.save_late_reply(replace(asked, key="late"), reply),

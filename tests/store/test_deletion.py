@@ -21,8 +21,8 @@ from faithtui.agreement.sampling.draw import (
 from faithtui.domain.conversation import Conversation, Document, Image, Rating, Turn
 from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.domain.labels.annotations import Action
-from faithtui.domain.splits import SplitRule
+from faithtui.domain.labels.label_events import Action
+from faithtui.domain.split_rule import SplitRule
 from faithtui.errors import StoreError
 from faithtui.formats.label_bundles import format_bundle_lines
 from faithtui.store.deletion import ITEM_TABLES, NAME_COLUMNS
@@ -101,7 +101,7 @@ def label_all(store: Store, run: RunId, seed: int, reviewers: tuple[str, ...]) -
                 chance = random.Random(f"{seed} {view.item.key} {claim.text} {reviewer}")
                 if chance.random() < 0.4:
                     continue
-                store.reviews.record_verdict(
+                store.label_log.record_verdict(
                     claim.id,
                     reviewer,
                     chance.choice(["yes", "no", "idk", "x"]),
@@ -110,7 +110,7 @@ def label_all(store: Store, run: RunId, seed: int, reviewers: tuple[str, ...]) -
                     seconds=2.0,
                 )
                 if chance.random() < 0.3:
-                    store.reviews.append_label_event(
+                    store.label_log.append_label_event(
                         claim.id,
                         reviewer,
                         Action.NOTED,
@@ -254,7 +254,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
             sample_of(found, run, SamplingDesign.SIMPLE, 8),
             sample_of(found, alone, SamplingDesign.STRATIFIED, 4),
         ):
-            found.claim_sets.make_version_if_changed(f"set-{number}", number, "ann")
+            found.claim_sets.make_claim_set_version_if_changed(f"set-{number}", number, "ann")
         for item in found.runs.list_item_ids(run):
             found.exposures.record(item, "ann")
             claim = found.runs.read_conversation_for_review(item, "ann").claims[0]
@@ -450,7 +450,9 @@ def test_a_sample_of_a_run_that_has_gone_on_goes_and_its_labels_stay(store: Stor
     run = min(row.id for row in store.runs.list_runs())
     number = sample_of(store, run, SamplingDesign.SIMPLE, 6)
     entry = store.samples.list_claims_in_served_order(number, "ann")[-1]
-    store.reviews.record_verdict(entry.claim, "cat", "no", run=run, saw_judge=False, sample=number)
+    store.label_log.record_verdict(
+        entry.claim, "cat", "no", run=run, saw_judge=False, sample=number
+    )
     store._database.run_in_write_transaction(
         lambda connection: connection.exec_driver_sql("UPDATE sample SET frame = frame + 1")
     )

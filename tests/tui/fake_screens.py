@@ -21,7 +21,7 @@ from textual.message import Message
 
 from faithtui.agreement.report.figures.rater_comparison import ClaimOpinions, ComparisonFilter
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.annotations import Action, HumanVerdict
+from faithtui.domain.labels.label_events import Action, HumanVerdict
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.adjudication.adjudication_screen import AdjudicationScreen
 from faithtui.tui.adjudication.claim_evidence import ClaimEvidence
@@ -32,12 +32,12 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.review.claim_moves import ClaimMoves
 from faithtui.tui.review.conversation_loader import ConversationLoader
-from faithtui.tui.review.evidence.evidence import EvidenceReader
 from faithtui.tui.review.evidence.evidence_marks import EvidenceMarking
+from faithtui.tui.review.evidence.evidence_reader import EvidenceReader
 from faithtui.tui.review.judge_reveal import JudgeReveal
 from faithtui.tui.review.labels.claim_range import ClaimRange
 from faithtui.tui.review.labels.label_writer import LabelWriter
-from faithtui.tui.review.labels.missed_claims import MissedClaimAdder
+from faithtui.tui.review.labels.missed_claims_dialog import MissedClaimAdder
 from faithtui.tui.review.labels.notes import Notes
 from faithtui.tui.review.labels.review_undo import ReviewUndo
 from faithtui.tui.review.labels.verdicts import Verdicts

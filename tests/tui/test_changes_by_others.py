@@ -10,7 +10,7 @@ import pytest
 from textual import work
 
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.deletion_records import DeletionKind
 from faithtui.store.runs.runs import Runs
 from faithtui.store.search.filters import Search
@@ -57,7 +57,7 @@ def somebody_says(store: Path, conversation: int = 0) -> None:
     with Store.open(store) as other:
         item = other.runs.list_item_ids(RunId(1))[conversation]
         claim = other.runs.read_conversation_for_review(item, "bo").claims[0]
-        other.reviews.append_label_event(
+        other.label_log.append_label_event(
             claim.id,
             "bo",
             Action.OVERRIDDEN,

@@ -10,7 +10,7 @@ from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sa
 from faithtui.domain.claims.verdicts import Truth
 from faithtui.domain.conversation import Conversation, Document, Image, Rating, Turn
 from faithtui.domain.integrity.findings import Finding, FindingKind
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.records import ItemCheckResult, ItemState, RunState, SavedView
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
@@ -80,7 +80,7 @@ def attack(path: Path, texts: list[str]) -> None:
             store.runs.read_conversation_for_review(first, "ann").claims, texts, strict=False
         ):
             for reviewer in ("ann", text[:200] or "x"):
-                store.reviews.append_label_event(
+                store.label_log.append_label_event(
                     claim.id, reviewer, Action.BLIND, "yes", text[:5000],
                     run=run, judge_verdict="no", saw_judge=False,
                 )  # fmt: skip
@@ -236,7 +236,7 @@ async def test_a_note_that_a_line_cannot_hold_is_left_as_it_is(tmp_path: Path, n
         assert run is not None
         item = store.runs.list_item_ids(run)[0]
         claim = store.runs.read_conversation_for_review(item, "ann").claims[0].id
-        store.reviews.append_label_event(
+        store.label_log.append_label_event(
             claim, "ann", Action.NOTED, None, note,
             run=run, judge_verdict=None, saw_judge=True,
         )  # fmt: skip

@@ -112,20 +112,20 @@ async def test_a_clicked_key_of_a_pane_leaves_the_focus_where_it_is(app: FaithAp
     async with app.run_test(size=SIZE) as pilot:
         screen = await reviewing(pilot)
         assert isinstance(screen, ReviewScreen)
-        before, acts = screen.focused, app.session.store.reviews.read_newest_event_id()
+        before, acts = screen.focused, app.session.store.label_log.read_newest_event_id()
         await click_words(pilot, "[y]", 1)
         assert screen.focused is before
-        assert app.session.store.reviews.read_newest_event_id() != acts
+        assert app.session.store.label_log.read_newest_event_id() != acts
 
 
 async def test_the_word_behind_the_verdict_keys_gives_no_verdict(app: FaithApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await reviewing(pilot)
-        acts = app.session.store.reviews.read_newest_event_id()
+        acts = app.session.store.label_log.read_newest_event_id()
         await click_words(pilot, "y n i x verdict", len("y n i x v"))
-        assert app.session.store.reviews.read_newest_event_id() == acts
+        assert app.session.store.label_log.read_newest_event_id() == acts
         await click_words(pilot, "y n i x verdict", len("y n "))
-        assert app.session.store.reviews.read_newest_event_id() != acts
+        assert app.session.store.label_log.read_newest_event_id() != acts
         await click_words(pilot, "M metrics", len("M met"))
         assert app.current_screen_name == "metrics", "the tab of the title is the first of them"
 

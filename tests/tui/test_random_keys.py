@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.config import load_settings_with_origins
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.engine.runs import run_execution
 from faithtui.judges.base import JudgeReply, JudgeRequest

@@ -84,7 +84,7 @@ def queue_of(store: Store, *, blind: bool = False) -> ClaimQueue:
     (run,) = store.runs.list_runs()
     units = store.samples.read_frame(run.id)
     entries = tuple((each.item, each.claim) for each in (units[4], units[5], units[0]))
-    newest = store.reviews.read_newest_event_id()
+    newest = store.label_log.read_newest_event_id()
     return ClaimQueue("odd \x1b[31m ones", run.id, entries, blind=blind, newest_act=newest)
 
 
@@ -101,8 +101,10 @@ def test_a_queue_that_is_no_sample_is_taken_up_with_what_was_answered(
         file.write_bookmark_if_changed(make_bookmark(session, "review", queue.entries[0][1]), queue)
         # The process is killed right after a verdict: the bookmark is older than the label.
         answered = queue.entries[0][1]
-        store.reviews.record_verdict(answered, "ann", "no", run=queue.run, saw_judge=True)
-        store.reviews.record_verdict(queue.entries[1][1], "bo", "no", run=queue.run, saw_judge=True)
+        store.label_log.record_verdict(answered, "ann", "no", run=queue.run, saw_judge=True)
+        store.label_log.record_verdict(
+            queue.entries[1][1], "bo", "no", run=queue.run, saw_judge=True
+        )
         again = BookmarkFile(tmp_path / "places", store_path, "ann")
         mark = again.read()
         target = find_bookmark_target(mark, store, "ann", again.read_queue(mark))

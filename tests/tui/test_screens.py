@@ -8,7 +8,7 @@ import pytest
 from textual.widgets import Input, Select
 
 from faithtui.agreement.report.settings import ReportLevel
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.engine.runs.control import RunControl
 from faithtui.engine.runs.request import RunRequest
 from faithtui.engine.runs.run_planner import save_planned_run
@@ -157,7 +157,7 @@ def labelled(path: Path) -> None:
                 store.runs.read_conversation_for_review(item, "bo").claims
             ):
                 verdict = "no" if number == 1 else claim.first_window_verdict.label
-                store.reviews.append_label_event(
+                store.label_log.append_label_event(
                     claim.id, "bo", Action.BLIND, verdict,
                     run=run, judge_verdict=claim.first_window_verdict.label, saw_judge=False,
                 )  # fmt: skip

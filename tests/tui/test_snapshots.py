@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.run_summary import TextCounts
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.engine.runs.events import RunSnapshot
 from faithtui.judges.providers import prices
 from faithtui.store.records import ItemCheckResult
@@ -73,7 +73,7 @@ def labelled(store_path: Path) -> None:
             for number, claim in enumerate(
                 store.runs.read_conversation_for_review(item, "bo").claims
             ):
-                store.reviews.append_label_event(
+                store.label_log.append_label_event(
                     claim.id, "bo", Action.BLIND,
                     "no" if number == 4 else claim.first_window_verdict.label, run=run,
                     judge_verdict=claim.first_window_verdict.label, saw_judge=False,

@@ -40,9 +40,9 @@ from tests.tui.driving import (
 SLOW = frozenset({
     "sqlmodel", "sqlalchemy", "alembic", "openai", "anthropic", "pydantic", "numpy", "scipy",
     "pandas", "sklearn", "rapidfuzz", "typer", "httpx2", "sentencex",
-    "faithtui.cli.main", "faithtui.domain.integrity.findings", "faithtui.domain.text.evidence",
-    "faithtui.judges.base", "faithtui.metrics.registry", "faithtui.store.schema.tables",
-    "faithtui.store.records",
+    "faithtui.cli.main", "faithtui.domain.integrity.findings",
+    "faithtui.domain.text.passage_ranking", "faithtui.judges.base", "faithtui.metrics.registry",
+    "faithtui.store.schema.tables", "faithtui.store.records",
 })  # fmt: skip
 """What takes long to import, or brings along what does."""
 
@@ -88,7 +88,7 @@ async def label():
     async with app.run_test(size=(120, 40)) as pilot:
         await reviewing(pilot)
         await press(pilot, "j", "y")
-        await until(pilot, lambda: app.session.store.reviews.read_newest_event_id() > 0)
+        await until(pilot, lambda: app.session.store.label_log.read_newest_event_id() > 0)
     app.session.store.close()
     print("loaded", *sorted(sys.modules))
 

@@ -15,7 +15,7 @@ import pytest
 from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import score_window
 from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
@@ -386,7 +386,7 @@ def hostile_store(path: Path) -> int:
             )
             (claim,) = store.runs.read_conversation_for_review(item, REVIEWER).claims
             for who, note in ((REVIEWER, text), (f"bo {text[:100]}", f"note {text}")):
-                store.reviews.append_label_event(
+                store.label_log.append_label_event(
                     claim.id,
                     who,
                     Action.NOTED,

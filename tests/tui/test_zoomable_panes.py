@@ -54,7 +54,7 @@ async def test_what_a_layout_depends_on_counts_when_panes_are_placed_anew() -> N
     async with app.run_test(size=(80, 24)) as pilot:
         panes = app.query_one(Panes)
         app.share = 0
-        panes.place_panes_anew()
+        panes.recompute_layout()
         await pilot.pause()
         assert [pane.display for pane in panes.children] == [False, True]
         panes.zoom_pane("a")

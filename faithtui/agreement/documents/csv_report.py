@@ -12,7 +12,7 @@ from faithtui.agreement.documents.header import ReportHeader, format_time
 from faithtui.agreement.labelled_units import ClaimUnit, MetadataValues, Opinion
 from faithtui.agreement.report.claim_columns import CountedLabel
 from faithtui.domain.csv_cells import escape_formula
-from faithtui.domain.labels.annotations import MarkedText
+from faithtui.domain.labels.label_events import MarkedText
 
 COLUMNS = (
     "claim",

@@ -8,9 +8,15 @@ from faithtui.agreement.documents.sections.agreement import (
     make_agreement_section_blocks,
     make_annotator_section_blocks,
 )
-from faithtui.agreement.documents.sections.errors import (
+from faithtui.agreement.documents.sections.judge_errors import (
     make_detection_section_blocks,
     make_slice_and_disagreement_blocks,
+)
+from faithtui.agreement.documents.sections.judge_scores import (
+    make_calibration_section_blocks,
+    make_perturbation_section_blocks,
+    make_score_section_blocks,
+    make_second_judge_section_blocks,
 )
 from faithtui.agreement.documents.sections.marked_evidence import (
     make_evidence_and_extraction_blocks,
@@ -19,12 +25,6 @@ from faithtui.agreement.documents.sections.method import (
     make_interval_progress_section_blocks,
     make_method_section_blocks,
     make_pass_rate_section_blocks,
-)
-from faithtui.agreement.documents.sections.scores import (
-    make_calibration_section_blocks,
-    make_perturbation_section_blocks,
-    make_score_section_blocks,
-    make_second_judge_section_blocks,
 )
 from faithtui.agreement.documents.sections.summary import (
     make_opening_blocks,

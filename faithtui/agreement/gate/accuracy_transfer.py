@@ -11,7 +11,8 @@ from faithtui.agreement.statistics.pass_rates import (
     OutsideRate,
     correct_by_accuracy,
 )
-from faithtui.domain.estimates import Estimate, Reason, make_withheld_estimate
+from faithtui.domain.estimates import Estimate, make_withheld_estimate
+from faithtui.domain.withheld_reasons import WithheldReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def find_judge_sensitivity_and_specificity(
 
 def correct_other_run_fail_rate(
     accuracy: JudgeAccuracy, judge: Estimate, level: float
-) -> OutsideRate | Reason:
+) -> OutsideRate | WithheldReason:
     """Correct another run's rate of failing units by an accuracy that was certified.
 
     Labels of one conversation resemble each other, and in a sample by strata a few of them stand
@@ -63,12 +64,12 @@ def correct_other_run_fail_rate(
     """
     hits, rejections = accuracy.sensitivity, accuracy.specificity
     if judge.value is None:
-        return judge.reason or Reason.NO_ITEMS
+        return judge.reason or WithheldReason.NO_ITEMS
     for each in (hits, rejections):
         if each.value is None:
-            return each.reason or Reason.NO_ITEMS
+            return each.reason or WithheldReason.NO_ITEMS
         if not each.has_interval:
-            return Reason.TOO_FEW_CLUSTERS
+            return WithheldReason.TOO_FEW_CLUSTERS
     return correct_by_accuracy(
         OutsideAccuracy(
             apparent=1 - judge.value,
@@ -87,12 +88,12 @@ def estimate_other_run_pass_rate(
 ) -> Estimate:
     """Estimate the share that passes in another run; see `correct_other_run_fail_rate`."""
     if accuracy is None:
-        return make_withheld_estimate(Reason.UNINFORMATIVE_JUDGE, judge.n, judge.clusters)
+        return make_withheld_estimate(WithheldReason.UNINFORMATIVE_JUDGE, judge.n, judge.clusters)
     found = correct_other_run_fail_rate(accuracy, judge, level)
-    if isinstance(found, Reason):
+    if isinstance(found, WithheldReason):
         return make_withheld_estimate(found, judge.n, judge.clusters)
     failing = found.estimate
-    if failing.reason is Reason.RATE_OUT_OF_RANGE:
+    if failing.reason is WithheldReason.RATE_OUT_OF_RANGE:
         return make_withheld_estimate(failing.reason, judge.n, judge.clusters)
     if failing.value is None or failing.ci_low is None or failing.ci_high is None:
         return failing

@@ -21,7 +21,7 @@ from faithtui.agreement.gate.threshold_checks import (
 )
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import AnswerUnit, ClaimUnit, Opinion
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 
 CERTIFICATE_SCHEMA_VERSION = 2
 """Certificates of version 1 were issued before warnings were asked about, on intervals that were

@@ -13,12 +13,8 @@ from faithtui.agreement.confusion_matrix import FEW_ITEMS
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.settings import FEW_MINORITY, ReportLevel
-from faithtui.domain.estimates import (
-    Estimate,
-    EstimateStatus,
-    Reason,
-    make_withheld_estimate,
-)
+from faithtui.domain.estimates import Estimate, EstimateStatus, make_withheld_estimate
+from faithtui.domain.withheld_reasons import WithheldReason
 
 _ROUNDING = 1e-12
 """Differences below this are rounding: 0.7 of ten is 0.7."""
@@ -151,7 +147,7 @@ class CriterionCheck:
         return (
             self.outcome is CheckOutcome.UNKNOWN
             and self.estimate is not None
-            and self.estimate.reason is Reason.DESIGN_NOT_RANDOM
+            and self.estimate.reason is WithheldReason.DESIGN_NOT_RANDOM
         )
 
     @property
@@ -191,7 +187,7 @@ def select_figures_gate_may_rely_on(
     kappa, recall = _get_kappa_with_interval_if_perfect(report), report.strict.recall
     if refused:
         kappa, recall = (
-            make_withheld_estimate(Reason.DESIGN_NOT_RANDOM, each.n, each.clusters)
+            make_withheld_estimate(WithheldReason.DESIGN_NOT_RANDOM, each.n, each.clusters)
             for each in (kappa, recall)
         )
     return GateFigures(
@@ -214,7 +210,7 @@ def _get_kappa_with_interval_if_perfect(report: LevelReport) -> Estimate:
     """
     kappa, percent, chance = report.cohen_kappa, report.percent_agreement, report.chance_agreement
     if (
-        kappa.reason is not Reason.NO_VARIATION
+        kappa.reason is not WithheldReason.NO_VARIATION
         or kappa.status is not EstimateStatus.WITHHELD
         or percent.value != 1
         or percent.ci_low is None
@@ -348,7 +344,7 @@ def _check_figure_against_threshold(
     check = CriterionCheck(criterion, threshold, CheckOutcome.UNKNOWN, found.value, found)
     if found.value is None:
         return replace(check, reason=found.reason.words if found.reason else "")
-    if found.reason is Reason.UNINFORMATIVE_JUDGE:
+    if found.reason is WithheldReason.UNINFORMATIVE_JUDGE:
         # Its interval says what is possible, and a judge that guesses decides nothing.
         return replace(check, reason=found.reason.words)
     if doubt:

@@ -15,7 +15,8 @@ from faithtui.agreement.report.figures.missing_figures import (
     find_only_label,
 )
 from faithtui.agreement.report.model import LevelReport
-from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, Reason
+from faithtui.domain.estimates import FEWEST_GROUPS, Estimate
+from faithtui.domain.withheld_reasons import WithheldReason
 
 _FIGURES = (Criterion.KAPPA, Criterion.RECALL, Criterion.SCORE)
 _SAMPLE = "a sample by verdict (faithtui label {run} --sample stratified) has more of the rare ones"
@@ -62,7 +63,7 @@ def _replace_reason_of_missing_figure(
     check: CriterionCheck, level: LevelReport, run: str, *, is_own: bool
 ) -> CriterionCheck:
     found = check.estimate
-    if found is None or found.reason is Reason.DESIGN_NOT_RANDOM:
+    if found is None or found.reason is WithheldReason.DESIGN_NOT_RANDOM:
         return check
     if check.outcome is CheckOutcome.BELOW or found.reason is None:
         is_helpless = (
@@ -72,20 +73,21 @@ def _replace_reason_of_missing_figure(
         )
         return _explain_recall_without_unfaithful(check, level, run) if is_helpless else check
     if not is_own:
-        if found.reason is Reason.UNINFORMATIVE_JUDGE:
+        if found.reason is WithheldReason.UNINFORMATIVE_JUDGE:
             return replace(check, reason=_UNINFORMATIVE.format(run=run))
-        if found.reason is Reason.RATE_OUT_OF_RANGE:
+        if found.reason is WithheldReason.RATE_OUT_OF_RANGE:
             return replace(check, reason=_ERRS_OTHERWISE.format(run=run))
         return replace(check, reason=_OF_CERTIFICATE.format(why=check.reason))
-    if found.reason is Reason.NO_ITEMS:
+    if found.reason is WithheldReason.NO_ITEMS:
         return replace(check, reason=explain_nothing_compared(level))
     # A figure that no label can change needs no interval.
     if check.criterion is Criterion.KAPPA and (
-        found.reason is Reason.NO_VARIATION or _find_constant_judge_verdict(level)
+        found.reason is WithheldReason.NO_VARIATION or _find_constant_judge_verdict(level)
     ):
         return _explain_constant_kappa(check, level, run)
     if check.criterion is Criterion.RECALL and (
-        found.reason is Reason.NO_REFERENCE_POSITIVES or not _has_flagged_or_unjudged_unit(level)
+        found.reason is WithheldReason.NO_REFERENCE_POSITIVES
+        or not _has_flagged_or_unjudged_unit(level)
     ):
         return _explain_recall_without_unfaithful(check, level, run)
     if found.value is not None:
@@ -124,7 +126,7 @@ def _has_flagged_or_unjudged_unit(level: LevelReport) -> bool:
 def _explain_no_interval(found: Estimate, criterion: Criterion, level: LevelReport) -> str:
     """Say of how few groups a figure is, as its interval takes more."""
     assert found.reason is not None
-    if found.reason is not Reason.TOO_FEW_CLUSTERS:
+    if found.reason is not WithheldReason.TOO_FEW_CLUSTERS:
         return f"no interval: {found.reason.words}"
     many, groups = level.unit[1], level.coverage.group_word
     if found.clusters >= FEWEST_GROUPS:

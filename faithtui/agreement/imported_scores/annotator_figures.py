@@ -13,7 +13,8 @@ from faithtui.agreement.statistics.figures import estimate_figure
 from faithtui.agreement.statistics.intervals import IntervalScale
 from faithtui.agreement.statistics.matrices import count_confusion_by_group
 from faithtui.agreement.statistics.ratings import estimate_rating_figure
-from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus, Point, Reason
+from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus, Point
+from faithtui.domain.withheld_reasons import WithheldReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def compute_inter_annotator_agreement(
 
     pairs = tuple(_compare_annotator_pairs(units, view, level))
     known = [(pair.kappa.value, pair.kappa.n) for pair in pairs if pair.kappa.value is not None]
-    none = Reason.NO_VARIATION if pairs else Reason.NO_OVERLAP
+    none = WithheldReason.NO_VARIATION if pairs else WithheldReason.NO_OVERLAP
     ordinal = ratings.krippendorff_alpha.bind(MeasurementLevel.ORDINAL)
     return AnnotatorFigures(
         view=view,
@@ -92,7 +93,7 @@ def restore_withheld_value(estimate: Estimate, value: Point) -> Estimate:
     These figures describe labels that are all there and are compared with those of other tools;
     the reason stays, and says why there is no interval.
     """
-    if estimate.status is not EstimateStatus.WITHHELD or isinstance(value, Reason):
+    if estimate.status is not EstimateStatus.WITHHELD or isinstance(value, WithheldReason):
         return estimate
     return replace(estimate, value=value, status=EstimateStatus.OK)
 

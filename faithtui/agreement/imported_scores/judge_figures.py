@@ -18,7 +18,8 @@ from faithtui.agreement.statistics.score_thresholds import (
     make_threshold_table,
     name_positive_if_unfaithful,
 )
-from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason, make_undefined_estimate
+from faithtui.domain.estimates import LEVEL, Estimate, Point, make_undefined_estimate
+from faithtui.domain.withheld_reasons import WithheldReason
 
 PASSING_SCORE = 0.5
 """A score passes from here on; scores that are labels are 0 or 1, so they are read as they are."""
@@ -152,9 +153,9 @@ def _compute_detection(
         _FLAGGED,
     )
     area = auroc([(score, passes) for _, score, passes in readings])
-    best_threshold: Point = Reason.NO_VARIATION
-    best: Point = Reason.NO_VARIATION
-    validated = make_undefined_estimate(Reason.NO_VARIATION, len(readings))
+    best_threshold: Point = WithheldReason.NO_VARIATION
+    best: Point = WithheldReason.NO_VARIATION
+    validated = make_undefined_estimate(WithheldReason.NO_VARIATION, len(readings))
     if not is_label:
         best_threshold, best, validated = _evaluate_best_threshold(readings, level)
     return ScoreDetection(
@@ -175,7 +176,7 @@ def _evaluate_best_threshold(
     """Choose a threshold: itself, its balanced accuracy on the same labels and on other groups."""
     unfaithful = [(group, score, not passes) for group, score, passes in readings]
     choice = choose_score_threshold(unfaithful, ThresholdGoal())
-    if isinstance(choice, Reason):
+    if isinstance(choice, WithheldReason):
         return choice, choice, make_undefined_estimate(choice, len(readings))
     rows = make_threshold_table((score, bad) for _, score, bad in unfaithful)
     row = next(row for row in rows if row.threshold == choice.threshold)
@@ -184,7 +185,7 @@ def _evaluate_best_threshold(
     )
     if choice.chosen_on is ChosenOn.SAME_LABELS:
         validated = make_undefined_estimate(
-            Reason.TOO_FEW_CLUSTERS, len(readings), choice.table.group_count
+            WithheldReason.TOO_FEW_CLUSTERS, len(readings), choice.table.group_count
         )
     else:
         validated = estimate_figure(BALANCED_ACCURACY, choice.table, level)

@@ -50,12 +50,13 @@ from faithtui.agreement.statistics.paired_judges import (
 from faithtui.agreement.statistics.posterior import (
     draw_judge_pair_matrices,
     draw_labelled_judge_pair_matrices,
-    widen_interval_to_draws,
+    widen_interval_to_posterior_draws,
 )
-from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, Reason
+from faithtui.domain.estimates import FEWEST_GROUPS, Estimate
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.annotations import list_top_verdicts
+from faithtui.domain.labels.label_events import list_top_verdicts
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.withheld_reasons import WithheldReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +198,7 @@ def _compare_two_judges(
     groups = both.discordant_groups
     flipped = sign_flip_test([each.c - each.b for each in groups], seed=context.settings.seed)
     clustered = durkalski_test(groups)
-    plain = Reason.NO_VARIATION if both.is_weighted else mcnemar_mid_p(only_a, only_b)
+    plain = WithheldReason.NO_VARIATION if both.is_weighted else mcnemar_mid_p(only_a, only_b)
     judges = count_confusion_by_group(((each.group, each.a, each.b) for each in units), names)
     return ComparisonReport(
         a=a,
@@ -215,9 +216,9 @@ def _compare_two_judges(
         kappa_difference=both.estimate_difference(KAPPA, level),
         a_only_correct=only_a,
         b_only_correct=only_b,
-        signflip_p=None if isinstance(flipped, Reason) else flipped.p,
-        clustered_mcnemar_p=None if isinstance(clustered, Reason) else clustered.p,
-        mcnemar_mid_p=None if isinstance(plain, Reason) else plain,
+        signflip_p=None if isinstance(flipped, WithheldReason) else flipped.p,
+        clustered_mcnemar_p=None if isinstance(clustered, WithheldReason) else clustered.p,
+        mcnemar_mid_p=None if isinstance(plain, WithheldReason) else plain,
         comparisons_made=1,
         holm_p=None,
     )
@@ -348,7 +349,7 @@ class _JudgePair:
         """Whether each of the different groups has a labelled unit."""
         return np.asarray(self.first.unweighted_by_group.n > 0)
 
-    def _count_only_one_right(self, *, only_first: bool) -> Ints:
+    def _count_units_with_one_judge_right(self, *, only_first: bool) -> Ints:
         """Count units on which one judge alone is right; shape (strata, different groups)."""
         size = self.labelled.shape[2]
         human, a, b = np.ix_(*[range(size)] * 3)
@@ -360,7 +361,7 @@ class _JudgePair:
     def only_one_right_counts(self) -> tuple[int, int]:
         """Units on which only A agrees with annotators, and only B; each counted once."""
         only_a, only_b = (
-            int((self._count_only_one_right(only_first=only_first) @ self.times).sum())
+            int((self._count_units_with_one_judge_right(only_first=only_first) @ self.times).sum())
             for only_first in (True, False)
         )
         return only_a, only_b
@@ -373,8 +374,8 @@ class _JudgePair:
             np.repeat((weights @ each)[labelled], self.times[labelled]).tolist()
             for each in (
                 self.first.counts.sum(axis=(1, 2)),
-                self._count_only_one_right(only_first=True),
-                self._count_only_one_right(only_first=False),
+                self._count_units_with_one_judge_right(only_first=True),
+                self._count_units_with_one_judge_right(only_first=False),
             )
         )
         return [DiscordantGroup(*each) for each in zip(n, a_right, b_right, strict=True)]
@@ -392,8 +393,8 @@ class _JudgePair:
             compute.compute_over_groups(self.first),
             compute.compute_over_groups(self.second),
         )
-        gap = first if isinstance(first, Reason) else second
-        if not isinstance(first, Reason) and not isinstance(second, Reason):
+        gap = first if isinstance(first, WithheldReason) else second
+        if not isinstance(first, WithheldReason) and not isinstance(second, WithheldReason):
             gap = second - first
         without = compute(self.second.without_each_group) - compute(self.first.without_each_group)
         labelled = self._has_labelled_unit
@@ -410,7 +411,7 @@ class _JudgePair:
         values = [
             compute(now) - compute(before) for before, now in self._draw_posterior_matrices(level)
         ]
-        return widen_interval_to_draws(found, np.stack(values), level)
+        return widen_interval_to_posterior_draws(found, np.stack(values), level)
 
     def _is_widened_by_posterior(self, found: Estimate) -> bool:
         """Say whether an estimate's interval is widened by draws.

@@ -33,7 +33,8 @@ from faithtui.agreement.statistics.posterior import (
     estimate_figures_by_posterior,
     widen_intervals_by_posterior,
 )
-from faithtui.domain.estimates import Estimate, Point, Reason
+from faithtui.domain.estimates import Estimate, Point
+from faithtui.domain.withheld_reasons import WithheldReason
 
 DETECTION_STATISTICS: Mapping[str, Statistic] = {
     "prevalence": detection.PREVALENCE,
@@ -242,7 +243,7 @@ class FigureContext:
             return np.ones(len(units))
         return np.where(units.strata >= 0, np.array(self.stratum_weights)[units.strata], 0.0)
 
-    def flag_agreed(self, units: UnitColumns) -> Flags:
+    def list_agreement_flags(self, units: UnitColumns) -> Flags:
         """Say of each unit whether both sides gave the same label."""
         size = len(self.categories)
         return np.asarray(units.cells // size == units.cells % size)
@@ -303,12 +304,18 @@ class FigureContext:
             statistics, whole
         )
         cells = whole.weighted_total
-        binary = cells if isinstance(cells, Reason) else cells.collapse_to_two_categories(self.bad)
-        is_weighted = whole.is_weighted and not isinstance(cells, Reason)
+        binary = (
+            cells
+            if isinstance(cells, WithheldReason)
+            else cells.collapse_to_two_categories(self.bad)
+        )
+        is_weighted = whole.is_weighted and not isinstance(cells, WithheldReason)
         return Agreement(
             table=whole.unweighted_total,
             clusters=whole.labelled_group_count,
-            weighted=cells.counts if is_weighted and not isinstance(cells, Reason) else None,
+            weighted=cells.counts
+            if is_weighted and not isinstance(cells, WithheldReason)
+            else None,
             percent=found["percent"],
             chance=_compute_value_or_none(coefficients.chance_agreement, cells),
             cohen_kappa=found["kappa"],
@@ -320,7 +327,7 @@ class FigureContext:
             max_kappa=_compute_value_or_none(coefficients.maximum_kappa, cells),
             prevalence_index=_compute_value_or_none(coefficients.prevalence_index, binary),
             bias_index=_compute_value_or_none(coefficients.bias_index, binary),
-            marginal_test=None if is_weighted else _test_symmetry(whole.unweighted_total),
+            marginal_test=None if is_weighted else _test_marginal_symmetry(whole.unweighted_total),
         )
 
     def compute_per_label_figures(self, whole: GroupedMatrix) -> tuple[ClassReport, ...]:
@@ -360,21 +367,22 @@ class FigureContext:
 
 
 def _compute_value_or_none(
-    figure: Callable[[ConfusionMatrix[float]], Point], cells: ConfusionMatrix[float] | Reason
+    figure: Callable[[ConfusionMatrix[float]], Point],
+    cells: ConfusionMatrix[float] | WithheldReason,
 ) -> float | None:
     """Compute a figure that comes without an interval; None where it has no value."""
-    value = cells if isinstance(cells, Reason) else figure(cells)
-    return None if isinstance(value, Reason) else value
+    value = cells if isinstance(cells, WithheldReason) else figure(cells)
+    return None if isinstance(value, WithheldReason) else value
 
 
-def _test_symmetry(table: ConfusionMatrix[int]) -> MarginTest | None:
+def _test_marginal_symmetry(table: ConfusionMatrix[int]) -> MarginTest | None:
     """Test whether both sides use the labels equally often."""
     if not table.n:
         return None
     if len(table.categories) == 2:
         p = mcnemar_mid_p(table.counts[0][1], table.counts[1][0])
-        return None if isinstance(p, Reason) else MarginTest("mcnemar_mid_p", None, 1, p)
+        return None if isinstance(p, WithheldReason) else MarginTest("mcnemar_mid_p", None, 1, p)
     found = stuart_maxwell_test(table)
-    if isinstance(found, Reason):
+    if isinstance(found, WithheldReason):
         return None
     return MarginTest("stuart_maxwell", found.statistic, found.df, found.p)

@@ -26,7 +26,8 @@ from faithtui.agreement.report.model import (
 from faithtui.agreement.statistics.matrices import (
     GroupedMatrix,
 )
-from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, Reason, make_withheld_estimate
+from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, make_withheld_estimate
+from faithtui.domain.withheld_reasons import WithheldReason
 
 FiguresT = TypeVar("FiguresT", Agreement, ClassReport, Detection)
 
@@ -110,7 +111,7 @@ def _withhold_constant_kappa(agreement: Agreement, whole: GroupedMatrix) -> Agre
     kappas = ("cohen_kappa", "weighted_kappa")
     found = {name: getattr(agreement, name) for name in kappas}
     changes: dict[str, Any] = {
-        name: make_withheld_estimate(Reason.NO_VARIATION, each.n, agreement.clusters)
+        name: make_withheld_estimate(WithheldReason.NO_VARIATION, each.n, agreement.clusters)
         for name, each in found.items()
         if each is not None and each.value is not None
     }
@@ -145,7 +146,7 @@ def _drop_intervals(found: FiguresT, was: FiguresT) -> FiguresT:
         value, old = getattr(found, each.name), getattr(was, each.name)
         if isinstance(value, Estimate):
             clusters = old.clusters if isinstance(old, Estimate) else value.clusters
-            reason = None if value.reason is Reason.TOO_FEW_CLUSTERS else value.reason
+            reason = None if value.reason is WithheldReason.TOO_FEW_CLUSTERS else value.reason
             changes[each.name] = Estimate(value.value, value.status, value.n, clusters, reason)
     return replace(found, **changes)
 

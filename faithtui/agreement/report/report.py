@@ -35,7 +35,7 @@ from faithtui.agreement.report.figures.marked_evidence import (
 )
 from faithtui.agreement.report.figures.population_pass_rates import compute_population_report
 from faithtui.agreement.report.figures.rater_comparison import SelfAgreement
-from faithtui.agreement.report.figures.scores import (
+from faithtui.agreement.report.figures.score_comparison import (
     compare_answer_scores_with_ratings,
     compare_judge_scores_with_human_scores,
     compute_calibration_report,

@@ -23,7 +23,8 @@ from faithtui.agreement.statistics import detection
 from faithtui.agreement.statistics.coefficients import KAPPA, PERCENT
 from faithtui.agreement.statistics.figures import estimate_each_group, estimate_figure
 from faithtui.agreement.statistics.matrices import GroupedMatrix, Ints
-from faithtui.domain.estimates import Estimate, Reason, make_withheld_estimate
+from faithtui.domain.estimates import Estimate, make_withheld_estimate
+from faithtui.domain.withheld_reasons import WithheldReason
 
 FEWEST_UNITS = 10
 """Units of a part below which it has no row."""
@@ -208,7 +209,10 @@ def _break_by_verdict(compared: ComparedClaims) -> Breakdown:
     context = compared.figure_context
     sizes = compared.whole_matrix.unweighted_total.judge_totals
     rows = [
-        replace(row, recall=make_withheld_estimate(Reason.NO_VARIATION, row.recall.n, row.clusters))
+        replace(
+            row,
+            recall=make_withheld_estimate(WithheldReason.NO_VARIATION, row.recall.n, row.clusters),
+        )
         for row in (
             _make_slice_row(
                 name,

@@ -13,7 +13,7 @@ from faithtui.agreement.labelled_units import (
     StratumCounts,
 )
 from faithtui.agreement.sampling.label_designs import find_label_design
-from faithtui.domain.splits import Split, SplitRule
+from faithtui.domain.split_rule import Split, SplitRule
 
 
 def select_split_units(readings: RunUnits, rule: SplitRule, split: Split) -> RunUnits:

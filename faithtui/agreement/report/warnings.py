@@ -29,9 +29,10 @@ from faithtui.agreement.report.settings import (
     WarningSubject,
 )
 from faithtui.agreement.statistics.coefficients import list_table_warning_codes
-from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, EstimateStatus, Reason
+from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, EstimateStatus
 from faithtui.domain.integrity.run_summary import Soundness
-from faithtui.domain.labels.annotations import HASTY_S
+from faithtui.domain.labels.label_events import HASTY_S
+from faithtui.domain.withheld_reasons import WithheldReason
 
 FEW_GROUPS = 20
 MANY_SKIPPED = 0.05
@@ -630,7 +631,7 @@ def _warn_of_confusion_table(report: LevelReport) -> Iterator[ReportWarning]:
         yield ReportWarning(code, Severity.CAUTION, message, report.level, about)
     if kappa.status is EstimateStatus.WITHHELD:
         why = explain_missing_kappa(report)
-        if why == Reason.NO_VARIATION.words:
+        if why == WithheldReason.NO_VARIATION.words:
             why = "without variation between conversations it has no interval"
         message = f"Cohen's kappa is withheld: {why}."
         yield ReportWarning(

@@ -12,7 +12,7 @@ from statistics import NormalDist, median
 
 from faithtui.agreement.sampling.draw import Stratum
 from faithtui.domain.estimates import LEVEL
-from faithtui.domain.labels.annotations import HASTY_S
+from faithtui.domain.labels.label_events import HASTY_S
 
 Z_95 = NormalDist().inv_cdf(0.975)
 """Half-widths in standard errors, of a two-sided 95 % interval."""

@@ -15,7 +15,8 @@ from faithtui.agreement.statistics.matrices import (
     MatrixStack,
     collapse_counts_to_two,
 )
-from faithtui.domain.estimates import LEVEL, Estimate, EstimateMethod, Reason
+from faithtui.domain.estimates import LEVEL, Estimate, EstimateMethod
+from faithtui.domain.withheld_reasons import WithheldReason
 
 _NUMBERS = 100_000
 """Numbers drawn at a time: what the processor's cache holds is drawn several times as fast."""
@@ -95,6 +96,7 @@ def _resample_and_count_group_types(
     """Draw as many groups as there are, some times, and count their types."""
     number = len(type_of)
     types = type_of[generator.integers(number, size=(rows, number))]
+    # Numbers of its own for each resample, so that one count serves them all.
     types += np.arange(rows)[:, None] * size
     return np.bincount(types.ravel(), minlength=rows * size).reshape(rows, size)
 
@@ -135,13 +137,14 @@ def estimate_by_bootstrap(
     )
     drawn = resamples.make_matrices(positive)
     for name, each in found.items():
+        # The jackknife found no variation or too few groups: resampling sees no more of them.
         if each.method in (None, EstimateMethod.WILSON):
             continue
         values = statistics[name].compute(drawn)
         defined = values[~np.isnan(values)]
         if len(defined) < max(2.0, _DEFINED * len(values)):
             found[name] = Estimate(
-                each.value, each.status, each.n, each.clusters, Reason.TOO_FEW_CLUSTERS
+                each.value, each.status, each.n, each.clusters, WithheldReason.TOO_FEW_CLUSTERS
             )
             continue
         low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]).tolist()

@@ -13,8 +13,9 @@ import numpy as np
 
 from faithtui.agreement.statistics.intervals import wilson_interval
 from faithtui.agreement.statistics.matrices import Flags, Floats, Ints
-from faithtui.agreement.statistics.scores import estimate_mean
-from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
+from faithtui.agreement.statistics.score_differences import estimate_mean
+from faithtui.domain.estimates import LEVEL, Estimate, Point
+from faithtui.domain.withheld_reasons import WithheldReason
 
 MOST_BINS = 10
 FEWEST_FOR_ECE = 200
@@ -171,7 +172,7 @@ def brier_score(units: ProbabilityOutcomes, weights: Weights = ()) -> Point:
 
 def _compute_brier_score_of_rows(rows: _DistinctUnits) -> Point:
     if not len(rows.times):
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     return float(rows.total_weights @ (rows.stated - rows.came) ** 2) / math.fsum(
         rows.total_weights
     )
@@ -188,10 +189,10 @@ def brier_skill_score(units: ProbabilityOutcomes, weights: Weights = ()) -> Poin
 
 def _compute_brier_skill_score_of_rows(rows: _DistinctUnits) -> Point:
     score = _compute_brier_score_of_rows(rows)
-    if isinstance(score, Reason):
+    if isinstance(score, WithheldReason):
         return score
     if rows.came.all() or not rows.came.any():
-        return Reason.ONE_CLASS_ONLY
+        return WithheldReason.ONE_CLASS_ONLY
     base = math.fsum(rows.total_weights[rows.came]) / math.fsum(rows.total_weights)
     return 1 - score / (base * (1 - base))
 

@@ -20,7 +20,7 @@ from faithtui.agreement.confusion_matrix import FEW_ITEMS, ConfusionMatrix
 from faithtui.agreement.statistics.figures import Figure, Statistic, as_figure, divide_or_nan
 from faithtui.agreement.statistics.intervals import IntervalScale
 from faithtui.agreement.statistics.matrices import Floats, MatrixStack
-from faithtui.domain.estimates import Reason
+from faithtui.domain.withheld_reasons import WithheldReason
 
 DisagreementWeights = Floats
 """Disagreement weights; shape (q, q), in [0, 1], 0 on the diagonal."""
@@ -485,14 +485,14 @@ def list_table_warning_codes(table: ConfusionMatrix[float]) -> tuple[str, ...]:
     if table.n < FEW_ITEMS:
         codes.append("few_items")
     if (
-        not isinstance(percent, Reason)
-        and not isinstance(kappa, Reason)
+        not isinstance(percent, WithheldReason)
+        and not isinstance(kappa, WithheldReason)
         and percent >= HIGH_AGREEMENT - _ROUNDING
         and percent - kappa >= KAPPA_GAP - _ROUNDING
     ):
         codes.append("kappa_prevalence")
-    if not isinstance(gap, Reason) and gap > MARGINAL_GAP + _ROUNDING:
+    if not isinstance(gap, WithheldReason) and gap > MARGINAL_GAP + _ROUNDING:
         codes.append("marginal_bias")
-    if isinstance(kappa, Reason):
+    if isinstance(kappa, WithheldReason):
         codes.append("undefined")
     return tuple(codes)

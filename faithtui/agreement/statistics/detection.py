@@ -13,7 +13,7 @@ from faithtui.agreement.statistics.coefficients import count_all_units, specific
 from faithtui.agreement.statistics.figures import Statistic, as_figure, divide_or_nan
 from faithtui.agreement.statistics.intervals import IntervalScale
 from faithtui.agreement.statistics.matrices import Floats, MatrixStack
-from faithtui.domain.estimates import Reason
+from faithtui.domain.withheld_reasons import WithheldReason
 
 
 @as_figure()
@@ -22,42 +22,48 @@ def prevalence(table: MatrixStack) -> Floats:
     return divide_or_nan(table.rows[0], table.n)
 
 
-@as_figure(Reason.NO_PREDICTED_POSITIVES)
+@as_figure(WithheldReason.NO_PREDICTED_POSITIVES)
 def precision(table: MatrixStack) -> Floats:
     """Compute the share of flagged units that are positive: tp / (tp + fp), in [0, 1]."""
     return divide_or_nan(table.cells[0, 0], table.columns[0])
 
 
-@as_figure(Reason.NO_REFERENCE_POSITIVES)
+@as_figure(WithheldReason.NO_REFERENCE_POSITIVES)
 def recall(table: MatrixStack) -> Floats:
     """Compute the share of positive units that are flagged: tp / (tp + fn), in [0, 1]."""
     return divide_or_nan(table.cells[0, 0], table.rows[0])
 
 
-@as_figure(Reason.ONE_CLASS_ONLY)
+@as_figure(WithheldReason.ONE_CLASS_ONLY)
 def specificity(table: MatrixStack) -> Floats:
     """Compute the share of negative units that are not flagged: tn / (tn + fp), in [0, 1]."""
     return divide_or_nan(table.cells[1, 1], table.rows[1])
 
 
-@as_figure(Reason.ONE_CLASS_ONLY)
+@as_figure(WithheldReason.ONE_CLASS_ONLY)
 def npv(table: MatrixStack) -> Floats:
     """Compute the share of units not flagged that are negative: tn / (tn + fn), in [0, 1]."""
     return divide_or_nan(table.cells[1, 1], table.columns[1])
 
 
-@as_figure(Reason.NO_REFERENCE_POSITIVES)
+@as_figure(WithheldReason.NO_REFERENCE_POSITIVES)
 def f1(table: MatrixStack) -> Floats:
     """Compute 2 tp / (2 tp + fp + fn), in [0, 1]; undefined when nobody flags anything."""
     return specific_agreement(table, 0)
 
 
-def _explain_one_sided(table: MatrixStack) -> Reason:
-    return Reason.ONE_CLASS_ONLY if table.rows[0] > 0 else Reason.NO_REFERENCE_POSITIVES
+def _explain_one_sided(table: MatrixStack) -> WithheldReason:
+    return (
+        WithheldReason.ONE_CLASS_ONLY
+        if table.rows[0] > 0
+        else WithheldReason.NO_REFERENCE_POSITIVES
+    )
 
 
-def _explain_empty_margin(table: MatrixStack) -> Reason:
-    return _explain_one_sided(table) if table.columns[0] > 0 else Reason.NO_PREDICTED_POSITIVES
+def _explain_empty_margin(table: MatrixStack) -> WithheldReason:
+    return (
+        _explain_one_sided(table) if table.columns[0] > 0 else WithheldReason.NO_PREDICTED_POSITIVES
+    )
 
 
 @as_figure(_explain_one_sided)

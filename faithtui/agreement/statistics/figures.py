@@ -25,11 +25,12 @@ from faithtui.agreement.statistics.matrices import (
     count_units_by_cell_and_group,
     number_distinct_keys_by_occurrence,
 )
-from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, Point, Reason
+from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, Point
+from faithtui.domain.withheld_reasons import WithheldReason
 
 OptionsP = ParamSpec("OptionsP")
 
-WhyUndefined = Reason | Callable[[MatrixStack], Reason]
+WhyUndefined = WithheldReason | Callable[[MatrixStack], WithheldReason]
 """Why a figure of a matrix with units has no value."""
 
 
@@ -89,15 +90,15 @@ class Figure(Generic[OptionsP]):
         value = float(found)
         return value if value == value else self.explain_undefined(stack)  # NaN is not itself
 
-    def explain_undefined(self, matrix: MatrixStack) -> Reason:
+    def explain_undefined(self, matrix: MatrixStack) -> WithheldReason:
         """Say why a single matrix has no such figure."""
         if not matrix.n > 0:
-            return Reason.NO_ITEMS
-        return self.why if isinstance(self.why, Reason) else self.why(matrix)
+            return WithheldReason.NO_ITEMS
+        return self.why if isinstance(self.why, WithheldReason) else self.why(matrix)
 
 
 def as_figure(
-    why: WhyUndefined = Reason.NO_VARIATION,
+    why: WhyUndefined = WithheldReason.NO_VARIATION,
 ) -> Callable[[Callable[Concatenate[MatrixStack, OptionsP], Floats]], Figure[OptionsP]]:
     """Make a formula for stacks of matrices a `Figure`."""
     return partial(Figure, why=why)
@@ -151,7 +152,7 @@ def estimate_figure(statistic: Statistic, groups: GroupedMatrix, level: float = 
     times = groups.times[enters]
     left_out = np.zeros(len(times))
     # Of so few groups only their number matters.
-    if times.sum() >= FEWEST_GROUPS and not isinstance(value, Reason):
+    if times.sum() >= FEWEST_GROUPS and not isinstance(value, WithheldReason):
         left_out = statistic.compute(groups.without_each_group)[enters]
     n = int(units @ groups.times)
     found = make_estimate_with_jackknife_interval(
@@ -219,7 +220,7 @@ def estimate_share_of_counts(hits: Ints, units: Ints, level: float = LEVEL) -> E
     # Sorted, so that the order of groups does not show in the last digit.
     (hit, all_units), times = count_distinct_columns(np.stack([hits, units]))
     total_hits, total, groups = int(hit @ times), int(all_units @ times), int(times.sum())
-    value: Point = total_hits / total if total else Reason.NO_ITEMS
+    value: Point = total_hits / total if total else WithheldReason.NO_ITEMS
     left_out = np.zeros(len(times))
     if groups >= FEWEST_GROUPS:
         left_out = divide_or_nan(total_hits - hit, total - all_units)

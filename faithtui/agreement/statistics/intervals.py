@@ -25,10 +25,10 @@ from faithtui.domain.estimates import (
     EstimateMethod,
     EstimateStatus,
     Point,
-    Reason,
     make_undefined_estimate,
     make_withheld_estimate,
 )
+from faithtui.domain.withheld_reasons import WithheldReason
 
 _SAME = 1e-12
 """Differences below this are rounding."""
@@ -208,15 +208,15 @@ def make_estimate_with_jackknife_interval(
     values = np.asarray(left_out, dtype=np.float64)
     weights = np.broadcast_to(np.asarray(times, dtype=np.int64), values.shape)
     groups = int(weights.sum())
-    if isinstance(value, Reason):
+    if isinstance(value, WithheldReason):
         return make_undefined_estimate(value, n, groups)
     if scale is IntervalScale.ATANH and abs(value) >= 1 - _SAME:
-        return make_withheld_estimate(Reason.NO_VARIATION, n, groups)
+        return make_withheld_estimate(WithheldReason.NO_VARIATION, n, groups)
     if groups < fewest:
-        return Estimate(value, EstimateStatus.OK, n, groups, Reason.TOO_FEW_CLUSTERS)
+        return Estimate(value, EstimateStatus.OK, n, groups, WithheldReason.TOO_FEW_CLUSTERS)
     lowest, highest = float(values.min()), float(values.max())  # NaN where one of them is
     if lowest != lowest:
-        return Estimate(value, EstimateStatus.OK, n, groups, Reason.TOO_FEW_CLUSTERS)
+        return Estimate(value, EstimateStatus.OK, n, groups, WithheldReason.TOO_FEW_CLUSTERS)
     moved = _transform_values_to_scale(values, scale)
     # On a scale without ends, one group that holds all there is would be infinitely far away.
     at_an_end = _is_at_scale_end(min(value, lowest), max(value, highest), scale)
@@ -232,9 +232,9 @@ def make_estimate_with_jackknife_interval(
         method = EstimateMethod.WILSON
         low, high = (2 * end - 1 for end in wilson_interval((1 + value) / 2, groups, level))
     elif scale is IntervalScale.NATURAL:
-        return Estimate(value, EstimateStatus.OK, n, groups, Reason.NO_VARIATION)
+        return Estimate(value, EstimateStatus.OK, n, groups, WithheldReason.NO_VARIATION)
     else:
-        return make_withheld_estimate(Reason.NO_VARIATION, n, groups)
+        return make_withheld_estimate(WithheldReason.NO_VARIATION, n, groups)
     return Estimate(
         value,
         EstimateStatus.OK,
@@ -297,14 +297,14 @@ def compute_linearised_agreement_se(groups: GroupedMatrix) -> Point:
     """
     own, n, count = groups.unweighted_by_group, groups.unweighted_total.n, groups.group_count
     if not n:
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     if count < 2:
-        return Reason.NO_VARIATION
+        return WithheldReason.NO_VARIATION
     spread = groups.times @ (own.agreed - groups.unweighted_total.agreed_count / n * own.n) ** 2
     return math.sqrt(count / (count - 1) * spread) / n
 
 
-def enumerate_agreement_bootstrap(groups: GroupedMatrix) -> tuple[float, float] | Reason:
+def enumerate_agreement_bootstrap(groups: GroupedMatrix) -> tuple[float, float] | WithheldReason:
     """Compute mean and standard error of percent agreement over all resamples of the groups.
 
     What the drawn bootstrap approaches.
@@ -322,7 +322,7 @@ def enumerate_agreement_bootstrap(groups: GroupedMatrix) -> tuple[float, float] 
     """
     count = groups.group_count
     if not count:
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     types = Counter[tuple[int, int]]()
     for agreed, n, times in zip(
         groups.unweighted_by_group.agreed, groups.unweighted_by_group.n, groups.times, strict=True

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from faithtui.agreement.confusion_matrix import TWO_CATEGORIES, ConfusionMatrix
-from faithtui.domain.estimates import Estimate, Reason
+from faithtui.domain.estimates import Estimate
+from faithtui.domain.withheld_reasons import WithheldReason
 
 Ints = npt.NDArray[np.integer[Any]]
 Floats = npt.NDArray[np.float64]
@@ -214,12 +215,12 @@ class GroupedMatrix:
         )
 
     @cached_property
-    def weighted_total(self) -> ConfusionMatrix[float] | Reason:
+    def weighted_total(self) -> ConfusionMatrix[float] | WithheldReason:
         """The same as plain numbers, or why they are not known."""
         if not self.is_weighted:
             return self.unweighted_total
         if np.isnan(self.weighted_total_stack.n):
-            return Reason.NO_ITEMS
+            return WithheldReason.NO_ITEMS
         return ConfusionMatrix(
             self.categories, tuple(map(tuple, self.weighted_total_stack.cells.tolist()))
         )

@@ -13,7 +13,7 @@ import numpy as np
 
 from faithtui.agreement.confusion_matrix import ConfusionMatrix
 from faithtui.agreement.statistics.matrices import Floats
-from faithtui.domain.estimates import Reason
+from faithtui.domain.withheld_reasons import WithheldReason
 
 MOST_STEPS = 2**20
 """Sums made while sign patterns are enumerated; enough for all patterns of 16 groups."""
@@ -71,7 +71,7 @@ class DiscordantGroup:
     """Only the second is right."""
 
 
-def mcnemar_test(b: int, c: int, *, corrected: bool = False) -> ChiSquare | Reason:
+def mcnemar_test(b: int, c: int, *, corrected: bool = False) -> ChiSquare | WithheldReason:
     """Test whether two judges are right equally often.
 
     Args:
@@ -86,7 +86,7 @@ def mcnemar_test(b: int, c: int, *, corrected: bool = False) -> ChiSquare | Reas
         McNemar 1947, Psychometrika 12:153-157; Edwards 1948, Psychometrika 13:185-187.
     """
     if not b + c:
-        return Reason.NO_VARIATION
+        return WithheldReason.NO_VARIATION
     difference = max(0, abs(b - c) - corrected)
     return ChiSquare(difference**2 / (b + c), 1)
 
@@ -101,7 +101,7 @@ def mcnemar_exact_p(b: int, c: int) -> float:
     return min(1.0, 2 * at_most)
 
 
-def mcnemar_mid_p(b: int, c: int) -> float | Reason:
+def mcnemar_mid_p(b: int, c: int) -> float | WithheldReason:
     """Compute the two-sided mid-p of b against c, in (0, 1); undefined without any such unit.
 
     Source:
@@ -110,12 +110,12 @@ def mcnemar_mid_p(b: int, c: int) -> float | Reason:
         only half of that chance.
     """
     if not b + c:
-        return Reason.NO_VARIATION
+        return WithheldReason.NO_VARIATION
     _, exactly = _binomial_tail(b, c)
     return mcnemar_exact_p(b, c) - exactly
 
 
-def durkalski_test(groups: Sequence[DiscordantGroup]) -> ChiSquare | Reason:
+def durkalski_test(groups: Sequence[DiscordantGroup]) -> ChiSquare | WithheldReason:
     """Test whether two judges are right equally often on units that come in groups.
 
     Source:
@@ -123,13 +123,13 @@ def durkalski_test(groups: Sequence[DiscordantGroup]) -> ChiSquare | Reason:
         (sum (b - c) / n)² / sum ((b - c) / n)².
     """
     if not any(group.n for group in groups):
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     gaps = [(group.b - group.c) / group.n for group in groups if group.n]
     spread = math.fsum(gap * gap for gap in gaps)
-    return ChiSquare(math.fsum(gaps) ** 2 / spread, 1) if spread else Reason.NO_VARIATION
+    return ChiSquare(math.fsum(gaps) ** 2 / spread, 1) if spread else WithheldReason.NO_VARIATION
 
 
-def obuchowski_test(groups: Sequence[DiscordantGroup]) -> ChiSquare | Reason:
+def obuchowski_test(groups: Sequence[DiscordantGroup]) -> ChiSquare | WithheldReason:
     """Test as `durkalski_test`, large groups counting more.
 
     Source:
@@ -138,14 +138,14 @@ def obuchowski_test(groups: Sequence[DiscordantGroup]) -> ChiSquare | Reason:
     """
     gaps = [group.b - group.c for group in groups if group.n]
     if not gaps:
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     spread = sum(gap * gap for gap in gaps)
     if not spread:
-        return Reason.NO_VARIATION
+        return WithheldReason.NO_VARIATION
     return ChiSquare((len(gaps) - 1) / len(gaps) * sum(gaps) ** 2 / spread, 1)
 
 
-def bowker_test(matrix: ConfusionMatrix[float]) -> ChiSquare | Reason:
+def bowker_test(matrix: ConfusionMatrix[float]) -> ChiSquare | WithheldReason:
     """Test whether each pair of labels is mixed up as often one way as the other.
 
     Returns:
@@ -156,17 +156,17 @@ def bowker_test(matrix: ConfusionMatrix[float]) -> ChiSquare | Reason:
         Bowker 1948, Journal of the American Statistical Association 43:572-574.
     """
     if not matrix.n:
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     cells = np.asarray(matrix.counts, dtype=np.float64)
     both = np.tril(cells + cells.T, -1)
     mixed_up = both > 0
     if not mixed_up.any():
-        return Reason.NO_VARIATION
+        return WithheldReason.NO_VARIATION
     found = ((cells - cells.T)[mixed_up] ** 2 / both[mixed_up]).sum()
     return ChiSquare(float(found), int(mixed_up.sum()))
 
 
-def stuart_maxwell_test(matrix: ConfusionMatrix[float]) -> ChiSquare | Reason:
+def stuart_maxwell_test(matrix: ConfusionMatrix[float]) -> ChiSquare | WithheldReason:
     """Test whether two raters use each label as often.
 
     Labels that are never mixed up, directly or over others, are apart: each set of labels that
@@ -180,7 +180,7 @@ def stuart_maxwell_test(matrix: ConfusionMatrix[float]) -> ChiSquare | Reason:
         d' S⁻¹ d over all labels but one, S_ii = row + column - 2 T_ii, S_ij = -(T_ij + T_ji).
     """
     if not matrix.n:
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     cells = np.asarray(matrix.counts, dtype=np.float64)
     both = cells + cells.T
     gaps = cells.sum(axis=1) - cells.sum(axis=0)
@@ -191,7 +191,7 @@ def stuart_maxwell_test(matrix: ConfusionMatrix[float]) -> ChiSquare | Reason:
         solved = np.linalg.solve(spread[np.ix_(used, used)], gaps[used])
         statistic += float(gaps[used] @ solved)
         df += len(used)
-    return ChiSquare(statistic, df) if df else Reason.NO_VARIATION
+    return ChiSquare(statistic, df) if df else WithheldReason.NO_VARIATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class SignFlipResult:
 
 def sign_flip_test(
     differences: Sequence[float], *, seed: int = 0, draws: int = SIGN_FLIP_DRAWS
-) -> SignFlipResult | Reason:
+) -> SignFlipResult | WithheldReason:
     """Test whether differences of conversations are as likely below as above 0.
 
     Args:
@@ -224,7 +224,7 @@ def sign_flip_test(
         Statistical Applications in Genetics and Molecular Biology 9:39.
     """
     if not differences:
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     # Signs of zeros double every count alike.
     sizes = sorted(abs(each) for each in differences if each)
     if not sizes:

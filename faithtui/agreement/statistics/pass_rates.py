@@ -33,9 +33,9 @@ from faithtui.domain.estimates import (
     EstimateMethod,
     EstimateStatus,
     Point,
-    Reason,
     make_undefined_estimate,
 )
+from faithtui.domain.withheld_reasons import WithheldReason
 
 _CLUSTER_SPREAD = 4 / 3
 """Variance over that between the drawn conversations. Measured: with 1 the lower end of the rate
@@ -139,10 +139,10 @@ def compute_stratified_rate(strata: Sequence[LabelledStratum]) -> Point:
         a domain of the population, 5A.14.
     """
     if any(each.population and not each.reviewed_count for each in strata):
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     whole = estimate_fair_claim_count(strata)
     if not whole:
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     parts = (
         each.population / whole * each.faithful / each.reviewed_count
         for each in strata
@@ -201,7 +201,7 @@ def compute_unweighted_rate(strata: Sequence[LabelledStratum]) -> Point:
     Not the rate of the run, unless all strata were labelled at the same density.
     """
     labelled = sum(each.labelled for each in strata)
-    return sum(each.faithful for each in strata) / labelled if labelled else Reason.NO_ITEMS
+    return sum(each.faithful for each in strata) / labelled if labelled else WithheldReason.NO_ITEMS
 
 
 def compute_worst_case_bounds(strata: Sequence[LabelledStratum]) -> tuple[float, float] | None:
@@ -246,8 +246,8 @@ def estimate_run_rate(
     value = compute_stratified_rate(strata)
     labelled = sum(each.labelled for each in strata)
     bounds = compute_worst_case_bounds(strata)
-    if isinstance(value, Reason) or bounds is None:
-        return make_undefined_estimate(Reason.NO_ITEMS, labelled, clusters)
+    if isinstance(value, WithheldReason) or bounds is None:
+        return make_undefined_estimate(WithheldReason.NO_ITEMS, labelled, clusters)
     whole = estimate_fair_claim_count(strata)
     # Without unfair claims there are two types of label to be mistrusted, else three.
     outcomes = 3 if any(each.unfair for each in strata) else 2
@@ -322,7 +322,9 @@ def estimate_run_rate_clustered(
     drawn = int(times.sum())
     every = int(groups.times.sum()) if drawn_from is None else drawn_from
     value = compute_stratified_rate(total)
-    if isinstance(value, Reason) or all(each.reviewed_count == each.population for each in total):
+    if isinstance(value, WithheldReason) or all(
+        each.reviewed_count == each.population for each in total
+    ):
         return estimate_run_rate(total, clusters=drawn, level=level)
     populations, all_labelled, all_faithful, all_unfair = np.array(groups.counts @ groups.times)[
         ..., None
@@ -450,13 +452,13 @@ def rogan_gladen_rate(apparent: float, sensitivity: float, specificity: float) -
     """
     information = sensitivity + specificity - 1
     if abs(information) < _SAME:
-        return Reason.UNINFORMATIVE_JUDGE
+        return WithheldReason.UNINFORMATIVE_JUDGE
     return (apparent + specificity - 1) / information
 
 
 def lang_reiczigel_interval(
     accuracy: OutsideAccuracy, level: float = LEVEL
-) -> tuple[float, float] | Reason:
+) -> tuple[float, float] | WithheldReason:
     """Make the interval of `rogan_gladen_rate` when sensitivity and specificity are estimates.
 
     Returns:
@@ -468,13 +470,13 @@ def lang_reiczigel_interval(
         one success and one failure in each accuracy sample, and a shift of the middle.
     """
     if not (accuracy.tested and accuracy.n_sensitivity and accuracy.n_specificity):
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     z = NormalDist().inv_cdf((1 + level) / 2)
     added = _add_pseudo_items(accuracy, z)
     plain = rogan_gladen_rate(accuracy.apparent, accuracy.sensitivity, accuracy.specificity)
     rate = rogan_gladen_rate(added.apparent, added.hits, added.rejections)
-    if isinstance(plain, Reason) or isinstance(rate, Reason):
-        return Reason.UNINFORMATIVE_JUDGE
+    if isinstance(plain, WithheldReason) or isinstance(rate, WithheldReason):
+        return WithheldReason.UNINFORMATIVE_JUDGE
     shift = 2 * z * z * (rate * added.hits_variance - (1 - rate) * added.rejections_variance)
     variance = (
         added.apparent_variance
@@ -516,7 +518,7 @@ def _add_pseudo_items(accuracy: OutsideAccuracy, z: float) -> _AdjustedAccuracy:
 
 def fieller_interval(
     accuracy: OutsideAccuracy, level: float = LEVEL
-) -> tuple[float, float] | Reason:
+) -> tuple[float, float] | WithheldReason:
     """Make an interval of `rogan_gladen_rate` that holds for a judge which may be guessing.
 
     A rate is inside where the share that it would make the judge flag differs from what the judge
@@ -534,7 +536,7 @@ def fieller_interval(
         `lang_reiczigel_interval`.
     """
     if not (accuracy.tested and accuracy.n_sensitivity and accuracy.n_specificity):
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     z = NormalDist().inv_cdf((1 + level) / 2)
     added = _add_pseudo_items(accuracy, z)
     rates = np.linspace(0, 1, _FIELLER_STEPS + 1)
@@ -543,7 +545,7 @@ def fieller_interval(
     variance += (1 - rates) ** 2 * added.rejections_variance
     inside = rates[(flagged - added.apparent) ** 2 <= z * z * variance]
     if not len(inside):
-        return Reason.RATE_OUT_OF_RANGE
+        return WithheldReason.RATE_OUT_OF_RANGE
     step = 1 / _FIELLER_STEPS
     return _clip_share(float(inside[0]) - step), _clip_share(float(inside[-1]) + step)
 
@@ -557,23 +559,23 @@ def correct_by_accuracy(accuracy: OutsideAccuracy, level: float = LEVEL) -> Outs
     raw = rogan_gladen_rate(accuracy.apparent, accuracy.sensitivity, accuracy.specificity)
     found = fieller_interval(accuracy, level)
     for each in (raw, found):
-        if isinstance(each, Reason):
+        if isinstance(each, WithheldReason):
             return OutsideRate(None, make_undefined_estimate(each, accuracy.tested))
-    assert not isinstance(raw, Reason)
-    assert not isinstance(found, Reason)
+    assert not isinstance(raw, WithheldReason)
+    assert not isinstance(found, WithheldReason)
     value = _clip_share(raw)
     # A value at 0 or 1 may lie outside, as pseudo-items move the middle.
     ends = [(value, value), found]
     is_maybe_guessing = _is_maybe_guessing(accuracy, level)
     if not is_maybe_guessing:
         other = lang_reiczigel_interval(accuracy, level)
-        ends += [] if isinstance(other, Reason) else [other]
+        ends += [] if isinstance(other, WithheldReason) else [other]
     estimate = Estimate(
         value,
         EstimateStatus.OK,
         accuracy.tested,
         0,
-        Reason.UNINFORMATIVE_JUDGE if is_maybe_guessing else None,
+        WithheldReason.UNINFORMATIVE_JUDGE if is_maybe_guessing else None,
         ci_low=min(low for low, _ in ends),
         ci_high=max(high for _, high in ends),
         level=level,

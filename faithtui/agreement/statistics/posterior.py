@@ -29,7 +29,8 @@ from faithtui.agreement.statistics.matrices import (
     stack_counts,
 )
 from faithtui.agreement.statistics.pass_rates import GroupedStrata, LabelledStratum
-from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, EstimateMethod, Reason
+from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, EstimateMethod
+from faithtui.domain.withheld_reasons import WithheldReason
 
 DRAWS: Final = 1_000
 """Matrices that are drawn: the ends of an interval are then known to a tenth of its width."""
@@ -207,7 +208,7 @@ def widen_future_rate(
         return future
     few = groups.times[is_labelled].sum() < FEWEST_GROUPS
     if few or this_run.ci_low is None or this_run.ci_high is None:
-        reason = Reason.TOO_FEW_CLUSTERS if few else this_run.reason
+        reason = WithheldReason.TOO_FEW_CLUSTERS if few else this_run.reason
         return Estimate(future.value, future.status, future.n, future.clusters, reason)
     by_label = np.stack([faithful, labelled - faithful, unfair], axis=1)[:, :, None]
     prior = np.array([[0.5], [0.5], [0.25 * unfair.any()]]) * PSEUDO_LABELS
@@ -222,6 +223,7 @@ def widen_future_rate(
     low, high = np.quantile(
         passing / (passing + failing), [(1 - level) / 2, (1 + level) / 2]
     ).tolist()
+    # What is known of conversations to come is never surer than what is known of these.
     low, high = min(low, this_run.ci_low), max(high, this_run.ci_high)
     if future.ci_low is not None and future.ci_high is not None:
         low, high = min(low, future.ci_low), max(high, future.ci_high)
@@ -333,6 +335,7 @@ class _CountsByContent:
 def _recall_group_weighted_totals(counts: _CountsByContent, level: float) -> WeightedTotals:
     found = _compute_group_weighted_totals(*counts.take_arrays(), level)
     for each in (found.units, found.labels, found.design_effects, found.parts):
+        # Shared by all who ask about equal counts.
         each.setflags(write=False)
     return found
 
@@ -352,6 +355,7 @@ def _compute_group_weighted_totals(
     by_verdict = labelled.sum(axis=1)
     number = max(2, int(times[by_verdict.any(axis=(0, 1))].sum()))
     normal = NormalDist().inv_cdf((1 + level) / 2)
+    # Weights of this shape spread by so much more as Student's t is wider than the normal.
     shape = (normal / t_quantile(level, number - 1)) ** 2 / SPREAD
     counts = (all_units.reshape(-1, types), labelled.reshape(-1, types))
     totals = tuple(np.empty((DRAWS, len(each))) for each in counts)
@@ -465,11 +469,13 @@ def widen_intervals_by_posterior(
     for name, each in found.items():
         if each.value is None or (each.ci_low is None and (whole.frame is None or is_thin)):
             continue
-        widened[name] = widen_interval_to_draws(each, statistics[name].compute(drawn), level)
+        widened[name] = widen_interval_to_posterior_draws(
+            each, statistics[name].compute(drawn), level
+        )
     return widened
 
 
-def widen_interval_to_draws(estimate: Estimate, values: Floats, level: float) -> Estimate:
+def widen_interval_to_posterior_draws(estimate: Estimate, values: Floats, level: float) -> Estimate:
     """Widen the interval of a figure to the middle part of its values in draws.
 
     Args:

@@ -23,9 +23,9 @@ from faithtui.domain.estimates import (
     Estimate,
     EstimateMethod,
     EstimateStatus,
-    Reason,
     make_undefined_estimate,
 )
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.errors import InputError
 
 Labelled = Sequence[tuple[float, float, int]]
@@ -48,7 +48,7 @@ class PpiMean:
 
 def ppi_mean(
     labelled: Labelled, unlabelled: Unlabelled, lambda_: float | None = None
-) -> PpiMean | Reason:
+) -> PpiMean | WithheldReason:
     """Compute a prediction-powered mean, units being independent.
 
     Args:
@@ -67,10 +67,10 @@ def ppi_mean(
     rest, rest_times = _to_columns(unlabelled, 2)
     n, others = int(times.sum()), int(rest_times.sum())
     if not n:
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     trust = tune_lambda(labelled, unlabelled) if lambda_ is None else lambda_
     if trust and not others:
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     value, spread = _compute_mean_and_squares(human - trust * judge, times)
     variance = spread / n**2
     if trust:
@@ -136,11 +136,11 @@ def ppi_mean_by_conversation(
     rest = [(judge, 1) for _, judge in others]
     own, names = number_distinct_keys_by_occurrence([group for group, *_ in known])
     found = ppi_mean(pairs, rest, lambda_)
-    if isinstance(found, Reason):
+    if isinstance(found, WithheldReason):
         return make_undefined_estimate(found, len(known), len(names))
     if len(names) < FEWEST_GROUPS:
         return Estimate(
-            found.value, EstimateStatus.OK, len(known), len(names), Reason.TOO_FEW_CLUSTERS
+            found.value, EstimateStatus.OK, len(known), len(names), WithheldReason.TOO_FEW_CLUSTERS
         )
     trust, count = found.lambda_, len(names)
     human, judge, _ = _to_columns(pairs, 3)
@@ -160,7 +160,9 @@ def ppi_mean_by_conversation(
         residuals = np.concatenate([residuals, (alone - mean) * widened])
     se = math.sqrt((np.bincount(groups, weights=residuals) ** 2).sum())
     if not se:
-        return Estimate(found.value, EstimateStatus.OK, len(known), count, Reason.NO_VARIATION)
+        return Estimate(
+            found.value, EstimateStatus.OK, len(known), count, WithheldReason.NO_VARIATION
+        )
     half = t_quantile(level, count - 1) * se
     return Estimate(
         found.value,

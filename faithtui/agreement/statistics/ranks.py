@@ -18,7 +18,8 @@ from faithtui.agreement.statistics.intervals import (
     make_estimate_with_jackknife_interval,
 )
 from faithtui.agreement.statistics.matrices import Floats, Ints, number_distinct_keys_by_occurrence
-from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, Point, Reason
+from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, Point
+from faithtui.domain.withheld_reasons import WithheldReason
 
 _AT_ONCE = 4_000_000
 """Numbers held at a time, some 32 MB."""
@@ -149,7 +150,7 @@ def auroc(scores: Sequence[tuple[float, bool]]) -> Point:
         Mann & Whitney 1947; Hanley & McNeil 1982, Radiology 143:29-36.
     """
     found = delong_auroc_interval(count_classes_by_score(scores))
-    return found if isinstance(found, Reason) else found.value
+    return found if isinstance(found, WithheldReason) else found.value
 
 
 def estimate_spearman(units: Sequence[tuple[str, float, float]], level: float = LEVEL) -> Estimate:
@@ -212,7 +213,7 @@ def _estimate_by_jackknife(
     level: float,
 ) -> Estimate:
     groups = len(joint.group_sizes)
-    known = groups >= FEWEST_GROUPS and not isinstance(value, Reason)
+    known = groups >= FEWEST_GROUPS and not isinstance(value, WithheldReason)
     # Sorted, so that the order of groups does not show in the last digit.
     left_out = np.sort(leave_out(joint)) if known else np.zeros(groups)
     return make_estimate_with_jackknife_interval(value, left_out, 1, scale, n=joint.n, level=level)
@@ -222,13 +223,13 @@ def spearman_of_counts(joint: JointCounts) -> Point:
     """Compute Spearman's correlation of counted units, see `spearman`."""
     n = joint.n
     if not n:
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     x_counts, y_counts = _count_units_by_level(joint)
     x_ranks, y_ranks = _double_midranks(x_counts) - (n + 1), _double_midranks(y_counts) - (n + 1)
     together = float((joint.counts * x_ranks[joint.x]) @ y_ranks[joint.y].astype(np.float64))
     spread = (n**3 - (x_counts**3).sum()) / 3 * ((n**3 - (y_counts**3).sum()) / 3)
     if not spread:
-        return Reason.NO_VARIATION
+        return WithheldReason.NO_VARIATION
     return min(max(together / math.sqrt(spread), -1.0), 1.0)
 
 
@@ -236,12 +237,12 @@ def kendall_of_counts(joint: JointCounts) -> Point:
     """Compute tau-b of counted units, see `kendall_tau_b`."""
     n = joint.n
     if not n:
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     x_untied, y_untied = (
         _count_all_pairs(n) - _count_ties(each) for each in _count_units_by_level(joint)
     )
     if not x_untied or not y_untied:
-        return Reason.NO_VARIATION
+        return WithheldReason.NO_VARIATION
     balance = joint.counts @ _sum_concordance_signs(joint.x, joint.y, joint.counts) / 2
     return min(max(float(balance) / math.sqrt(float(x_untied) * float(y_untied)), -1.0), 1.0)
 
@@ -419,7 +420,7 @@ class RocArea:
     ci_high: float | None
 
 
-def delong_auroc_interval(levels: Levels, level: float = LEVEL) -> RocArea | Reason:
+def delong_auroc_interval(levels: Levels, level: float = LEVEL) -> RocArea | WithheldReason:
     """Compute the area and its normal interval, clipped to [0, 1].
 
     Units count as independent; `estimate_auroc` leaves out whole conversations.
@@ -439,9 +440,9 @@ def delong_auroc_interval(levels: Levels, level: float = LEVEL) -> RocArea | Rea
     lows, highs = table.T
     negatives, positives = int(lows.sum()), int(highs.sum())
     if not negatives + positives:
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     if not negatives or not positives:
-        return Reason.ONE_CLASS_ONLY
+        return WithheldReason.ONE_CLASS_ONLY
     # What one positive of a level wins against all negatives, and one negative against positives.
     won = (np.cumsum(lows) - lows / 2) / negatives
     lost = (positives - np.cumsum(highs) + highs / 2) / positives

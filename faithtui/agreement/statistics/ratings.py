@@ -23,7 +23,8 @@ from faithtui.agreement.statistics.matrices import (
     count_distinct_columns,
     number_distinct_keys_by_occurrence,
 )
-from faithtui.domain.estimates import LEVEL, Estimate, Point, Reason
+from faithtui.domain.estimates import LEVEL, Estimate, Point
+from faithtui.domain.withheld_reasons import WithheldReason
 
 OptionsP = ParamSpec("OptionsP")
 
@@ -101,8 +102,8 @@ class RatingFigure(Generic[OptionsP]):
         if value == value:  # not NaN
             return value
         if ratings.pairable_count:
-            return Reason.NO_VARIATION
-        return Reason.NO_OVERLAP if ratings.rated_count else Reason.NO_ITEMS
+            return WithheldReason.NO_VARIATION
+        return WithheldReason.NO_OVERLAP if ratings.rated_count else WithheldReason.NO_ITEMS
 
     def bind(self, *options: OptionsP.args, **named: OptionsP.kwargs) -> "RatingFigure[[]]":
         """Fix the options."""

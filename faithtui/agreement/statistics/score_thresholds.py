@@ -12,8 +12,9 @@ from hashlib import sha256
 
 from faithtui.agreement.statistics.matrices import GroupedMatrix, count_confusion_by_group
 from faithtui.agreement.statistics.ranks import count_classes_by_score
-from faithtui.domain.estimates import Point, Reason
+from faithtui.domain.estimates import Point
 from faithtui.domain.scores import TOLERANCE
+from faithtui.domain.withheld_reasons import WithheldReason
 
 FOLDS = 10
 FEWEST_TO_CROSS_VALIDATE = 5
@@ -73,19 +74,23 @@ class ThresholdRow:
     @property
     def precision(self) -> Point:
         """Share of the flagged units that are unfaithful."""
-        return self.tp / self.flagged_count if self.flagged_count else Reason.NO_PREDICTED_POSITIVES
+        return (
+            self.tp / self.flagged_count
+            if self.flagged_count
+            else WithheldReason.NO_PREDICTED_POSITIVES
+        )
 
     @property
     def recall(self) -> Point:
         """Share of the unfaithful units that are flagged."""
         unfaithful = self.tp + self.fn
-        return self.tp / unfaithful if unfaithful else Reason.NO_REFERENCE_POSITIVES
+        return self.tp / unfaithful if unfaithful else WithheldReason.NO_REFERENCE_POSITIVES
 
     @property
     def specificity(self) -> Point:
         """Share of the faithful units that are not flagged."""
         faithful = self.tn + self.fp
-        return self.tn / faithful if faithful else Reason.ONE_CLASS_ONLY
+        return self.tn / faithful if faithful else WithheldReason.ONE_CLASS_ONLY
 
     @property
     def youden(self) -> Point:
@@ -95,8 +100,8 @@ class ThresholdRow:
             Youden 1950, Cancer 3:32-35.
         """
         hits, rejections = self.recall, self.specificity
-        if isinstance(hits, Reason) or isinstance(rejections, Reason):
-            return Reason.ONE_CLASS_ONLY
+        if isinstance(hits, WithheldReason) or isinstance(rejections, WithheldReason):
+            return WithheldReason.ONE_CLASS_ONLY
         return hits + rejections - 1
 
 
@@ -134,7 +139,7 @@ def make_threshold_table(units: Iterable[tuple[float, bool]]) -> tuple[Threshold
 
 def choose_score_threshold(
     readings: Sequence[tuple[str, float, bool]], goal: ThresholdGoal, folds: int = FOLDS
-) -> ThresholdChoice | Reason:
+) -> ThresholdChoice | WithheldReason:
     """Choose a threshold, and count how well thresholds chosen in this way do.
 
     Args:
@@ -154,7 +159,7 @@ def choose_score_threshold(
     """
     counts = _count_classes_by_rounded_score((score, bad) for _, score, bad in readings)
     best = _find_best_threshold(counts, goal)
-    if isinstance(best, Reason):
+    if isinstance(best, WithheldReason):
         return best
     part_of = _assign_folds({group for group, _, _ in readings}, folds)
     chosen: list[float] = []
@@ -165,7 +170,7 @@ def choose_score_threshold(
         without = _find_best_threshold(
             _subtract_counts(counts, _count_classes_by_rounded_score(units)), goal
         )
-        if isinstance(without, Reason):
+        if isinstance(without, WithheldReason):
             chosen.clear()
             break
         chosen.append(without)
@@ -196,12 +201,12 @@ def _assign_folds(groups: Collection[str], folds: int) -> dict[str, int]:
     return {name: place % min(folds, len(ordered)) for place, name in enumerate(ordered)}
 
 
-def _find_best_threshold(counts: Counts, goal: ThresholdGoal) -> float | Reason:
+def _find_best_threshold(counts: Counts, goal: ThresholdGoal) -> float | WithheldReason:
     rows = _make_threshold_rows(counts)
     if not rows:
-        return Reason.NO_ITEMS
-    if isinstance(rows[0].youden, Reason):
-        return Reason.ONE_CLASS_ONLY
+        return WithheldReason.NO_ITEMS
+    if isinstance(rows[0].youden, WithheldReason):
+        return WithheldReason.ONE_CLASS_ONLY
     # Whole numbers only, so that ties are ties.
     bad, good = rows[0].fn, rows[0].tn
     match goal.rule:

@@ -18,7 +18,8 @@ from faithtui.agreement.statistics.intervals import (
     make_estimate_with_jackknife_interval,
 )
 from faithtui.agreement.statistics.matrices import number_distinct_keys_by_occurrence
-from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, Point, Reason
+from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, Point
+from faithtui.domain.withheld_reasons import WithheldReason
 
 
 class SpanOverlap(NamedTuple):
@@ -65,7 +66,7 @@ def estimate_mean_share(values: Iterable[tuple[str, float]], level: float = LEVE
     sums = np.bincount(places, weights=[share for _, share in units], minlength=len(names))
     counts = np.bincount(places, minlength=len(names))
     total, n = float(sums.sum()), int(counts.sum())
-    value: Point = min(1.0, max(0.0, total / n)) if n else Reason.NO_ITEMS
+    value: Point = min(1.0, max(0.0, total / n)) if n else WithheldReason.NO_ITEMS
     left_out = np.zeros(len(names))
     if len(names) >= FEWEST_GROUPS:
         left_out = np.clip(divide_or_nan(total - sums, n - counts), 0.0, 1.0)

@@ -21,7 +21,7 @@ from faithtui.agreement.statistics.ratings import (
     average_category_shares,
     compute_pair_disagreement,
 )
-from faithtui.domain.estimates import Reason
+from faithtui.domain.withheld_reasons import WithheldReason
 
 
 class ChanceModel(Enum):
@@ -43,7 +43,7 @@ def compute_standard_error(
     matrix: ConfusionMatrix[float],
     by_chance: ChanceModel,
     weights: DisagreementWeights | None = None,
-) -> float | Reason:
+) -> float | WithheldReason:
     """Compute the standard error of a coefficient of two raters.
 
     Args:
@@ -63,13 +63,13 @@ def compute_standard_error(
     """
     table = MatrixStack(matrix.counts)
     if not table.n:
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     expected, across, down = _compute_chance_disagreement_and_slopes(table, by_chance, weights)
     observed = coefficients.sum_disagreement(table, weights) / table.n
     coefficient = float(compute_chance_corrected_agreement(observed, expected))
     if math.isnan(coefficient):
-        return Reason.NO_VARIATION
-    scores = (1 - coefficient) * (across[:, None] + down) - _make_disagreement_matrix(
+        return WithheldReason.NO_VARIATION
+    scores = (1 - coefficient) * (across[:, None] + down) - _make_category_distances(
         table.size, weights
     )
     return math.sqrt(_variance(table.cells / table.n, scores) / table.n) / expected
@@ -77,7 +77,7 @@ def compute_standard_error(
 
 def compute_null_standard_error(
     matrix: ConfusionMatrix[float], weights: DisagreementWeights | None = None
-) -> float | Reason:
+) -> float | WithheldReason:
     """Compute the standard error of kappa if the raters were independent.
 
     Args:
@@ -92,20 +92,20 @@ def compute_null_standard_error(
     """
     table = MatrixStack(matrix.counts)
     if not table.n:
-        return Reason.NO_ITEMS
+        return WithheldReason.NO_ITEMS
     expected, across, down = _compute_chance_disagreement_and_slopes(
         table, ChanceModel.MARGINS, weights
     )
     if math.isnan(float(compute_chance_corrected_agreement(0.0, expected))):
-        return Reason.NO_VARIATION
+        return WithheldReason.NO_VARIATION
     shares = table.rows[:, None] * table.columns / table.n**2
-    scores = across[:, None] + down - _make_disagreement_matrix(table.size, weights)
+    scores = across[:, None] + down - _make_category_distances(table.size, weights)
     return math.sqrt(_variance(shares, scores) / table.n) / expected
 
 
 def compute_ratings_standard_error(
     ratings: Ratings, by_chance: ChanceModel, weights: DisagreementWeights | None = None
-) -> float | Reason:
+) -> float | WithheldReason:
     """Compute the standard error of a coefficient of several raters.
 
     Args:
@@ -122,7 +122,7 @@ def compute_ratings_standard_error(
     """
     units, pairable = int(ratings.rated_count), int(ratings.pairable_count)
     if not pairable:
-        return Reason.NO_OVERLAP if units else Reason.NO_ITEMS
+        return WithheldReason.NO_OVERLAP if units else WithheldReason.NO_ITEMS
     shares = average_category_shares(ratings)
     expected, slope = _compute_pooled_chance_disagreement(shares, by_chance, weights)
     rated = ratings.rating_counts_per_pattern > 0
@@ -136,7 +136,7 @@ def compute_ratings_standard_error(
     apart[several] = compute_pair_disagreement(patterns[several], weights)
     value = float(compute_chance_corrected_agreement(apart @ times / pairable, expected))
     if math.isnan(value) or units < 2:
-        return Reason.NO_VARIATION
+        return WithheldReason.NO_VARIATION
     own = np.where(several, units / pairable * (expected - apart) / expected, 0.0)
     lean = 2 * (patterns @ slope / sizes - slope @ shares)
     influences = own + (1 - value) * lean / expected
@@ -149,7 +149,7 @@ def _compute_chance_disagreement_and_slopes(
     """Give the disagreement by chance, and its slope as a part of the row and of the column."""
     rows, columns = table.rows / table.n, table.columns / table.n
     if by_chance is ChanceModel.MARGINS:
-        apart = _make_disagreement_matrix(table.size, weights)
+        apart = _make_category_distances(table.size, weights)
         expected = float(coefficients.expect_independent_disagreement(rows, columns, weights))
         return expected, apart @ columns, apart.T @ rows
     expected, slope = _compute_pooled_chance_disagreement((rows + columns) / 2, by_chance, weights)
@@ -179,14 +179,14 @@ def _compute_pooled_chance_disagreement(
             factor = coefficients.compute_gwet_factor(len(shares), weights)
             return float(coefficients.expect_gwet_disagreement(shares, weights)), factor * shares
         case ChanceModel.POOLED:
-            apart = _make_disagreement_matrix(len(shares), weights)
+            apart = _make_category_distances(len(shares), weights)
             expected = float(coefficients.expect_independent_disagreement(shares, shares, weights))
             return expected, (apart @ shares + apart.T @ shares) / 2
         case _:
             return 0.0, flat
 
 
-def _make_disagreement_matrix(size: int, weights: DisagreementWeights | None) -> Floats:
+def _make_category_distances(size: int, weights: DisagreementWeights | None) -> Floats:
     """Say how much any two categories differ; shape (q, q)."""
     return 1 - np.eye(size) if weights is None else weights
 

@@ -103,7 +103,7 @@ def export(
     """
     import asyncio
 
-    from faithtui.cli.run_environment import environment_from_settings
+    from faithtui.cli.run_settings import make_run_environment_from_settings
     from faithtui.config import load_settings
     from faithtui.engine.batches import files
 
@@ -114,7 +114,10 @@ def export(
         number = read_run_id(opened, run)
         count = asyncio.run(
             files.export_questions(
-                opened, number, file, environment=environment_from_settings(settings, hosts)
+                opened,
+                number,
+                file,
+                environment=make_run_environment_from_settings(settings, hosts),
             )
         )
         row = opened.runs.read_run(number)
@@ -145,8 +148,8 @@ def import_(
     """
     import asyncio
 
-    from faithtui.cli.run_environment import environment_from_settings
     from faithtui.cli.run_outcome import choose_exit_code, format_resume_hint
+    from faithtui.cli.run_settings import make_run_environment_from_settings
     from faithtui.config import load_settings
     from faithtui.engine.batches import files
     from faithtui.store.records import ItemState, RunState
@@ -157,7 +160,7 @@ def import_(
         number = read_run_id(opened, run)
         brought = asyncio.run(
             files.import_answers_and_finish_conversations(
-                opened, number, file, environment=environment_from_settings(settings)
+                opened, number, file, environment=make_run_environment_from_settings(settings)
             )
         )
         row = opened.runs.read_run(number)
@@ -211,7 +214,7 @@ def cancel(
     """
     import asyncio
 
-    from faithtui.cli.run_environment import environment_from_settings
+    from faithtui.cli.run_settings import make_run_environment_from_settings
     from faithtui.config import load_settings
     from faithtui.engine.batches import batch_run
 
@@ -221,7 +224,7 @@ def cancel(
         number = read_run_id(opened, run)
         out = asyncio.run(
             batch_run.cancel_batches_of_run(
-                opened, number, environment=environment_from_settings(settings)
+                opened, number, environment=make_run_environment_from_settings(settings)
             )
         )
     if options.json:

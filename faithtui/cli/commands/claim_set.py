@@ -38,8 +38,8 @@ NameArgument = Annotated[
 ]
 
 
-@claim_set.command()
-def make(
+@claim_set.command("make")
+def make_claim_set(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Letters, digits, dots, hyphens.")],
     sample: Annotated[
@@ -66,7 +66,7 @@ def make(
     settings = load_settings()
     with open_store(options.store, settings) as opened:
         opened.refuse_corrupted_rows()
-        row, is_new = opened.claim_sets.make_version_if_changed(
+        row, is_new = opened.claim_sets.make_claim_set_version_if_changed(
             name,
             None if sample is None else SampleId(sample),
             options.reviewer or settings.reviewer,

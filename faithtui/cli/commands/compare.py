@@ -55,7 +55,7 @@ def compare(
     from faithtui.domain.ids import SampleId
     from faithtui.engine.integrity.run_checks import check_and_save_run_within_time_limit
     from faithtui.engine.review.reports.run_comparison import compare_runs
-    from faithtui.engine.review.samples.splits import parse_split
+    from faithtui.engine.review.samples.store_split import parse_split
 
     options = merge_common_options(context, store, json, reviewer)
     settings = load_settings()

@@ -145,7 +145,7 @@ def report(
         iter_report_text,
         write_report_files,
     )
-    from faithtui.engine.review.samples.splits import parse_split, record_test_opening
+    from faithtui.engine.review.samples.store_split import parse_split, record_test_opening
     from faithtui.formats.probe_files import read_probe_trial
 
     options = merge_common_options(context, store, json)
@@ -206,7 +206,7 @@ def _print_file_names(paths: Sequence[Path], *, as_json: bool) -> None:
 
 def _warn_of_test_split(store: "Store", agreement: "RunAgreement") -> None:
     """Say so when figures look at the test part without anybody having asked for it."""
-    from faithtui.engine.review.samples.splits import count_test_conversations
+    from faithtui.engine.review.samples.store_split import count_test_conversations
 
     if agreement.split is not None:
         return

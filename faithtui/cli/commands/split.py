@@ -23,7 +23,7 @@ from faithtui.cli.stores import open_store
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
-    from faithtui.domain.splits import Split
+    from faithtui.domain.split_rule import Split
     from faithtui.store.samples.splits import SplitCount, StoredSplit, TestOpening
 
 ACTIONS = ("show", "make")
@@ -63,9 +63,9 @@ def split(
     """
     from faithtui.config import load_settings
     from faithtui.domain.estimates import FEWEST_GROUPS
-    from faithtui.domain.splits import SPLITS
+    from faithtui.domain.split_rule import SPLITS
     from faithtui.domain.text.suggestions import format_known_names
-    from faithtui.engine.review.samples.splits import save_store_split
+    from faithtui.engine.review.samples.store_split import save_store_split
 
     options = merge_common_options(context, store, json, reviewer)
     if action not in ACTIONS:
@@ -116,7 +116,7 @@ def _print_split(
     counts: "Mapping[Split, SplitCount]",
     openings: "tuple[TestOpening, ...]",
 ) -> None:
-    from faithtui.domain.splits import SPLITS
+    from faithtui.domain.split_rule import SPLITS
 
     rule = made.rule
     print_text(
@@ -146,7 +146,7 @@ def _split_to_json(
     counts: "Mapping[Split, SplitCount]",
     openings: "tuple[TestOpening, ...]",
 ) -> dict[str, object]:
-    from faithtui.domain.splits import SPLITS
+    from faithtui.domain.split_rule import SPLITS
 
     return {
         "seed": made.rule.seed,

@@ -58,7 +58,7 @@ def trend(
 
     Example: faithtui trend NAME --svg trend.svg
     """
-    from faithtui.agreement.documents.plots.trend import trend_svg
+    from faithtui.agreement.documents.plots.trend_plot import trend_svg
     from faithtui.engine.review.reports.trend import compute_trend
     from faithtui.output_files import refuse_unwritable_target, write_text
     from faithtui.tui.runs.run_options_text import describe_differing_options

@@ -31,7 +31,7 @@ from faithtui.domain.integrity.prompt_echo import RUN_WORDS, ShownMaterial, spli
 from faithtui.domain.integrity.prompt_injection import Injection, find_injections
 from faithtui.domain.integrity.run_summary import TextCounts
 from faithtui.domain.labels.label_sets import Polarity
-from faithtui.domain.text.evidence import CLASH_MIN_SHARE, compute_weighted_word_overlap
+from faithtui.domain.text.passage_ranking import CLASH_MIN_SHARE, compute_weighted_word_overlap
 from faithtui.domain.text.texts import TokenisedText, tokenise_text
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.domain.windows import list_turns_outside_interactions, split_into_interactions

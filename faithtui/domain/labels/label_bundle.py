@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from faithtui.domain.claims.verdicts import ClaimKind
 from faithtui.domain.conversation import Span
-from faithtui.domain.labels.annotations import Event
+from faithtui.domain.labels.label_events import Event
 
 LARGEST_CLOCK = 1 << 53
 """A logical clock beyond this is no count of events; every later one would have to go beyond it."""

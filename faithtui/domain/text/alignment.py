@@ -82,7 +82,7 @@ def align_claim_with_context(text: str, words: Sequence[Word], context: Sentence
     best, common_order = choose_evidence_sentences([word.stem for word in words], lookups, context)
     disputed = find_disputed_numbers(words, content, lookups, context)
     clash, is_said_elsewhere = (
-        _find_clash_and_said_elsewhere(words, content, lookups, best[0], context)
+        _find_clash_and_whether_word_occurs_elsewhere(words, content, lookups, best[0], context)
         if best
         else (None, False)
     )
@@ -227,13 +227,13 @@ def find_clash_in_matching_sentence(
         number: The sentence, as a unit of the context.
         context: Where they were looked up; what another sentence of it says as well is no clash.
     """
-    clash, is_said_elsewhere = _find_clash_and_said_elsewhere(
+    clash, is_said_elsewhere = _find_clash_and_whether_word_occurs_elsewhere(
         words, content, lookups, number, context
     )
     return None if is_said_elsewhere else clash
 
 
-def _find_clash_and_said_elsewhere(
+def _find_clash_and_whether_word_occurs_elsewhere(
     words: Sequence[Word],
     content: Sequence[Word],
     lookups: Sequence[Lookup],

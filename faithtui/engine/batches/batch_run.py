@@ -20,8 +20,8 @@ from faithtui.engine.calls.call_costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_image_hosts_of_unfinished_run
 from faithtui.engine.calls.leases import StoreLeases
 from faithtui.engine.runs.control import RunControl
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import EventSink, RunStarted
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
@@ -251,7 +251,7 @@ class _BatchRunner:
         run, spec = execution.row.id, execution.row.spec
         if spec.claims_run is not None and execution.store.runs.read_run(spec.claims_run).pending:
             return RunState.WAITING, f"it judges the claims of run {spec.claims_run}: finish that"
-        has_changed = await self.tracker.poll_batches_read_results_and_tell_if_changed(
+        has_changed = await self.tracker.poll_batches_and_read_results(
             batches.list_open_batches(run)
         )
         self._raise_stop_error_if_any()
@@ -270,7 +270,7 @@ class _BatchRunner:
             await self.submitter.submit_batches(collector.buffer, everything=True)
             if not collector.other_batches:
                 break
-            if not await self.tracker.poll_batches_read_results_and_tell_if_changed(
+            if not await self.tracker.poll_batches_and_read_results(
                 batches.find_batches(collector.other_batches)
             ):
                 break

@@ -37,8 +37,8 @@ from faithtui.engine.calls.call_costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_image_hosts_of_unfinished_run
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.runs.control import RunControl
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import EventSink, RunStarted
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from faithtui.engine.batches.results import UNANSWERED, store_results
-from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.engine.runs.run_execution import RunExecution
 from faithtui.errors import JudgeError, JudgeRequestRejected, JudgeUnusable
 from faithtui.judges.providers.batches import BatchClient
@@ -35,7 +35,7 @@ class BatchTracker:
     stop_error: JudgeError | None = None
     """Why going on is pointless, if it is."""
 
-    async def poll_batches_read_results_and_tell_if_changed(self, rows: Iterable[BatchRow]) -> bool:
+    async def poll_batches_and_read_results(self, rows: Iterable[BatchRow]) -> bool:
         """Look how far batches are, and read the results of those that have ended.
 
         One that cannot be looked at now does not keep the others from it.
@@ -55,7 +55,7 @@ class BatchTracker:
             if row.provider_id == BY_FILE:
                 continue
             try:
-                has_changed |= await self._poll_batch_read_results_and_tell_if_changed(row)
+                has_changed |= await self._poll_batch_and_read_results(row)
             except JudgeUnusable:
                 raise
             except JudgeRequestRejected as error:
@@ -68,7 +68,7 @@ class BatchTracker:
                 self.troubles.append(str(error))
         return has_changed
 
-    async def _poll_batch_read_results_and_tell_if_changed(self, row: BatchRow) -> bool:
+    async def _poll_batch_and_read_results(self, row: BatchRow) -> bool:
         """Look after one batch.
 
         Raises:

@@ -12,8 +12,8 @@ from typing import Final
 from faithtui.engine.batches.question_collector import format_error_reason
 from faithtui.engine.calls.call_costs import TablePrices, fill_in_token_counts_from_estimate
 from faithtui.engine.calls.reply_cache import make_stored_reply
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import BatchRead
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.engine.runs.run_execution import RunExecution
 from faithtui.errors import JudgeError, JudgeUnavailable, JudgeUnusable
 from faithtui.judges.base import JudgeReply

@@ -12,8 +12,8 @@ from typing import Any, Final
 from faithtui.engine.batches.journal import TOO_MUCH, format_batch_refusal_reason
 from faithtui.engine.batches.question_collector import CollectedQuestion, QuestionBuffer
 from faithtui.engine.calls.budget import Budget, BudgetCaps, Expense
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import BatchSent
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.engine.runs.run_execution import RunExecution
 from faithtui.errors import JudgeError, JudgeRequestRejected, JudgeUnusable
 from faithtui.judges.logging_judge import log_question

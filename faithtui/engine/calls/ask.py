@@ -143,6 +143,7 @@ class Asker:
         self._on_question = on_question
         self._on_answer = on_answer
         self._answer_limit = answer_limit
+        # A limit that somebody set is not raised behind their back.
         self._doublings = DOUBLINGS if answer_limit is None else 0
         self._breaker = breaker
         self._before_step = before_step
@@ -223,6 +224,7 @@ class Asker:
         request = self.make_request(question)
         try:
             return await self._ask_until_usable(question, request, item, window, asked_after)
+        # No fault of this question: the breaker counts failures of questions alone.
         except STOPS_THE_RUN:
             raise
         except JudgeError as error:
@@ -269,6 +271,7 @@ class Asker:
                 doublings += 1
                 request = replace(request, max_tokens=request.max_tokens * 2)
                 key = self._keys.get_key(request)
+            # Subclasses of JudgeReplyInvalid that no repair helps: before the clause that repairs.
             except (JudgeRefused, JudgeAnswersUsedUp):
                 raise
             except JudgeReplyInvalid as error:
@@ -315,9 +318,11 @@ class Asker:
                 question.count.answers += answers
                 return form, doublings, repairs, key
             is_asked_again = is_asked_again or 0 < stored.number <= asked_after
+            # Answers of a batch that were no replies count towards the limit of answers too.
             answers += 1 + self._sender.count_unreadable_answers(key)
             try:
                 value_from_reply(question, reply_from_stored(stored))
+            # Truncated and refused replies are invalid ones by class: they go first.
             except JudgeReplyTruncated:
                 doublings += 1
                 form = replace(form, max_tokens=form.max_tokens * 2)
@@ -328,6 +333,7 @@ class Asker:
                 form = make_repair_request(form, question.prompt, error, repairs)
             else:
                 break  # nobody has looked at it yet
+            # That many are asked in one turn at the run: a new turn begins with the first form.
             if doublings > self._doublings or repairs > REPAIRS:
                 break
             key = self._keys.get_key(form)

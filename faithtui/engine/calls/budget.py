@@ -86,6 +86,7 @@ class Budget:
         while not self.caps.has_room_for(self.spent + self._reserved + worst):
             if self._reserved == NO_EXPENSE:
                 raise BudgetReached(self._format_error(worst))
+            # All of this is on one loop: nothing can change between the check and the wait.
             self._changed.clear()
             await self._changed.wait()
         self._reserved += worst
@@ -93,6 +94,7 @@ class Budget:
     def replace_reserve_by_cost(self, worst: Expense, spent: Expense = NO_EXPENSE) -> None:
         """Give back what was set aside, and count what it cost."""
         self._reserved -= worst
+        # Else the totals of the store have it, with what other processes spent.
         if not self._is_total_known:
             self.spent += spent
         self._changed.set()

@@ -90,6 +90,7 @@ class CircuitBreaker:
             )
 
     def _raise_stop_error(self, why: str) -> NoReturn:
+        # The first reason stands: questions in flight go on failing, each for its own.
         self._stop_error = self._stop_error or JudgeKeepsFailing(why)
         raise self._stop_error
 

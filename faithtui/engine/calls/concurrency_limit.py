@@ -21,6 +21,7 @@ class ConcurrencyLimit:
         Args:
             limit: Places, 1 or more.
         """
+        # Who waits and who gives back may be on the loops of several threads.
         self._lock = threading.Lock()
         self._limit = limit
         self._in_use = 0
@@ -65,6 +66,7 @@ class ConcurrencyLimit:
         """Wait for a place."""
         loop = asyncio.get_running_loop()
         with self._lock:
+            # Nobody is served before those who wait already.
             if not self._waiting and self._has_free_slot():
                 self._in_use += 1
                 return
@@ -104,10 +106,12 @@ class ConcurrencyLimit:
         given = []
         while self._waiting and self._has_free_slot():
             given.append(self._waiting.popleft())
+            # Taken here and not by the waiter, whose loop runs later: nobody else gets it between.
             self._in_use += 1
         return given
 
     def _wake_waiters(self, given: list[_Waiter]) -> None:
+        # Called without the lock, which `release` below takes.
         for loop, waiter in given:
             try:
                 loop.call_soon_threadsafe(self._hand_over_slot, waiter)

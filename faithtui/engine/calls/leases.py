@@ -160,6 +160,8 @@ class StoreLeases:
     def _is_dead(self, other: WorkerRow) -> bool:
         if _is_of_this_machine(other) and not _is_same_process_running(other):
             return True
+        # Clocks of two machines differ: what counts is how long its beats stood still by ours,
+        # from the first look on.
         beats, since = self._last_beats.get(other.uid, (-1, 0.0))
         if other.beats != beats:
             self._last_beats[other.uid] = (other.beats, self._clock())

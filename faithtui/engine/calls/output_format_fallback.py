@@ -100,6 +100,7 @@ class OutputFormatFallback:
         Raises:
             JudgeSpeaksNoJson: No format is left and nothing is usable any more.
         """
+        # Asked before the format was given up: the same may succeed in the present one.
         if output_format is not self.output_format:
             return True
         self._seen += 1

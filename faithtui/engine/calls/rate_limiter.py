@@ -115,6 +115,7 @@ class RateLimiter:
         self._provider_limits = RateLimits()
         self._clock = clock
         self._sleep = sleep
+        # Runs of one account are on threads of their own, and share this.
         self._lock = threading.Lock()
         self._window = float(FIRST_WINDOW)
         self._slots = ConcurrencyLimit(FIRST_WINDOW)
@@ -152,12 +153,14 @@ class RateLimiter:
             When it started, for `record_success`, `record_refusal` or `record_failure`: one of them
             must follow.
         """
+        # A place before a time: a time reserved by who still waits for a place would go unused.
         await self._slots.acquire()
         try:
             wait_s = self._reserve_start_and_compute_wait(tokens)
             if wait_s > 0:
                 await self._sleep(wait_s)
         except BaseException:
+            # Cancelled while it waited: no outcome will follow, which would give the place back.
             self._slots.release()
             raise
         return self._clock()
@@ -175,6 +178,7 @@ class RateLimiter:
                 if self._is_opening:
                     self._window += OPENING_GROWTH
                 elif self._compute_refused_share() < _GROWTH_SHARE:
+                    # One more place for each window of answers: additive increase, as in TCP.
                     self._window += 1 / self._window
                 self._window = min(self._window, MOST_IN_FLIGHT)
         self._release_slot()
@@ -235,6 +239,7 @@ class RateLimiter:
         else:
             self._pace = self._compute_learned_requests_per_second(now)
         self._cut_at = now
+        # This cut answers them: the next one needs refusals of its own.
         self._refused_times.clear()
 
     def _compute_learned_requests_per_second(self, now: float) -> float | None:
@@ -246,10 +251,10 @@ class RateLimiter:
         return self._pace * growth
 
     def _compute_requests_per_second(self, now: float) -> float | None:
-        minute = _min_known(
+        minute = _min_ignoring_none(
             self._user_limit.requests_per_minute, self._provider_limits.requests_per_minute
         )
-        return _min_known(
+        return _min_ignoring_none(
             self._compute_learned_requests_per_second(now), None if minute is None else minute / 60
         )
 
@@ -258,7 +263,7 @@ class RateLimiter:
         with self._lock:
             now = self._clock()
             pace = self._compute_requests_per_second(now)
-            minute = _min_known(
+            minute = _min_ignoring_none(
                 self._user_limit.tokens_per_minute, self._provider_limits.tokens_per_minute
             )
             interval = 0.0 if pace is None else 1 / pace
@@ -267,6 +272,7 @@ class RateLimiter:
             if not interval:
                 return 0.0
             start = max(now, self._next_start)
+            # Unused pace is saved up, but for no more than a burst.
             self._next_start = max(self._next_start, now - _BURST_S) + interval
             return start - now
 
@@ -292,5 +298,5 @@ class RateLimiters:
             return self._limiters.setdefault(account, RateLimiter(self._allowed))
 
 
-def _min_known(*values: float | None) -> float | None:
+def _min_ignoring_none(*values: float | None) -> float | None:
     return min((value for value in values if value is not None), default=None)

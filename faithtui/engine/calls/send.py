@@ -247,12 +247,14 @@ class Sender:
             check_answers_left(asked.step, asked.count)
             try:
                 return await self._send_once_store_and_parse_reply(asked, request, understand)
+            # Counts as no try: each format is stepped down from once, so this ends by itself.
             except _RetryInOtherFormat:
                 continue
             except JudgeRateLimited as error:
                 refused += 1
                 if error.retry_after_s is not None and error.retry_after_s > LONGEST_WAIT_S:
                     raise _make_must_wait_error(error, error.retry_after_s) from error
+                # Whoever drains a run waits for answers, and not for the pauses between tries.
                 if refused >= REFUSALS or self._is_closing:
                     raise
                 wait_s = (
@@ -317,14 +319,17 @@ class Sender:
         as there are places.
         """
         async with self.slots, self._acquire_format(request) as output_format:
+            # No reply is bought that the store could not keep.
             await self._replies.wait_until_writable()
             worst = estimate_worst_cost(self._pricing, request)
+            # What is set aside is given back whole where nothing comes back.
             spent = Expense()
             await self._budget.reserve(worst)
             try:
                 reply = await self._send_within_rate_limit(
                     asked.step, replace(request, output_format=output_format)
                 )
+                # Before it is understood: an answer that cannot be used was bought as well.
                 asked.count.answers += 1
                 asked.count.is_earlier = False
                 usage, is_estimated = fill_in_missing_token_counts(request, reply)
@@ -360,6 +365,7 @@ class Sender:
                 return value
             finally:
                 self._budget.replace_reserve_by_cost(worst, spent)
+                # Only now that the reply is stored: `drain` waits for the tasks that are in flight.
                 self._remove_task_in_flight()
 
     def _acquire_format(
@@ -378,6 +384,7 @@ class Sender:
         self._add_in_flight(step)
         outcome: Callable[[], None] | None = None if limiter is None else limiter.record_failure
         try:
+            # Looked at here, as the run may have ended while this waited for its turn.
             self._raise_if_stopping()
             self._before_step()
             reply = await self._judge.send(request)
@@ -401,6 +408,7 @@ class Sender:
         finally:
             self.tally.in_flight -= 1
             self.tally.get_or_add_counts_of_step(step).in_flight -= 1
+            # Exactly one outcome follows each start, else the limiter's place is never given back.
             if outcome is not None:
                 outcome()
         return reply

@@ -58,6 +58,7 @@ class SharedCalls:
         """
         landing = self._sender.stop_and_list_in_flight()
         for task, _ in self._in_flight.values():
+            # It waits for a place, a lease or another try: nothing was paid for it yet.
             if task not in landing:
                 task.cancel()
         if landing:
@@ -107,10 +108,12 @@ class SharedCalls:
                 )
                 task = asyncio.create_task(self._call_under_lease(question, request, asked, or_cut))
                 self._in_flight[key] = task, question.count
+                # By a callback, since by then nobody may be waiting for the call any more.
                 task.add_done_callback(lambda done: self._forget_finished_call(key, done))
                 value = await asyncio.shield(task)
                 return value
             task, theirs = in_flight
+            # What the shared call adds from here on counts for this question as well.
             before = theirs.answers
             try:
                 value = await asyncio.shield(task)
@@ -161,6 +164,7 @@ class SharedCalls:
         """Ask, unless somebody else is asking the same: then wait for their answer."""
 
         def read_reply(reply: JudgeReply) -> T:
+            # Reading a long reply takes the interpreter, for which somebody at the app may wait.
             self._before_step()
             self._on_reply(question.step, reply, False)
             return value_from_reply(question, reply)

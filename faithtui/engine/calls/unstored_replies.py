@@ -122,6 +122,8 @@ class UnstoredReplies:
         for path in self.list_files():
             found = _read_reply_file(path)
             if found is not None:
+                # Stored before it is deleted: a kill between the two repeats it, which
+                # `save_late_reply` sees.
                 store.calls.save_late_reply(*found)
                 path.unlink(missing_ok=True)
                 count += 1

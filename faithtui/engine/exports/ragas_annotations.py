@@ -5,17 +5,17 @@ from dataclasses import dataclass, replace
 
 from faithtui.agreement.labelled_units import ClaimUnit
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.annotations import REASON_CODES
+from faithtui.domain.labels.label_events import REASON_CODES
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
-from faithtui.domain.splits import Split
-from faithtui.engine.review.examples import (
+from faithtui.domain.split_rule import Split
+from faithtui.engine.review.examples_from_labels import (
     get_question_before_turn,
     has_usable_label,
     list_consensus_verdicts,
     list_window_passages,
     read_conversation_of_claim,
 )
-from faithtui.engine.review.samples.splits import read_split_conversations
+from faithtui.engine.review.samples.store_split import read_split_conversations
 from faithtui.errors import ConfigError
 from faithtui.formats.writers.ragas_annotations import AnnotatedAnswer, AnnotatedStatement
 from faithtui.metrics.registry import find_metric

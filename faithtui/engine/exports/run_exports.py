@@ -7,10 +7,10 @@ from typing import Final, Literal, NamedTuple
 
 from faithtui.domain.exported_conversation import ExportConversation, ExportRun
 from faithtui.domain.ids import RunId, SampleId
-from faithtui.domain.splits import Split
+from faithtui.domain.split_rule import Split
 from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.engine.exports.export_log import ExportLog, LeftOutReason
-from faithtui.engine.review.samples.splits import read_split_rule
+from faithtui.engine.review.samples.store_split import read_split_rule
 from faithtui.errors import ConfigError, ExportError
 from faithtui.formats.writers.answer_results import AnswerResult, list_answer_results
 from faithtui.formats.writers.dataset_card import (

@@ -25,7 +25,7 @@ from faithtui.domain.integrity.prompt_echo import NO_PROMPTS, PromptWords
 from faithtui.domain.integrity.run_summary import IntegritySummary
 from faithtui.domain.labels.label_sets import FAITHFULNESS, Label, LabelSet, Polarity
 from faithtui.domain.scores import ScoreState
-from faithtui.engine.review.examples import read_stored_examples
+from faithtui.engine.review.examples_from_labels import read_stored_examples
 from faithtui.errors import ConfigError
 from faithtui.metrics.base import Metric, MetricSpec
 from faithtui.metrics.registry import build, find_metric

@@ -40,8 +40,8 @@ from faithtui.errors import ConfigError, FaithtuiError, ImagesNotSupported, Inpu
 from faithtui.judges.base import ImageData, Judge, JudgeReply, JudgeRequest, LocalJudge
 from faithtui.judges.deadlines import TIMEOUT_S, require_valid_timeout
 from faithtui.judges.plugin_judge import (
-    AnsweringJudge,
     CustomJudge,
+    CustomJudgeAdapter,
     get_ref_or_class_name,
     make_unavailable_error,
 )
@@ -276,7 +276,7 @@ class MeasurementSession:
                 slots=ConcurrencyLimit(1) if metric.pace.one_call else shared.slots,
                 tally=shared.tally,
                 format_fallback=self._format_fallback,
-                limiter=shared.get_limiter(self._judge.account),
+                limiter=shared.get_limiter(self._judge.rate_limit_account),
                 budget=shared.budget,
                 breaker=shared.breaker,
                 sender=shared.sender,
@@ -357,7 +357,7 @@ _JUDGE_ATTRIBUTES = (
     "takes_images",
     "context_window",
     "output_formats",
-    "account",
+    "rate_limit_account",
 )
 
 
@@ -432,7 +432,7 @@ def _wrap_caller_judge(judge: Judge | CustomJudge, options: AskingOptions) -> Ju
     """Take a caller's judge in the form the engine asks; the caller closes it."""
     if hasattr(judge, "send"):
         return cast(Judge, _CheckedJudge(cast(Judge, judge)))
-    return AnsweringJudge(
+    return CustomJudgeAdapter(
         judge,
         get_ref_or_class_name(judge),
         options.base_url,

@@ -91,7 +91,7 @@ def measure(
         (1.0, True)
         >>> [(verdict.label, verdict.claim.text) for verdict in result.verdicts]
         [('yes', 'You can return it within thirty days.')]
-        >>> result.corrected({result.claims[0]: "no"}).windowed.value
+        >>> result.score_with_overrides({result.claims[0]: "no"}).windowed.value
         0.0
     """
     return run_until_done_or_interrupted(

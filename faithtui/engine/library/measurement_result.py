@@ -149,7 +149,7 @@ class Measurement:
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None
 
-    def corrected(self, human: Mapping[Claim, str]) -> ScoreSet:
+    def score_with_overrides(self, human: Mapping[Claim, str]) -> ScoreSet:
         """Score the conversation with human labels in place of the judge's.
 
         Args:

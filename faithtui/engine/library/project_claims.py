@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.limits import REVIEWER
 from faithtui.engine.library.project_rows import Row
@@ -66,11 +66,11 @@ def label_claim(
         raise ConfigError("reviewer is empty; expected a name")
     REVIEWER.check_length(reviewer, field="reviewer")
     number = ClaimId(claim)
-    if store.reviews.find_item_id_of_claim(run, number) is None:
+    if store.label_log.find_item_id_of_claim(run, number) is None:
         raise StoreError(f"run {run} has no claim {claim}; claims() lists them")
-    act = store.reviews.record_verdict(number, reviewer, verdict, run=run, saw_judge=False)
+    act = store.label_log.record_verdict(number, reviewer, verdict, run=run, saw_judge=False)
     if note is not None:
-        store.reviews.append_label_event(
+        store.label_log.append_label_event(
             number,
             reviewer,
             Action.NOTED,

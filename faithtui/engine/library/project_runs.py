@@ -13,10 +13,10 @@ from faithtui.engine.calls.budget import NUSD
 from faithtui.engine.library.project_rows import Progress, Row
 from faithtui.engine.review.conversation_json import run_settings_and_state_to_json
 from faithtui.engine.runs.background import BackgroundRun
-from faithtui.engine.runs.environment import RunEnvironment, make_run_environment
 from faithtui.engine.runs.judge_profiles import choose_profile
 from faithtui.engine.runs.last_run import LAST, find_last_run, find_last_run_with_verdicts
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_environment import RunEnvironment, make_run_environment
 from faithtui.engine.runs.run_liveness import read_run_marking_interrupted
 from faithtui.errors import ConfigError
 

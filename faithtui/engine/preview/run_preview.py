@@ -33,10 +33,10 @@ from faithtui.engine.preview.estimates import (
     PreviewQuestion,
     extrapolate_preview_from_sample,
 )
-from faithtui.engine.review.examples import read_examples_file_for_run
+from faithtui.engine.review.examples_from_labels import read_examples_file_for_run
 from faithtui.engine.review.judge_description import describe_parameters
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.engine.runs.run_execution import find_claims_to_judge, rebuild_and_check_metric
 from faithtui.engine.runs.run_planner import draft_run, judges_share_claims
 from faithtui.engine.runs.run_writer import StoreImages

@@ -10,7 +10,7 @@ from typing import Final
 from faithtui.domain.ids import ItemId
 from faithtui.domain.integrity.run_summary import IntegritySummary
 from faithtui.domain.judging.judge_profile import JudgeProfile
-from faithtui.domain.labels.annotations import MarkedPassage
+from faithtui.domain.labels.label_events import MarkedPassage
 from faithtui.domain.scores import Score, ScoreSet
 from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.store.records import ClaimView, DocumentView, ItemRow, ReviewView, RunRow, RunSpec

@@ -2,7 +2,7 @@
 
 from faithtui.domain.conversation import Span
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels.annotations import Action, LabelEvent, LabelMark
+from faithtui.domain.labels.label_events import Action, LabelEvent, LabelMark
 from faithtui.store.store import Store
 
 
@@ -63,6 +63,6 @@ def mark_answer_complete(
 def _record_answer_event(
     store: Store, run: RunId, claim: ClaimId, reviewer: str, mark: LabelMark
 ) -> LabelEvent:
-    return store.reviews.append_label_event(
+    return store.label_log.append_label_event(
         claim, reviewer, Action.MARKED, run=run, judge_verdict=None, saw_judge=False, mark=mark
     )

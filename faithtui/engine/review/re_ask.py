@@ -27,7 +27,7 @@ from faithtui.engine.calls.call_costs import TablePrices
 from faithtui.engine.calls.image_hosts import check_image_addresses, list_address_only_images
 from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
-from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.engine.runs.run_execution import (
     load_refused_parameters_and_keep_new_ones,
     open_run_judge,
@@ -179,7 +179,7 @@ def _make_asker(
         format_fallback=OutputFormatFallback(
             judge.ref, judge.output_formats, known=None if known is None else OutputFormat(known)
         ),
-        limiter=environment.rate_limiters.get_limiter(judge.account),
+        limiter=environment.rate_limiters.get_limiter(judge.rate_limit_account),
         pricing=TablePrices(environment.prices, row.spec.judge, row.spec.base_url),
         load_image=StoreImages(store, row.spec.judge, environment.image_hosts),
         answer_limit=row.spec.profile.max_tokens,

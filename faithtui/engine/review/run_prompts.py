@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from faithtui.domain.ids import RunId
-from faithtui.engine.review.examples import read_stored_examples
+from faithtui.engine.review.examples_from_labels import read_stored_examples
 from faithtui.errors import ConfigError, FaithtuiError, StoreError
 from faithtui.metrics.prompt_texts import FIRST_VERSION, PromptSet, load_prompts
 from faithtui.metrics.registry import METRICS, build, find_metric

@@ -16,7 +16,7 @@ from faithtui.domain.ids import ItemId
 from faithtui.engine.calls.ask import Asker, BoundAsk
 from faithtui.engine.calls.metric_driver import AnswerOutstanding, assess_conversation
 from faithtui.engine.calls.reply_cache import QuestionContext, compute_question_key
-from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.engine.runs.run_execution import (
     find_claims_to_judge,
     open_run_judge,

@@ -15,7 +15,6 @@ from typing import Self
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.control import RunControl
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import (
     Gauges,
     RunEnded,
@@ -26,6 +25,7 @@ from faithtui.engine.runs.events import (
     StoreTroubled,
 )
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import FaithtuiError
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
@@ -61,12 +61,14 @@ class BackgroundRun:
         self._progress = RunProgress()
         self._done_before = 0
         self._recent: deque[tuple[float, RunEvent]] = deque(maxlen=RECENT)
+        # The run changes what `snapshot` reads, which the app asks for on its own thread.
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[RunState] | None = None
         self._cancelled = False
         self.bug: BaseException | None = None
         """An error that is not one of ours; the app must let it be seen."""
+        # A daemon: quitting asks the run to stop, waits less than a second, and leaves.
         self._thread = threading.Thread(
             target=self._run_in_thread, name=f"faithtui-run-{run}", daemon=True
         )
@@ -136,6 +138,7 @@ class BackgroundRun:
     @property
     def is_finished(self) -> bool:
         """Whether nothing more will happen."""
+        # A thread that has not begun yet is not alive either.
         return not self._thread.is_alive() and self._ended is not None
 
     def snapshot(self) -> RunSnapshot:
@@ -162,6 +165,7 @@ class BackgroundRun:
 
         Stored results stay; it can be taken up again.
         """
+        # Set before the task is looked for: a run that has none yet looks here once it has.
         self._cancelled = True
         loop, task = self._loop, self._task
         if loop is not None and task is not None and not loop.is_closed():
@@ -208,6 +212,7 @@ class BackgroundRun:
                 environment=self._environment,
             )
         )
+        # Asked to stop before there was a task to cancel.
         if self._cancelled:
             self._task.cancel()
         await self._task
@@ -239,6 +244,7 @@ def read_call_gauges(control: RunControl) -> Gauges:
         p95_ms=_find_quantile(latencies, 0.95),
         steps=tuple(
             StepCount(name, step.calls, step.stored, step.in_flight, step.retries)
+            # A copy: the run may add a step while it is read here.
             for name, step in list(tally.steps.items())
         ),
         cost_nusd=tally.cost_nusd,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT, FailureLimit
-from faithtui.domain.splits import Split
+from faithtui.domain.split_rule import Split
 from faithtui.store.runs.run_records import RunSettings
 
 if TYPE_CHECKING:

@@ -24,14 +24,13 @@ from faithtui.engine.calls.leases import StoreLeases
 from faithtui.engine.calls.metric_driver import drive_questions
 from faithtui.engine.integrity.item_checks import ItemChecks
 from faithtui.engine.integrity.judged_conversations import CheckRules
-from faithtui.engine.review.examples import read_stored_examples
+from faithtui.engine.review.examples_from_labels import read_stored_examples
 from faithtui.engine.review.recalibration import read_run_calibration
 from faithtui.engine.review.run_prompts import (
     explain_imported_run_unknowns,
     load_run_prompts_without_examples,
 )
 from faithtui.engine.runs.control import RunControl
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import (
     EventSink,
     ItemFinished,
@@ -43,6 +42,7 @@ from faithtui.engine.runs.events import (
     WindowAssessed,
     WindowFailed,
 )
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.engine.runs.run_log import log_unscored_conversation, make_logging_sink
 from faithtui.engine.runs.run_writer import RunWriter
 from faithtui.engine.runs.verbose_steps import format_windows_and_score
@@ -182,6 +182,7 @@ async def execute_run_and_record_end(
                 row = store.runs.read_run(run)
             emit(RunEnded(run, RunState.STOPPED, reason, _make_last_progress(row, latest)))
             raise
+        # Committed before the event: whoever hears of the end finds it in the store.
         await execution.writer.write(store.runs.set_state, run, state, reason)
         try:
             # The run has ended: a check that is given up, or cannot be written, leaves it
@@ -248,6 +249,7 @@ async def judge_and_save_conversation(
         )
         findings = await drive_questions(metric.gather(conversation, ask.judge_traits, claims), ask)
         assessments = [metric.assess(findings, window) for window in windows]
+        # Before the closing question: windows that are judged are kept if that one fails.
         failures = await _save_windows_and_list_failures(execution, item, assessments)
         conclusion = await drive_questions(metric.conclude(assessments), ask)
         if metric.verbose_mode:
@@ -255,6 +257,7 @@ async def judge_and_save_conversation(
             execution.on_steps(
                 format_windows_and_score(title, metric.spec, assessments, conclusion)
             )
+    # No fault of this conversation, which stays pending and is taken up on resume.
     except STOPS_THE_RUN:
         raise
     except (JudgeError, MetricError) as error:

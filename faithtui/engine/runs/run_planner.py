@@ -6,18 +6,18 @@ from dataclasses import fields, replace
 from typing import Any
 
 from faithtui.domain.ids import ConversationId, RunId
-from faithtui.domain.judging.examples import Example
+from faithtui.domain.judging.judge_examples import Example
 from faithtui.domain.text.suggestions import format_known_names, format_suggestion
 from faithtui.engine.calls.image_hosts import check_image_hosts
-from faithtui.engine.review.examples import (
+from faithtui.engine.review.examples_from_labels import (
     read_examples_file_for_run,
     store_examples_and_get_digest,
 )
 from faithtui.engine.review.recalibration import make_calibration_of_new_run, read_run_calibration
-from faithtui.engine.review.samples.splits import read_split_conversations
+from faithtui.engine.review.samples.store_split import read_split_conversations
 from faithtui.engine.runs.control import MOST_CONCURRENT
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import ConfigError
 from faithtui.judges.providers.api_keys import explain_how_to_provide_key
 from faithtui.judges.providers.batches import refuse_judge_without_batches

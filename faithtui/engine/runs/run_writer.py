@@ -84,6 +84,7 @@ class RunWriter:
                     result = await wait_for_commit(self.store.submit(write, *args, shares=shares))
                 except (StoreBusy, StoreFull) as error:
                     self._report_trouble(str(error))
+                    # As long as it takes: the reply is paid for, and the lock may come free.
                     await self._sleep(_LOOK_S)
                 else:
                     self._report_trouble(None)
@@ -101,6 +102,7 @@ class RunWriter:
         Raises:
             OSError: The disk cannot be looked at.
         """
+        # Whoever waits with a write tries it again and again: no second one need find out.
         while self._sentence is not None and self._waiting:
             await self._sleep(_LOOK_S / 4)
         if self._clock() - self._disk_checked_at < _LOOK_S:

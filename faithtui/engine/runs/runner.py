@@ -21,7 +21,6 @@ from faithtui.engine.calls.leases import Leases, NoLeases
 from faithtui.engine.calls.output_format_fallback import OutputFormatFallback
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.runs.control import MOST_CONCURRENT, RunControl
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import (
     CallRetried,
     Draining,
@@ -29,6 +28,7 @@ from faithtui.engine.runs.events import (
     RunStarted,
     WayChanged,
 )
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.engine.runs.run_execution import (
     RunEnding,
     RunExecution,
@@ -87,6 +87,7 @@ async def execute_run(
         CancelledError: Let through after the run is marked as cancelled.
     """
     environment = environment or RunEnvironment()
+    # Before anything is asked: these replies are paid for and answer questions of runs.
     UnstoredReplies(store.path).recover_into_store(store)
     row = store.runs.read_run(run)
     metric = rebuild_and_check_metric(store, row)
@@ -109,6 +110,7 @@ async def execute_run(
         judge = open_run_judge(row, environment, control.ui_yielder.wait_until_pause_ends, refused)
     if retry_unfinished:
         store.runs.reopen_failed_or_incomplete_items(run)
+        # Its counts are others now that conversations are pending again.
         row = store.runs.read_run(run)
     opening = judge
 
@@ -128,10 +130,10 @@ async def _judge_pending_items(
     store, row = execution.store, execution.row
     execution.pending_items = _iterate_pending(store, row.id)
     # Who asks what matters where an answer costs something, and so does room for the answer.
-    leases: Leases = execution.leases if judge.account else NoLeases()
+    leases: Leases = execution.leases if judge.rate_limit_account else NoLeases()
     room = (
         execution.writer.unstored.reserve_disk_space()
-        if judge.account
+        if judge.rate_limit_account
         else contextlib.nullcontext()
     )
     with room:
@@ -152,6 +154,7 @@ async def _judge_pending_items(
             await _drain_answers(execution, asker)
             raise
         finally:
+            # After the answers in flight: what is left are questions that nobody waits for.
             await asker.aclose()
             retries = execution.control.tally.retries
             if retries:
@@ -210,7 +213,7 @@ def _make_asker(
     if recorder is not None:
         recorder.record_judge_of_next_replies(judge.ref, judge.fingerprint, judge.context_window)
     known = store.calls.recall_output_format(judge.fingerprint) if judge.output_formats else None
-    control.limiter = environment.rate_limiters.get_limiter(judge.account)
+    control.limiter = environment.rate_limiters.get_limiter(judge.rate_limit_account)
     return Asker(
         judge,
         StoreReplyCache(

@@ -14,15 +14,16 @@ from faithtui.engine.interrupts import (
     run_until_done_or_interrupted,
 )
 from faithtui.engine.library.judge_session import CONCURRENCY
-from faithtui.engine.shards.engine_names import ENGINES, LOCAL, RAY
+from faithtui.engine.shards.execution_backends import BACKENDS, LOCAL, RAY
 from faithtui.engine.shards.journal import delete_leftover_journal, sum_reply_costs_of_journal
-from faithtui.engine.shards.local_workers import (
+from faithtui.engine.shards.local_measure_workers import (
     ProgressSink,
-    measure_in_processes,
-    measure_in_turn,
+    measure_shards_in_processes,
+    measure_shards_in_turn,
 )
 from faithtui.engine.shards.manifest import reuse_stored_shard_names, write_or_extend_manifest
 from faithtui.engine.shards.measure_settings import MeasureSettings
+from faithtui.engine.shards.measure_worker import ShardOutcome
 from faithtui.engine.shards.results_schema import (
     JOURNAL,
     get_table_file,
@@ -36,7 +37,6 @@ from faithtui.engine.shards.shard_source import (
     list_shards,
     select_shards,
 )
-from faithtui.engine.shards.shard_worker import ShardOutcome
 from faithtui.engine.shards.table_reader import count_failed_conversations
 from faithtui.errors import ConfigError, InputError
 from faithtui.formats.readers.datasets import FormatChoice
@@ -259,8 +259,8 @@ def measure_unfinished_shards(
         )
     if request.workers < 1:
         raise ConfigError(f"there are {request.workers} workers; expected 1 or more")
-    if request.on not in ENGINES:
-        known = format_known_names(request.on, ENGINES)
+    if request.on not in BACKENDS:
+        known = format_known_names(request.on, BACKENDS)
         raise ConfigError(f"there is no engine `{request.on}`; known: {known}")
     refuse_name_of_stdout(request.results, "folder")
     settings, results = request.settings, expand_home(request.results).absolute()
@@ -270,7 +270,7 @@ def measure_unfinished_shards(
             "there are before they are read; give a number of questions in a row, such as 10"
         )
     if request.on == RAY:
-        from faithtui.engine.shards.ray_workers import require_ray
+        from faithtui.engine.shards.ray_measure_workers import require_ray
 
         require_ray()
     elif request.ray_address is not None:
@@ -347,7 +347,7 @@ def _measure_on_workers(
 
     async def measure_until(stop: asyncio.Event) -> list[ShardOutcome]:
         if request.on == RAY:
-            from faithtui.engine.shards.ray_workers import measure_on_ray
+            from faithtui.engine.shards.ray_measure_workers import measure_on_ray
 
             return await measure_on_ray(
                 settings,
@@ -360,10 +360,10 @@ def _measure_on_workers(
                 request.ray_address,
             )
         if request.workers > 1:
-            return await measure_in_processes(
+            return await measure_shards_in_processes(
                 settings, waiting, results, spent, on_progress, stop, request.workers
             )
-        return await measure_in_turn(settings, waiting, results, spent, on_progress, stop)
+        return await measure_shards_in_turn(settings, waiting, results, spent, on_progress, stop)
 
     return run_until_done_or_interrupted(lambda: run_until_done_or_cancelled_twice(measure_until))
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from faithtui.errors import FileUnreadable, InputError
-from faithtui.formats.images import STDIN
+from faithtui.formats.image_reader import STDIN
 
 HEAD_BYTES: Final = 1 << 16
 """How much of a file decides what it is."""

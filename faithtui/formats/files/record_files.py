@@ -23,10 +23,10 @@ from faithtui.formats.files.byte_streams import (
     make_read_error,
     open_file_or_stdin_as_utf8,
 )
+from faithtui.formats.files.csv_tables import find_delimiter, read_column_names, read_csv_rows
 from faithtui.formats.files.paged_lists import PagesOfFile, find_paged_list
 from faithtui.formats.files.pandas_objects import split_object_into_rows
-from faithtui.formats.files.tables import find_delimiter, read_column_names, read_csv_rows
-from faithtui.formats.images import STDIN
+from faithtui.formats.image_reader import STDIN
 from faithtui.formats.json_lines import (
     JsonRecord,
     UnusableRecord,

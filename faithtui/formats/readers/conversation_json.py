@@ -33,7 +33,7 @@ from faithtui.domain.conversation import (
 from faithtui.domain.judging.image_addresses import format_address_without_secrets
 from faithtui.domain.limits import KEY, NOTE, REVIEWER
 from faithtui.errors import InputError
-from faithtui.formats.images import ImageCollector, find_image_folder
+from faithtui.formats.image_reader import ImageCollector, find_image_folder
 from faithtui.formats.json_lines import describe_json
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell
 from faithtui.formats.readers.values.key_spellings import ShapeError

@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 from faithtui.errors import FormatUnknown, InputError
 from faithtui.formats.files.record_files import FileKind, FileRecord, RecordFile, Sample
 from faithtui.formats.files.record_groups import RecordGroups
-from faithtui.formats.images import STDIN
+from faithtui.formats.image_reader import STDIN
 from faithtui.formats.readers.conversation_files import make_dataset_name
 from faithtui.formats.readers.protocol import (
     UNEVEN_ROW,

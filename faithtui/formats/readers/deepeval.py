@@ -13,7 +13,7 @@ from typing import Final
 
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.image_reader import ImageCollector
 from faithtui.formats.readers.conversation_json import conversation_from_json
 from faithtui.formats.readers.protocol import (
     UNREADABLE,

@@ -25,7 +25,7 @@ from faithtui.domain.labels.imported_verdicts import (
     merge_logs_of_same_window,
 )
 from faithtui.formats.files.record_files import FileKind, Sample
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.image_reader import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.deepeval import KNOWN_CASE, METRICS, is_finished_case
 from faithtui.formats.readers.faithtui_results import (

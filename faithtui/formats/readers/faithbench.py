@@ -8,7 +8,7 @@ from typing import Final
 
 from faithtui.domain.conversation import Document
 from faithtui.formats.files.record_files import Sample
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.image_reader import ImageCollector
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
 from faithtui.formats.readers.values.conversation_draft import (
     ConversationDraft,

@@ -11,7 +11,6 @@ from typing import Final
 from faithtui.agreement.rating_scales import OWN_SCALE
 from faithtui.domain.claims.verdicts import STANCES
 from faithtui.domain.conversation import LabelRecord
-from faithtui.domain.labels.annotations import REASON_CODES, VERDICT_ACTIONS, Action
 from faithtui.domain.labels.imported_verdicts import (
     ImportedClaim,
     ImportedEvidence,
@@ -19,6 +18,7 @@ from faithtui.domain.labels.imported_verdicts import (
     ImportedVerdict,
     ImportedWindow,
 )
+from faithtui.domain.labels.label_events import REASON_CODES, VERDICT_ACTIONS, Action
 from faithtui.domain.scores import ScoreState
 from faithtui.formats.readers.values.conversation_draft import PER_TURN, ConversationDraft
 from faithtui.formats.writers.answer_results import OWN_KEY

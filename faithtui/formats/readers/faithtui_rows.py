@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from faithtui.domain.conversation import Document
 from faithtui.domain.csv_cells import restore_formula
-from faithtui.domain.labels.annotations import COUNTED_ACTIONS, VERDICT_ACTIONS
+from faithtui.domain.labels.label_events import COUNTED_ACTIONS, VERDICT_ACTIONS
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.image_reader import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.faithtui_results import (
     add_faithtui_label,

@@ -8,7 +8,7 @@ from typing import Final
 
 from faithtui.domain.labels.imported_verdicts import ImportedVerdict
 from faithtui.formats.files.record_files import Sample
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.image_reader import ImageCollector
 from faithtui.formats.readers.faithtui_results import list_objects_or_empty, restore_exported_answer
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader, make_drafts
 from faithtui.formats.readers.question_rows import ANSWER, RowNames, make_conversation_draft

@@ -15,7 +15,7 @@ from typing import Final
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
-from faithtui.formats.images import ImageCollector, find_image_folder
+from faithtui.formats.image_reader import ImageCollector, find_image_folder
 from faithtui.formats.readers.protocol import (
     UNREADABLE,
     ParsedRecord,
@@ -411,7 +411,7 @@ def _read_evaluation(
         if metric not in scales:
             for who, value in values.items():
                 found.judges[metric if len(values) == 1 else f"{metric} {who}"] = value
-        elif is_about_faithfulness(metric) or options.note_score_and_tell_if_scale_named(metric):
+        elif is_about_faithfulness(metric) or options.note_score_and_check_scale_is_named(metric):
             scale = options.choose_and_note_scale(metric, scales[metric])
             for who, value in values.items():
                 if not isinstance(value, str | int | float):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from faithtui.formats.files.record_files import Sample
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.image_reader import ImageCollector
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import CONTEXTS, ID, KNOWN
 from faithtui.formats.readers.values.cells import parse_list_or_object_cell

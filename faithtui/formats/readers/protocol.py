@@ -13,7 +13,7 @@ from faithtui.domain.conversation import Conversation
 from faithtui.domain.labels.imported_verdicts import ImportedJudgement
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
-from faithtui.formats.images import ImageCollector, find_image_folder
+from faithtui.formats.image_reader import ImageCollector, find_image_folder
 from faithtui.formats.readers.values.conversation_draft import ConversationDraft
 from faithtui.formats.readers.values.key_spellings import AnySpelling, ShapeError
 
@@ -92,7 +92,7 @@ class ReadOptions:
         self.notes.scores.add(name)
         return self.scales.get(name, name if default is None else default)
 
-    def note_score_and_tell_if_scale_named(self, name: str) -> bool:
+    def note_score_and_check_scale_is_named(self, name: str) -> bool:
         """Say whether the user named a scale for a human score."""
         self.notes.scores.add(name)
         return name in self.scales

@@ -10,7 +10,7 @@ from typing import Final
 
 from faithtui.domain.labels.imported_verdicts import ImportedVerdict
 from faithtui.formats.files.record_files import Sample
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.image_reader import ImageCollector
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.values.cells import (
     find_broken_list,

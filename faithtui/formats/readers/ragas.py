@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from faithtui.formats.files.record_files import Sample
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.image_reader import ImageCollector
 from faithtui.formats.readers.faithtui_results import list_objects_or_empty, restore_exported_answer
 from faithtui.formats.readers.protocol import ReadOptions, RecordReader
 from faithtui.formats.readers.question_rows import (

@@ -18,7 +18,7 @@ from faithtui.agreement.rating_scales import BINARY_SCALE
 from faithtui.domain.conversation import Rating
 from faithtui.domain.labels.imported_verdicts import ImportedClaim, ImportedVerdict, ImportedWindow
 from faithtui.formats.files.record_files import Sample
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.image_reader import ImageCollector
 from faithtui.formats.readers.faithtui_results import (
     add_exported_result_to_draft,
     make_exported_answer_name,
@@ -84,7 +84,9 @@ def _read_annotation(
     )
     if answer is None:
         return draft
-    if not is_about_faithfulness(metric) and not options.note_score_and_tell_if_scale_named(metric):
+    if not is_about_faithfulness(metric) and not options.note_score_and_check_scale_is_named(
+        metric
+    ):
         options.notes.remarks[
             f"annotations of the metric `{metric}` are kept as metadata; if it says how faithful "
             f"an answer is, name the scale of its 1 and 0: `--scale {metric}={BINARY_SCALE}`"

@@ -12,7 +12,7 @@ from typing import Final
 
 from faithtui.domain.text.suggestions import format_suggestion
 from faithtui.errors import ConfigError, FormatUnknown, InputError
-from faithtui.formats import claim_sets, examples, label_bundles
+from faithtui.formats import claim_sets, example_files, label_bundles
 from faithtui.formats.files.record_files import FileKind, RecordFile, Sample
 from faithtui.formats.readers import (
     deepeval,
@@ -247,8 +247,8 @@ _WAYS_OF_OWN_FILES: Final[Mapping[str, str]] = {
     label_bundles.FORMAT: "holds labels without their conversations: take them in with `faithtui "
     "merge FILE`",
     claim_sets.FORMAT: "is a claim set: take it in with `faithtui claim-set import FILE`",
-    examples.FORMAT: "holds examples for a judge: give them to it with `faithtui run --examples "
-    "FILE`",
+    example_files.FORMAT: "holds examples for a judge: give them to it with `faithtui run "
+    "--examples FILE`",
 }
 """What the first line of a file of ours that is no import says of itself, and what takes it in."""
 

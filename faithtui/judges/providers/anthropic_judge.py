@@ -13,7 +13,7 @@ import httpx2
 
 from faithtui.errors import JudgeRequestRejected
 from faithtui.judges.base import ImageData, JudgeRequest, OutputFormat, StopReason, Usage
-from faithtui.judges.images import encode_as_base64, get_image_address
+from faithtui.judges.image_encoding import encode_as_base64, get_image_address
 from faithtui.judges.output_formats import (
     TOOL_DESCRIPTION,
     append_schema_to_prompt,

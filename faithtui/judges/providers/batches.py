@@ -66,8 +66,8 @@ class BatchClient(Protocol):
         """That of the judge asked singly: the replies are the same."""
 
     @property
-    def account(self) -> str:
-        """Who counts; see `Judge.account`."""
+    def rate_limit_account(self) -> str:
+        """Who counts; see `Judge.rate_limit_account`."""
 
     @property
     def most_requests(self) -> int:

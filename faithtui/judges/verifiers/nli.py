@@ -20,8 +20,8 @@ from typing import Any, Final, Protocol
 from faithtui.domain.log_odds import logistic
 from faithtui.domain.text.sentences import split_sentences
 from faithtui.errors import ConfigError
-from faithtui.judges.verifiers.base import Likelihoods
 from faithtui.judges.verifiers.label_maps import Meaning, map_classifier_outputs_to_verdicts
+from faithtui.judges.verifiers.verifier_protocol import Likelihoods
 from faithtui.paths import expand_home
 
 BATCH: Final = 16

@@ -12,7 +12,7 @@ from faithtui.judges.base import JudgeReply, JudgeRequest, LocalJudge, make_repl
 from faithtui.judges.deadlines import Deadline, time_out_after
 from faithtui.judges.embedded.weights import HEURISTIC_VERSION
 from faithtui.judges.redaction import Redact, redact_text
-from faithtui.judges.verifiers.base import Likelihoods, Verifier, verify_pairs
+from faithtui.judges.verifiers.verifier_protocol import Likelihoods, Verifier, verify_pairs
 
 if TYPE_CHECKING:
     from faithtui.domain.text.sentence_index import SentenceIndex

@@ -10,10 +10,10 @@ from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.text.location import find_span
 from faithtui.domain.windows import Window
 from faithtui.metrics.base import Questions, ask, ask_branches
-from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import list_documents, list_messages
 from faithtui.metrics.relevance.questions import make_relevance_reason_question
+from faithtui.metrics.window_scores import WindowFindings, has_context
 
 NO_CONTEXT = "no retrieval context"
 NO_MESSAGE = "no user message"

@@ -16,7 +16,6 @@ from faithtui.domain.conversation import Conversation, normalise_text
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import Questions, ask_branches
-from faithtui.metrics.findings import WindowFindings
 from faithtui.metrics.relevance.questions import make_statement_relevance_question
 from faithtui.metrics.relevance.verdict_questions import ask_statements_until_all_have_verdicts
 from faithtui.metrics.relevance.window_passages import (
@@ -29,6 +28,7 @@ from faithtui.metrics.relevance.window_passages import (
 )
 from faithtui.metrics.relevance.words import read_relevance_label
 from faithtui.metrics.strategies.faithfulness_labels import ask_or_return_error, format_failure
+from faithtui.metrics.window_scores import WindowFindings
 
 
 def gather_relevance_by_window(

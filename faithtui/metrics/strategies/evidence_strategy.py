@@ -18,7 +18,6 @@ from faithtui.domain.claims.verdicts import Claim
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.windows import Window
 from faithtui.metrics.base import Questions, ask_branches
-from faithtui.metrics.findings import WindowFindings
 from faithtui.metrics.strategies.comparison import Comparisons, ask_about_undecided_claims
 from faithtui.metrics.strategies.extraction import make_truth_and_claim_extractors
 from faithtui.metrics.strategies.faithfulness_labels import (
@@ -26,6 +25,7 @@ from faithtui.metrics.strategies.faithfulness_labels import (
     add_deepeval_reasons,
 )
 from faithtui.metrics.strategies.window_verdicts import ConversationEvidence, derive_window_findings
+from faithtui.metrics.window_scores import WindowFindings
 
 
 def gather_by_evidence(

@@ -11,10 +11,10 @@ from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.base import STOPS_THE_RUN, Questions, ask
 from faithtui.metrics.deepeval_json import read_leading_letters
-from faithtui.metrics.findings import WindowFindings, list_score_lowering_reasons
 from faithtui.metrics.prompt_texts import PromptSet
 from faithtui.metrics.questions import make_reason_question
 from faithtui.metrics.reply_shapes import ParsedVerdict
+from faithtui.metrics.window_scores import WindowFindings, list_score_lowering_reasons
 
 T = TypeVar("T")
 

@@ -16,7 +16,6 @@ from faithtui.domain.windows import Window
 from faithtui.errors import JudgeError
 from faithtui.metrics.attribution import attribute_claims_to_answers, attribute_truths_to_documents
 from faithtui.metrics.base import Questions, ask, ask_branches
-from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.missing_verdicts import ask_until_complete
 from faithtui.metrics.questions import (
     list_documents,
@@ -39,6 +38,7 @@ from faithtui.metrics.strategies.faithfulness_labels import (
     has_faithfulness_label,
     read_faithfulness_label,
 )
+from faithtui.metrics.window_scores import WindowFindings, has_context
 
 
 def gather_by_window(

@@ -22,10 +22,10 @@ from faithtui.domain.claims.verdicts import STANCES, Claim, Evidence, Stance, Tr
 from faithtui.domain.conversation import Conversation, Passage
 from faithtui.domain.windows import Window
 from faithtui.errors import JudgeReplyInvalid
-from faithtui.metrics.findings import WindowFindings, has_context
 from faithtui.metrics.questions import list_documents
 from faithtui.metrics.reply_shapes import ParsedVerdict
 from faithtui.metrics.strategies.faithfulness_labels import FaithfulnessOptions
+from faithtui.metrics.window_scores import WindowFindings, has_context
 
 TruthSet = frozenset[str]
 """Texts of truths."""

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, Select, select
 
 from faithtui.agreement.labelled_units import LabelState, Opinion
 from faithtui.domain.ids import ClaimId, LabelId, RunId
-from faithtui.domain.labels.annotations import (
+from faithtui.domain.labels.label_events import (
     Action,
     HumanVerdict,
     LabelEvent,

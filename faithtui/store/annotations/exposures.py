@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from faithtui.domain.ids import ConversationId, ItemId, RunId
-from faithtui.domain.labels.annotations import NewEvent
+from faithtui.domain.labels.label_events import NewEvent
 from faithtui.store.database import Database
 from faithtui.store.schema.statements import split_into_chunks
 from faithtui.store.schema.storable_text import replace_unstorable_characters

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Select, false, func, or_, select, true
 
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
-from faithtui.domain.labels.annotations import COUNTED_ACTIONS, Action
+from faithtui.domain.labels.label_events import COUNTED_ACTIONS, Action
 from faithtui.store.annotations.label_replay import (
     IS_IMPORTED_LABEL,
     LOG_ORDER,

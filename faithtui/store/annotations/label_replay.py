@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, or_, select
 
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.annotations import (
+from faithtui.domain.labels.label_events import (
     TIE,
     Action,
     Event,

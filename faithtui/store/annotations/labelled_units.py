@@ -36,7 +36,7 @@ from faithtui.agreement.sampling.label_designs import (
     list_served_claims,
 )
 from faithtui.domain.ids import ClaimId, ConversationId, LabelId, RunId
-from faithtui.domain.labels.annotations import COUNTED_ACTIONS, Action, LabelEvent
+from faithtui.domain.labels.label_events import COUNTED_ACTIONS, Action, LabelEvent
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, SEVERITY
 from faithtui.domain.scores import Score, ScoringRule, passes_threshold
 from faithtui.errors import StoreError
@@ -63,6 +63,7 @@ from faithtui.store.runs.answer_view import (
     read_first_window_scores,
     score_answer,
 )
+from faithtui.store.runs.human_and_judge_scores import iter_human_and_judge_scores
 from faithtui.store.runs.judge_verdicts import (
     JudgedRun,
     choose_label_across_windows,
@@ -71,8 +72,7 @@ from faithtui.store.runs.judge_verdicts import (
     read_judged_run,
     read_scoring_rule,
 )
-from faithtui.store.runs.scores import iter_human_and_judge_scores
-from faithtui.store.samples.report_samples import (
+from faithtui.store.samples.report_sample_choice import (
     ReportSample,
     choose_and_read_sample_of_run_labels,
     read_sample_behind_claim_set,

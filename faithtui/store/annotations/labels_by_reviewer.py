@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Connection, func, select
 
 from faithtui.domain.filters import Term, TermName, find_reason_code
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.annotations import TIE, Action, HumanVerdict
+from faithtui.domain.labels.label_events import TIE, Action, HumanVerdict
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.annotations.label_replay import compute_consensus, read_events, replay_verdicts
 from faithtui.store.schema.statements import split_into_chunks

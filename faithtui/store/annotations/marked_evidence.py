@@ -10,9 +10,9 @@ from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
 from faithtui.domain.claims.verdicts import Stance
 from faithtui.domain.conversation import Span
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.annotations import Action, HumanVerdict, LabelMark, MarkedPassage
+from faithtui.domain.labels.label_events import Action, HumanVerdict, LabelMark, MarkedPassage
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
-from faithtui.domain.text.evidence import find_source_sentence
+from faithtui.domain.text.passage_ranking import find_source_sentence
 from faithtui.domain.text.texts import TokenisedText, tokenise_text
 from faithtui.domain.text.word_spans import find_touched_word_indices, find_word_spans
 from faithtui.store.annotations.counted_labels import UNREVIEWED, CountedLabels

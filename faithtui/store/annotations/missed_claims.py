@@ -11,7 +11,7 @@ from sqlalchemy import Connection, insert, select
 from faithtui.domain.claims.verdicts import ClaimKind
 from faithtui.domain.conversation import Span, normalise_claim
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels.annotations import HumanVerdict
+from faithtui.domain.labels.label_events import HumanVerdict
 from faithtui.domain.limits import CLAIM
 from faithtui.domain.text.word_spans import find_word_spans
 from faithtui.errors import InputError, StoreError

@@ -14,7 +14,7 @@ from faithtui.agreement.report.figures.rater_comparison import (
     list_repeated_verdicts,
 )
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
-from faithtui.domain.labels.annotations import (
+from faithtui.domain.labels.label_events import (
     Action,
     HumanVerdict,
     LabelEvent,

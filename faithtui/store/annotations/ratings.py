@@ -9,7 +9,7 @@ from sqlalchemy import Connection, exists, func, insert, or_, select, update
 
 from faithtui.agreement.rating_scales import translate_to_verdict
 from faithtui.domain.conversation import LabelRecord, Rating
-from faithtui.domain.labels.annotations import COUNTED_ACTIONS, VERDICT_ACTIONS, Action
+from faithtui.domain.labels.label_events import COUNTED_ACTIONS, VERDICT_ACTIONS, Action
 from faithtui.store.annotations.label_replay import IS_IMPORTED_LABEL, compute_next_clock
 from faithtui.store.runs.rollups import (
     list_items_with_verdict_on_claim,

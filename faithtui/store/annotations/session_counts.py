@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import Connection, select
 
 from faithtui.agreement.sampling.stopping_rules import measure_pace
-from faithtui.domain.labels.annotations import COUNTED_ACTIONS, Action
+from faithtui.domain.labels.label_events import COUNTED_ACTIONS, Action
 from faithtui.store.annotations.label_replay import IS_IMPORTED_LABEL, compute_next_clock
 from faithtui.store.schema.tables import human_label
 

@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from sqlalchemy import ColumnElement, Connection, Select, func, select
 
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action, Event, HumanVerdict, LabelMark, MarkedPassage
 from faithtui.domain.labels.label_bundle import (
     BundleClaim,
     BundleEvent,
@@ -18,6 +17,13 @@ from faithtui.domain.labels.label_bundle import (
     ConversationName,
     LabelBundle,
     RunName,
+)
+from faithtui.domain.labels.label_events import (
+    Action,
+    Event,
+    HumanVerdict,
+    LabelMark,
+    MarkedPassage,
 )
 from faithtui.store.annotations.guidelines import SET_ORDER
 from faithtui.store.annotations.label_replay import (

@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, insert, select, update
 
-from faithtui.domain.labels.annotations import Action
 from faithtui.domain.labels.label_bundle import (
     BundleEvent,
     BundleGuideline,
@@ -23,6 +22,7 @@ from faithtui.domain.labels.label_bundle import (
     LabelBundle,
     RunName,
 )
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.annotations.guidelines import hash_guideline_text
 from faithtui.store.annotations.label_replay import (
     compute_next_clock,

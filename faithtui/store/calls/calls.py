@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.store.calls.workers import RELEASE_LEASE
+from faithtui.store.calls.question_leases import RELEASE_LEASE
 from faithtui.store.database import Database
 from faithtui.store.records import (
     CallContext,

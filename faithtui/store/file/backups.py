@@ -11,7 +11,7 @@ from typing import Final
 
 from faithtui.errors import ExportError, StoreBusy, StoreError, StoreReadOnly
 from faithtui.output_files import PART_OF_FILE, find_free_name, move_into_place, write_atomically
-from faithtui.store.file.errors import (
+from faithtui.store.file.database_errors import (
     has_wal_or_journal,
     is_cannot_open_error,
     make_sqlite_uri,

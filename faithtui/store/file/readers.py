@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from faithtui.errors import StoreDamaged, StoreReadOnly
-from faithtui.store.file.errors import (
+from faithtui.store.file.database_errors import (
     has_wal_or_journal,
     is_cannot_open_error,
     make_closed_error,
@@ -71,7 +71,7 @@ class Readers:
         self._watcher_lock = threading.Lock()
 
     @contextlib.contextmanager
-    def lend_snapshot_connection(self) -> Iterator[Connection]:
+    def open_snapshot_connection(self) -> Iterator[Connection]:
         """Lend a connection that sees one snapshot and cannot write.
 
         Raises:
@@ -118,7 +118,7 @@ class Readers:
 
     def read_ids(self, statement: Select[Any]) -> tuple[int, ...]:
         """Read one column of integers; see `read_id_column`."""
-        with self.lend_snapshot_connection() as connection:
+        with self.open_snapshot_connection() as connection:
             return read_id_column(connection, statement)
 
     def read_change_number(self) -> int:
@@ -183,6 +183,7 @@ class Readers:
         if self._unlogged_signature is None:
             return
         with self._watcher_lock, translate_errors(self._path):
+            # Once more under the lock: another thread may have opened it anew meanwhile.
             if self._unlogged_signature is None or self._unlogged_signature == _file_signature(
                 self._path
             ):
@@ -271,7 +272,7 @@ def connect_to_file(
         uri=True,
         timeout=busy_timeout_s,
         isolation_level=None,  # BEGIN is ours, so that it can be IMMEDIATE and cover DDL
-        check_same_thread=False,
+        check_same_thread=False,  # the pool hands connections on, the writer's goes to its thread
     )
     try:
         connection.execute("PRAGMA foreign_keys = ON")

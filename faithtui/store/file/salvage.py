@@ -22,7 +22,7 @@ from sqlalchemy import Connection, StaticPool, create_engine, event
 from faithtui.errors import StoreError
 from faithtui.output_files import PART_OF_FILE, write_atomically, write_text
 from faithtui.store.file.backups import find_damage, list_database_files, refuse_existing_file
-from faithtui.store.file.errors import read_schema_version
+from faithtui.store.file.database_errors import read_schema_version
 from faithtui.store.schema.checksums import CHECKED_COLUMNS, row_checksum
 from faithtui.store.schema.identity import APPLICATION_ID, find_head_revision
 from faithtui.store.schema.stored_json import is_stored_json_sound, list_json_columns
@@ -168,7 +168,7 @@ class _TableCopier:
         self._target.execute("BEGIN")
         for table in self._list_target_tables():
             self._copy_table(table)
-        while self._remove_orphans_and_tell_if_any():
+        while self._remove_orphans():
             pass
         self._target.execute("COMMIT")
         for table in self._list_target_tables():
@@ -198,7 +198,9 @@ class _TableCopier:
         for values in reader:
             row = dict(zip(names, values, strict=True))
             is_changed = checked and row["checksum"] != row_checksum(*map(row.get, checked))
-            stand_ins = None if is_changed else _find_stand_ins(table, row, nullable)
+            stand_ins = (
+                None if is_changed else _find_replacements_for_damaged_json(table, row, nullable)
+            )
             if stand_ins is None:
                 self._record_left_out_row(table, row, "it is not what was written")
                 continue
@@ -216,7 +218,7 @@ class _TableCopier:
         if reader.is_damaged:
             self.damaged.append(table)
 
-    def _remove_orphans_and_tell_if_any(self) -> bool:
+    def _remove_orphans(self) -> bool:
         """Take out rows that refer to rows that are not there; more may be left without theirs."""
         self._detach_labels_from_lost_rows()
         found = self._target.execute("PRAGMA foreign_key_check").fetchall()
@@ -299,7 +301,7 @@ class _ReadableRows:
             return False
 
 
-def _find_stand_ins(
+def _find_replacements_for_damaged_json(
     table: str, row: Mapping[str, Any], nullable: Mapping[str, bool]
 ) -> dict[str, str | None] | None:
     """Find an empty value for each damaged JSON value of a row; None where one has none."""

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from faithtui.errors import ExportError, StoreError
 from faithtui.store.file.backups import copy_before_upgrade
-from faithtui.store.file.errors import read_schema_version
+from faithtui.store.file.database_errors import read_schema_version
 from faithtui.store.schema.identity import APPLICATION_ID, find_head_revision
 
 

@@ -104,6 +104,7 @@ class WriteQueue:
             heapq.heappush(self._jobs, job)
             if urgent:
                 self._urgent += 1
+            # All, as the writer waits for jobs here and others for the end of urgent ones.
             self._changed.notify_all()
         return job.future
 
@@ -113,12 +114,13 @@ class WriteQueue:
             self._rest_until = self._seconds() + seconds
             self._changed.notify_all()
 
-    def close_and_tell_if_was_open(self) -> bool:
+    def close_unless_closed(self) -> bool:
         """Take nothing more in; what waits is still given out. False if that was said before."""
         with self._changed:
             if self.is_closed:
                 return False
             self.is_closed = True
+            # Nobody is left to rest for.
             self._rest_until = 0.0
             heapq.heappush(self._jobs, WriteJob(_LAST, next(self._numbers), _do_nothing))
             self._changed.notify_all()
@@ -157,6 +159,7 @@ class WriteQueue:
                     now = self._seconds()
                     if self._jobs[0].rank != _ORDINARY or now < self._work_until:
                         return heapq.heappop(self._jobs)
+                    # However often the rest is prolonged, ordinary work waits no longer than this.
                     latest = now + LONGEST_REST_S if latest is None else latest
                     rest = min(self._rest_until, latest) - now
                     if rest <= 0:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine
 
 from faithtui.errors import StoreError
-from faithtui.store.file.errors import make_closed_error, translate_errors
+from faithtui.store.file.database_errors import make_closed_error, translate_errors
 from faithtui.store.file.write_queue import WriteJob, WriteQueue
 
 T = TypeVar("T")
@@ -72,6 +72,7 @@ class Writer:
 
         See `Database.run_in_write_transaction`.
         """
+        # On the thread itself, waiting for a job of its own queue would never end.
         if threading.current_thread() is self._thread:
             return self._run_in_transaction(work, durable)
         return self.add_job(lambda: self._run_in_transaction(work, durable), urgent=urgent).result()
@@ -98,8 +99,10 @@ class Writer:
 
         def run() -> str | None:
             raw = self.raw_connection
+            # A page that stays in use keeps no bytes of what was deleted from it.
             raw.execute("PRAGMA secure_delete = ON")
             try:
+                # Two steps, as VACUUM refuses to run inside a transaction.
                 self._run_in_transaction(work, durable=True)
                 return self._vacuum(raw)
             finally:
@@ -148,9 +151,9 @@ class Writer:
         else:
             self.add_job(run, urgent=False).result()
 
-    def finish_jobs_stop_and_tell_if_was_running(self) -> bool:
+    def finish_jobs_and_stop_unless_stopped(self) -> bool:
         """Run what is queued and take nothing more in; False if that was said before."""
-        if not self._queue.close_and_tell_if_was_open():
+        if not self._queue.close_unless_closed():
             return False
         if self._thread.ident is not None:
             self._thread.join()
@@ -191,9 +194,11 @@ class Writer:
     def _run_in_transaction(self, work: Callable[[Connection], T], durable: bool) -> T:
         """Run work on the writer's connection. Only ever called on the writer thread."""
         assert self._connection is not None
+        # A write inside a write: it is undone, or committed, with the one around it.
         if self._connection.in_transaction():
             return work(self._connection)
         with translate_errors(self._path):
+            # Before the transaction, inside of which SQLite does not change it.
             self._set_synchronous(durable or self._job_is_durable)
             with self._connection.begin():
                 return work(self._connection)
@@ -226,6 +231,7 @@ class Writer:
         is_at_work = False
         try:
             with translate_errors(self._path):
+                # Some of them may have to be durable, and one wait for the disk serves them all.
                 self._set_synchronous(True)
                 with self._connection.begin():
                     is_at_work = True

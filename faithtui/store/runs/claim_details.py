@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Select, and_, select
 
 from faithtui.agreement.report.figures.rater_comparison import RepeatedLabel
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
-from faithtui.domain.labels.annotations import Action, HumanVerdict, MarkedText
+from faithtui.domain.labels.label_events import Action, HumanVerdict, MarkedText
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.annotations.label_replay import read_events, replay_verdicts
 from faithtui.store.annotations.raters import read_repeated_labels

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select
 
 from faithtui.domain.claims.verdicts import STANCES
 from faithtui.domain.ids import ClaimId, ItemId, TruthId
-from faithtui.domain.labels.annotations import HumanVerdict, list_claim_reviewer_exposures_to_judge
+from faithtui.domain.labels.label_events import HumanVerdict, list_claim_reviewer_exposures_to_judge
 from faithtui.domain.scores import ScoreState, make_empty_score, score_conversation
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import compute_consensus, read_events, replay_verdicts

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select
 
 from faithtui.domain.exported_conversation import ExportLabel, ExportMark, make_stable_uuid
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.annotations import HumanVerdict
+from faithtui.domain.labels.label_events import HumanVerdict
 from faithtui.store.annotations.label_replay import read_events, replay_verdicts
 from faithtui.store.schema.tables import claim, document, human_label
 

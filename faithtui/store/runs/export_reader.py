@@ -24,7 +24,7 @@ from faithtui.domain.exported_conversation import (
     make_stable_uuid,
 )
 from faithtui.domain.ids import ClaimId, RunId, SampleId
-from faithtui.domain.labels.annotations import TIE
+from faithtui.domain.labels.label_events import TIE
 from faithtui.domain.scores import ScoringRule
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import (

@@ -1,15 +1,14 @@
 """Runs and their conversations as lists show them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
 
-from sqlalchemy import Connection, Select, desc, exists, func, select
+from sqlalchemy import Connection, exists, func, select
 
 from faithtui.domain.ids import ConversationId, ItemId, RunId
 from faithtui.domain.integrity.run_summary import CHECKS, IntegritySummary
-from faithtui.domain.labels.annotations import COUNTED_ACTIONS, TIE, list_top_verdicts
+from faithtui.domain.labels.label_events import COUNTED_ACTIONS, TIE, list_top_verdicts
 from faithtui.store.annotations.label_replay import (
     IS_IMPORTED_LABEL,
     read_events,
@@ -34,9 +33,6 @@ from faithtui.store.schema.tables import (
     turn_document,
     verdict,
 )
-
-ItemOrder = Literal["number", "score", "corrected", "missing", "overridden", "unlabelled", "recent"]
-"""Orders of a run's conversations; see `Runs.list_item_ids`."""
 
 
 def read_run_rows(
@@ -69,33 +65,6 @@ def find_newest_run_id(connection: Connection, *, with_verdicts: bool) -> RunId 
         statement = statement.where(verdicts.exists(), unarchived)
     found = connection.execute(statement).scalar()
     return None if found is None else RunId(found)
-
-
-def select_ordered_item_ids(run_id: RunId, order: ItemOrder) -> Select[Any]:
-    """Select the ids of a run's conversations in an order."""
-    labelled = (
-        select(claim.c.conversation_id, func.max(human_label.c.created_at).label("at"))
-        .select_from(human_label)
-        .join(claim, claim.c.id == human_label.c.claim_id)
-        .where(~IS_IMPORTED_LABEL)
-        .group_by(claim.c.conversation_id)
-        .subquery()
-    )
-    keys: Mapping[ItemOrder, tuple[Any, ...]] = {
-        "number": (),
-        "score": (run_item.c.score.is_(None), run_item.c.score),
-        "corrected": (run_item.c.corrected.is_(None), run_item.c.corrected),
-        "missing": (desc(run_item.c.missing),),
-        "overridden": (desc(run_item.c.overridden),),
-        "unlabelled": (desc(run_item.c.claims - run_item.c.labelled),),
-        "recent": (labelled.c.at.is_(None), desc(labelled.c.at)),
-    }
-    listed = select(run_item.c.id).where(run_item.c.run_id == run_id)
-    if order == "recent":
-        listed = listed.outerjoin(
-            labelled, labelled.c.conversation_id == run_item.c.conversation_id
-        )
-    return listed.order_by(*keys[order], run_item.c.number)
 
 
 _ITEM_COLUMNS = select(

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from sqlalchemy import Connection, select
 
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId
-from faithtui.domain.labels.annotations import TIE, HumanVerdict, list_top_verdicts
+from faithtui.domain.labels.label_events import TIE, HumanVerdict, list_top_verdicts
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_replay import compute_consensus, read_events, replay_verdicts

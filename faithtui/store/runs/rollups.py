@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Update, bindparam, select, update
 from faithtui.domain.conversation import Turn
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.integrity.run_summary import CHECKS
-from faithtui.domain.labels.annotations import TIE, HumanVerdict
+from faithtui.domain.labels.label_events import TIE, HumanVerdict
 from faithtui.domain.scores import (
     ClaimOccurrence,
     Score,

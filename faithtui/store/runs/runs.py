@@ -30,19 +30,18 @@ from faithtui.store.records import (
     RunState,
     TurnView,
 )
+from faithtui.store.runs.conversation_order import ItemOrder, select_ordered_item_ids
 from faithtui.store.runs.conversation_view import (
     read_conversation_for_review,
     read_turns_and_document_numbers,
 )
-from faithtui.store.runs.findings import replace_conversation_findings
+from faithtui.store.runs.integrity_findings import replace_conversation_findings
 from faithtui.store.runs.list_rows import (
-    ItemOrder,
     count_own_labels,
     find_newest_run_id,
     read_item_rows,
     read_item_rows_with_list_marks,
     read_run_rows,
-    select_ordered_item_ids,
 )
 from faithtui.store.runs.metric_comparison import read_conversation_across_runs
 from faithtui.store.runs.rollups import compute_human_columns, update_item_and_run_counters

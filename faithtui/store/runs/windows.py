@@ -171,6 +171,7 @@ def find_or_insert_claim_ids(
     ids: dict[ClaimKey, int] = {
         (row.kind, row.turn, row.digest): row.id for row in connection.execute(known)
     }
+    # From behind, so that of several with one key the first gives the words.
     first = {key: each for each, key in reversed(keys.items())}
     missing = [key for key in dict.fromkeys(keys.values()) if key not in ids]
     if missing:
@@ -195,6 +196,7 @@ def find_or_insert_claim_ids(
                 for each, digest in ((first[key], key[2]) for key in missing)
             ],
         )
+        # Read again, as inserting many rows at once gives no numbers back.
         before = set(ids.values())
         ids = {(row.kind, row.turn, row.digest): row.id for row in connection.execute(known)}
         index_claims(connection, set(ids.values()) - before)
@@ -236,6 +238,7 @@ def _find_or_insert_truth_ids(
     ids: dict[TruthKey, int] = {
         (row.document_id, row.digest): row.id for row in connection.execute(known)
     }
+    # From behind, so that of several with one key the first gives the words.
     first = {key: each for each, key in reversed(keys.items())}
     missing = [key for key in dict.fromkeys(keys.values()) if key not in ids]
     if missing:
@@ -286,6 +289,7 @@ def _read_document_ids_by_hash(connection: Connection, conversation_id: int) -> 
             by_text.setdefault(text_hash(row.text), row.document_id)
         else:
             found.setdefault(row.hash, row.document_id)
+    # The right side goes first: a whole match before one by the bare text.
     return by_text | found
 
 

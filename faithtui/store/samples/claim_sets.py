@@ -97,7 +97,7 @@ class ClaimSets:
         self._database = database
         self._clock = clock
 
-    def make_version_if_changed(
+    def make_claim_set_version_if_changed(
         self, name: str, sample_id: SampleId | None, made_by: str
     ) -> tuple[ClaimSetRow, bool]:
         """Make a version of a set: of a sample, or of the claims it has with their labels now.

@@ -6,7 +6,7 @@ from datetime import datetime
 from faithtui.agreement.population import Population
 from faithtui.agreement.sampling.draw import SampleKind, SamplingDesign, Stratum
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
-from faithtui.domain.labels.annotations import LabelEvent
+from faithtui.domain.labels.label_events import LabelEvent
 
 
 @dataclass(frozen=True, slots=True)

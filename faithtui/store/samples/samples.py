@@ -21,7 +21,7 @@ from faithtui.agreement.sampling.draw import (
 )
 from faithtui.agreement.sampling.stopping_rules import measure_pace
 from faithtui.domain.ids import ClaimId, ItemId, RunId, SampleId
-from faithtui.domain.labels.annotations import (
+from faithtui.domain.labels.label_events import (
     VERDICT_ACTIONS,
     Action,
     LabelEvent,

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Connection, insert, select
 
 from faithtui.domain.ids import ConversationId, RunId
-from faithtui.domain.splits import SPLITS, Split, SplitRule
+from faithtui.domain.split_rule import SPLITS, Split, SplitRule
 from faithtui.errors import StoreError
 from faithtui.store.database import Database
 from faithtui.store.schema.json_columns import AnyRow

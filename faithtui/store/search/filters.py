@@ -50,7 +50,7 @@ from faithtui.store.annotations.labels_by_reviewer import (
 )
 from faithtui.store.database import Database
 from faithtui.store.file.readers import read_id_column
-from faithtui.store.runs.list_rows import ItemOrder, select_ordered_item_ids
+from faithtui.store.runs.conversation_order import ItemOrder, select_ordered_item_ids
 from faithtui.store.schema.json_columns import scoring_rule_from_json
 from faithtui.store.schema.tables import (
     claim,

@@ -12,10 +12,11 @@ from faithtui.agreement.report.figures.rater_comparison import (
     SelfAgreement,
     order_opinions_anonymously,
 )
-from faithtui.domain.estimates import Estimate, Reason
+from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import REASON_CODES, HumanVerdict
+from faithtui.domain.labels.label_events import REASON_CODES, HumanVerdict
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.store.annotations.raters import ClaimRow, RaterRecords
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.review.lines.verdict_lines import list_verdict_choices
@@ -124,7 +125,7 @@ def _format_rater_agreement_line(
     if kappa.n >= LEAST_CLAIMS and kappa.value is None and kappa.reason is not None:
         why = (
             "none: they agree on all, or use one label"
-            if kappa.reason is Reason.NO_VARIATION
+            if kappa.reason is WithheldReason.NO_VARIATION
             else fmt.describe_missing_reason(kappa.reason)
         )
         return make_line(*start, Piece(why, "quiet"))

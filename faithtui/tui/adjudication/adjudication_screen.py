@@ -15,7 +15,7 @@ from faithtui.agreement.report.figures.rater_comparison import (
 )
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.annotations.raters import ClaimRow, RaterRecords
-from faithtui.tui.adjudication import adjudication_lines as draw
+from faithtui.tui.adjudication import adjudication_lines
 from faithtui.tui.adjudication.claim_evidence import ClaimEvidence
 from faithtui.tui.adjudication.comparison_reader import LoadedComparison, read_comparison
 from faithtui.tui.adjudication.final_labels import FinalLabels
@@ -52,7 +52,7 @@ class AdjudicationScreen(FaithScreen):
         "(test-retest). `recall N` is the share of what the reference labels unfaithful that the "
         "rater labels so too. n counts the claims a figure rests on: what both sides gave a "
         "verdict on. "
-        f"Below {draw.LEAST_CLAIMS} of them no figure is shown."
+        f"Below {adjudication_lines.LEAST_CLAIMS} of them no figure is shown."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -116,9 +116,9 @@ class AdjudicationScreen(FaithScreen):
             VirtualList[ClaimRow](
                 id="claims",
                 title="Claims",
-                draw=self._draw_row_recording_exposure,
-                head=self._draw_column_headings,
-                empty=lambda width: draw.no_compared_claims_lines(
+                format_row=self._format_row_line_recording_exposure,
+                head=self._format_column_headings_line,
+                empty=lambda width: adjudication_lines.no_compared_claims_lines(
                     self.compared, self.filter, self.spec, width
                 ),
                 moved=self.show_claim_under_cursor,
@@ -182,7 +182,7 @@ class AdjudicationScreen(FaithScreen):
         self.compared, self.raters, self.pager, self.listed_entries = None, None, None, {}
         self.evidence.clear_panes()
         self.claims.show_sentence_instead_of_rows(why)
-        self._draw_rater_figures()
+        self._paint_rater_figures()
         self.set_title()
         self.refresh_bindings()
 
@@ -206,15 +206,15 @@ class AdjudicationScreen(FaithScreen):
         ids = tuple(self.listed_entries)
         read_rows = self.session.store.raters.read_claim_rows
         self.pager = Pager(
-            ids, read_rows, lambda row: row.id, self.report_failed_reading, self._draw_rows_after
+            ids, read_rows, lambda row: row.id, self.report_failed_reading, self._repaint_rows_after
         )
         at = None if here is None else self.pager.find_index(here)
         if at is None:
             still_open = (number for number, each in enumerate(loaded.listed) if each.is_undecided)
             at = next(still_open, 0)
         self.claims.show(self.pager, at, title=f"{self._units_title()} · {self.filter} {len(ids)}")
-        self.query_one(Panes).place_panes_anew()
-        self._draw_rater_figures()
+        self.query_one(Panes).recompute_layout()
+        self._paint_rater_figures()
         self._update_title()
         self._show_or_read_claim_under_cursor()
         if is_first or wanted in self.listed_entries:
@@ -234,7 +234,7 @@ class AdjudicationScreen(FaithScreen):
 
     # Drawing
 
-    def _draw_rows_after(self, in_s: float) -> None:
+    def _repaint_rows_after(self, in_s: float) -> None:
         """Draw rows again that could not be read while the store was locked."""
         self.set_timer(in_s, self.claims.refresh)
 
@@ -251,42 +251,46 @@ class AdjudicationScreen(FaithScreen):
         """Paint what is not saved yet."""
         self.listed_entries[claim.claim] = claim
         self.claims.refresh()
-        self.evidence.update_painted_claim_and_draw(claim)
+        self.evidence.update_and_paint_claim(claim)
 
     def _count_opinion_columns_needed(self) -> int:
         most = max((len(each.opinions) for each in self.listed_entries.values()), default=2)
-        return max(2, min(len(draw.LETTERS), most))
+        return max(2, min(len(adjudication_lines.LETTERS), most))
 
-    def _draw_row_recording_exposure(self, row: ClaimRow, width: int, here: bool) -> Line:
+    def _format_row_line_recording_exposure(self, row: ClaimRow, width: int, here: bool) -> Line:
         claim = self.listed_entries.get(row.id)
         if claim is None or self.compared is None or self.spec is None:
             return BLANK
-        if not claim.is_undecided and claim.judges and width >= draw.JUDGES_FROM:
+        if not claim.is_undecided and claim.judges and width >= adjudication_lines.JUDGES_FROM:
             if not self._drawn_with_judge:
                 self.call_later(self._record_judge_exposure)
             self._drawn_with_judge.append(claim.item)
         columns = self._count_opinion_columns_needed()
-        return draw.claim_line(row, claim, self.compared, columns, self.spec.labels, width, here)
+        return adjudication_lines.claim_line(
+            row, claim, self.compared, columns, self.spec.labels, width, here
+        )
 
     def _record_judge_exposure(self) -> None:
         """Remember whose judge was in view."""
         self.session.record_exposure(self._drawn_with_judge, in_all_runs=True)
         self._drawn_with_judge.clear()
 
-    def _draw_column_headings(self, width: int) -> Line:
+    def _format_column_headings_line(self, width: int) -> Line:
         if self.compared is None or self.spec is None:
             return BLANK
-        return draw.format_claim_list_heading(
+        return adjudication_lines.format_claim_list_heading(
             self.compared, self._count_opinion_columns_needed(), self.spec, width
         )
 
-    def _draw_rater_figures(self) -> None:
+    def _paint_rater_figures(self) -> None:
         compared, found, spec = self.compared, self.raters, self.spec
         if compared is None or found is None or spec is None:
             self.query_one("#raters", Pane).show(lambda _width: ())
             return
         self.query_one("#raters", Pane).show(
-            lambda width: draw.format_rater_agreement_lines(compared, found, spec, width),
+            lambda width: adjudication_lines.format_rater_agreement_lines(
+                compared, found, spec, width
+            ),
             title=f"Raters on the same {spec.units[1]}",
         )
 

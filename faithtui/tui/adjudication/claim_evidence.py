@@ -10,10 +10,10 @@ from textual.worker import Worker
 from faithtui.agreement.report.figures.rater_comparison import ClaimOpinions
 from faithtui.store.annotations.blind_view import hide_judge_verdicts
 from faithtui.store.records import ReviewView
-from faithtui.tui.adjudication import adjudication_lines as draw
+from faithtui.tui.adjudication import adjudication_lines
 from faithtui.tui.messages import ShowScreen
 from faithtui.tui.review import position
-from faithtui.tui.review.lines import evidence_lines as draw_evidence
+from faithtui.tui.review.lines import evidence_lines
 from faithtui.tui.review.lines.claim_card import claim_card_lines
 from faithtui.tui.review.lines.image_lines import map_images_to_numbers
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -38,8 +38,8 @@ class SelectedClaim:
     claim: ClaimOpinions
     view: ReviewView
     """Without the judges' verdicts where a final label is needed."""
-    read: draw_evidence.TokenisedView
-    passages: Sequence[draw_evidence.RankedPassageView]
+    read: evidence_lines.TokenisedView
+    passages: Sequence[evidence_lines.RankedPassageView]
     seen: bool
     """The adjudicator knew the judge's verdict before."""
     passage: int = 0
@@ -109,10 +109,10 @@ class ClaimEvidence(Controller["AdjudicationScreen"]):
         """Show the claim under the cursor: drawn anew if it is painted already, else read."""
         if claim is None:
             self.selection = None
-            self.draw_evidence_and_choices()
+            self.paint_evidence_and_choices()
         elif self.selection is not None and self.selection.claim.claim == claim.claim:
             masked = self.selection.claim.is_undecided != claim.is_undecided
-            self.update_painted_claim_and_draw(claim)
+            self.update_and_paint_claim(claim)
             if masked:
                 self._begin_reading(claim)
         else:
@@ -132,11 +132,11 @@ class ClaimEvidence(Controller["AdjudicationScreen"]):
         if self._keys_wait:
             self.hold_keys_while_reading()
 
-    def update_painted_claim_and_draw(self, claim: ClaimOpinions) -> None:
+    def update_and_paint_claim(self, claim: ClaimOpinions) -> None:
         """Draw what is known of the painted claim by now; another one changes nothing."""
         if self.selection is not None and self.selection.claim.claim == claim.claim:
             self.selection = replace(self.selection, claim=claim)
-        self.draw_evidence_and_choices()
+        self.paint_evidence_and_choices()
 
     @run_in_worker("claim")
     async def load_and_show_claim(self, claim: ClaimOpinions) -> None:
@@ -158,10 +158,10 @@ class ClaimEvidence(Controller["AdjudicationScreen"]):
         self.selection = replace(read, claim=now)
         if not now.is_undecided:
             self.session.record_exposure([now.item], in_all_runs=True)
-        self.draw_evidence_and_choices(moved=True)
+        self.paint_evidence_and_choices(moved=True)
         self.screen.refresh_bindings()
 
-    def draw_evidence_and_choices(self, *, moved: bool = False) -> None:
+    def paint_evidence_and_choices(self, *, moved: bool = False) -> None:
         """Draw the chosen claim, and what can be said of it."""
         chosen, spec, compared = self.selection, self.screen.spec, self.screen.compared
         evidence, decide = (
@@ -170,7 +170,7 @@ class ClaimEvidence(Controller["AdjudicationScreen"]):
         )
         if chosen is None or spec is None or compared is None:
             evidence.show(
-                lambda width: draw.adjudication_step_lines(
+                lambda width: adjudication_lines.adjudication_step_lines(
                     self.screen.compared, self.screen.filter, self.screen.spec, width, self.keys
                 ),
                 title="How claims come here",
@@ -190,7 +190,7 @@ class ClaimEvidence(Controller["AdjudicationScreen"]):
             "{adjudicate.source} full"
         )
         evidence.hint = self.keys.fill_in_keys(hint) if chosen.passages else ""
-        found = draw.FinalVerdictView(
+        found = adjudication_lines.FinalVerdictView(
             chosen.claim,
             compared,
             spec,
@@ -199,7 +199,7 @@ class ClaimEvidence(Controller["AdjudicationScreen"]):
             self.keys,
         )
         decide.show(
-            lambda width: draw.format_final_decision_lines(
+            lambda width: adjudication_lines.format_final_decision_lines(
                 found, width, decide.scrollable_content_region.height
             )
         )
@@ -211,7 +211,7 @@ class ClaimEvidence(Controller["AdjudicationScreen"]):
         shown = position.find_claim(chosen.view, chosen.claim.claim)
         card = claim_card_lines(chosen.view, shown, spec, width, chosen.read)
         height = self.screen.query_one("#evidence", Pane).scrollable_content_region.height
-        lines, starts = draw_evidence.passage_lines(
+        lines, starts = evidence_lines.passage_lines(
             chosen.view, shown, chosen.passages, chosen.passage, spec, width, height
         )
         above, below = [*card, BLANK], list[Line]()
@@ -228,7 +228,7 @@ class ClaimEvidence(Controller["AdjudicationScreen"]):
             return
         number = max(0, min(len(chosen.passages) - 1, chosen.passage + by))
         self.selection = replace(chosen, passage=number)
-        self.draw_evidence_and_choices()
+        self.paint_evidence_and_choices()
         pane = self.screen.query_one("#evidence", Pane)
         width = pane.scrollable_content_region.width
         if width > 0:
@@ -247,7 +247,7 @@ class ClaimEvidence(Controller["AdjudicationScreen"]):
         self.input_queue.open_window(
             TextDialog(
                 f"P{passage.document.number} · turn {passage.turn + 1}",
-                lambda width: draw_evidence.full_passage_lines(passage, numbers, width),
+                lambda width: evidence_lines.full_passage_lines(passage, numbers, width),
             )
         )
 
@@ -278,9 +278,11 @@ def read_selected_claim(session: Session, claim: ClaimOpinions) -> SelectedClaim
         # Whoever adjudicates may have answered before, which would count as an answer.
         view = replace(view, claims=tuple(replace(each, mine=None) for each in view.claims))
         view = hide_judge_verdicts(view)
-    read = draw_evidence.tokenise_view(view)
+    read = evidence_lines.tokenise_view(view)
     shown = position.find_claim(view, claim.claim)
     passages = (
-        () if shown is None else draw_evidence.find_and_rank_claim_passages(view, shown, None, read)
+        ()
+        if shown is None
+        else evidence_lines.find_and_rank_claim_passages(view, shown, None, read)
     )
     return SelectedClaim(claim, view, read, passages, seen=own is not None and own.seen)

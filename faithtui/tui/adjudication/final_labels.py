@@ -12,7 +12,7 @@ from faithtui.agreement.report.figures.rater_comparison import (
     order_opinions_anonymously,
 )
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.annotations import (
+from faithtui.domain.labels.label_events import (
     Action,
     HumanVerdict,
     LabelEvent,
@@ -20,7 +20,7 @@ from faithtui.domain.labels.annotations import (
     describe_event_without_verdict,
 )
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
-from faithtui.tui.adjudication import adjudication_lines as draw
+from faithtui.tui.adjudication import adjudication_lines
 from faithtui.tui.review.lines.verdict_lines import UNFAIR_KEY, VERDICT_KEYS
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.label_undo import UndoneStep
@@ -111,7 +111,9 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         opinions = order_opinions_anonymously(chosen.claim)
         if side >= len(opinions):
             keys = " ".join(self.keys(f"adjudicate.final-{name}") for name in (1, 2, 3, "unfair"))
-            self.refuse(f"nobody is {draw.LETTERS[side]} here: {keys} give a final label")
+            self.refuse(
+                f"nobody is {adjudication_lines.LETTERS[side]} here: {keys} give a final label"
+            )
             return
         self._save_final_label_and_go_on(chosen, opinions[side].verdict or NOT_A_CLAIM)
 
@@ -207,7 +209,7 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         self.in_flight += 1
         self.show_message(Piece(f"saving {words} …", "quiet"))
         future: Future[LabelEvent] = store.submit(
-            store.reviews.append_label_event,
+            store.label_log.append_label_event,
             claim.claim,
             self.session.reviewer,
             action,

@@ -26,8 +26,8 @@ from faithtui.tui.screen.main_screen import CONTENT_GROUP, FaithScreen
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece, escape_line, wrap
-from faithtui.tui.widgets.exposure_panes import ExposurePane
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
+from faithtui.tui.widgets.seen_rows import RowsSeen
 from faithtui.tui.widgets.zoomable_panes import Panes
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ class AgreementScreen(FaithScreen):
         self.agreement, self.spec = found, spec
         if found is not None and self.level is None:
             self.level = choose_first_level(found.report)
-        self._draw()
+        self._paint_content()
         self.refresh_bindings()
 
     def _show_instead_of_figures(self, words: str) -> None:
@@ -235,7 +235,7 @@ class AgreementScreen(FaithScreen):
         warnings = self.query_one("#warnings", Pane)
         warnings.show(lambda width: wrap(pieces, width, first=[Piece(" ")]))
 
-    def _draw(self) -> None:
+    def _paint_content(self) -> None:
         found, spec = self.agreement, self.spec
         if found is None or self.level is None or spec is None:
             self.set_title([Piece("  no run", "quiet")])
@@ -244,7 +244,7 @@ class AgreementScreen(FaithScreen):
         units = name_units_at_level(self.level, spec)
         level = found.report.get_level(self.level)
         with self.app.batch_update():
-            self.query_one(AgreementPanes).draw(
+            self.query_one(AgreementPanes).paint_report(
                 found.report, self.level, spec, blind=self.session.is_blind, width=self.size.width
             )
         if spec.judges == "claim":
@@ -282,7 +282,7 @@ class AgreementScreen(FaithScreen):
             self.level = (
                 ReportLevel.ANSWERS if self.level is ReportLevel.CLAIMS else ReportLevel.CLAIMS
             )
-            self._draw()
+            self._paint_content()
 
     def action_choose_report_pane(self) -> None:
         """Let a part be chosen from a list."""
@@ -325,8 +325,8 @@ class AgreementScreen(FaithScreen):
         """List what a cell counts."""
         self.units.open_list_of_cell_units(event.row, event.column)
 
-    @on(ExposurePane.RowsSeen, "#differences")
-    def record_exposure_to_disagreements(self, event: ExposurePane.RowsSeen) -> None:
+    @on(RowsSeen, "#differences")
+    def record_exposure_to_disagreements(self, event: RowsSeen) -> None:
         """Remember whose judge was in view."""
         self.units.record_exposure_to_disagreements(event.rows)
 

@@ -85,7 +85,7 @@ def _colour_curve(text: str) -> list[Piece]:
     return pieces
 
 
-def draw_share_bar(value: float | None, width: int) -> str:
+def format_share_bar(value: float | None, width: int) -> str:
     """Draw a share as a bar; blank without one."""
     if value is None:
         return " " * width
@@ -93,7 +93,9 @@ def draw_share_bar(value: float | None, width: int) -> str:
     return "█" * filled + "░" * (width - filled)
 
 
-def draw_reliability_bin(mean: float, observed: float, low: float, high: float, width: int) -> str:
+def format_reliability_bin(
+    mean: float, observed: float, low: float, high: float, width: int
+) -> str:
     """Draw one bin of a reliability diagram: its interval, what was observed, what was said.
 
     Args:

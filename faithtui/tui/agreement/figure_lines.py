@@ -20,11 +20,12 @@ from faithtui.agreement.report.model import (
     UnitScoreReport,
 )
 from faithtui.agreement.report.settings import ReportLevel
-from faithtui.domain.estimates import Estimate, Reason, make_withheld_estimate
+from faithtui.domain.estimates import Estimate, make_withheld_estimate
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.tui.agreement.curve_lines import (
-    draw_reliability_bin,
-    draw_share_bar,
     format_interval_curve_lines,
+    format_reliability_bin,
+    format_share_bar,
 )
 from faithtui.tui.samples.sample_lines import describe_confidence_sequences
 from faithtui.tui.theme import format as fmt
@@ -116,7 +117,7 @@ def format_percentage_lines(name: str, value: Estimate, width: int) -> list[Line
 
 def drop_judge_pass_rate(level: LevelReport) -> LevelReport:
     """Leave out the share that passes by the judge: in a small run it reveals single verdicts."""
-    hidden = make_withheld_estimate(Reason.NO_ITEMS)
+    hidden = make_withheld_estimate(WithheldReason.NO_ITEMS)
     return replace(level, rate=replace(level.rate, judge_raw=hidden))
 
 
@@ -262,7 +263,7 @@ def _format_one_breakdown_lines(found: Breakdown, width: int) -> list[Line]:
         lines.append(
             make_line(
                 Piece(f" {fit_text(escape_line(row.key).text, name)} "),
-                Piece(draw_share_bar(value, bar), "human"),
+                Piece(format_share_bar(value, bar), "human"),
                 Piece(f" {fmt.format_number(value)} "),
                 Piece(f"{fmt.format_number(row.cohen_kappa.value) if row.cohen_kappa else '':>6} "),
                 Piece(f"{row.n:>6}", "quiet"),
@@ -364,7 +365,7 @@ def calibration_lines(report: AgreementReport, width: int) -> list[Line]:
         make_line(Piece(f" {'says':>5} {'is':>5} {fit_text('0', plot - 1)}1 {'n':>6}", "quiet"))
     )
     for each in found.bins:
-        drawn = draw_reliability_bin(
+        drawn = format_reliability_bin(
             each.mean_confidence, each.observed, each.ci_low, each.ci_high, plot
         )
         lines.append(
@@ -465,7 +466,7 @@ def _list_next_steps(report: AgreementReport) -> Iterator[str]:
         yield f"{worst.n} {named} «{worst.key}» as what failed: look there first."
 
 
-def shade_count(count: int, most: int) -> str:
+def format_count_shade(count: int, most: int) -> str:
     """Shade a count of the matrix by how large it is."""
     if not count:
         return " "

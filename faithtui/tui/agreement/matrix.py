@@ -7,7 +7,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from faithtui.agreement.report.model import LevelReport
-from faithtui.tui.agreement import matrix_lines as draw
+from faithtui.tui.agreement import matrix_lines
 from faithtui.tui.metric_words import name_units_at_level
 from faithtui.tui.widgets.scroll_pane import Pane
 
@@ -85,7 +85,7 @@ class MatrixPane(Pane):
         self.cell = (min(self.cell[0], last), min(self.cell[1], last))
         self._level, self._spec = level, spec
         self.show(
-            lambda width: draw.format_confusion_matrix_lines(
+            lambda width: matrix_lines.format_confusion_matrix_lines(
                 level, self.cell, self.has_focus, spec.labels, width
             ),
             title=f"Confusion · {name_units_at_level(level.level, spec)[1]}",
@@ -97,11 +97,11 @@ class MatrixPane(Pane):
 
     def on_focus(self) -> None:
         """Draw the chosen cell strongly."""
-        self.call_later(self._redraw)
+        self.call_later(self._repaint_content)
 
     def on_blur(self) -> None:
         """Draw the chosen cell quietly; Textual notes the lost focus after this."""
-        self.call_later(self._redraw)
+        self.call_later(self._repaint_content)
 
     def action_move_cell(self, down: int, right: int) -> None:
         """Choose a cell beside."""
@@ -111,7 +111,7 @@ class MatrixPane(Pane):
                 max(0, min(last, self.cell[0] + down)),
                 max(0, min(last, self.cell[1] + right)),
             )
-            self._redraw()
+            self._repaint_content()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide keys of cells while there are none."""
@@ -122,6 +122,6 @@ class MatrixPane(Pane):
         if self._level is not None:
             self.post_message(self.CellOpened(*self.cell))
 
-    def _redraw(self) -> None:
+    def _repaint_content(self) -> None:
         if self._level is not None and self._spec is not None:
             self.show_matrix_of_report_level(self._level, self._spec)

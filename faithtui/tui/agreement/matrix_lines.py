@@ -33,9 +33,9 @@ from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.tui.agreement.figure_lines import (
     drop_judge_pass_rate,
+    format_count_shade,
     format_estimate_lines,
     next_step_lines,
-    shade_count,
 )
 from faithtui.tui.metric_words import format_unit_count, name_units_at_level
 from faithtui.tui.theme import format as fmt
@@ -185,7 +185,7 @@ def format_confusion_matrix_lines(
             body = (
                 f"[{format_count(count)}]"
                 if chosen
-                else f"{format_count(count)}{shade_count(count, most)}"
+                else f"{format_count(count)}{format_count_shade(count, most)}"
             )
             shade = "key" if chosen and focused else look
             pieces.append(Piece(fit_text(body, size, right=True), shade))

@@ -7,7 +7,7 @@ from textual import getters
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.settings import ReportLevel
 from faithtui.tui.agreement import figure_lines as figures
-from faithtui.tui.agreement import matrix_lines as draw
+from faithtui.tui.agreement import matrix_lines
 from faithtui.tui.agreement.marked_lines import (
     format_evidence_and_recall_lines,
     has_evidence_or_complete_answers,
@@ -17,7 +17,6 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_words import name_units_at_level
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
-from faithtui.tui.widgets.exposure_panes import ExposureRowPane
 from faithtui.tui.widgets.scroll_pane import Builder, Pane, RowPane
 from faithtui.tui.widgets.zoomable_panes import Panes
 
@@ -44,7 +43,7 @@ class AgreementPanes(Panes):
             Pane(id="classes", title="Per verdict"),
             Pane(id="detection", title="Detecting unfaithful claims"),
             Pane(id="coverage", title="Coverage"),
-            ExposureRowPane(id="differences", title="Where they differ"),
+            RowPane(id="differences", title="Where they differ", reports_seen_rows=True),
             Pane(id="slices", title="Slices"),
             Pane(id="people", title="Annotators"),
             Pane(id="scores", title="Scores"),
@@ -57,7 +56,7 @@ class AgreementPanes(Panes):
             ),
         )
 
-    def draw(
+    def paint_report(
         self,
         report: AgreementReport,
         kind: ReportLevel,
@@ -90,18 +89,18 @@ class AgreementPanes(Panes):
         progress = self.query_one("#progress", Pane)
         builders: dict[str, tuple[Builder, str]] = {
             "coefficients": (
-                lambda w: draw.coefficient_lines(report, level, w),
+                lambda w: matrix_lines.coefficient_lines(report, level, w),
                 f"Agreement{interval}",
             ),
             "rate": (
                 lambda w: [
                     *figures.format_pass_rate_lines(level, w, blind=blind),
-                    *draw.add_heading_if_wanted(
+                    *matrix_lines.add_heading_if_wanted(
                         "scores of answers",
-                        draw.format_score_against_rating_lines(report, w),
+                        matrix_lines.format_score_against_rating_lines(report, w),
                         not wide,
                     ),
-                    *draw.add_heading_if_wanted(
+                    *matrix_lines.add_heading_if_wanted(
                         "evidence and extraction",
                         format_evidence_and_recall_lines(report, w),
                         narrow and has_evidence_or_complete_answers(report),
@@ -111,10 +110,10 @@ class AgreementPanes(Panes):
             ),
             "classes": (
                 lambda w: [
-                    *draw.format_per_label_score_lines(level, labels, w),
-                    *draw.add_heading_if_wanted(
+                    *matrix_lines.format_per_label_score_lines(level, labels, w),
+                    *matrix_lines.add_heading_if_wanted(
                         "coverage",
-                        draw.format_coverage_and_consistency_lines(report, level, spec, w),
+                        matrix_lines.format_coverage_and_consistency_lines(report, level, spec, w),
                         not wide,
                     ),
                 ],
@@ -122,20 +121,24 @@ class AgreementPanes(Panes):
             ),
             "detection": (
                 lambda w: [
-                    *draw.format_unfaithful_detection_lines(level, report.passing, w),
-                    *draw.add_heading_if_wanted(
-                        "per verdict", draw.format_per_label_score_lines(level, labels, w), narrow
+                    *matrix_lines.format_unfaithful_detection_lines(level, report.passing, w),
+                    *matrix_lines.add_heading_if_wanted(
+                        "per verdict",
+                        matrix_lines.format_per_label_score_lines(level, labels, w),
+                        narrow,
                     ),
-                    *draw.add_heading_if_wanted(
+                    *matrix_lines.add_heading_if_wanted(
                         "coverage",
-                        draw.format_coverage_and_consistency_lines(report, level, spec, w),
+                        matrix_lines.format_coverage_and_consistency_lines(report, level, spec, w),
                         narrow,
                     ),
                 ],
                 f"Detecting unfaithful {units[1]}",
             ),
             "coverage": (
-                lambda w: draw.format_coverage_and_consistency_lines(report, level, spec, w),
+                lambda w: matrix_lines.format_coverage_and_consistency_lines(
+                    report, level, spec, w
+                ),
                 f"Coverage · {units[1]}",
             ),
             "slices": (
@@ -146,9 +149,9 @@ class AgreementPanes(Panes):
             "scores": (
                 lambda w: [
                     *figures.format_window_and_conversation_score_lines(report, w),
-                    *draw.add_heading_if_wanted(
+                    *matrix_lines.add_heading_if_wanted(
                         "answers as a whole",
-                        draw.format_score_against_rating_lines(report, w),
+                        matrix_lines.format_score_against_rating_lines(report, w),
                         True,
                     ),
                 ],
@@ -166,7 +169,7 @@ class AgreementPanes(Panes):
                 f"Labels needed{named}",
             ),
             "differences": (
-                lambda w: draw.format_disagreement_lines(
+                lambda w: matrix_lines.format_disagreement_lines(
                     level.disagreements,
                     labels,
                     "is:disagreement" if level.table.categories == labels.names else "",
@@ -176,11 +179,11 @@ class AgreementPanes(Panes):
             ),
             "warnings": (
                 lambda w: (
-                    draw.format_headline_and_warning_lines(report, kind, w, blind=blind)
+                    matrix_lines.format_headline_and_warning_lines(report, kind, w, blind=blind)
                     if report.primary_level_report.coverage.compared
-                    else draw.nothing_labelled_lines(report, spec, w)
+                    else matrix_lines.nothing_labelled_lines(report, spec, w)
                 ),
-                draw.make_summary_title(report, kind),
+                matrix_lines.make_summary_title(report, kind),
             ),
         }
         empty = frozenset(_list_empty_panes(report, level))
@@ -191,7 +194,7 @@ class AgreementPanes(Panes):
             self.query_one(f"#{name}", Pane).show(build, title=title)
         if blind:
             self.query_one("#differences", RowPane).show(
-                draw.format_hidden_claims_lines, title="Where they differ"
+                matrix_lines.format_hidden_claims_lines, title="Where they differ"
             )
         self.query_one("#differences", RowPane).hint = self._keys.fill_in_keys(
             "J judge → human · {list.open} opens"

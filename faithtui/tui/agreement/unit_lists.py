@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ConversationId
-from faithtui.tui.agreement import matrix_lines as draw
+from faithtui.tui.agreement import matrix_lines
 from faithtui.tui.agreement.export import explain_blind_refusal
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ShowScreen
@@ -33,7 +33,7 @@ class UnitLists(Controller["AgreementScreen"]):
         report = self.screen.agreement.report
         names = report.get_level(self.screen.level).table.categories
         human, judge = names[row], names[column]
-        units = draw.list_cell_units(
+        units = matrix_lines.list_cell_units(
             report,
             self.screen.agreement.readings,
             self.screen.level,
@@ -54,7 +54,7 @@ class UnitLists(Controller["AgreementScreen"]):
         self.input_queue.open_window(
             PickDialog(
                 f"judge {judge}, human {human}: {fmt.format_count_with_noun(len(units), *words)}",
-                lambda width: draw.format_cell_unit_lines(units, finding, width),
+                lambda width: matrix_lines.format_cell_unit_lines(units, finding, width),
                 seen=lambda seen: self._record_exposure([units[at].conversation for at in seen]),
             ),
             open_unit_row,
@@ -81,12 +81,14 @@ class UnitLists(Controller["AgreementScreen"]):
         if self.screen.agreement is not None and self.screen.level is not None:
             each = self.screen.agreement.report.get_level(self.screen.level).disagreements[row]
             self.open_unit_in_review(
-                draw.ListedUnit(each.claim, each.conversation, each.key, each.turn, each.text)
+                matrix_lines.ListedUnit(
+                    each.claim, each.conversation, each.key, each.turn, each.text
+                )
             )
 
     @hold_keys_during_worker(can_give_up=True)
     @run_in_worker("open")
-    async def open_unit_in_review(self, unit: draw.ListedUnit) -> None:
+    async def open_unit_in_review(self, unit: matrix_lines.ListedUnit) -> None:
         """Find the conversation of a unit in the run and review it."""
         session = self.session
         if session.run is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.content import Content
 
 from faithtui.domain.filters import Filter
-from faithtui.domain.labels.annotations import TIE
+from faithtui.domain.labels.label_events import TIE
 from faithtui.domain.scores import (
     ScoreSet,
     ScoreState,
@@ -205,7 +205,7 @@ def _make_label_count_pieces(row: ItemRow, options: RowOptions, at: _Columns) ->
     if options.blind:
         return [Piece(f" {HIDDEN_CHARACTER * bar} "), Piece(" " * numbers)]
     given = sum(row.labels.get(name, 0) for name in labels.names)
-    drawn = fmt.draw_label_bar(row.labels, labels, bar) if given else [Piece(" " * bar)]
+    drawn = fmt.format_label_bar(row.labels, labels, bar) if given else [Piece(" " * bar)]
     counts: list[Piece] = []
     for name in labels.names:
         count = row.labels.get(name, 0)

@@ -35,17 +35,17 @@ class ConversationPreview(Controller["ConversationsScreen"]):
         """Choose the conversation under the cursor, and show it."""
         row = self.screen.conversation_at_cursor
         if row is None:
-            self.draw_chosen_conversation()
+            self.paint_chosen_conversation()
             return
         if self.session.item != row.id:
             self.session.choose_conversation(row.id)
         self.load_and_show_conversation(row)
 
-    def draw_rows_again_later(self, in_s: float) -> None:
+    def repaint_rows_later(self, in_s: float) -> None:
         """Draw rows again that could not be read while the store was locked."""
-        self.screen.set_timer(in_s, self._draw_rows_and_follow_cursor)
+        self.screen.set_timer(in_s, self._repaint_rows_and_follow_cursor)
 
-    def _draw_rows_and_follow_cursor(self) -> None:
+    def _repaint_rows_and_follow_cursor(self) -> None:
         self.screen.items.refresh()
         if self.screen.is_current:  # else all is read again when one comes back
             self.follow_cursor()
@@ -62,10 +62,10 @@ class ConversationPreview(Controller["ConversationsScreen"]):
 
     def _show_conversation(self, item: ItemId, turns: Sequence[TurnView], calls: RunTotals) -> None:
         self.item, self.turns, self.calls = item, turns, calls
-        self.draw_chosen_conversation()
+        self.paint_chosen_conversation()
         self.screen.refresh_bindings()
 
-    def draw_chosen_conversation(self) -> None:
+    def paint_chosen_conversation(self) -> None:
         """Draw the chosen conversation, with its texts if they were read."""
         row, spec, wanted = (
             self.screen.conversation_at_cursor,

@@ -13,7 +13,7 @@ from textual.timer import Timer
 from faithtui.domain.filters import Filter, FilterContext, Scope
 from faithtui.domain.ids import ItemId
 from faithtui.store.records import ItemRow, RunRow
-from faithtui.store.runs.list_rows import ItemOrder
+from faithtui.store.runs.conversation_order import ItemOrder
 from faithtui.store.search.filters import SearchStop, SearchStopped
 from faithtui.tui.conversations.conversation_lines import (
     RowOptions,
@@ -33,7 +33,7 @@ from faithtui.tui.conversations.list_data import (
     read_run_and_change_stamp,
 )
 from faithtui.tui.conversations.quick_filters import QuickFilters
-from faithtui.tui.conversations.unanimous_rows import note_drawn_row
+from faithtui.tui.conversations.unanimous_rows import note_painted_list_row
 from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.review.evidence.image_opener import OPEN_IMAGE, ImageOpener
@@ -131,9 +131,9 @@ class ConversationsScreen(FilteredListScreen):
             VirtualList[ItemRow](
                 id="list",
                 title="Conversations",
-                draw=self._draw_row,
-                head=self._draw_column_headings,
-                empty=self._draw_empty_list,
+                format_row=self._format_row_line,
+                head=self._format_column_headings_line,
+                empty=self._format_empty_list_lines,
                 moved=self.preview.follow_cursor,
                 identity=lambda row: row.id,
                 empty_choice=self.make_empty_choice(),
@@ -233,7 +233,7 @@ class ConversationsScreen(FilteredListScreen):
             self.pager.forget_pages()
             self.items.refresh()
             self._show_title(run)
-            self.quick_filters.draw_and_recount_filters()
+            self.quick_filters.paint_and_recount_filters()
             if before != (self.conversation_at_cursor, mark[1]):
                 self.preview.follow_cursor()
 
@@ -292,7 +292,7 @@ class ConversationsScreen(FilteredListScreen):
         if loaded.run is None:
             self.items.show(NoRows(), 0, title="Conversations")
             self.set_title()
-            self.preview.draw_chosen_conversation()
+            self.preview.paint_chosen_conversation()
             return
         if self.session.run is None:
             self.session.switch_run(loaded.run.id)
@@ -304,7 +304,7 @@ class ConversationsScreen(FilteredListScreen):
             read_rows,
             lambda item: item.id,
             self.report_failed_reading,
-            self.preview.draw_rows_again_later,
+            self.preview.repaint_rows_later,
         )
         self.session.set_conversation_queue(loaded.ids)
         at = self.pager.find_index(self.session.item) if self.session.item is not None else None
@@ -316,7 +316,7 @@ class ConversationsScreen(FilteredListScreen):
         if loaded.spec is not None:
             self.items.show_legend(make_legend(loaded.spec, blind=self.session.is_blind))
         self._show_title(row)
-        self.quick_filters.draw_and_recount_filters()
+        self.quick_filters.paint_and_recount_filters()
         self.show_filter_status()
         self.preview.follow_cursor()
         self.refresh_bindings()
@@ -348,10 +348,10 @@ class ConversationsScreen(FilteredListScreen):
             return self.is_mounted and self.pager is not None and len(self.pager) > 0
         return super().check_action(action, parameters)
 
-    def _draw_row(self, row: ItemRow, width: int, here: bool) -> Line:
+    def _format_row_line(self, row: ItemRow, width: int, here: bool) -> Line:
         if self.spec is None or self.run_row is None:
             return BLANK
-        note_drawn_row(self.session, row)
+        note_painted_list_row(self.session, row)
         options = RowOptions(
             self.spec,
             self.run_row.spec.rule,
@@ -362,10 +362,10 @@ class ConversationsScreen(FilteredListScreen):
         )
         return format_conversation_row(row, options, width, here)
 
-    def _draw_column_headings(self, width: int) -> Line:
+    def _format_column_headings_line(self, width: int) -> Line:
         return BLANK if self.spec is None else format_list_heading(self.spec, width)
 
-    def _draw_empty_list(self, width: int) -> list[Line]:
+    def _format_empty_list_lines(self, width: int) -> list[Line]:
         if self.session.run is not None and self.state.filter:
             return nothing_found_lines(width, self.state.filter, self.keys, self.list_suggestions())
         return empty_list_lines(width, self.session.run is not None, self.keys)

@@ -78,8 +78,8 @@ class ConversationActions(Controller["ConversationsScreen"]):
     def refresh_after_blind_change(self) -> None:
         """Show what may be seen now; the order is read again, as another one may be allowed."""
         self.screen.items.refresh()
-        self.screen.preview.draw_chosen_conversation()
-        self.screen.quick_filters.draw_and_recount_filters()
+        self.screen.preview.paint_chosen_conversation()
+        self.screen.quick_filters.paint_and_recount_filters()
         self.screen.show_matching_rows()
 
     @run_in_worker("next")

@@ -55,7 +55,7 @@ class LoadedList:
 
 def read_run_and_change_stamp(store: "Store", run: RunId) -> tuple[RunRow, ListMark]:
     """Read a run, and what shows whether anything of it changed."""
-    newest = store.reviews.read_newest_event_id()
+    newest = store.label_log.read_newest_event_id()
     row = read_run_marking_interrupted(store, run)
     return row, (_clear_call_counters(row), newest)
 

@@ -84,9 +84,9 @@ class QuickFilters(Controller["ConversationsScreen"]):
         self._is_counting = False
         self._timer: Timer | None = None
 
-    def draw_and_recount_filters(self) -> None:
+    def paint_and_recount_filters(self) -> None:
         """Draw the filters, and count again what may have changed."""
-        self.draw_filters()
+        self.paint_filters()
         run, spec = self.screen.run_row, self.screen.spec
         mark = (self.screen.mark, self.session.is_blind)
         if run is None or spec is None or self._is_counting or self._counted == mark:
@@ -101,7 +101,7 @@ class QuickFilters(Controller["ConversationsScreen"]):
 
     def _recount_filters_after_delay(self) -> None:
         self._timer = None
-        self.draw_and_recount_filters()
+        self.paint_and_recount_filters()
 
     @run_in_worker("quick filters", exclusive=False)
     async def _count_and_show_matches(self, run: RunId, spec: "MetricSpec", mark: object) -> None:
@@ -111,7 +111,7 @@ class QuickFilters(Controller["ConversationsScreen"]):
             self._counts, self._counted = counts, mark
             ended = self.session.seconds()
             self._rest_until_s = ended + REREAD_FACTOR * (ended - began)
-            self.screen.call_later(self.draw_and_recount_filters)
+            self.screen.call_later(self.paint_and_recount_filters)
         finally:
             self._is_counting = False
 
@@ -130,7 +130,7 @@ class QuickFilters(Controller["ConversationsScreen"]):
         can_count = run is not None and run.claims <= MOST_CLAIMS
         return list_quick_filters(spec, blind=self.session.is_blind, rated=rated and can_count)
 
-    def draw_filters(self) -> None:
+    def paint_filters(self) -> None:
         """Draw the filters with their keys."""
         line, spec = self.screen.query_one("#quick", HintLine), self.screen.spec
         if spec is None:

@@ -18,7 +18,7 @@ def has_equal_verdicts(row: "ItemRow") -> bool:
     return sum(count > 0 for count in row.labels.values()) == 1
 
 
-def note_drawn_row(session: Session, row: "ItemRow") -> None:
+def note_painted_list_row(session: Session, row: "ItemRow") -> None:
     """Take note of a row that is drawn with its counts, for when its conversation is opened."""
     if not session.is_blind and has_equal_verdicts(row):
         session.remember_verdicts_known_from_list(row.id)

@@ -82,7 +82,7 @@ def format_check_progress_lines(
 ) -> list[Line]:
     """Say how much of the run is checked."""
     if checks is not None and not checks.finished:
-        done = fmt.draw_progress_bar(checks.done, checks.total, max(0, min(20, width - 44)))
+        done = fmt.format_progress_bar(checks.done, checks.total, max(0, min(20, width - 44)))
         words = f" checking {fmt.format_count(checks.done)}/{fmt.format_count(checks.total)} "
         eta = "" if checks.eta_s is None else f" {format_time_left(checks.eta_s)}"
         return [make_line(Piece(words, "human"), Piece(done, "human"), Piece(eta, "quiet"))]

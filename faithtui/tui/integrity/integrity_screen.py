@@ -27,8 +27,8 @@ from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
 from faithtui.tui.theme.lines import BLANK, Piece, make_line, wrap
-from faithtui.tui.widgets.exposure_panes import ExposurePane
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
+from faithtui.tui.widgets.seen_rows import RowsSeen
 from faithtui.tui.widgets.zoomable_panes import Panes
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class IntegrityScreen(FaithScreen):
         """Make the list of kinds and what the chosen one means."""
         return Panes(
             RowPane(id="list", title="What looks wrong"),
-            ExposurePane(id="detail", title="What it means"),
+            Pane(id="detail", title="What it means", reports_seen_rows=True),
             layout_function=layouts.lay_out_list_and_text,
         )
 
@@ -164,7 +164,7 @@ class IntegrityScreen(FaithScreen):
             self.checks = None
         if self.checks is None and 0 < summary.waiting <= CHECKED_AT_ONCE:
             self._start_background_check()
-        self._draw(fresh=fresh)
+        self._paint_content(fresh=fresh)
 
     @work(exclusive=True, group="entries", exit_on_error=False)
     async def load_and_show_kind_preview(
@@ -179,7 +179,7 @@ class IntegrityScreen(FaithScreen):
     def show_kind_preview(self, choice: KindRow, rows: Sequence[FindingRow]) -> None:
         """Draw entries, unless another kind was chosen meanwhile."""
         if choice == self.selected_kind:
-            self._draw_kind_explanation(choice, rows)
+            self._paint_kind_explanation(choice, rows)
 
     # Checks
 
@@ -210,7 +210,7 @@ class IntegrityScreen(FaithScreen):
             raise checks.bug
         if not self.is_current:
             return
-        self._draw_kinds()
+        self._paint_kinds()
         if checks.snapshot().finished:
             self.checks = None if checks.snapshot().error is None else checks
             self.reload()
@@ -254,7 +254,7 @@ class IntegrityScreen(FaithScreen):
         def unveil_if_confirmed(answer: str | None) -> None:
             if answer == "yes":
                 self.unveiled_for = self.session.claim_queue or "blind"
-                self._draw(fresh=True)
+                self._paint_content(fresh=True)
 
         self.input_queue.open_window(
             ConfirmDialog("See findings while blind?", BLIND_WORDS[0]), unveil_if_confirmed
@@ -262,10 +262,10 @@ class IntegrityScreen(FaithScreen):
 
     # Drawing
 
-    def _draw(self, *, fresh: bool) -> None:
+    def _paint_content(self, *, fresh: bool) -> None:
         if not self.session.is_blind:
             self.unveiled_for = None
-        self._draw_kinds()
+        self._paint_kinds()
         if fresh:
             self.kinds.move_to(0)
             self._explained_kind = None
@@ -275,7 +275,7 @@ class IntegrityScreen(FaithScreen):
         self.set_title(crumbs, blind or [Piece("places to look at, not verdicts", "quiet")])
         self.refresh_bindings()
 
-    def _draw_kinds(self) -> None:
+    def _paint_kinds(self) -> None:
         if self.hides_findings:
             self.kinds.show(
                 lambda width: blind_finding_lines(width, self.keys), title="Hidden while blind"
@@ -298,19 +298,19 @@ class IntegrityScreen(FaithScreen):
         choice = self.selected_kind
         if choice is not None and choice == self._explained_kind:
             return
-        self._draw_kind_explanation(choice, ())
+        self._paint_kind_explanation(choice, ())
         self._explained_kind = choice
         if choice is not None and choice.kind is not None and self.run_id is not None:
             self.load_and_show_kind_preview(self.run_id, choice, choice.kind)
 
-    @on(ExposurePane.RowsSeen, "#detail")
-    def record_seen_entries(self, event: ExposurePane.RowsSeen) -> None:
+    @on(RowsSeen, "#detail")
+    def record_seen_entries(self, event: RowsSeen) -> None:
         """Remember whose findings were in view."""
         self.entries.record_exposure(
             [self._preview_rows[row] for row in event.rows if row < len(self._preview_rows)]
         )
 
-    def _draw_kind_explanation(self, choice: KindRow | None, rows: Sequence[FindingRow]) -> None:
+    def _paint_kind_explanation(self, choice: KindRow | None, rows: Sequence[FindingRow]) -> None:
         title = "What it means"
         self._preview_rows = rows
         if choice is not None:

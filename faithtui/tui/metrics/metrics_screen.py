@@ -110,7 +110,7 @@ class MetricsScreen(FaithScreen):
         self.compared = found
         if found is not None and not self.session.is_blind:
             self.session.record_exposure([each.item.id for each in found.view.runs])
-        self._draw()
+        self._paint_content()
         self.refresh_bindings()
 
     @on(RowPane.Moved, "#metrics")
@@ -120,7 +120,7 @@ class MetricsScreen(FaithScreen):
             self.compared = replace(
                 self.compared, row=event.row, column=self.table.selected_column_index
             )
-            self._draw()
+            self._paint_content()
 
     @on(RowPane.Chosen, "#metrics")
     def review_answer_of_cell(self) -> None:
@@ -141,7 +141,7 @@ class MetricsScreen(FaithScreen):
         else:
             self.post_message(ShowScreen("review", back=True))
 
-    def _draw(self) -> None:
+    def _paint_content(self) -> None:
         found = self.compared
         has_answer = found is not None and found.answer is not None
         self.query_one(Panes).set_layout_function(

@@ -23,7 +23,7 @@ class JudgeTrial:
     is_cancelled: bool = False
 
 
-def draw_judge_test(trial: JudgeTrial | None, test_key: str, cancel_key: str) -> list[Piece]:
+def format_judge_test(trial: JudgeTrial | None, test_key: str, cancel_key: str) -> list[Piece]:
     """Say how trying the judge stands.
 
     Args:
@@ -51,13 +51,13 @@ def draw_judge_test(trial: JudgeTrial | None, test_key: str, cancel_key: str) ->
     return [mark, escape_text(found.sentence), escape_text(f" · {usage}" if usage else "", "quiet")]
 
 
-def draw_test_and_preview_lines(
+def format_test_and_preview_lines(
     trial: Sequence[Piece], parts: Sequence[tuple[str, str]], width: int, *, is_stale: bool
 ) -> list[Line]:
     """Draw how the judge did, then what the runs would ask and cost.
 
     Args:
-        trial: From `draw_judge_test`.
+        trial: From `format_judge_test`.
         parts: Named parts of the preview.
         width: Cells of a line.
         is_stale: The form was changed since.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from faithtui.domain.judging.judge_profile import JudgeProfile
     from faithtui.engine.judge_check import JudgeCheckResult
     from faithtui.engine.judge_choices import JudgeChoice, LocalServer
-    from faithtui.engine.runs.environment import RunEnvironment
+    from faithtui.engine.runs.run_environment import RunEnvironment
     from faithtui.store.store import Store
     from faithtui.tui.app import FaithApp
     from faithtui.tui.new_run.new_run_screen import OrderPreview

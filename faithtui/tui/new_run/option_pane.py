@@ -125,9 +125,12 @@ class OptionPane(RowPane):
     def _row_lines(self, width: int) -> Sequence[Line]:
         longest = max((len(each.name_in_words) for each in self._rows), default=0)
         name = min(longest, _WIDEST_NAME)
-        return [self._draw_row(number, each, name, width) for number, each in enumerate(self._rows)]
+        return [
+            self._format_row_line(number, each, name, width)
+            for number, each in enumerate(self._rows)
+        ]
 
-    def _draw_row(self, number: int, row: OptionRow, name: int, width: int) -> Line:
+    def _format_row_line(self, number: int, row: OptionRow, name: int, width: int) -> Line:
         typed = row.find_typed_value(self._typed)
         default = row.option.default
         shown = format_value(default) if typed is None else _format_typed_value(typed, default)

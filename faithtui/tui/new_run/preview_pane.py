@@ -3,7 +3,11 @@
 from collections.abc import Sequence
 
 from faithtui.tui.keymap.key_names import KeyNames
-from faithtui.tui.new_run.form_lines import JudgeTrial, draw_judge_test, draw_test_and_preview_lines
+from faithtui.tui.new_run.form_lines import (
+    JudgeTrial,
+    format_judge_test,
+    format_test_and_preview_lines,
+)
 from faithtui.tui.theme.lines import Line
 from faithtui.tui.widgets.scroll_pane import Pane
 
@@ -38,18 +42,18 @@ class PreviewPane(Pane):
 
     def on_mount(self) -> None:
         """Draw what is known."""
-        self._draw()
+        self._paint_content()
 
     def show_judge_test(self, trial: JudgeTrial | None) -> None:
         """Draw how trying the judge stands."""
         if trial is not self._trial:
             self._trial = trial
-            self._draw()
+            self._paint_content()
 
     def show_preview(self, parts: Sequence[tuple[str, str]]) -> None:
         """Draw what the runs would ask and cost."""
         self._parts, self._is_stale = parts, False
-        self._draw()
+        self._paint_content()
 
     def mark_stale(self) -> None:
         """Draw the figures as those of the form before it was changed.
@@ -59,13 +63,13 @@ class PreviewPane(Pane):
         if not self._is_stale:
             self._is_stale = True
             self._parts = [each for each in self._parts if not each[1].startswith(NOT_COUNTED)]
-            self._draw()
+            self._paint_content()
 
-    def _draw(self) -> None:
+    def _paint_content(self) -> None:
         title = "Before the start · counting …" if self._is_stale else "Before the start"
         self.show(self._build_lines, title=title)
 
     def _build_lines(self, width: int) -> Sequence[Line]:
         keys = self._keys
-        trial = draw_judge_test(self._trial, keys("new-run.test"), keys("new-run.close"))
-        return draw_test_and_preview_lines(trial, self._parts, width, is_stale=self._is_stale)
+        trial = format_judge_test(self._trial, keys("new-run.test"), keys("new-run.close"))
+        return format_test_and_preview_lines(trial, self._parts, width, is_stale=self._is_stale)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.engine.runs.events import ItemFinished, RunEvent, WindowAssessed, WindowFailed
-from faithtui.tui.progress import event_lines as draw_events
+from faithtui.tui.progress import event_lines
 from faithtui.tui.screen.controller import Controller, run_in_worker
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class EventList(Controller["ProgressScreen"]):
         self.began: datetime | None = None
         """When the attempt of the run began."""
         self.recent: Sequence[tuple[float, RunEvent]] = ()
-        self.entries: Sequence[draw_events.EventGroup] = ()
+        self.entries: Sequence[event_lines.EventGroup] = ()
 
     def set_attempt_start(self, elapsed_s: float) -> None:
         """Begin with another attempt of the run, which has been on for some seconds."""
@@ -44,7 +44,7 @@ class EventList(Controller["ProgressScreen"]):
         some = tuple(ids[:MOST_NAMED])
         rows = await self.read_in_thread(self.session.store.runs.read_item_rows, some)
         self._asked |= set(some)
-        self.screen.call_later(self._draw_with_names, {row.id: row.key for row in rows})
+        self.screen.call_later(self._paint_with_names, {row.id: row.key for row in rows})
 
     def add_events(self, recent: Sequence[tuple[float, RunEvent]]) -> None:
         """Take new events, with the cursor on the entry it was on unless that is the newest."""
@@ -52,18 +52,18 @@ class EventList(Controller["ProgressScreen"]):
             return
         pane = self.screen.events
         chosen = self.entries[pane.cursor] if 0 < pane.cursor < len(self.entries) else None
-        self.recent, self.entries = recent, draw_events.group_events(recent)
+        self.recent, self.entries = recent, event_lines.group_events(recent)
         self._read_missing_names()
-        self.draw_events()
+        self.paint_events()
         if chosen is not None:
             kept = (row for row, each in enumerate(self.entries) if each.first_s == chosen.first_s)
             pane.move_to(next(kept, min(pane.cursor, len(self.entries) - 1)))
 
-    def draw_events(self) -> None:
+    def paint_events(self) -> None:
         """Draw the events there are."""
         entries, began, names = self.entries, self.began, self.names
         self.screen.events.show(
-            lambda width: draw_events.event_lines(entries, began, names, width),
+            lambda width: event_lines.event_lines(entries, began, names, width),
             title="Events",
             made_of=(entries, began, names),
         )
@@ -78,16 +78,16 @@ class EventList(Controller["ProgressScreen"]):
         }
         if unknown:
             self._asked |= unknown
-            self._read_and_draw_names(tuple(unknown))
+            self._read_and_paint_names(tuple(unknown))
 
     # Not exclusive: where events come faster than names are read, none would ever be.
     @run_in_worker("names", exclusive=False)
-    async def _read_and_draw_names(self, items: tuple[ItemId, ...]) -> None:
+    async def _read_and_paint_names(self, items: tuple[ItemId, ...]) -> None:
         """Read names of conversations."""
         rows = await self.read_in_thread(self.session.store.runs.read_item_rows, items)
-        self.screen.call_later(self._draw_with_names, {row.id: row.key for row in rows})
+        self.screen.call_later(self._paint_with_names, {row.id: row.key for row in rows})
 
-    def _draw_with_names(self, names: dict[ItemId, str]) -> None:
+    def _paint_with_names(self, names: dict[ItemId, str]) -> None:
         """Draw events with names."""
         self.names = self.names | names
-        self.draw_events()
+        self.paint_events()

@@ -165,7 +165,7 @@ def _bar_line(name: str, done: int, total: int, pieces: Sequence[Piece], width: 
     size = max(_LEAST_BAR, width - _NAME - count_cells_of_pieces(pieces) - 2)
     return make_line(
         Piece(f" {name:<{_NAME - 1}}"),
-        Piece(fmt.draw_progress_bar(done, total, size), "human"),
+        Piece(fmt.format_progress_bar(done, total, size), "human"),
         " ",
         *pieces,
     )

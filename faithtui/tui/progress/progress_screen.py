@@ -13,11 +13,15 @@ from faithtui.engine.runs.events import (
 )
 from faithtui.store.records import ItemRow, ItemState, RunHistory, RunRow, RunState
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.progress import event_lines as draw_events
-from faithtui.tui.progress import progress_lines as draw
+from faithtui.tui.progress import event_lines
 from faithtui.tui.progress.event_list import EventList
 from faithtui.tui.progress.history_lines import advice_lines, history_lines
 from faithtui.tui.progress.pace import NO_RATES, PaceMeter
+from faithtui.tui.progress.progress_lines import (
+    RunView,
+    make_run_state_and_time_pieces,
+    total_lines,
+)
 from faithtui.tui.progress.run_controls import RunControls
 from faithtui.tui.progress.stage_lines import count_needed_lines, stage_lines, stage_title
 from faithtui.tui.replies.show_replies import RawReplies
@@ -88,8 +92,8 @@ class ProgressScreen(FaithScreen):
         self.failed_rows: Sequence[ItemRow] = ()
         self.history: RunHistory | None = None
         """What became of it; None: it is on, or that was not read yet."""
-        self._drawn_snapshot: RunSnapshot | None = None
-        self._shown: draw.RunView | None = None
+        self._painted_snapshot: RunSnapshot | None = None
+        self._shown: RunView | None = None
         """What is drawn of the run; None: nothing yet."""
         self.state: RunState | None = None
         """Of the run in this process, when it was drawn last."""
@@ -179,7 +183,7 @@ class ProgressScreen(FaithScreen):
         else:
             sentence = "No run yet: {go.runs}, then {runs.new} starts one."
             self.explain_unread_content(self.keys.fill_in_keys_as_pieces(sentence, "strong"))
-        self.redraw()
+        self.repaint()
         self.refresh_bindings()
 
     def explain_unread_content(self, why: Sequence[Piece]) -> None:
@@ -191,9 +195,9 @@ class ProgressScreen(FaithScreen):
         """Draw what became of a run that is over."""
         if self.row is not None and self.row.id == row.id:
             self.history = history
-            self.redraw()
+            self.repaint()
             self.refresh_bindings()
-            self.query_one(Panes).place_panes_anew()
+            self.query_one(Panes).recompute_layout()
 
     def reload_if_judged_elsewhere(self) -> None:
         """Follow a run of another process."""
@@ -202,9 +206,9 @@ class ProgressScreen(FaithScreen):
 
     # Drawing
 
-    def redraw(self) -> None:
+    def repaint(self) -> None:
         """Draw the run even if nothing happened in it."""
-        self._drawn_snapshot = None
+        self._painted_snapshot = None
         self.update_view()
 
     def update_view(self) -> None:
@@ -217,21 +221,21 @@ class ProgressScreen(FaithScreen):
         if self.elsewhere and (run is None or run.is_finished):
             run = None  # An attempt of this process is over; what it said is not true any more.
         snapshot = None if run is None else run.snapshot()
-        if snapshot is not None and snapshot == self._drawn_snapshot:
+        if snapshot is not None and snapshot == self._painted_snapshot:
             return
-        self._drawn_snapshot = snapshot
+        self._painted_snapshot = snapshot
         if snapshot is not None:
             if run is not self.attempt:
                 self._reset_for_new_attempt(run, snapshot)
             self.event_list.add_events(snapshot.recent)
-        shown = draw.RunView(
+        shown = RunView(
             row,
             snapshot,
             NO_RATES if snapshot is None else self.pace.measure_pace(snapshot),
             self.keys,
             _name_runs_ahead(self.session, row.id),
         )
-        self._draw(shown)
+        self._paint_content(shown)
         before, self.state = self.state, None if snapshot is None else snapshot.state
         if before is RunState.RUNNING and self.state is not RunState.RUNNING:
             self.run_keys.show_cancelled_end()
@@ -242,27 +246,27 @@ class ProgressScreen(FaithScreen):
         if self.attempt is not None:
             self.show_message()
         self.attempt, self.pace, self.history = run, PaceMeter(), None
-        self.query_one(Panes).place_panes_anew()
+        self.query_one(Panes).recompute_layout()
         self.run_keys.forget_cancel_request()
         self.event_list.set_attempt_start(snapshot.elapsed_s)
         self.event_list.read_conversation_names_ahead(snapshot.run)
 
-    def _draw(self, run: draw.RunView) -> None:
+    def _paint_content(self, run: RunView) -> None:
         row, self._shown = run.row, run
-        self.totals.show(lambda width: draw.total_lines(run, width), title=f"Run #{row.id}")
+        self.totals.show(lambda width: total_lines(run, width), title=f"Run #{row.id}")
         is_over = not self.elsewhere or row.state is RunState.INTERRUPTED
         history = self.history if is_over and run.snapshot is None else None
         self.events.opens_entries, self.failed.opens_entries = history is None, row.failed > 0
         self.stages.show(lambda width: stage_lines(run, width, history), title=stage_title(run))
         if history is None:
-            self.event_list.draw_events()
+            self.event_list.paint_events()
         else:
-            self._draw_history(row, history)
+            self._paint_history(row, history)
         failed = fmt.format_count(row.failed)
         if history is not None and not row.failed:
             self.failed.show(lambda width: advice_lines(row, width, self.keys), title="What next")
         else:
-            self._draw_failed(row)
+            self._paint_failed(row)
         # Where one of both has the only room, its frame says that the other one is there.
         alone = not (self.events.display and self.failed.display)
         key = self.keys("progress.failed")
@@ -276,19 +280,19 @@ class ProgressScreen(FaithScreen):
                 Piece(" · ", "quiet"),
                 escape_line(row.spec.judge_title, limit=60),
             ],
-            draw.make_run_state_and_time_pieces(run),
+            make_run_state_and_time_pieces(run),
         )
 
-    def _draw_history(self, row: RunRow, history: RunHistory) -> None:
+    def _paint_history(self, row: RunRow, history: RunHistory) -> None:
         blind = self.session.is_blind
         self.events.show(
             lambda width: history_lines(row, history, width, blind=blind), title="What happened"
         )
 
-    def _draw_failed(self, row: RunRow) -> None:
+    def _paint_failed(self, row: RunRow) -> None:
         rows, blind = self.failed_rows, self.session.is_blind
         self.failed.show(
-            lambda width: draw_events.failed_conversation_lines(
+            lambda width: event_lines.failed_conversation_lines(
                 rows, row.failed, width, blind=blind
             ),
             title=f"Failed {fmt.format_count(row.failed)}",
@@ -325,7 +329,7 @@ class ProgressScreen(FaithScreen):
         panes = self.query_one(Panes)
         panes.zoom_pane(panes.zoomed_id)
         (self.events if back else self.failed).focus()
-        self.redraw()
+        self.repaint()
 
     def action_review(self) -> None:
         """Review what is finished."""

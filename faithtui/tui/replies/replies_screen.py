@@ -126,7 +126,7 @@ class RepliesScreen(ModalWindow[None]):
         bad = next((row for row, each in enumerate(replies.calls) if not each.usable), 0)
         self.calls.move_to(bad if self._entry is None else self._entry.row)
         self.calls.focus()
-        self.draw_call()
+        self.paint_call()
         if replies.claim is not None and replies.calls:
             self._show_deciding_call(replies.claim)
 
@@ -136,7 +136,7 @@ class RepliesScreen(ModalWindow[None]):
         return format_call_table_lines(self._replies.calls, self._replies.cost, width)
 
     @on(RowPane.Moved, "#calls")
-    def draw_call(self) -> None:
+    def paint_call(self) -> None:
         """Draw question and reply of the chosen call."""
         call = self.selected_call
         if call is None:

@@ -77,6 +77,7 @@ class ClaimList(RowPane):
             title=self._add_column_names(f"{capitalise(spec.units[1])}{where} {count}", view),
         )
         self.move_to(row)
+        # After the paint and not now: keys typed before it were not about this claim.
         if self._painted_claim != at.claim:
             self.call_after_refresh(self._mark_painted, at.claim)
 
@@ -127,7 +128,7 @@ class ClaimList(RowPane):
         """Report that another claim was chosen."""
         self._cursor_moved_callback(row)
 
-    def block_keys_until_redraw(self) -> None:
+    def block_keys_until_repaint(self) -> None:
         """Accept no key until claims are drawn again: what comes next is being read."""
         self._painted_claim, self.is_waiting = None, True
 
@@ -150,24 +151,24 @@ class ClaimList(RowPane):
         return self._current
 
     @property
-    def drawn_claim(self) -> ClaimId | None:
+    def painted_claim(self) -> ClaimId | None:
         """The claim on screen, which keys are about; None: there is none, or another was chosen."""
-        return self._current if self.is_drawn else None
+        return self._current if self.is_painted else None
 
     @property
-    def is_drawn(self) -> bool:
+    def is_painted(self) -> bool:
         """Whether what was chosen last is on screen; also where there is nothing to choose."""
         return not self.is_waiting and self._painted_claim == self._current
 
-    def take_drawn_claim(self) -> ClaimId | None:
+    def take_painted_claim(self) -> ClaimId | None:
         """Give the claim on screen to a key that leads on from it.
 
         A key that is typed ahead would mean the same claim once more: none is accepted until
         claims are drawn again.
         """
-        claim = self.drawn_claim
+        claim = self.painted_claim
         if claim is not None:
-            self.block_keys_until_redraw()
+            self.block_keys_until_repaint()
         return claim
 
     def _mark_painted(self, claim: ClaimId | None) -> None:

@@ -99,7 +99,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
             claims = position.list_claims(self.screen.view, self.screen.review_position.window)
             if row < len(claims):
                 self.screen.verdicts.forget_last_verdict()
-                self.screen.draw_at_position(
+                self.screen.paint_at_position(
                     ReviewPosition(self.screen.review_position.window, claims[row].id)
                 )
                 self.screen.queue_navigator.warn_if_outside(claims[row].id)
@@ -108,13 +108,13 @@ class ClaimMoves(Controller["ReviewScreen"]):
         """Limit the claims to the window of a row; the first row is all of them."""
         if self.screen.view is not None:
             window = None if row == 0 else row - 1
-            self.screen.draw_at_position(
+            self.screen.paint_at_position(
                 position.fit_position_to_view(
                     self.screen.view, ReviewPosition(window, self.screen.review_position.claim)
                 )
             )
 
-    def go_on_after_verdict(self, claim: ClaimId, *, later: bool = False) -> None:
+    def move_on_after_verdict(self, claim: ClaimId, *, later: bool = False) -> None:
         """Go on after a verdict, or after putting a claim off."""
         state = self.screen.review_state
         if state is None:
@@ -122,7 +122,7 @@ class ClaimMoves(Controller["ReviewScreen"]):
         if self.screen.queue_navigator.cursor is not None:
             self.screen.queue_navigator.mark_claim_done_and_advance(claim, later=later)
         elif not self.session.preferences.auto_advance:
-            self.screen.draw_at_position(state.position)
+            self.screen.paint_at_position(state.position)
         else:
             ahead = position.overlay_pending_verdicts(
                 state.view, self.session.reviewer, self.screen.writer.pending_verdicts
@@ -132,23 +132,23 @@ class ClaimMoves(Controller["ReviewScreen"]):
                 self.screen.writer.open_next_conversation_when_saved()
             else:
                 self.screen.writer.cancel_opening_next_conversation()
-            self.screen.draw_at_position(at or state.position)
+            self.screen.paint_at_position(at or state.position)
             if at is None:
-                self.screen.panes.claims.block_keys_until_redraw()
+                self.screen.panes.claims.block_keys_until_repaint()
 
     def action_move_to_claim(self, by: int) -> None:
         """Choose another claim from any pane; in a queue, another one of it."""
         if self.screen.view is None or self.screen.queue_navigator.step_in_queue_if_any(by):
             return
         self.screen.verdicts.forget_last_verdict()
-        self.screen.draw_at_position(
+        self.screen.paint_at_position(
             position.move_by_claims(self.screen.view, self.screen.review_position, by)
         )
 
     def action_limit_to_window(self, by: int) -> None:
         """Limit the claims to another window."""
         if self.screen.view is not None:
-            self.screen.draw_at_position(
+            self.screen.paint_at_position(
                 position.move_by_windows(self.screen.view, self.screen.review_position, by)
             )
 
@@ -166,6 +166,6 @@ class ClaimMoves(Controller["ReviewScreen"]):
             self.screen.view, self.screen.review_position, direction
         )
         if at is not None:
-            self.screen.draw_at_position(at)
+            self.screen.paint_at_position(at)
         else:
             self.screen.loader.load_next_conversation_with_open_claim(direction)

@@ -17,7 +17,7 @@ from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.review import position
 from faithtui.tui.review.labels.verdict_keys import VERDICT, list_typed_keys
-from faithtui.tui.review.lines import evidence_lines as draw_evidence
+from faithtui.tui.review.lines import evidence_lines
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.samples.queue import (
@@ -44,7 +44,7 @@ class LoadedConversation:
     """A conversation that was read."""
 
     view: ReviewView
-    tokenised: draw_evidence.TokenisedView
+    tokenised: evidence_lines.TokenisedView
     spec: "MetricSpec"
     claim: ClaimId | None
     edge: int
@@ -92,7 +92,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
 
     def _read_change_stamp(self, item: ItemId) -> ConversationMark | None:
         store = self.session.store
-        newest = store.reviews.read_newest_event_id()
+        newest = store.label_log.read_newest_event_id()
         rows = store.runs.read_item_rows([item])
         return (rows[0], newest) if rows else None
 
@@ -110,7 +110,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         view = self.screen.view
         if view is None or self.session.item not in (None, view.item.id):
             # They are not about what is still drawn.
-            self.screen.panes.claims.block_keys_until_redraw()
+            self.screen.panes.claims.block_keys_until_repaint()
         if self.screen.writer.in_flight:
             return  # The last save reads again; until then the screen is ahead of the store.
         # Kept until it is shown: what is being read may be read again before that.
@@ -154,7 +154,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             loaded = await self.read_in_thread(self.read_conversation, item, claim, edge)
         except Exception:
             # The app says what failed; a list that waits for this takes keys again.
-            self.screen.call_later(self.screen.redraw)
+            self.screen.call_later(self.screen.repaint)
             raise
         if claim is None and turn is not None:
             at_turn = (each.id for each in loaded.view.claims if each.turn == turn)
@@ -227,7 +227,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         """Read a conversation, without what is hidden. Meant for a thread."""
         session = self.session
         hiding = session.hiding_state
-        mark = self._read_change_stamp(item)
+        mark = self._read_change_stamp(item)  # first: a change after it is seen at the next look
         view = session.store.runs.read_conversation_for_review(item, session.reviewer)
         queue, position = session.claim_queue, self.screen.queue_navigator.cursor
         if queue is None:
@@ -248,7 +248,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if before is not None and known and before.view.truths == view.truths:
             read = before.tokenised
         else:
-            read = draw_evidence.tokenise_view(view, at_once=False)
+            read = evidence_lines.tokenise_view(view, at_once=False)
         return LoadedConversation(
             view,
             read,
@@ -287,6 +287,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.screen.marking.drop_unsaved_marks()
         self.mark = loaded.mark
         self.screen.queue_navigator.switch_queue(loaded.queue_position, loaded.view.item.id)
+        # Labels that are still being saved are on the screen, and not in what was read.
         view = position.overlay_pending_verdicts(
             loaded.view, self.session.reviewer, self.screen.writer.pending_verdicts
         )
@@ -297,6 +298,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.screen.claim_range.clear_range()
             self.screen.search.clear_search()
             self.screen.writer.clear_message_of_other_conversation()
+        # Before the paint: no more is ever seen than is known to have been seen.
         self.session.record_judge_in_view(view.item.id, view.claims_with_judge)
         state = ReviewState(
             view,
@@ -337,21 +339,21 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if loaded.undone is not None:
             self.screen.undo.report_undone_step(loaded.undone)
         elif not is_same:
-            self.screen.verdicts.refuse_typed_ahead()
+            self.screen.verdicts.drop_and_report_typed_ahead_keys()
         if self.must_reread:
             self.must_reread = False
             self.reload()
 
     @run_in_worker("rest")
-    async def compare_rest_of_long_texts(self, tokenised: draw_evidence.TokenisedView) -> None:
+    async def compare_rest_of_long_texts(self, tokenised: evidence_lines.TokenisedView) -> None:
         """Compare the rest of a long conversation beside the keys, and show what it adds."""
         await self.read_in_thread(tokenised.compute_lazy_parts)
-        self.screen.call_later(self._redraw_after_comparing_rest, tokenised)
+        self.screen.call_later(self._repaint_after_comparing_rest, tokenised)
 
-    def _redraw_after_comparing_rest(self, tokenised: draw_evidence.TokenisedView) -> None:
+    def _repaint_after_comparing_rest(self, tokenised: evidence_lines.TokenisedView) -> None:
         state = self.screen.review_state
         if state is not None and state.tokenised is tokenised:
-            self.screen.redraw()
+            self.screen.repaint()
 
     def force_reload_at_next_change(self) -> None:
         """Read again at the next change of the store, whatever it is."""

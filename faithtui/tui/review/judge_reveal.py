@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.ids import ClaimId, SampleId
-from faithtui.domain.labels.annotations import Action, Event, NewEvent, Step
+from faithtui.domain.labels.label_events import Action, Event, NewEvent, Step
 from faithtui.store.records import ClaimView
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.review import position
@@ -46,7 +46,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
     def action_toggle_judge_verdict(self) -> None:
         """Show the judge's verdict on the chosen claim, or hide it again."""
         claim, view = self.screen.claim, self.screen.view
-        if not self.is_claim_drawn_or_refuse() or claim is None or view is None:
+        if not self.is_claim_painted_or_refuse() or claim is None or view is None:
             return
         if claim.id in view.hidden:
             self.session.revealed.add(claim.id)
@@ -60,12 +60,12 @@ class JudgeReveal(Controller["ReviewScreen"]):
         else:
             self.refuse(self._explain_nothing_to_reveal())
 
-    def is_claim_drawn_or_refuse(self) -> bool:
+    def is_claim_painted_or_refuse(self) -> bool:
         """Say whether the chosen claim is on screen; else refuse what would show its judge.
 
         What is shown is on record for good: a key that was typed ahead was not about this claim.
         """
-        if self.screen.panes.claims.is_drawn:
+        if self.screen.panes.claims.is_painted:
             return True
         self.screen.verdicts.say_key_came_too_early()
         return False
@@ -79,7 +79,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
     def action_show_hidden_truths(self) -> None:
         """Show the truths of the conversation while verdicts stay hidden."""
         view = self.screen.view
-        if not self.is_claim_drawn_or_refuse():
+        if not self.is_claim_painted_or_refuse():
             return
         if view is None or not view.is_blind:
             self.refuse("no truths are hidden here")
@@ -106,7 +106,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         self.screen.writer.submit_event(
             [(self.screen.claim or claims[0]).id],
             words,
-            self.session.store.reviews.append_label_events_as_one_step,
+            self.session.store.label_log.append_label_events_as_one_step,
             self._make_reveal_events(claims, sample),
         )
 
@@ -122,7 +122,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         Returns:
             What ends when it is written, or when it cannot be.
         """
-        append = self.session.store.reviews.append_label_events_as_one_step
+        append = self.session.store.label_log.append_label_events_as_one_step
         return self.session.store.submit(
             append, self._make_reveal_events(claims, sample), urgent=True
         )
@@ -143,7 +143,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
             self.screen,
             self.reload_under_new_hiding_state,
             self.was_judge_in_view,
-            self.is_claim_drawn_or_refuse,
+            self.is_claim_painted_or_refuse,
         )
 
     def forget_paint_if_covered(self) -> None:
@@ -161,8 +161,9 @@ class JudgeReveal(Controller["ReviewScreen"]):
         """
         claims, view = self.screen.panes.claims, self.screen.view
         is_another_wanted = view is None or self.session.item not in (None, view.item.id)
-        if not (claims.is_drawn or claims.is_waiting or is_another_wanted):
-            self.screen.verdicts.refuse_typed_ahead()
+        if not (claims.is_painted or claims.is_waiting or is_another_wanted):
+            self.screen.verdicts.drop_and_report_typed_ahead_keys()
+            # From the next paint on the claim is on screen again, and its keys mean it.
             claims.note_next_paint()
 
     def was_judge_in_view(self) -> bool:
@@ -190,7 +191,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
     def reload_under_new_hiding_state(self) -> None:
         """Read anew what may be shown by now; keys typed ahead are meant for that."""
         self.screen.queue_navigator.forget_read_ahead()
-        self.screen.panes.claims.block_keys_until_redraw()
+        self.screen.panes.claims.block_keys_until_repaint()
         self.screen.reload()
         if self.screen.writer.in_flight:
             self._hold_keys_until_saved()

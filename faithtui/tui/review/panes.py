@@ -15,8 +15,8 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_words import capitalise, get_reference_noun_plural
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_list import ClaimList
-from faithtui.tui.review.guideline.guideline_lines import count_guideline_lines, draw_guideline
-from faithtui.tui.review.labels.missed_claims import describe_added_claims
+from faithtui.tui.review.guideline.guideline_lines import count_guideline_lines, paint_guideline
+from faithtui.tui.review.labels.missed_claims_dialog import describe_added_claims
 from faithtui.tui.review.labels.verdicts import Verdicts
 from faithtui.tui.review.layout import (
     ReviewContent,
@@ -25,8 +25,7 @@ from faithtui.tui.review.layout import (
     lay_out_zoomed_review,
     max_or_zero,
 )
-from faithtui.tui.review.lines import claim_lines as draw_claims
-from faithtui.tui.review.lines import evidence_lines as draw_evidence
+from faithtui.tui.review.lines import claim_lines, evidence_lines
 from faithtui.tui.review.lines.claim_card import claim_card_lines, find_nearest_sentence
 from faithtui.tui.review.lines.reference_lines import judge_named_reference_lines, reference_lines
 from faithtui.tui.review.lines.transcript_lines import exchange_lines, find_exchange_turn_range
@@ -50,16 +49,16 @@ class ReviewState:
     position: ReviewPosition
     spec: "MetricSpec"
     """The run's metric."""
-    tokenised: draw_evidence.TokenisedView = field(
-        default_factory=lambda: draw_evidence.TokenisedView({}, {})
+    tokenised: evidence_lines.TokenisedView = field(
+        default_factory=lambda: evidence_lines.TokenisedView({}, {})
     )
-    passages: Sequence[draw_evidence.RankedPassageView] = ()
+    passages: Sequence[evidence_lines.RankedPassageView] = ()
     """Ranked for the claim."""
     per_interaction: bool = False
     """Show scores in which each interaction counts once."""
     last_act_words: str = ""
     """The last label event in words."""
-    extras: draw_claims.ClaimListExtras = draw_claims.NO_EXTRAS
+    extras: claim_lines.ClaimListExtras = claim_lines.NO_EXTRAS
     """What the list of claims shows besides them."""
     asked_again: tuple[FreshVerdict, ...] = ()
     """What the judge said when it was asked again, of all claims that are not hidden."""
@@ -98,10 +97,10 @@ class ReviewPanes(Panes):
         verdicts: Verdicts,
         moved: Callable[[int], None],
         step_in_queue: Callable[[int], bool],
-        redraw: Callable[[], None],
+        repaint: Callable[[], None],
     ) -> None:
         self._keys = keys
-        self._redraw = redraw
+        self._repaint_content = repaint
         self._verdicts = verdicts
         claims = ClaimList(moved, step_in_queue)
         for node in (self, claims):
@@ -127,9 +126,9 @@ class ReviewPanes(Panes):
 
     def on_resize(self, event: events.Resize) -> None:
         """Draw anew when all panes have their new places: what one says depends on the others."""
-        self.call_after_refresh(self._redraw)
+        self.call_after_refresh(self._repaint_content)
 
-    def draw_all(self, state: ReviewState, *, moved: bool) -> None:
+    def paint_all_panes(self, state: ReviewState, *, moved: bool) -> None:
         """Draw everything.
 
         Args:
@@ -138,7 +137,7 @@ class ReviewPanes(Panes):
         """
         view, at, claim, spec = state.view, state.position, state.claim, state.spec
         self._fit_panes_to_content(state)
-        draw_guideline(self.guideline, state.guideline, self._keys("review.guideline"))
+        paint_guideline(self.guideline, state.guideline, self._keys("review.guideline"))
         self.claims.show_claims(view, at, spec, state.extras)
         self.windows.show(
             lambda width: window_list_lines(view, at, spec, width),
@@ -150,7 +149,7 @@ class ReviewPanes(Panes):
         elif self.zoomed_id != "windows":
             # Enlarged it begins at the claim's own window, although all are chosen.
             self.windows.move_to(0)
-        self._draw_transcript(state, moved)
+        self._paint_transcript(state, moved)
         unit = capitalise(spec.units[0])
         best = state.passages[0] if state.passages else None
         self.card.show(
@@ -171,11 +170,11 @@ class ReviewPanes(Panes):
             if claim
             else ""
         )
-        self.draw_evidence(state, moved=moved)
-        self._draw_references(state, moved)
-        self.draw_verdict(state)
+        self.paint_evidence(state, moved=moved)
+        self._paint_references(state, moved)
+        self.paint_verdict(state)
 
-    def _draw_references(self, state: ReviewState, moved: bool) -> None:
+    def _paint_references(self, state: ReviewState, moved: bool) -> None:
         """Draw what is checked against; where there is nothing of the kind, the conversation."""
         view, at, claim, spec = state.view, state.position, state.claim, state.spec
         title = capitalise(get_reference_noun_plural(spec))
@@ -224,7 +223,7 @@ class ReviewPanes(Panes):
     def _has_content_for_pane(self, pane: str) -> bool:
         return self._content is not None and self._content.has_content_for_pane(pane)
 
-    def draw_verdict(self, state: ReviewState) -> None:
+    def paint_verdict(self, state: ReviewState) -> None:
         """Draw what was and can be said."""
         shown = VerdictView(
             state.view,
@@ -253,7 +252,7 @@ class ReviewPanes(Panes):
             build_lines, title="Verdict" if claim is None else f"Verdict on {unit} {claim.number}"
         )
 
-    def draw_evidence(self, state: ReviewState, *, moved: bool) -> None:
+    def paint_evidence(self, state: ReviewState, *, moved: bool) -> None:
         """Draw the passages, and what the judge named where that has no pane of its own.
 
         Messages come first there: they are what annotators compare with, the passage is given.
@@ -304,7 +303,7 @@ class ReviewPanes(Panes):
         """Show a sentence in place of claims, and accept no verdict."""
         self.claims.forget_claim_and_block_keys()
         self.claims.show(
-            lambda width: [BLANK, *draw_claims.wrap_sentence(words, width)], title="Claims"
+            lambda width: [BLANK, *claim_lines.wrap_sentence(words, width)], title="Claims"
         )
 
     def _exchange_lines_above_passages(self, state: ReviewState, width: int) -> list[Line]:
@@ -319,7 +318,7 @@ class ReviewPanes(Panes):
             return lines
         best = state.passages[0] if state.passages else None
         hidden = claim.id in state.view.hidden
-        claim_pieces = draw_evidence.highlight_unsupported_words(claim, None if hidden else best)
+        claim_pieces = evidence_lines.highlight_unsupported_words(claim, None if hidden else best)
         name = [Piece(f" {state.spec.units[0][:5]:<6}", "quiet")]
         return [*lines, *wrap(claim_pieces, width - 1, first=name, most=2)]
 
@@ -350,7 +349,7 @@ class ReviewPanes(Panes):
 
     def _passage_lines(self, state: ReviewState, width: int) -> tuple[list[Line], list[int]]:
         height = self.evidence.scrollable_content_region.height
-        return draw_evidence.passage_lines(
+        return evidence_lines.passage_lines(
             state.view,
             state.claim,
             state.passages,
@@ -360,7 +359,7 @@ class ReviewPanes(Panes):
             height,
         )
 
-    def _draw_transcript(self, state: ReviewState, moved: bool) -> None:
+    def _paint_transcript(self, state: ReviewState, moved: bool) -> None:
         view, claim, spec = state.view, state.claim, state.spec
 
         def build_lines(width: int) -> Sequence[Line]:

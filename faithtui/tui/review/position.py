@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.annotations import Action, HumanVerdict, choose_action_of_verdict_event
+from faithtui.domain.labels.label_events import Action, HumanVerdict, choose_action_of_verdict_event
 from faithtui.store.records import ClaimView, ReviewView, WindowVerdictView
 
 

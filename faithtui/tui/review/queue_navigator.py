@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.domain.labels.annotations import Action, LabelEvent, Step
+from faithtui.domain.labels.label_events import Action, LabelEvent, Step
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ShowScreen
@@ -130,11 +130,11 @@ class QueueNavigator(Controller["ReviewScreen"]):
         item, claim = entry
         self.session.choose_conversation(item)
         if self.screen.view is not None and self.screen.view.item.id == item:
-            self.screen.draw_at_position(ReviewPosition(None, claim), fresh=True)
+            self.screen.paint_at_position(ReviewPosition(None, claim), fresh=True)
             return
         ready = self.conversations_ahead.pop(item, None)
         if ready is None or ready.hiding_state != self.session.hiding_state:
-            self.screen.panes.claims.block_keys_until_redraw()
+            self.screen.panes.claims.block_keys_until_repaint()
             # A save that ends meanwhile reads again, and must come to the same claim.
             self.session.choose_conversation(item, claim)
             self.screen.loader.load_and_show_conversation(item, claim, 0)
@@ -193,14 +193,14 @@ class QueueNavigator(Controller["ReviewScreen"]):
         was_answered = claim in self.cursor.answered_claims
         (self.cursor.mark_skipped if later else self.cursor.mark_answered)(claim)
         if not self.session.preferences.auto_advance:
-            self.screen.redraw()
+            self.screen.repaint()
             return
         following = self.cursor.list_next_open_claims(1)
         if following:
             self.go_to_queued_claim(following[0])
         else:
-            self.screen.redraw()
-            self.screen.panes.claims.block_keys_until_redraw()
+            self.screen.repaint()
+            self.screen.panes.claims.block_keys_until_repaint()
         if was_answered or (later and self.cursor.is_end_reported):
             return  # A correction, or skipped again: the queue was through before.
         if not following or (later and following[0][1] in self.cursor.skipped_claims):

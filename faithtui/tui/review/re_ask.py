@@ -17,7 +17,7 @@ from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece
 
 if TYPE_CHECKING:
-    from faithtui.engine.runs.environment import RunEnvironment
+    from faithtui.engine.runs.run_environment import RunEnvironment
     from faithtui.store.store import Store
     from faithtui.tui.review.review_screen import ReviewScreen
 

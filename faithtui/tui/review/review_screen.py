@@ -21,14 +21,14 @@ from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.review import position
 from faithtui.tui.review.claim_moves import ClaimMoves
 from faithtui.tui.review.conversation_loader import ConversationLoader
-from faithtui.tui.review.evidence.evidence import EvidenceReader
 from faithtui.tui.review.evidence.evidence_marks import EvidenceMarking
+from faithtui.tui.review.evidence.evidence_reader import EvidenceReader
 from faithtui.tui.review.evidence.image_opener import ImageOpener
 from faithtui.tui.review.guideline.guideline_dialog import GuidelineOpener
 from faithtui.tui.review.judge_reveal import JudgeReveal
 from faithtui.tui.review.labels.claim_range import ClaimRange
 from faithtui.tui.review.labels.label_writer import LabelWriter
-from faithtui.tui.review.labels.missed_claims import MissedClaimAdder
+from faithtui.tui.review.labels.missed_claims_dialog import MissedClaimAdder
 from faithtui.tui.review.labels.note_input import NoteLine
 from faithtui.tui.review.labels.notes import Notes
 from faithtui.tui.review.labels.review_undo import ReviewUndo
@@ -132,7 +132,7 @@ class ReviewScreen(FaithScreen):
             self.verdicts,
             self.moves.show_claim_of_row,
             self.queue_navigator.step_in_queue_if_any,
-            self._redraw_resized,
+            self._repaint_resized,
         )
 
     def compose_input_lines(self) -> ComposeResult:
@@ -227,22 +227,22 @@ class ReviewScreen(FaithScreen):
     def show_conversation(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:
         """Show a conversation as it was read; `fresh`: it is another one."""
         self.review_state = state
-        self.draw_at_position(at, fresh=fresh)
+        self.paint_at_position(at, fresh=fresh)
 
     def set_review_state(self, state: ReviewState) -> None:
         """Look at something else; whoever changed it draws what that concerns."""
         self.review_state = state
 
-    def redraw(self) -> None:
+    def repaint(self) -> None:
         """Draw what is looked at anew."""
-        self.draw_at_position(self.review_position)
+        self.paint_at_position(self.review_position)
 
-    def _redraw_resized(self) -> None:
+    def _repaint_resized(self) -> None:
         """Draw for another size, unless keys wait for what is about to be drawn."""
         if not self.panes.claims.is_waiting:
-            self.redraw()
+            self.repaint()
 
-    def draw_at_position(self, at: ReviewPosition, *, fresh: bool = False) -> None:
+    def paint_at_position(self, at: ReviewPosition, *, fresh: bool = False) -> None:
         """Choose what is looked at and draw everything in one go."""
         before = self.review_state
         if before is None:
@@ -276,7 +276,7 @@ class ReviewScreen(FaithScreen):
         room = self.size.width - count_cells_of_pieces(self.title_pieces())
         cursor, blind = self.queue_navigator.cursor, self.session.is_blind
         with self.app.batch_update():
-            self.panes.draw_all(self.review_state, moved=moved)
+            self.panes.paint_all_panes(self.review_state, moved=moved)
             self.set_title(*title_pieces(self.review_state, cursor, room, blind=blind))
 
     # What panes and lines of the screen say

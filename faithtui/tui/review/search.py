@@ -95,11 +95,11 @@ class ClaimSearch(Controller["ReviewScreen"]):
             order = [claim.id for claim in self.screen.view.claims] if self.screen.view else []
             at = order.index(here) if here in order else 0
             ahead = next((each for each in found if order.index(each) >= at), found[0])
-            self.screen.draw_at_position(
+            self.screen.paint_at_position(
                 replace(self.screen.review_position, window=None, claim=ahead, passage=0)
             )
         else:
-            self.screen.redraw()
+            self.screen.repaint()
         if event.is_final:
             self.screen.bar.show_filter_text(self.filter_text)
             self.screen.panes.claims.focus()
@@ -110,7 +110,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
         self.screen.bar.show_filter_text(self.filter_text)
         self.screen.panes.claims.focus()
         self._show_found_count()
-        self.screen.redraw()
+        self.screen.repaint()
 
     def go_to_next_match_if_any(self, direction: int) -> bool:
         """Go to the next or previous claim that was found.
@@ -134,7 +134,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
             goal = ahead[0] if ahead else places[0]
         else:
             goal = behind[-1] if behind else places[-1]
-        self.screen.draw_at_position(
+        self.screen.paint_at_position(
             replace(self.screen.review_position, window=None, claim=order[goal], passage=0)
         )
         self._show_found_count()
@@ -146,9 +146,11 @@ class ClaimSearch(Controller["ReviewScreen"]):
         if view is None or not text or problem:
             wrong = escape_line(problem or "", "warn", limit=300)
             key = self.keys("filter.complete")
-            self.show_message(*(bar.draw_hint(text, key) if is_typing else (wrong,)))
+            self.show_message(*(bar.format_hint(text, key) if is_typing else (wrong,)))
             return
-        completions = bar.draw_completions(text, self.keys("filter.complete")) if is_typing else ()
+        completions = (
+            bar.format_completions(text, self.keys("filter.complete")) if is_typing else ()
+        )
         units = (
             ("claim", "claims")
             if self.screen.review_state is None

@@ -69,7 +69,7 @@ class SessionLine(Controller["ReviewScreen"]):
             known = run, tuple(each for each in repeats if each.reviewer == reviewer)
             self._repeats = known
         sample = None if queue is None else queue.sample
-        counts = store.reviews.read_session_counts(reviewer, midnight.astimezone(UTC))
+        counts = store.label_log.read_session_counts(reviewer, midnight.astimezone(UTC))
         if sample is None:
             return SessionFacts(counts, repeats=known[1])
         progress = read_queue_progress(store, sample, reviewer)

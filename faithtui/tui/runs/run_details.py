@@ -275,7 +275,7 @@ def _verdict_count_pieces(counts: "RunCounts", labels: LabelSet, room: int) -> l
     left = room - sum(len(each.text) for each in pieces) - 2
     if left >= 10:
         pieces.append(Piece("  "))
-        pieces += fmt.draw_label_bar(found, labels, min(30, left))
+        pieces += fmt.format_label_bar(found, labels, min(30, left))
     return pieces
 
 
@@ -287,7 +287,7 @@ def _list_label_fields(
         "reviewed",
         [
             Piece(
-                fmt.draw_progress_bar(row.labelled, row.claims, min(20, max(8, width - 50))),
+                fmt.format_progress_bar(row.labelled, row.claims, min(20, max(8, width - 50))),
                 "human",
             ),
             Piece(f" {fmt.format_share(row.labelled, row.claims)}", "strong"),

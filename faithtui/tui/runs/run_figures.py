@@ -8,7 +8,7 @@ from faithtui.domain.ids import LabelId, RunId
 from faithtui.errors import ConfigError, StoreBusy, StoreError
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.metric_words import list_changed_options
-from faithtui.tui.runs.lowest_scores import MOST_LISTED
+from faithtui.tui.runs.lowest_scores_pane import MOST_LISTED
 from faithtui.tui.runs.next_steps import QueueFacts, RunKnowledge
 from faithtui.tui.runs.run_lines import MOST_CLAIMS, run_line
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -60,7 +60,7 @@ class FigureReader(Controller["RunsScreen"]):
         """Give what is known of a run; it may be older than the run's row."""
         return self._known.get(run)
 
-    def draw_run_line(self, row: RunRow, width: int, here: bool) -> Line:
+    def format_run_line(self, row: RunRow, width: int, here: bool) -> Line:
         """Draw a run in the list, with what is known of it."""
         found = self._known.get(row.id)
         return run_line(
@@ -101,7 +101,7 @@ class FigureReader(Controller["RunsScreen"]):
             while self.screen.is_current and self.session.is_open:
                 try:
                     self._newest = await self.read_in_thread(
-                        self.session.store.reviews.read_newest_event_id
+                        self.session.store.label_log.read_newest_event_id
                     )
                 except StoreBusy:
                     raise

@@ -237,7 +237,7 @@ def run_title_pieces(row: RunRow) -> list[Piece]:
     ]
 
 
-def draw_no_runs_lines(width: int, keys: KeyNames, session: "Session") -> list[Line]:
+def format_no_runs_lines(width: int, keys: KeyNames, session: "Session") -> list[Line]:
     """Say what to do in an empty store: few lines, so that the smallest screen has them all.
 
     Args:

@@ -11,14 +11,14 @@ from faithtui.domain.ids import RunId
 from faithtui.store.runs.run_records import RunRow, RunState
 from faithtui.tui.messages import FirstRunsRead, NewRunRequested, ResumeRequested, ShowScreen
 from faithtui.tui.metric_words import get_metric_spec
-from faithtui.tui.runs.lowest_scores import LowestScores
-from faithtui.tui.runs.next_steps_pane import RunSteps
+from faithtui.tui.runs.lowest_scores_pane import LowestScoresPane
+from faithtui.tui.runs.next_step_actions import NextStepActions
 from faithtui.tui.runs.run_actions import RunActions
 from faithtui.tui.runs.run_details import run_detail_lines
 from faithtui.tui.runs.run_figures import FigureReader
 from faithtui.tui.runs.run_lines import (
     all_archived_lines,
-    draw_no_runs_lines,
+    format_no_runs_lines,
     nothing_found_lines,
     run_header_line,
 )
@@ -137,7 +137,7 @@ class RunsScreen(FilteredListScreen):
         super().__init__(session)
         self.actions = RunActions(self)
         self.figures = FigureReader(self)
-        self.steps = RunSteps(self)
+        self.steps = NextStepActions(self)
         self.add_controllers(self.actions, self.steps)
 
     def make_panes(self) -> Panes:
@@ -146,15 +146,15 @@ class RunsScreen(FilteredListScreen):
             VirtualList[RunRow](
                 id="list",
                 title="Runs",
-                draw=self.figures.draw_run_line,
+                format_row=self.figures.format_run_line,
                 head=run_header_line,
-                empty=self._draw_empty_list,
+                empty=self._format_empty_list_lines,
                 moved=self.switch_to_run_under_cursor,
                 identity=lambda row: row.id,
                 empty_choice=self.make_empty_choice(),
             ),
             RowPane(id="next", title="What next", opens_on_first_click=True),
-            LowestScores(self.session, id="lowest"),
+            LowestScoresPane(self.session, id="lowest"),
             Pane(id="detail", title="Run"),
             layout_function=layouts.make_home_layout_function(
                 # Until the runs are read there is room for one.
@@ -241,7 +241,7 @@ class RunsScreen(FilteredListScreen):
         is_other_length = self.rows is None or len(rows) != len(self.rows)
         self.rows = rows
         if is_other_length:
-            self.query_one(Panes).place_panes_anew()
+            self.query_one(Panes).recompute_layout()
         wanted = self.session.run
         # Where the chosen one is gone, the one in its place is chosen.
         at = next((i for i, row in enumerate(rows) if row.id == wanted), self.runs.cursor)
@@ -318,9 +318,9 @@ class RunsScreen(FilteredListScreen):
             return row is not None and row.pending > 0 and not self.is_under_way(row.id)
         return super().check_action(action, parameters)
 
-    def _draw_empty_list(self, width: int) -> list[Line]:
+    def _format_empty_list_lines(self, width: int) -> list[Line]:
         if not self._all_runs:
-            return draw_no_runs_lines(width, self.keys, self.session)
+            return format_no_runs_lines(width, self.keys, self.session)
         if not self.state.filter:
             return all_archived_lines(width, len(self._all_runs), self.keys)
         return nothing_found_lines(width, self.state.filter, self.keys, self.list_suggestions())
@@ -362,7 +362,7 @@ class RunsScreen(FilteredListScreen):
             title="Run" if row is None else f"Run #{row.id}",
             keep=False,
         )
-        self.query_one(LowestScores).show_lowest_conversations(row, spec, found)
+        self.query_one(LowestScoresPane).show_lowest_conversations(row, spec, found)
         self.steps.show_steps_of_run(row, spec)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from faithtui.config import Settings
-    from faithtui.engine.runs.environment import RunEnvironment
+    from faithtui.engine.runs.run_environment import RunEnvironment
 
 
 class _RunSettings(NamedTuple):
@@ -41,7 +41,7 @@ class RunEnvironmentCache:
         Raises:
             ConfigError: The price table or the redaction cannot be used.
         """
-        from faithtui.engine.runs.environment import make_run_environment
+        from faithtui.engine.runs.run_environment import make_run_environment
 
         wanted = _RunSettings()
         if settings is not None:

@@ -155,10 +155,10 @@ def make_found_queue_with_progress(store: "Store", reviewer: str, found: ClaimQu
         found: The claims, as they were found.
     """
     claims = [claim for _, claim in found.entries]
-    labelled = store.reviews.list_claims_labelled_after_event(reviewer, claims, LabelId(0))
+    labelled = store.label_log.list_claims_labelled_after_event(reviewer, claims, LabelId(0))
     if len(labelled) < len(claims):
         return replace(found, newest_act=LabelId(0), answered=labelled, place={})
-    return replace(found, newest_act=store.reviews.read_newest_event_id(), place={})
+    return replace(found, newest_act=store.label_log.read_newest_event_id(), place={})
 
 
 def make_sample_queue(store: "Store", sample: SampleId, reviewer: str) -> ClaimQueue:

@@ -117,9 +117,9 @@ class QueuesScreen(FaithScreen):
             VirtualList[SampleRow](
                 id="list",
                 title="Queues",
-                draw=queue_line,
+                format_row=queue_line,
                 head=queue_header_line,
-                empty=self.draw_empty_list,
+                empty=self.format_empty_list_lines,
                 moved=self.show_queue_under_cursor,
             ),
             Pane(id="detail", title="Queue"),
@@ -160,7 +160,7 @@ class QueuesScreen(FaithScreen):
             rows = await self.read_in_thread(store.samples.list_samples, self.session.reviewer, run)
         self.call_later(self.show_rows, row, rows)
 
-    def draw_empty_list(self, width: int) -> list[Line]:
+    def format_empty_list_lines(self, width: int) -> list[Line]:
         """Say what to do while there is no queue."""
         return no_queues_lines(width, self.session.run is not None, self.keys)
 

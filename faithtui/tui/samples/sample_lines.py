@@ -19,7 +19,7 @@ from faithtui.agreement.sampling.stopping_rules import (
     predict_half_width,
 )
 from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL
-from faithtui.domain.labels.annotations import HASTY_S
+from faithtui.domain.labels.label_events import HASTY_S
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.engine.review.samples.label_plans import PlanBasis
 from faithtui.engine.review.samples.sample_queues import (
@@ -258,7 +258,7 @@ def format_pace(seconds: float) -> str:
 
 def _progress_bar_lines(row: SampleRow, width: int) -> list[Line]:
     counts = f" {fmt.format_count(row.answered)}/{fmt.format_count(row.size)}"
-    bar = fmt.draw_progress_bar(row.answered, row.size, max(4, min(40, width - 11 - len(counts))))
+    bar = fmt.format_progress_bar(row.answered, row.size, max(4, min(40, width - 11 - len(counts))))
     return [make_line(Piece(" done    ", "quiet"), Piece(bar, "human"), Piece(counts))]
 
 

@@ -11,8 +11,8 @@ from textual.containers import Vertical
 from faithtui.tui.input_queue import ModalWindow
 from faithtui.tui.theme.lines import Piece, wrap
 from faithtui.tui.widgets.bars import KeyBar
-from faithtui.tui.widgets.exposure_panes import ExposurePane, ExposureRowPane
 from faithtui.tui.widgets.scroll_pane import Builder, Pane, RowPane
+from faithtui.tui.widgets.seen_rows import RowsSeen
 
 
 class Dialog(ModalWindow[str | None]):
@@ -130,20 +130,16 @@ class PickDialog(Dialog):
 
     def make_pane(self) -> Pane:
         """Make the pane."""
-        return ExposureRowPane(id="text", title=self._title)
+        return RowPane(id="text", title=self._title, reports_seen_rows=True)
 
-    def on_exposure_pane_rows_seen(self, event: ExposurePane.RowsSeen) -> None:
+    def on_rows_seen(self, event: RowsSeen) -> None:
         """Pass on what came into view."""
         if self._seen is not None:
             self._seen(event.rows)
 
     def on_row_pane_chosen(self, event: RowPane.Chosen) -> None:
         """Answer with the row."""
-        self.dismiss(self.get_answer_of_row(event.row))
-
-    def get_answer_of_row(self, row: int) -> str:
-        """Give what the choice of a row answers: its number."""
-        return str(row)
+        self.dismiss(str(event.row))
 
 
 class ConfirmDialog(Dialog):

@@ -16,7 +16,7 @@ from faithtui.domain.filters import (
     parse_score_bounds,
 )
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.annotations import TIE, Action, HumanVerdict
+from faithtui.domain.labels.label_events import TIE, Action, HumanVerdict
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.text.search_words import contains_phrase, find_phrase_spans, list_folded_words
 from faithtui.store.runs.run_records import RunRow, RunState

@@ -182,7 +182,7 @@ class FilteredListScreen(FaithScreen):
     def _show_completions_or_problem(self, text: str) -> None:
         """List what the last word of a filter may become, else what is wrong with the filter."""
         bar = self.query_one(FilterBar)
-        self.show_message(*bar.draw_hint(text, self.keys("filter.complete")))
+        self.show_message(*bar.format_hint(text, self.keys("filter.complete")))
 
     @on(FilterBar.FilterCancelled)
     def restore_previous_filter(self) -> None:

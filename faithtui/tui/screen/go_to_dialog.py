@@ -8,14 +8,14 @@ from textual.binding import Binding, BindingType
 
 from faithtui.tui import screen_catalog
 from faithtui.tui.keymap.key_names import format_key, sort_by_definition_order
-from faithtui.tui.screen.dialogs import PickDialog
+from faithtui.tui.screen.dialogs import Dialog
 from faithtui.tui.theme.lines import Line, Piece, fit_text, truncate_pieces
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 
 FIRST_ENTRY_WORDS = "To the beginning of the focused pane"
 
 
-class GoToDialog(PickDialog):
+class GoToDialog(Dialog):
     """Which screen to go to, by one more letter, enter or a click."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -52,9 +52,9 @@ class GoToDialog(PickDialog):
         """Answer with the screen; "" is the beginning of this one's focused pane."""
         self.dismiss(name)
 
-    def get_answer_of_row(self, row: int) -> str:
-        """Give the screen of a row."""
-        return self._list_places()[row][0]
+    def on_row_pane_chosen(self, event: RowPane.Chosen) -> None:
+        """Answer with the screen of the row."""
+        self.dismiss(self._list_places()[event.row][0])
 
     def _list_places(self) -> list[tuple[str, str]]:
         """List the screens in their order with their keys, then "" with that of this one."""

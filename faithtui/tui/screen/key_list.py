@@ -6,7 +6,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from textual import events
 
-from faithtui.tui.screen.dialogs import PickDialog
+from faithtui.tui.screen.dialogs import Dialog
 from faithtui.tui.theme.lines import Line, Piece, fit_text, truncate_pieces
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 
@@ -19,7 +19,7 @@ class KeyEntry(NamedTuple):
     meaning: str
 
 
-class KeyListDialog(PickDialog):
+class KeyListDialog(Dialog):
     """Keys of the screen below with what they do; answers with the row of one.
 
     Args:
@@ -30,11 +30,21 @@ class KeyListDialog(PickDialog):
 
     def __init__(self, title: str, entries: Sequence[KeyEntry], *, chosen: int = 0) -> None:
         self._entries = entries
-        super().__init__(title, self._key_entry_lines, chosen=chosen)
+        self._chosen = chosen
+        super().__init__(title, self._key_entry_lines)
+
+    def on_mount(self) -> None:
+        """Begin at the chosen row."""
+        # Textual calls the `on_mount` of `Dialog` besides.
+        self.call_after_refresh(self.query_one("#text", RowPane).move_to, self._chosen)
 
     def make_pane(self) -> Pane:
         """Make the pane; one click is enough, as in the footer that led here."""
         return RowPane(id="text", title=self._title, opens_on_first_click=True)
+
+    def on_row_pane_chosen(self, event: RowPane.Chosen) -> None:
+        """Answer with the row."""
+        self.dismiss(str(event.row))
 
     def on_key(self, event: events.Key) -> None:
         """Choose by the key that does it on the screen below."""

@@ -9,7 +9,7 @@ from functools import partial
 from textual.widgets import Input
 
 from faithtui.domain.ids import ItemId
-from faithtui.domain.labels.annotations import EventFilter, Step
+from faithtui.domain.labels.label_events import EventFilter, Step
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.screen.controller import Controller, ScreenT, run_in_worker
 
@@ -50,7 +50,7 @@ class LabelUndo(Controller[ScreenT]):
         # A label that was given blind has shown the judge: the next one on its claim is not blind.
         unshown = self.session.list_labelled_without_judge()
         undo = partial(
-            self.session.store.reviews.undo,
+            self.session.store.label_log.undo,
             judge_not_shown_on=unshown,
             is_concerned=self._is_concerned,
         )
@@ -58,7 +58,7 @@ class LabelUndo(Controller[ScreenT]):
 
     def action_redo(self) -> None:
         """Do again what was taken back last."""
-        redo = partial(self.session.store.reviews.redo, is_concerned=self._is_concerned)
+        redo = partial(self.session.store.label_log.redo, is_concerned=self._is_concerned)
         self._submit_undo_or_redo(redo, "redone")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -79,6 +79,6 @@ class LabelUndo(Controller[ScreenT]):
         store, item = self.session.store, None
         if acts and self.session.run is not None:
             item = await self.read_in_thread(
-                store.reviews.find_item_id_of_claim, self.session.run, acts[0].claim
+                store.label_log.find_item_id_of_claim, self.session.run, acts[0].claim
             )
         self.screen.call_later(self._show, UndoneStep(acts, item, words))

@@ -277,15 +277,13 @@ class FaithScreen(Screen[None]):
         status.who = ()
         newest = snapshots[-1]
         progress = newest.progress
+        done, total = progress.finished_conversations, progress.conversations
         more = f" +{len(snapshots) - 1}" if len(snapshots) > 1 else ""
         paused = newest.gauges is not None and newest.gauges.is_paused
         status.right = (
             Piece(f"run #{newest.run}{more} ", "human"),
-            Piece(
-                fmt.draw_progress_bar(progress.finished_conversations, progress.conversations, 10),
-                "human",
-            ),
-            Piece(f" {progress.finished_conversations}/{progress.conversations}"),
+            Piece(fmt.format_progress_bar(done, total, 10), "human"),
+            Piece(f" {done}/{total}"),
             Piece(" · paused", "warn")
             if paused
             else Piece(

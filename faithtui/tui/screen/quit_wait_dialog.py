@@ -27,9 +27,9 @@ class QuitProgressDialog(Dialog):
     def on_mount(self) -> None:
         """Count down."""
         super().on_mount()
-        self.set_interval(LOOK_EVERY_S, self.draw_remaining)
+        self.set_interval(LOOK_EVERY_S, self.paint_remaining)
 
-    def draw_remaining(self) -> None:
+    def paint_remaining(self) -> None:
         """Draw how many are left."""
         self.query_one(Pane).show(self._lines)
 

@@ -82,7 +82,7 @@ class SavedViewsDialog(ModalWindow[SavedView | None]):
     def on_mount(self) -> None:
         """Show the views."""
         self.query_one("#name").display = False
-        self._draw()
+        self._paint_content()
         self.query_one(RowPane).focus()
 
     @on(RowPane.Chosen)
@@ -144,14 +144,14 @@ class SavedViewsDialog(ModalWindow[SavedView | None]):
         else:
             await asyncio.to_thread(self._saved_views.delete, self._screen, view.name)
         self._views = list(await asyncio.to_thread(self._saved_views.list_views, self._screen))
-        self._draw()
+        self._paint_content()
         self.refresh_bindings()
 
     def _close_name_input(self) -> None:
         self.query_one("#name").display = False
         self.query_one(RowPane).focus()
 
-    def _draw(self) -> None:
+    def _paint_content(self) -> None:
         pane = self.query_one(RowPane)
         pane.show(self._lines, title=f"Saved views {len(self._views)}")
         pane.move_to(min(pane.cursor, max(0, len(self._views) - 1)))

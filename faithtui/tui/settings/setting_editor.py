@@ -83,7 +83,7 @@ class SettingEditor(Controller["SettingsScreen"]):
         themes = [*theme.THEMES, *sorted(set(self.app.available_themes) - theme.OWN_NAMES)]
         choices = list_choices(name, themes, PRESETS)
         if not choices:
-            self._edit_in_line(name, format_setting_value(configured, name))
+            self._open_value_input(name, format_setting_value(configured, name))
             return
 
         def change_to_choice(row: str | None) -> None:
@@ -108,7 +108,7 @@ class SettingEditor(Controller["SettingsScreen"]):
             PickDialog(title, choice_lines, chosen=chosen), change_to_choice
         )
 
-    def _edit_in_line(self, name: str, value: str) -> None:
+    def _open_value_input(self, name: str, value: str) -> None:
         self.screen.entry.setting = name
         self.screen.show_input_line(self.screen.entry, value)
         # A value alone does not say what it is: the status line does.
@@ -175,7 +175,7 @@ class SettingEditor(Controller["SettingsScreen"]):
         ascii = wants_ascii(configured.settings.ascii, configured.environment)
         self.session.use_settings(configured)
         self.screen.post_message(SettingsChanged(configured, keymap, ascii))
-        self.screen.draw_values()
+        self.screen.paint_values()
         if configured.origins[name] is SettingOrigin.DEFAULT:
             words = f"{TITLES[name]}: the default counts again, "
             words += describe_choice(name, format_setting_value(configured, name))

@@ -75,7 +75,7 @@ class SettingsScreen(FaithScreen):
         self.sections.show(section_lines)
         self.sections.focus()
         super().on_mount()
-        self.draw_values()
+        self.paint_values()
 
     def reload(self) -> None:
         """Look at the store and the key map again."""
@@ -92,7 +92,7 @@ class SettingsScreen(FaithScreen):
         names = self.selected_section.names
         return names[min(self.values.cursor, len(names) - 1)] if names else None
 
-    def draw_values(self) -> None:
+    def paint_values(self) -> None:
         """Draw the values of the chosen section."""
         section, configured, facts = self.selected_section, self.session.configured, self.facts
         self.values.show(
@@ -128,13 +128,13 @@ class SettingsScreen(FaithScreen):
     def show_facts(self, facts: SettingsFacts) -> None:
         """Draw what was found."""
         self.facts = facts
-        self.draw_values()
+        self.paint_values()
 
     @on(RowPane.Moved, "#sections")
     def show_values_of_section(self) -> None:
         """Show another section."""
         self.values.move_to(0)
-        self.draw_values()
+        self.paint_values()
 
     @on(RowPane.Moved, "#values")
     def refresh_value_hints(self) -> None:

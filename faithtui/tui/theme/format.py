@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
-from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
+from faithtui.domain.estimates import Estimate, EstimateStatus
 from faithtui.domain.integrity.run_summary import IntegritySummary, Soundness
 from faithtui.domain.judging.judge_names import describe_judge_label
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.scores import Score, ScoreState
 from faithtui.domain.text.visible_text import make_visible_line
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.tui.theme.lines import Piece
 
 NONE = "—"
@@ -30,17 +31,17 @@ _STATES = {
     ScoreState.SKIPPED: "skipped",
 }
 _REASONS = {
-    Reason.NO_ITEMS: "nothing to count",
-    Reason.NO_OVERLAP: "no unit has two labels",
-    Reason.NO_VARIATION: "no variation",
-    Reason.ONE_CLASS_ONLY: "one class only",
-    Reason.NO_PREDICTED_POSITIVES: "the judge flags nothing",
-    Reason.NO_REFERENCE_POSITIVES: "annotators flag nothing",
-    Reason.UNINFORMATIVE_JUDGE: "the judge is uninformative",
-    Reason.RATE_OUT_OF_RANGE: "the judge errs otherwise",
-    Reason.DESIGN_NOT_RANDOM: "labelled ones are no random sample",
-    Reason.NOT_FULLY_LABELLED: "no whole conversations were drawn",
-    Reason.TOO_FEW_CLUSTERS: "too few groups",
+    WithheldReason.NO_ITEMS: "nothing to count",
+    WithheldReason.NO_OVERLAP: "no unit has two labels",
+    WithheldReason.NO_VARIATION: "no variation",
+    WithheldReason.ONE_CLASS_ONLY: "one class only",
+    WithheldReason.NO_PREDICTED_POSITIVES: "the judge flags nothing",
+    WithheldReason.NO_REFERENCE_POSITIVES: "annotators flag nothing",
+    WithheldReason.UNINFORMATIVE_JUDGE: "the judge is uninformative",
+    WithheldReason.RATE_OUT_OF_RANGE: "the judge errs otherwise",
+    WithheldReason.DESIGN_NOT_RANDOM: "labelled ones are no random sample",
+    WithheldReason.NOT_FULLY_LABELLED: "no whole conversations were drawn",
+    WithheldReason.TOO_FEW_CLUSTERS: "too few groups",
 }
 
 
@@ -100,7 +101,7 @@ def format_score_change(judge: Score | None, with_overrides: Score | None) -> st
     return before if before == after else f"{before}→{after}"
 
 
-def describe_missing_reason(value: Reason) -> str:
+def describe_missing_reason(value: WithheldReason) -> str:
     """Say in words why there is no number."""
     return _REASONS[value]
 
@@ -186,7 +187,7 @@ def format_confidence(value: float | None, labels: LabelSet, judge: str) -> str:
     return f" · P({good}) {value:.{1 if judge == 'offline' else 2}f}"
 
 
-def draw_progress_bar(done: int, total: int, width: int) -> str:
+def format_progress_bar(done: int, total: int, width: int) -> str:
     """Draw a bar of `width` cells, full only when everything is done."""
     if width < 1:
         return ""
@@ -199,7 +200,7 @@ def get_label_bar_character(label: str, labels: LabelSet) -> str:
     return _BAR_CELLS[labels.get_label(label).polarity]
 
 
-def draw_label_bar(counts: Mapping[str, int], labels: LabelSet, width: int) -> list[Piece]:
+def format_label_bar(counts: Mapping[str, int], labels: LabelSet, width: int) -> list[Piece]:
     """Draw how often each label was given as stretches of a bar of exactly `width` cells.
 
     A label that was given has a cell of its own, however rare: the longest gives way. Letters tell

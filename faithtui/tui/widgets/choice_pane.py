@@ -61,6 +61,10 @@ class ChoicePane(RowPane):
         self.show(self._row_lines)
 
     def action_choose(self) -> None:
+        """Toggle the entry under the cursor: `RowPane` names what enter and a click do."""
+        self.toggle_entry_at_cursor()
+
+    def toggle_entry_at_cursor(self) -> None:
         """Choose an entry, or leave it out again."""
         self._chosen ^= {self._choices[self.cursor][0]}
         self.show(self._row_lines)

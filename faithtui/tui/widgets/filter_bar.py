@@ -136,7 +136,7 @@ class FilterBar(Horizontal):
         """Complete the last word of a text; None: there is nothing to complete it by."""
         return complete_filter(text, self._get_context())
 
-    def draw_completions(self, text: str, complete_key: str) -> tuple[Piece, ...]:
+    def format_completions(self, text: str, complete_key: str) -> tuple[Piece, ...]:
         """List what the last word of a text may become; () where any word may follow.
 
         Args:
@@ -146,9 +146,9 @@ class FilterBar(Horizontal):
         terms = list_completions(text, self._get_context())
         return (Piece(complete_key, "key"), Piece(f" {' '.join(terms)}", "quiet")) if terms else ()
 
-    def draw_hint(self, text: str, complete_key: str) -> tuple[Piece, ...]:
+    def format_hint(self, text: str, complete_key: str) -> tuple[Piece, ...]:
         """Say what the last word may become, else what is wrong, else what can be typed."""
-        if completions := self.draw_completions(text, complete_key):
+        if completions := self.format_completions(text, complete_key):
             return completions
         context = self._get_context()
         if (problem := parse_filter(text, context).problem) is not None:

@@ -20,6 +20,7 @@ from textual.strip import Strip
 from faithtui.tui.theme.lazy_lines import list_rows
 from faithtui.tui.theme.lines import BLANK, Line
 from faithtui.tui.widgets.line_widget import LineWidget
+from faithtui.tui.widgets.seen_rows import SeenRows
 
 _OFFSETS_KEPT = 2048
 """Styles with places in them; lines of a pane begin in few columns, and in few styles."""
@@ -32,7 +33,10 @@ MOVE = Binding.Group("move", compact=True)
 
 
 class Pane(LineWidget, ScrollView, can_focus=True):
-    """Lines in a frame. Knows nothing of what they say."""
+    """Lines in a frame. Knows nothing of what they say.
+
+    With `reports_seen_rows` it posts `RowsSeen` for entries that came into view.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -54,8 +58,11 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         Binding("end", "end", "Last", show=False, tooltip="To the end", id="move.end"),
     ]
 
-    def __init__(self, *, id: str, title: str = "", hint: str = "") -> None:
+    def __init__(
+        self, *, id: str, title: str = "", hint: str = "", reports_seen_rows: bool = False
+    ) -> None:
         super().__init__(id=id)
+        self._seen_rows = SeenRows(self) if reports_seen_rows else None
         self._build: Builder = lambda _width: ()
         self._lines: Sequence[Line] = ()
         self._built_for = Size(0, 0)
@@ -65,7 +72,7 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         self._frame = ("", "")
         self._pinned = 0
         self._top = 0
-        self._draw_first: Callable[[int], Line] | None = None
+        self._paint_first: Callable[[int], Line] | None = None
         self._begins_anew = True
         self._set_frame_titles(title, "")
 
@@ -86,6 +93,10 @@ class Pane(LineWidget, ScrollView, can_focus=True):
             made_of: All that the lines depend on besides the width. Where each is the very object
                 that it was the time before, no lines are made. (): that is not known.
         """
+        if self._seen_rows is not None:
+            self._seen_rows.forget_rows()
+            # What looks as before is not painted again, but may be something else.
+            self.refresh()
         before, self._made_of = self._made_of, made_of
         same = (
             bool(made_of)
@@ -104,17 +115,17 @@ class Pane(LineWidget, ScrollView, can_focus=True):
             self._scroll_to_beginning()
 
     def set_pinned_and_scroll_lines(
-        self, pinned: int, top: int, draw_first: Callable[[int], Line] | None = None
+        self, pinned: int, top: int, paint_first: Callable[[int], Line] | None = None
     ) -> None:
         """Say, while lines are made, which of them are seen.
 
         Args:
             pinned: So many of the first lines stay at the top wherever the pane is scrolled to.
             top: How far it is scrolled when something else is shown.
-            draw_first: Draws the line of an index where it is the first below those that stay;
+            paint_first: Draws the line of an index where it is the first below those that stay;
                 None: as everywhere else.
         """
-        self._pinned, self._top, self._draw_first = pinned, top, draw_first
+        self._pinned, self._top, self._paint_first = pinned, top, paint_first
 
     def clear_lines(self) -> None:
         """Drop what is drawn, and what is kept while the pane is hidden."""
@@ -141,10 +152,12 @@ class Pane(LineWidget, ScrollView, can_focus=True):
     def get_line_and_style_at(self, y: int) -> tuple[Line, Style]:
         """Give one line of the window onto the lines."""
         index = self.get_line_index_at(y)
+        if self._seen_rows is not None and index < len(self._lines):
+            self._seen_rows.note_painted_row(self._lines[index].row)
         if index >= len(self._lines):
             line = BLANK
-        elif y == self._pinned and self._draw_first is not None:
-            line = self._draw_first(index)
+        elif y == self._pinned and self._paint_first is not None:
+            line = self._paint_first(index)
         else:
             line = self._lines[index]
         return line, self.looks.base_style
@@ -243,7 +256,7 @@ class Pane(LineWidget, ScrollView, can_focus=True):
         was, self._built_for = self._built_for, self.scrollable_content_region.size
         self._stale = width <= 0
         top_before = self._top
-        self._pinned, self._top, self._draw_first = 0, 0, None
+        self._pinned, self._top, self._paint_first = 0, 0, None
         before, self._lines = self._lines, self._build(width) if width > 0 else ()
         size = Size(width, len(self._lines))
         if self.styles.is_auto_height:
@@ -325,6 +338,7 @@ class RowPane(Pane):
         title: Text for the frame.
         hint: Words in the lower frame.
         opens_on_first_click: One click opens an entry; else the first one chooses it.
+        reports_seen_rows: Post `RowsSeen` for entries that came into view.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -358,9 +372,15 @@ class RowPane(Pane):
             return self.pane
 
     def __init__(
-        self, *, id: str, title: str = "", hint: str = "", opens_on_first_click: bool = False
+        self,
+        *,
+        id: str,
+        title: str = "",
+        hint: str = "",
+        opens_on_first_click: bool = False,
+        reports_seen_rows: bool = False,
     ) -> None:
-        super().__init__(id=id, title=title, hint=hint)
+        super().__init__(id=id, title=title, hint=hint, reports_seen_rows=reports_seen_rows)
         self._opens_on_first_click = opens_on_first_click
         self._clicked_row: int | None = None
         """Of the first click of several; None: none, or it was opened."""
@@ -381,7 +401,7 @@ class RowPane(Pane):
         """Choose an entry without a message, and make it seen."""
         before = self.cursor
         self.set_reactive(RowPane.cursor, row)
-        self._redraw_moved_cursor(before)
+        self._repaint_moved_cursor(before)
 
     def describe_seen_part(self, height: int) -> str:
         """Say which entries are seen: lines of heads and sums are none, and the title counts none.
@@ -409,7 +429,7 @@ class RowPane(Pane):
 
     def watch_cursor(self, old: int, new: int) -> None:
         """Draw the entries concerned, make the chosen one seen, and report it."""
-        self._redraw_moved_cursor(old)
+        self._repaint_moved_cursor(old)
         self.report_move(new)
 
     def keep_scroll_on_resize(self) -> None:
@@ -477,7 +497,7 @@ class RowPane(Pane):
         if self.row_count:
             self.cursor = min(self.row_count - 1, max(0, self.cursor + by))
 
-    def _redraw_moved_cursor(self, before: int) -> None:
+    def _repaint_moved_cursor(self, before: int) -> None:
         """Draw the entries between which the cursor moved, and make the chosen one seen."""
         if before != self.cursor:
             for index, row in enumerate(list_rows(self._lines)):

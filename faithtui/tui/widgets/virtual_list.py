@@ -58,7 +58,7 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
     """Rows in a frame under a line of headings, one of them chosen.
 
     Args:
-        draw: Makes the line of a row for a width in cells.
+        format_row: Makes the line of a row for a width in cells.
         head: Makes the line of headings.
         empty: Makes what is drawn when there is no row.
         moved: Called when another row is chosen, at once: a message could come after rows that are
@@ -119,7 +119,7 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         *,
         id: str,
         title: str,
-        draw: Callable[[RowT, int, bool], Line],
+        format_row: Callable[[RowT, int, bool], Line],
         head: Callable[[int], Line],
         empty: Callable[[int], Sequence[Line]],
         moved: Callable[[], None],
@@ -131,7 +131,7 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
         self._empty_choice = empty_choice
         self._legend = Content("")
         self._marks: Collection[int] = ()
-        self._draw = draw
+        self._format_row = format_row
         self._head = head
         self._empty = empty
         self._cursor_moved_callback = moved
@@ -230,12 +230,12 @@ class VirtualList(LineWidget, ScrollView, Generic[RowT], can_focus=True):
             )
         if row is None:
             return Line((Piece(" gone, or not to be read", "quiet"),)), base
-        drawn = self._draw(row, width - aside, here)
+        line = self._format_row(row, width - aside, here)
         if aside:
             marked = self._identity is not None and self._identity(row) in self._marks
             margin = Piece(MARK, "human strong") if marked else _margin_piece(aside)
-            drawn = replace(drawn, pieces=(margin, *drawn.pieces))
-        return drawn, base
+            line = replace(line, pieces=(margin, *line.pieces))
+        return line, base
 
     def watch_cursor(self, old: int, new: int) -> None:
         """Draw the rows concerned, make the chosen one seen, and report it."""

@@ -173,7 +173,7 @@ class WordPicker(Pane):
         """Show other marks in the same text."""
         self._marks = marks
         self._anchor = self._sentence = None
-        self._redraw()
+        self._repaint_content()
 
     @property
     def selection(self) -> tuple[int, int] | None:
@@ -219,7 +219,7 @@ class WordPicker(Pane):
         self._anchor = self._cursor if self._anchor is None else None
         self._sentence = None
         self._is_drag_taken = False
-        self._redraw()
+        self._repaint_content()
 
     def action_select_sentence(self) -> None:
         """Select the sentence at the cursor, with the punctuation that ends it."""
@@ -238,7 +238,7 @@ class WordPicker(Pane):
         self._anchor, self._cursor = inside[0], inside[-1]
         self._sentence = sentence.start, sentence.end
         self._is_drag_taken = False
-        self._redraw()
+        self._repaint_content()
 
     def action_report_selection(self) -> None:
         """Report what is selected; nothing where the mouse has just taken it."""
@@ -301,7 +301,7 @@ class WordPicker(Pane):
             self._cursor = max(0, min(len(self._words) - 1, word))
             self._sentence = None
             self._is_drag_taken = False
-            self._redraw()
+            self._repaint_content()
 
     def _get_word_position(self, word: int) -> tuple[int, int]:
         for number, line in enumerate(self._placed):
@@ -310,7 +310,7 @@ class WordPicker(Pane):
                     return number, each.x
         return 0, 0
 
-    def _redraw(self) -> None:
+    def _repaint_content(self) -> None:
         self.show(self._build_lines)
         self._scroll_cursor_into_view()
 
@@ -329,9 +329,11 @@ class WordPicker(Pane):
     def _build_lines(self, width: int) -> Sequence[Line]:
         self._placed = lay_out_words_on_lines(self._text, self._words, max(1, width - 2))
         chosen = self.selection if self._anchor is not None else None
-        return [self._draw_line(line, chosen) if line else BLANK for line in self._placed]
+        return [self._format_placed_line(line, chosen) if line else BLANK for line in self._placed]
 
-    def _draw_line(self, line: Sequence[PlacedText], chosen: tuple[int, int] | None) -> Line:
+    def _format_placed_line(
+        self, line: Sequence[PlacedText], chosen: tuple[int, int] | None
+    ) -> Line:
         pieces = [Piece(" ")]
         for each in line:
             looks = []

@@ -82,7 +82,7 @@ class Panes(Widget):
             self._get_layout(self.size) if self._zoomed is None else self._usual(*self.size)
         )
 
-    def place_panes_anew(self) -> None:
+    def recompute_layout(self) -> None:
         """Place panes anew, where what the layout depends on has changed."""
         self._computed = None
         self._place_panes()
@@ -96,7 +96,7 @@ class Panes(Widget):
     def zoom_pane(self, pane: str | None) -> None:
         """Enlarge a pane, or give each its place again."""
         self._zoomed = pane
-        self.place_panes_anew()
+        self.recompute_layout()
 
     def on_resize(self, event: events.Resize) -> None:
         """Show what the new size has room for."""

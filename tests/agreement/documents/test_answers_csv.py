@@ -36,7 +36,7 @@ from faithtui.agreement.report.report import JudgingDescription, agreement_repor
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.csv_cells import escape_formula
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS, SUPPORT
 from faithtui.domain.scores import (
     ScoreState,

@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 
 from faithtui.agreement.documents.files import report_markdown
 from faithtui.agreement.documents.markdown_report import escape_markdown
-from faithtui.agreement.documents.sections.errors import MOST_DISAGREEMENTS
+from faithtui.agreement.documents.sections.judge_errors import MOST_DISAGREEMENTS
 from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.labelled_units import DesignKind, LabelDesign
 from faithtui.agreement.report.model import AgreementReport

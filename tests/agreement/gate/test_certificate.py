@@ -24,13 +24,13 @@ from faithtui.domain.estimates import (
     Estimate,
     EstimateMethod,
     EstimateStatus,
-    Reason,
     make_undefined_estimate,
 )
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule, make_score
+from faithtui.domain.withheld_reasons import WithheldReason
 from tests.agreement.building import readings
 
 
@@ -171,20 +171,25 @@ def test_an_accuracy_known_less_well_makes_a_wider_interval() -> None:
 @pytest.mark.parametrize(
     ("accuracy", "judge", "reason"),
     [
-        (None, share(0.7, 0.02), Reason.UNINFORMATIVE_JUDGE),
-        (GOOD, make_undefined_estimate(Reason.NO_ITEMS), Reason.NO_ITEMS),
+        (None, share(0.7, 0.02), WithheldReason.UNINFORMATIVE_JUDGE),
+        (GOOD, make_undefined_estimate(WithheldReason.NO_ITEMS), WithheldReason.NO_ITEMS),
         (
-            replace(GOOD, sensitivity=make_undefined_estimate(Reason.NO_REFERENCE_POSITIVES)),
+            replace(
+                GOOD, sensitivity=make_undefined_estimate(WithheldReason.NO_REFERENCE_POSITIVES)
+            ),
             share(0.7, 0.02),
-         Reason.NO_REFERENCE_POSITIVES),
-        (replace(GOOD, specificity=Estimate(0.9, EstimateStatus.OK, 9, 3, Reason.TOO_FEW_CLUSTERS)),
-         share(0.7, 0.02), Reason.TOO_FEW_CLUSTERS),
+         WithheldReason.NO_REFERENCE_POSITIVES),
+        (replace(
+            GOOD,
+            specificity=Estimate(0.9, EstimateStatus.OK, 9, 3, WithheldReason.TOO_FEW_CLUSTERS),
+         ),
+         share(0.7, 0.02), WithheldReason.TOO_FEW_CLUSTERS),
         (JudgeAccuracy(("no",), share(0.5, 0.05), share(0.5, 0.05)), share(0.7, 0.02),
-         Reason.UNINFORMATIVE_JUDGE),
+         WithheldReason.UNINFORMATIVE_JUDGE),
     ],
 )  # fmt: skip
 def test_where_it_cannot_be_corrected_the_reason_is_told(
-    accuracy: JudgeAccuracy | None, judge: Estimate, reason: Reason
+    accuracy: JudgeAccuracy | None, judge: Estimate, reason: WithheldReason
 ) -> None:
     found = estimate_other_run_pass_rate(accuracy, judge, LEVEL)
     assert (found.value, found.reason) == (None, reason)
@@ -202,7 +207,7 @@ def test_a_share_whose_interval_is_everything_counts_as_one_unit() -> None:
 def test_a_judge_that_errs_otherwise_gives_no_score() -> None:
     """One that flags a fifth of what passes, and nothing of the other run."""
     found = estimate_other_run_pass_rate(GOOD, share(0.995, 0.01, n=500), LEVEL)
-    assert (found.value, found.reason) == (None, Reason.RATE_OUT_OF_RANGE)
+    assert (found.value, found.reason) == (None, WithheldReason.RATE_OUT_OF_RANGE)
 
 
 def test_a_share_of_one_counts_as_many_units_as_its_interval_is_wide() -> None:

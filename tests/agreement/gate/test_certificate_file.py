@@ -38,9 +38,9 @@ from faithtui.domain.estimates import (
     Estimate,
     EstimateMethod,
     EstimateStatus,
-    Reason,
     make_withheld_estimate,
 )
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.errors import InputError
 
 DAY = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
@@ -79,7 +79,7 @@ def certificate(
             24,
             KAPPA,
             KAPPA,
-            make_withheld_estimate(Reason.NO_ITEMS),
+            make_withheld_estimate(WithheldReason.NO_ITEMS),
         ),
         accuracy=None,
         thresholds=Thresholds(kappa=0.4),

@@ -29,13 +29,13 @@ from faithtui.domain.estimates import (
     Estimate,
     EstimateMethod,
     EstimateStatus,
-    Reason,
     make_undefined_estimate,
     make_withheld_estimate,
 )
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
+from faithtui.domain.withheld_reasons import WithheldReason
 from tests.agreement.building import readings
 
 RULE = ScoringRule(passing=("yes", "idk"), when_empty=1.0)
@@ -43,7 +43,7 @@ RULE = ScoringRule(passing=("yes", "idk"), when_empty=1.0)
 
 def figure(value: float, low: float | None, high: float | None = None, n: int = 60) -> Estimate:
     if low is None:
-        return Estimate(value, EstimateStatus.OK, n, 4, Reason.TOO_FEW_CLUSTERS)
+        return Estimate(value, EstimateStatus.OK, n, 4, WithheldReason.TOO_FEW_CLUSTERS)
     return Estimate(
         value, EstimateStatus.OK, n, 24, ci_low=low, ci_high=high or max(value, low), level=0.95,
         method=EstimateMethod.JACKKNIFE_ATANH,
@@ -102,8 +102,8 @@ def test_without_an_interval_only_the_value_can_pass() -> None:
 @pytest.mark.parametrize(
     "nothing",
     [
-        make_undefined_estimate(Reason.NO_ITEMS),
-        make_withheld_estimate(Reason.DESIGN_NOT_RANDOM, 50, 9),
+        make_undefined_estimate(WithheldReason.NO_ITEMS),
+        make_withheld_estimate(WithheldReason.DESIGN_NOT_RANDOM, 50, 9),
     ],
 )
 def test_what_has_no_value_never_passes(basis: ThresholdBasis, nothing: Estimate) -> None:
@@ -118,7 +118,7 @@ def test_what_has_no_value_never_passes(basis: ThresholdBasis, nothing: Estimate
 @pytest.mark.parametrize("basis", list(ThresholdBasis))
 def test_a_judge_that_may_be_guessing_neither_passes_nor_fails(basis: ThresholdBasis) -> None:
     """Its score of .53 [0, 1] passed a threshold of .45 by its value."""
-    score = replace(figure(0.53, 0.0, 1.0), reason=Reason.UNINFORMATIVE_JUDGE)
+    score = replace(figure(0.53, 0.0, 1.0), reason=WithheldReason.UNINFORMATIVE_JUDGE)
     for threshold in (0.45, 0.6):
         check = only(replace(FOUND, score=score), Thresholds(score=threshold, basis=basis))
         assert check.outcome is CheckOutcome.UNKNOWN
@@ -282,7 +282,7 @@ def test_labels_that_nobody_drew_give_no_figures(
     assert (found.kappa.value is not None) is there
     assert (found.recall_no.value is not None) is there
     if not there:
-        assert found.kappa.reason is Reason.DESIGN_NOT_RANDOM
+        assert found.kappa.reason is WithheldReason.DESIGN_NOT_RANDOM
 
 
 @pytest.mark.parametrize("among", [False, True])
@@ -290,12 +290,12 @@ def test_what_a_run_judged_because_it_was_drawn_gives_no_figures(among: bool) ->
     report = reported([*PERFECT, *MIXED * 5], DesignKind.CENSUS)
     design = replace(report.design, kind=DesignKind.CONVENIENCE, follows_draw=True)
     found = select_figures_gate_may_rely_on(replace(report, design=design), among_labelled=among)
-    assert found.kappa.reason is found.recall_no.reason is Reason.DESIGN_NOT_RANDOM
+    assert found.kappa.reason is found.recall_no.reason is WithheldReason.DESIGN_NOT_RANDOM
     assert (found.kappa.value, found.recall_no.value) == (None, None)
 
 
 LOWER, POINT = ThresholdBasis.LOWER, ThresholdBasis.POINT
-NOTHING = make_undefined_estimate(Reason.NO_ITEMS, 0, 0)
+NOTHING = make_undefined_estimate(WithheldReason.NO_ITEMS, 0, 0)
 
 
 @pytest.mark.parametrize(

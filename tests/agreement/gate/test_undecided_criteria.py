@@ -18,10 +18,11 @@ from faithtui.agreement.labelled_units import ClaimUnit, DesignKind, LabelDesign
 from faithtui.agreement.report.figures.missing_figures import explain_nothing_compared
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import agreement_report
-from faithtui.domain.estimates import Reason, make_withheld_estimate
+from faithtui.domain.estimates import make_withheld_estimate
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule
+from faithtui.domain.withheld_reasons import WithheldReason
 from tests.agreement.building import readings
 from tests.agreement.report.figures.test_population_pass_rates import POPULATION
 
@@ -197,7 +198,7 @@ def test_figures_of_a_certificate_are_said_to_be_its_own() -> None:
         replace(
             each,
             criterion=Criterion.SCORE,
-            estimate=make_withheld_estimate(Reason.UNINFORMATIVE_JUDGE, 150, 12),
+            estimate=make_withheld_estimate(WithheldReason.UNINFORMATIVE_JUDGE, 150, 12),
         )
         for each in [explain(level)[Criterion.LABELS]]
     )
@@ -205,10 +206,10 @@ def test_figures_of_a_certificate_are_said_to_be_its_own() -> None:
     recall = replace(
         score,
         criterion=Criterion.RECALL,
-        estimate=make_withheld_estimate(Reason.TOO_FEW_CLUSTERS),
+        estimate=make_withheld_estimate(WithheldReason.TOO_FEW_CLUSTERS),
         reason="too few groups for an interval",
     )
-    other = replace(score, estimate=make_withheld_estimate(Reason.RATE_OUT_OF_RANGE))
+    other = replace(score, estimate=make_withheld_estimate(WithheldReason.RATE_OUT_OF_RANGE))
     found = explain_missing_figures([score, recall, other], level, "3", ())
     assert "so that it does not err here as it did there: label a sample" in found[2].reason
     assert "by the certified labels the judge may fail as many" in found[0].reason

@@ -39,7 +39,7 @@ from faithtui.agreement.report.settings import (
     Severity,
 )
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS, NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
 from faithtui.errors import ConfigError

@@ -29,7 +29,8 @@ from faithtui.agreement.statistics.intervals import (
 from faithtui.agreement.statistics.matrices import MatrixStack
 from faithtui.agreement.statistics.ratings import RatingFigure
 from faithtui.agreement.statistics.standard_errors import ChanceModel
-from faithtui.domain.estimates import Point, Reason
+from faithtui.domain.estimates import Point
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.errors import InputError
 from tests.agreement.golden.tables import (
     RATING_KINDS,
@@ -65,10 +66,10 @@ def result(value: Point, **more: object) -> Result:
 
     Numbers without a value of their own are left out.
     """
-    if isinstance(value, Reason):
+    if isinstance(value, WithheldReason):
         return {"value": None, "status": "undefined", "reason": str(value)}
     known = {name: each for name, each in more.items() if each is not None}
-    return {"value": value, **{k: v for k, v in known.items() if not isinstance(v, Reason)}}
+    return {"value": value, **{k: v for k, v in known.items() if not isinstance(v, WithheldReason)}}
 
 
 def _agreement(of_table: _OfTable, of_ratings: _OfRatings, by_chance: ChanceModel) -> Entry:
@@ -92,7 +93,7 @@ def _of_two(compute: _OfTable, by_chance: ChanceModel) -> Entry:
     def entry(fields: Fields, params: Fields) -> Result:
         weights = weights_of(fields, params)
         table = two_raters(fields)
-        if isinstance(table, Reason):
+        if isinstance(table, WithheldReason):
             return result(table)
         return result(compute(table, weights), se=_error(table, by_chance, weights))
 
@@ -103,11 +104,11 @@ def _kappa(fields: Fields, params: Fields) -> Result:
     weights = weights_of(fields, params)
     factor = NormalDist().inv_cdf((1 + confidence_of(params)) / 2)
     table = two_raters(fields)
-    if isinstance(table, Reason):
+    if isinstance(table, WithheldReason):
         return result(table)
     value = coefficients.cohen_kappa(table, weights)
     se = _error(table, ChanceModel.MARGINS, weights)
-    if isinstance(value, Reason) or se is None:
+    if isinstance(value, WithheldReason) or se is None:
         return result(value)
     return result(
         value,
@@ -128,7 +129,7 @@ def _scott_pi(fields: Fields, params: Fields) -> Result:
     weights = weights_of(fields, params)
     pairs = {pattern: times for pattern, times in units.pattern_counts if sum(pattern) == 2}
     if units.rated_count and not pairs:
-        return result(Reason.NO_OVERLAP)
+        return result(WithheldReason.NO_OVERLAP)
     complete = ratings.Ratings.from_counts(units.categories, pairs)
     return result(ratings.fleiss_kappa(complete, weights))
 
@@ -151,7 +152,7 @@ def _alpha_of_two(fields: Fields, params: Fields) -> Result:
     """Give Gwet's standard error too, where distances do not depend on the data."""
     level, scores = level_of(fields, params)
     found = two_raters(fields)
-    if isinstance(found, Reason):
+    if isinstance(found, WithheldReason):
         return result(found)
     # Its correction for small samples needs to know how many units there are.
     table = counted(found)
@@ -179,7 +180,7 @@ def _detected(compute: Callable[[_Matrix], Point]) -> Entry:
     def entry(fields: Fields, params: Fields) -> Result:
         chosen = params.get("positive")
         table = two_raters(fields)
-        if isinstance(table, Reason):
+        if isinstance(table, WithheldReason):
             return result(table)
         return result(compute(positive_first(fields, chosen, table)))
 
@@ -191,14 +192,14 @@ def _plain(compute: Callable[[_Matrix], Point]) -> Entry:
 
     def entry(fields: Fields, params: Fields) -> Result:
         table = two_raters(fields)
-        return result(table if isinstance(table, Reason) else compute(table))
+        return result(table if isinstance(table, WithheldReason) else compute(table))
 
     return entry
 
 
 def _confusion(fields: Fields, params: Fields) -> Result:
     table = two_raters(fields)
-    if isinstance(table, Reason):
+    if isinstance(table, WithheldReason):
         return result(table)
     return {
         "value": [list(row) for row in table.counts],
@@ -215,7 +216,7 @@ def _verified(compute: Callable[[_Matrix], Point], *, weighted: bool, binary: bo
         if binary:
             sample = sample.collapse_to_two_categories(sample.categories[:1])
         cells = sample.weighted_total if weighted else sample.unweighted_total
-        return result(cells if isinstance(cells, Reason) else compute(cells))
+        return result(cells if isinstance(cells, WithheldReason) else compute(cells))
 
     return entry
 
@@ -229,21 +230,23 @@ def _mcnemar(fields: Fields, params: Fields, *, corrected: bool = False, p: bool
 
 
 def _clustered(
-    test: Callable[[Sequence[paired_judges.DiscordantGroup]], paired_judges.ChiSquare | Reason],
+    test: Callable[
+        [Sequence[paired_judges.DiscordantGroup]], paired_judges.ChiSquare | WithheldReason
+    ],
 ) -> Entry:
     return lambda fields, params: _tested(test(discordant_groups(fields)))
 
 
-def _of_margins(test: Callable[[_Matrix], paired_judges.ChiSquare | Reason]) -> Entry:
+def _of_margins(test: Callable[[_Matrix], paired_judges.ChiSquare | WithheldReason]) -> Entry:
     def entry(fields: Fields, params: Fields) -> Result:
         table = two_raters(fields)
-        return _tested(table if isinstance(table, Reason) else test(counted(table)))
+        return _tested(table if isinstance(table, WithheldReason) else test(counted(table)))
 
     return entry
 
 
-def _tested(found: paired_judges.ChiSquare | Reason, *, p: bool = False) -> Result:
-    if isinstance(found, Reason):
+def _tested(found: paired_judges.ChiSquare | WithheldReason, *, p: bool = False) -> Result:
+    if isinstance(found, WithheldReason):
         return result(found)
     value = found.p if p else found.statistic
     return result(value, statistic=found.statistic, df=found.df, p=found.p)
@@ -255,15 +258,19 @@ def _sign_flip(fields: Fields, params: Fields) -> Result:
     if not draws:
         raise InputError("expected at least one", field="draws")
     found = paired_judges.sign_flip_test(differences(fields), seed=seed, draws=draws)
-    return result(found) if isinstance(found, Reason) else result(found.p, draws=found.draws)
+    return (
+        result(found) if isinstance(found, WithheldReason) else result(found.p, draws=found.draws)
+    )
 
 
 def _jackknife_se(compute: Figure[[]]) -> Entry:
     def entry(fields: Fields, params: Fields) -> Result:
         groups = conversations(fields)
         value = compute(groups.unweighted_total)
-        if isinstance(value, Reason) or groups.group_count < 2:
-            return result(value if isinstance(value, Reason) else Reason.NO_VARIATION)
+        if isinstance(value, WithheldReason) or groups.group_count < 2:
+            return result(
+                value if isinstance(value, WithheldReason) else WithheldReason.NO_VARIATION
+            )
         values, times = compute_leave_one_out(compute, groups)
         if np.isnan(values).any():
             without = groups.without_each_group.cells[..., int(np.isnan(values).argmax())]
@@ -285,7 +292,7 @@ def _jackknife_ci(compute: Figure[[]], scale: IntervalScale) -> Entry:
             fewest=2,
         )
         if found.value is None:
-            return result(found.reason or Reason.NO_VARIATION)
+            return result(found.reason or WithheldReason.NO_VARIATION)
         ends = {"ci_low": found.ci_low, "ci_high": found.ci_high}
         return result(found.value, **ends, se=found.se, method=found.method)
 
@@ -294,7 +301,7 @@ def _jackknife_ci(compute: Figure[[]], scale: IntervalScale) -> Entry:
 
 def _exact_bootstrap(fields: Fields, params: Fields, *, which: int) -> Result:
     found = intervals.enumerate_agreement_bootstrap(conversations(fields))
-    return result(found if isinstance(found, Reason) else found[which])
+    return result(found if isinstance(found, WithheldReason) else found[which])
 
 
 def _error(
@@ -304,7 +311,7 @@ def _error(
     if not all(isinstance(count, int) for row in table.counts for count in row):
         return None
     found = standard_errors.compute_standard_error(table, by_chance, weights)
-    return None if isinstance(found, Reason) else found
+    return None if isinstance(found, WithheldReason) else found
 
 
 _percent = _agreement(coefficients.percent_agreement, ratings.percent_agreement, ChanceModel.NONE)

@@ -30,7 +30,7 @@ from faithtui.agreement.statistics.prediction_powered import (
     ppi_mean,
     split_budget_labels_and_judging,
 )
-from faithtui.domain.estimates import Reason
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.errors import InputError
 from tests.agreement.golden import inputs as read
 from tests.agreement.golden.inputs import Given
@@ -44,7 +44,7 @@ def _wilson_interval(given: Given, params: Given) -> Result:
         raise read.refused("k", f"at most {n}", k)
     level = read.confidence(params)
     if not n:
-        return undefined(Reason.NO_ITEMS)
+        return undefined(WithheldReason.NO_ITEMS)
     low, high = wilson_interval(k / n, n, level)
     return {"value": k / n, "ci_low": low, "ci_high": high}
 
@@ -97,7 +97,7 @@ def _stratified_proportion(given: Given, params: Given) -> Result:
     finite = read.truth(params, "finite_population", True)
     z = read.normal_quantile(params)
     value = compute_stratified_rate(strata)
-    if isinstance(value, Reason):
+    if isinstance(value, WithheldReason):
         return undefined(value)
     se = compute_stratified_se(strata, finite_population=finite)
     if se is None:
@@ -109,12 +109,12 @@ def _stratified_proportion_jackknife(given: Given, params: Given) -> Result:
     kinds = make_grouped_strata(_conversations(given))
     level = read.confidence(params)
     value = compute_stratified_rate(kinds.totals_by_stratum)
-    if isinstance(value, Reason):
+    if isinstance(value, WithheldReason):
         return undefined(value)
     left_out, groups = compute_rates_without_each_conversation(kinds), int(kinds.times.sum())
     if groups < 2 or np.isnan(left_out).any():
         # With one conversation, or all labels in one of them, nothing says how they vary.
-        reason = Reason.TOO_FEW_CLUSTERS.value
+        reason = WithheldReason.TOO_FEW_CLUSTERS.value
         return {"value": value, "ci_low": None, "ci_high": None, "reason": reason}
     if 0 < value < 1 and np.ptp(left_out) > 1e-12:
         low, high = make_jackknife_interval(
@@ -139,9 +139,9 @@ def _rogan_gladen(given: Given, _: Given) -> Result:
             raise read.refused("positives", f"at most {tested}", positives)
         apparent = positives / tested if tested else 0.0
     if not tested:
-        return undefined(Reason.NO_ITEMS)
+        return undefined(WithheldReason.NO_ITEMS)
     value = rogan_gladen_rate(apparent, sensitivity, specificity)
-    if isinstance(value, Reason):
+    if isinstance(value, WithheldReason):
         return undefined(value)
     return {"value": value, "clipped": min(max(value, 0.0), 1.0)}
 
@@ -157,7 +157,7 @@ def _lang_reiczigel_interval(given: Given, params: Given) -> Result:
         read.count(given, "n_specificity"),
     )
     ends = lang_reiczigel_interval(accuracy, read.confidence(params))
-    if isinstance(ends, Reason):
+    if isinstance(ends, WithheldReason):
         return undefined(ends)
     value = rogan_gladen_rate(accuracy.apparent, accuracy.sensitivity, accuracy.specificity)
     return {**result_of(value), "ci_low": ends[0], "ci_high": ends[1]}
@@ -172,7 +172,7 @@ def _ppi_mean(given: Given, params: Given) -> Result:
     lambda_ = None if stated == "auto" else read.number(params, "lambda")
     z = read.normal_quantile(params)
     found = ppi_mean(labelled, unlabelled, lambda_)
-    if isinstance(found, Reason):
+    if isinstance(found, WithheldReason):
         return undefined(found)
     result: Result = {"value": found.value, "lambda": found.lambda_, "se": found.se}
     if found.se is None:

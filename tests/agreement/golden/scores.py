@@ -17,7 +17,7 @@ from faithtui.agreement.statistics.ranks import (
     kendall_of_counts,
     spearman_of_counts,
 )
-from faithtui.agreement.statistics.scores import (
+from faithtui.agreement.statistics.score_differences import (
     MULTIPLIER,
     IccForm,
     icc,
@@ -26,7 +26,7 @@ from faithtui.agreement.statistics.scores import (
     mean_difference,
     sd_difference,
 )
-from faithtui.domain.estimates import Reason
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.errors import InputError
 from tests.agreement.golden import inputs as read
 from tests.agreement.golden.inputs import Given
@@ -43,7 +43,7 @@ def _auroc(given: Given, params: Given) -> Result:
     else:
         levels = _levels(*_scores(given))
     found = delong_auroc_interval(levels, read.confidence(params))
-    if isinstance(found, Reason):
+    if isinstance(found, WithheldReason):
         return undefined(found)
     return {
         "value": found.value,
@@ -130,7 +130,7 @@ def _mean_absolute_error(given: Given, _: Given) -> Result:
 def _limits_of_agreement(given: Given, params: Given) -> Result:
     pairs = _pairs(given)
     limits = limits_of_agreement(pairs, read.at_least_0(params, "multiplier", MULTIPLIER))
-    if isinstance(limits, Reason):
+    if isinstance(limits, WithheldReason):
         return undefined(limits)
     low, high = limits
     # Under both pairs of names: limits of the differences, and ends around their mean.
@@ -160,7 +160,7 @@ def _ece(given: Given, params: Given) -> Result:
     if not count:
         raise read.refused("bins", "at least 1", count)
     if not units:
-        return undefined(Reason.NO_ITEMS)
+        return undefined(WithheldReason.NO_ITEMS)
     return {"value": calibration_error(equal_width_bins(units, count), norm)}
 
 
@@ -170,7 +170,7 @@ def _brier(given: Given, _: Given) -> Result:
 
 def _brier_two_class(given: Given, _: Given) -> Result:
     one = brier_score(_probabilities(given))
-    return result_of(one if isinstance(one, Reason) else 2 * one)
+    return result_of(one if isinstance(one, WithheldReason) else 2 * one)
 
 
 ENTRIES: dict[str, Callable[[Given, Given], Result]] = {

@@ -22,7 +22,8 @@ from faithtui.agreement.statistics.coefficients import (
 from faithtui.agreement.statistics.matrices import GroupedMatrix
 from faithtui.agreement.statistics.paired_judges import DiscordantGroup
 from faithtui.agreement.statistics.ratings import Pattern, Ratings
-from faithtui.domain.estimates import LEVEL, Reason
+from faithtui.domain.estimates import LEVEL
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.errors import InputError
 
 Fields = Mapping[str, object]
@@ -47,7 +48,7 @@ def kind_of(fields: Fields, allowed: Sequence[str]) -> str:
     return kind
 
 
-def two_raters(fields: Fields) -> ConfusionMatrix[float] | Reason:
+def two_raters(fields: Fields) -> ConfusionMatrix[float] | WithheldReason:
     """Read a table of two raters.
 
     Units of `ratings` that only one of them rated are left out.
@@ -364,14 +365,14 @@ def _places(fields: Fields, unit: object) -> list[int | None]:
     return [None if each is None else names.index(each) for each in row]
 
 
-def _cross_tabulated(fields: Fields) -> ConfusionMatrix[float] | Reason:
+def _cross_tabulated(fields: Fields) -> ConfusionMatrix[float] | WithheldReason:
     names = _names(fields)
     rows = [_places(fields, unit) for unit in _units(fields)]
     if any(len(row) > 2 for row in rows):
         raise InputError("compares two raters; these are more", field="units")
     pairs = Counter(tuple(row) for row in rows if len(row) == 2 and None not in row)
     if not pairs and any(each is not None for row in rows for each in row):
-        return Reason.NO_OVERLAP
+        return WithheldReason.NO_OVERLAP
     size = range(len(names))
     return ConfusionMatrix(names, tuple(tuple(pairs[i, j] for j in size) for i in size))
 

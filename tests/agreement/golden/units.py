@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from faithtui.agreement.statistics.coefficients import NOTHING_COMPARED, list_table_warning_codes
-from faithtui.domain.estimates import Reason
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.errors import InputError
 from tests.agreement.golden import inputs as read
 from tests.agreement.golden.inputs import Given
@@ -46,7 +46,7 @@ def _pipeline_counts(given: Given, params: Given) -> Result:
         "coverage": found.coverage,
     }
     if found.agreement is None:
-        result |= undefined(Reason.NO_ITEMS)
+        result |= undefined(WithheldReason.NO_ITEMS)
     return result
 
 
@@ -64,7 +64,9 @@ def _judge_row(given: Given) -> JudgeRow:
 
 def _agreement_warnings(given: Given, _: Given) -> Result:
     table = two_raters(given)
-    codes = NOTHING_COMPARED if isinstance(table, Reason) else list_table_warning_codes(table)
+    codes = (
+        NOTHING_COMPARED if isinstance(table, WithheldReason) else list_table_warning_codes(table)
+    )
     return {"value": sorted(codes)}
 
 

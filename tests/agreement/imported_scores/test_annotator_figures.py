@@ -8,7 +8,11 @@ from faithtui.agreement.imported_scores.annotator_figures import (
 )
 from faithtui.agreement.imported_scores.label_scales import make_scale_convention
 from faithtui.agreement.imported_scores.rated_units import RatedUnit
-from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
+from faithtui.domain.estimates import (
+    Estimate,
+    EstimateStatus,
+)
+from faithtui.domain.withheld_reasons import WithheldReason
 
 MTRAG = "mtrag-faithfulness-1-4"
 
@@ -55,7 +59,7 @@ def test_the_mean_kappa_is_plain_and_weighted_over_the_pairs_that_have_one() -> 
     found = figures(*rows)
     kappas = {(pair.first, pair.second): pair.kappa for pair in found.pairs}
     assert kappas["b", "c"].value is None
-    assert kappas["b", "c"].reason is Reason.NO_VARIATION
+    assert kappas["b", "c"].reason is WithheldReason.NO_VARIATION
     assert (kappas["a", "b"].value, kappas["a", "c"].value) == (0.0, 1.0)
     assert found.mean_kappa == found.weighted_kappa == 0.5
 
@@ -63,14 +67,14 @@ def test_the_mean_kappa_is_plain_and_weighted_over_the_pairs_that_have_one() -> 
 def test_perfect_agreement_keeps_its_value_and_says_why_there_is_no_interval() -> None:
     alpha = figures("11", "22", "33", "44", "11", "44").alpha_nominal
     assert (alpha.value, alpha.status, alpha.has_interval) == (1.0, EstimateStatus.OK, False)
-    assert alpha.reason is Reason.NO_VARIATION
+    assert alpha.reason is WithheldReason.NO_VARIATION
 
 
 def test_one_person_alone_agrees_with_nobody() -> None:
     found = figures("1", "4")
     for each in (found.percent, found.alpha_nominal, found.alpha_ordinal, found.ac1):
-        assert (each.value, each.reason) == (None, Reason.NO_OVERLAP)
-    assert (found.pairs, found.mean_kappa) == ((), Reason.NO_OVERLAP)
+        assert (each.value, each.reason) == (None, WithheldReason.NO_OVERLAP)
+    assert (found.pairs, found.mean_kappa) == ((), WithheldReason.NO_OVERLAP)
 
 
 def test_two_way_reads_3_and_4_alike() -> None:
@@ -89,4 +93,4 @@ def test_intervals_leave_out_whole_groups() -> None:
     assert alone.alpha_nominal.value == pytest.approx(paired.alpha_nominal.value)
     assert (alone.alpha_nominal.clusters, paired.alpha_nominal.clusters) == (8, 4)
     assert alone.alpha_nominal.has_interval
-    assert paired.alpha_nominal.reason is Reason.TOO_FEW_CLUSTERS
+    assert paired.alpha_nominal.reason is WithheldReason.TOO_FEW_CLUSTERS

@@ -7,7 +7,7 @@ from faithtui.agreement.imported_scores.judge_figures import (
 )
 from faithtui.agreement.imported_scores.label_scales import Pooling, make_scale_convention
 from faithtui.agreement.imported_scores.rated_units import RatedUnit
-from faithtui.domain.estimates import Reason
+from faithtui.domain.withheld_reasons import WithheldReason
 
 MTRAG = "mtrag-faithfulness-1-4"
 
@@ -68,8 +68,8 @@ def test_scores_that_are_labels_are_read_as_they_are_and_nothing_is_chosen() -> 
     assert found.is_label
     assert detection.balanced_accuracy.value == pytest.approx(2 / 3)
     assert detection.auroc.value == pytest.approx(2 / 3)
-    assert detection.best is Reason.NO_VARIATION
-    assert detection.cross_validated.reason is Reason.NO_VARIATION
+    assert detection.best is WithheldReason.NO_VARIATION
+    assert detection.cross_validated.reason is WithheldReason.NO_VARIATION
 
 
 def test_thresholds_are_tried_on_groups_that_had_no_say() -> None:
@@ -82,7 +82,7 @@ def test_thresholds_are_tried_on_groups_that_had_no_say() -> None:
 def test_with_too_few_groups_nothing_is_cross_validated() -> None:
     detection = under(judged(("4", 0.9), ("1", 0.1)), Pooling.MAJORITY)
     assert detection.best == 1.0
-    assert detection.cross_validated.reason is Reason.TOO_FEW_CLUSTERS
+    assert detection.cross_validated.reason is WithheldReason.TOO_FEW_CLUSTERS
 
 
 def test_poolings_differ_where_people_do() -> None:
@@ -100,14 +100,14 @@ def test_a_score_of_itself_is_counted_apart() -> None:
     own = RatedUnit("g", {"a": "4"}, {}, frozenset({"j"}))
     found = compute_judge_figures([own], "j", RULE)
     assert (found.n, found.without_score, found.own_reference) == (0, 0, 1)
-    assert found.detections[0].auroc.reason is Reason.NO_ITEMS
+    assert found.detections[0].auroc.reason is WithheldReason.NO_ITEMS
     assert not found.is_label
 
 
 def test_when_people_pass_everything_there_is_nothing_to_tell_apart() -> None:
     detection = under(judged(("4", 0.9), ("3", 0.1)), Pooling.WORST)
-    assert detection.auroc.reason is Reason.ONE_CLASS_ONLY
-    assert detection.best is Reason.ONE_CLASS_ONLY
+    assert detection.auroc.reason is WithheldReason.ONE_CLASS_ONLY
+    assert detection.best is WithheldReason.ONE_CLASS_ONLY
 
 
 def test_spearman_takes_the_mean_of_the_labels_and_of_the_verdicts() -> None:

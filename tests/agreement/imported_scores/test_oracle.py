@@ -20,7 +20,8 @@ from faithtui.agreement.imported_scores.imported_figures import (
     compute_figures_per_scale,
 )
 from faithtui.agreement.imported_scores.label_scales import Pooling, ScaleReading
-from faithtui.domain.estimates import Point, Reason
+from faithtui.domain.estimates import Point
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.formats.readers.imported_scores import read_scored_conversations
 
 pytestmark = pytest.mark.oracle
@@ -115,7 +116,7 @@ def both(
 
 
 def agree(mine: Point | None, theirs: float) -> bool:
-    if mine is None or isinstance(mine, Reason):
+    if mine is None or isinstance(mine, WithheldReason):
         return math.isnan(theirs)
     return mine == pytest.approx(theirs, abs=1e-9)
 

@@ -7,7 +7,7 @@ from faithtui.agreement.gate.threshold_checks import select_figures_gate_may_rel
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.figures.claims_and_answers import compute_claim_level_report
 from faithtui.agreement.report.model import LevelReport
-from faithtui.domain.estimates import Reason
+from faithtui.domain.withheld_reasons import WithheldReason
 from tests.benchmarks import coverage
 from tests.benchmarks.coverage import RULE, Setting
 from tests.benchmarks.partial_runs import (
@@ -89,10 +89,10 @@ def test_a_run_that_judged_what_was_drawn_stands_for_nothing_else(design: str) -
     setting = Setting(design, 0.1, 200, 40)
     found = report_part(setting, "claims drawn")
     assert (found.design.kind, found.design.follows_draw) == (DesignKind.CONVENIENCE, True)
-    assert found.rate.corrected_this_run.reason is Reason.DESIGN_NOT_RANDOM
+    assert found.rate.corrected_this_run.reason is WithheldReason.DESIGN_NOT_RANDOM
     # Nor does it decide a gate, accepted or not.
     figures = select_figures_gate_may_rely_on(found, among_labelled=True)
-    assert figures.kappa.reason is figures.recall_no.reason is Reason.DESIGN_NOT_RANDOM
+    assert figures.kappa.reason is figures.recall_no.reason is WithheldReason.DESIGN_NOT_RANDOM
     other = report_part(setting, "half of the conversations")
     assert other.design.kind is not DesignKind.CONVENIENCE
     assert not other.design.follows_draw

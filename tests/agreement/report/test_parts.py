@@ -22,16 +22,19 @@ from faithtui.agreement.labelled_units import (
     UnitScores,
 )
 from faithtui.agreement.report.compare import PairedUnit
-from faithtui.agreement.report.figures.scores import compare_judge_scores_with_human_scores
+from faithtui.agreement.report.figures.score_comparison import (
+    compare_judge_scores_with_human_scores,
+)
 from faithtui.agreement.report.headline import format_headline
 from faithtui.agreement.report.model import AgreementReport, RateEstimator, Slice
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings, Severity
-from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus, Reason
+from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
+from faithtui.domain.withheld_reasons import WithheldReason
 from tests.agreement.building import HEADER, readings
 from tests.agreement.golden_adapter import evaluate
 
@@ -196,7 +199,7 @@ def test_only_corrections_allow_no_rate_and_say_so_loudly() -> None:
     rows = [claim(i, "no", "yes") for i in range(40)] + [claim(i, "yes", None) for i in range(60)]
     design = LabelDesign(DesignKind.OVERRIDE_ONLY, 100)
     found = report(readings(rows, design=design))
-    assert found.claims.rate.corrected_this_run.reason is Reason.DESIGN_NOT_RANDOM
+    assert found.claims.rate.corrected_this_run.reason is WithheldReason.DESIGN_NOT_RANDOM
     assert found.claims.rate.bounds == pytest.approx((0.4, 1.0))
     (warning,) = [each for each in found.warnings if each.code == "override_only"]
     assert warning.severity is Severity.BLOCKING
@@ -379,7 +382,7 @@ def test_where_one_kind_of_units_is_few_both_are_counted_and_not_made_a_hundred(
 def test_without_weights_the_headline_counts() -> None:
     pairs = [("yes", "no")] * 4 + [("no", "no")] * 8 + [("yes", "yes")] * 10
     found = report(readings([claim(number, *each) for number, each in enumerate(pairs)])).claims
-    unknown = Estimate(None, EstimateStatus.WITHHELD, 12, 10, Reason.NOT_FULLY_LABELLED)
+    unknown = Estimate(None, EstimateStatus.WITHHELD, 12, 10, WithheldReason.NOT_FULLY_LABELLED)
     level = replace(found, strict=replace(found.strict, recall=unknown), lenient=None)
     assert format_headline(level, ("yes", "idk")).startswith(
         "The judge misses 4 of 12 unfaithful claims and flags 0 of 10 faithful ones"
@@ -468,7 +471,7 @@ def test_recall_by_the_judges_own_verdict_is_withheld() -> None:
     by = {each.by: each for each in report(readings(rows)).breakdowns}
     assert {row.key for row in by[Slice.VERDICT].rows} == {"yes", "no"}
     for row in by[Slice.VERDICT].rows:
-        assert (row.recall.value, row.recall.reason) == (None, Reason.NO_VARIATION)
+        assert (row.recall.value, row.recall.reason) == (None, WithheldReason.NO_VARIATION)
         assert row.percent.value is not None
     (whole,) = by[Slice.METRIC].rows
     assert whole.recall.value is not None
@@ -594,7 +597,7 @@ def test_units_labelled_in_part_and_units_without_a_score_are_left_out() -> None
         1,
         2,
     )
-    assert window.spearman.reason is Reason.NO_VARIATION, "a perfect one has no interval"
+    assert window.spearman.reason is WithheldReason.NO_VARIATION, "a perfect one has no interval"
     assert window.auroc.value == 1.0
     assert window.bias.value == pytest.approx(sum(i / 20 - i * i / 400 for i in range(20)) / 20)
     assert window.threshold is not None

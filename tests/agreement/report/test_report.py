@@ -19,10 +19,10 @@ from faithtui.agreement.report.digest import hash_units
 from faithtui.agreement.report.model import AgreementReport, Coverage, VerdictCount
 from faithtui.agreement.report.report import JudgingDescription, agreement_report
 from faithtui.agreement.report.settings import ReportLevel, Severity
-from faithtui.domain.estimates import EstimateStatus, Reason
+from faithtui.domain.estimates import EstimateStatus
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.integrity.run_summary import Soundness
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import (
     Score,
@@ -32,6 +32,7 @@ from faithtui.domain.scores import (
     make_score,
     passes_threshold,
 )
+from faithtui.domain.withheld_reasons import WithheldReason
 from tests.agreement.building import readings
 
 GOLDEN = Path(__file__).parents[3] / "fixtures" / "agreement" / "golden.json"
@@ -120,12 +121,12 @@ def many(pairs: dict[tuple[str | None, str | None], int], groups: int = 25) -> l
 def test_nothing_at_all_is_a_report_without_numbers() -> None:
     found = report()
     for level in found.level_reports:
-        assert level.percent_agreement.reason is Reason.NO_ITEMS
+        assert level.percent_agreement.reason is WithheldReason.NO_ITEMS
         assert level.cohen_kappa.status is EstimateStatus.UNDEFINED
         assert level.chance_agreement is None
         assert level.design.kind is DesignKind.NONE
-    assert found.scores.spearman.reason is Reason.NO_ITEMS
-    assert found.consistency.share.reason is Reason.NO_ITEMS
+    assert found.scores.spearman.reason is WithheldReason.NO_ITEMS
+    assert found.consistency.share.reason is WithheldReason.NO_ITEMS
     assert [(each.code, each.severity) for each in found.warnings] == [
         ("no_labels", Severity.BLOCKING)
     ]
@@ -196,7 +197,7 @@ def test_unreviewed_claims_make_no_corrected_rate_and_a_census_does() -> None:
     )
     partial = report([*claims, claim(99, human=None)])
     assert partial.claims.design.kind is DesignKind.CONVENIENCE
-    assert partial.claims.rate.corrected_this_run.reason is Reason.DESIGN_NOT_RANDOM
+    assert partial.claims.rate.corrected_this_run.reason is WithheldReason.DESIGN_NOT_RANDOM
     assert "design_not_random" in codes(partial, ReportLevel.CLAIMS)
 
 
@@ -211,7 +212,7 @@ def test_rated_answers_are_no_census_and_have_no_corrected_rate() -> None:
         level = found.answers
         assert (level.design.kind, level.design.frame_units) == (DesignKind.CONVENIENCE, total)
         for rate in (level.rate.corrected_this_run, level.rate.corrected_future):
-            assert (rate.value, rate.reason) == (None, Reason.DESIGN_NOT_RANDOM)
+            assert (rate.value, rate.reason) == (None, WithheldReason.DESIGN_NOT_RANDOM)
         assert "design_not_random" in codes(found, ReportLevel.ANSWERS)
         assert "corrected" not in found.headline
     # One answer has no score: of the other 22 two may be anything.
@@ -246,8 +247,8 @@ def test_every_label_is_reported_against_the_rest() -> None:
     assert yes.f1.value == pytest.approx(16 / 22)
     assert no.recall.value == 0.6
     assert (no.recall.n, no.precision.n) == (10, 8)
-    assert idk.recall.reason is Reason.NO_REFERENCE_POSITIVES
-    assert idk.precision.reason is Reason.NO_PREDICTED_POSITIVES
+    assert idk.recall.reason is WithheldReason.NO_REFERENCE_POSITIVES
+    assert idk.precision.reason is WithheldReason.NO_PREDICTED_POSITIVES
 
 
 def test_an_answer_passes_by_people_when_their_label_passes_by_the_rule() -> None:
@@ -288,12 +289,12 @@ def test_scores_are_compared_with_ratings_and_with_passing() -> None:
     assert found.auroc.value == 1.0
     assert found.judge_mean == pytest.approx(0.55)
     assert found.human_mean == pytest.approx(0.5)
-    assert found.spearman.reason is Reason.NO_VARIATION
+    assert found.spearman.reason is WithheldReason.NO_VARIATION
 
 
 def test_ratings_that_differ_by_rounding_tie() -> None:
     answers = [answer(i, 0.5 + i / 100, "yes", rating) for i, rating in enumerate([0.1 + 0.2, 0.3])]
-    assert report(answers=answers).scores.spearman.reason is Reason.NO_VARIATION
+    assert report(answers=answers).scores.spearman.reason is WithheldReason.NO_VARIATION
 
 
 def test_consistency_counts_claims_in_several_windows() -> None:

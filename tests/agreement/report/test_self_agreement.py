@@ -4,9 +4,9 @@ import pytest
 
 from faithtui.agreement.report.compare import compute_self_agreement
 from faithtui.agreement.report.figures.rater_comparison import RepeatedLabel, list_repeated_verdicts
-from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, LabelId
-from faithtui.domain.labels.annotations import Action, LabelEvent
+from faithtui.domain.labels.label_events import Action, LabelEvent
+from faithtui.domain.withheld_reasons import WithheldReason
 
 WORDS = ("yes", "no", "idk", "x")
 
@@ -86,5 +86,5 @@ def test_people_come_by_name_and_words_of_other_metrics_are_left_out() -> None:
         [repeat("yes", "yes", who="bo"), repeat("yes", "yes"), repeat("1", "")], WORDS
     )
     assert [(each.reviewer, each.n) for each in rows] == [("ann", 1), ("bo", 1)]
-    assert rows[0].kappa.reason is Reason.NO_VARIATION
+    assert rows[0].kappa.reason is WithheldReason.NO_VARIATION
     assert compute_self_agreement([], WORDS) == ()

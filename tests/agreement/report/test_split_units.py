@@ -17,7 +17,7 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.agreement.report.split_units import select_split_units
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
-from faithtui.domain.splits import SPLITS, Split, SplitRule
+from faithtui.domain.split_rule import SPLITS, Split, SplitRule
 
 RULE = SplitRule(0, 60, 20, 20)
 

@@ -20,11 +20,11 @@ from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import OtherJudge, agreement_report
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.agreement.report.warnings import list_warnings
-from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS, SEVERITY
 from faithtui.domain.scores import Score, ScoreState, ScoringRule
+from faithtui.domain.withheld_reasons import WithheldReason
 from tests.agreement.building import readings
 from tests.benchmarks.annotator_conflict import measure_coverage
 from tests.benchmarks.coverage import Setting
@@ -386,7 +386,7 @@ def test_a_share_without_its_ties_in_fewer_than_five_groups_has_no_interval() ->
     """Without the tie with `x`, four of the five groups are left: the report ended there."""
     given = [("yes", ["yes"])] * 4 + [("yes", ["yes", "x"])]
     mean = report(given, undrawn=20).claims.rate.label_mean
-    assert (mean.value, mean.ci_low, mean.reason) == (1.0, None, Reason.TOO_FEW_CLUSTERS)
+    assert (mean.value, mean.ci_low, mean.reason) == (1.0, None, WithheldReason.TOO_FEW_CLUSTERS)
 
 
 def test_judges_are_compared_on_the_labels_of_the_report() -> None:

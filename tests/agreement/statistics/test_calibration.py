@@ -18,7 +18,8 @@ from faithtui.agreement.statistics.calibration import (
     simulate_noise_floor,
 )
 from faithtui.agreement.statistics.matrices import Flags, Floats, Ints
-from faithtui.domain.estimates import EstimateMethod, Reason
+from faithtui.domain.estimates import EstimateMethod
+from faithtui.domain.withheld_reasons import WithheldReason
 
 probability = st.integers(0, 100).map(lambda percent: percent / 100)
 units = st.lists(st.tuples(probability, st.booleans()), min_size=1, max_size=60)
@@ -77,15 +78,15 @@ def test_skill_is_measured_against_the_base_rate(rows: list[tuple[float, bool]])
     base = sum(came for _, came in rows) / len(rows)
     found = brier_skill_score([(base, came) for _, came in rows])
     if base in (0, 1):
-        assert found is Reason.ONE_CLASS_ONLY
+        assert found is WithheldReason.ONE_CLASS_ONLY
     else:
         assert found == pytest.approx(0, abs=1e-9)
         assert brier_skill_score([(float(came), came) for _, came in rows]) == 1
 
 
 def test_no_units_have_no_score() -> None:
-    assert brier_score([]) is Reason.NO_ITEMS
-    assert brier_skill_score([]) is Reason.NO_ITEMS
+    assert brier_score([]) is WithheldReason.NO_ITEMS
+    assert brier_skill_score([]) is WithheldReason.NO_ITEMS
     found = compute_calibration(*arrays([], [], []))
     assert (found.n, found.bins, found.error, found.floor) == (0, (), None, None)
     assert found.is_error_hidden
@@ -168,7 +169,7 @@ def test_a_weight_counts_as_so_many_units(rows: list[tuple[float, bool]]) -> Non
     repeated = [row for row, times in zip(rows, weights, strict=True) for _ in range(times)]
     assert brier_score(rows, weights) == pytest.approx(brier_score(repeated))
     weighted, plain = brier_skill_score(rows, weights), brier_skill_score(repeated)
-    if isinstance(weighted, Reason):
+    if isinstance(weighted, WithheldReason):
         assert weighted is plain
     else:
         assert weighted == pytest.approx(plain)

@@ -22,7 +22,7 @@ from faithtui.agreement.statistics.matrices import count_weighted_confusion_by_g
 from faithtui.agreement.statistics.paired_judges import chi_square_tail
 from faithtui.agreement.statistics.ratings import Ratings, brennan_prediger, fleiss_kappa
 from faithtui.agreement.statistics.ratings import krippendorff_alpha as alpha_of_ratings
-from faithtui.domain.estimates import Reason
+from faithtui.domain.withheld_reasons import WithheldReason
 from tests.agreement.golden_adapter import evaluate
 
 pytestmark = pytest.mark.oracle
@@ -164,7 +164,7 @@ def test_alpha_with_gaps_is_that_of_the_krippendorff_package(
     )
     mine = alpha_of_ratings(units, level, values)
     data = numpy.array([[math.nan if v is None else v for v in row] for row in rows]).T
-    if isinstance(mine, Reason):
+    if isinstance(mine, WithheldReason):
         with pytest.raises(ValueError, match=r"one value|at least"):
             package.alpha(data, level_of_measurement=str(level), value_domain=values)
         return

@@ -30,7 +30,8 @@ from faithtui.agreement.statistics.standard_errors import (
 from faithtui.agreement.statistics.standard_errors import (
     compute_ratings_standard_error as several_error,
 )
-from faithtui.domain.estimates import Point, Reason
+from faithtui.domain.estimates import Point
+from faithtui.domain.withheld_reasons import WithheldReason
 
 GOLDEN = Path(__file__).parents[3] / "fixtures" / "agreement" / "golden.json"
 CASES = json.loads(GOLDEN.read_text(encoding="utf-8"))["cases"]
@@ -67,12 +68,14 @@ def weight(a: int, b: int, weights: DisagreementWeights | None) -> Fraction:
 
 def corrected(observed: Fraction, by_chance: Fraction) -> Point:
     return (
-        Reason.NO_VARIATION if by_chance == 1 else float((observed - by_chance) / (1 - by_chance))
+        WithheldReason.NO_VARIATION
+        if by_chance == 1
+        else float((observed - by_chance) / (1 - by_chance))
     )
 
 
 def same(found: Point, wanted: Point) -> bool:
-    if isinstance(found, Reason) or isinstance(wanted, Reason):
+    if isinstance(found, WithheldReason) or isinstance(wanted, WithheldReason):
         return found is wanted
     return found == pytest.approx(wanted, abs=1e-12)
 
@@ -87,7 +90,7 @@ def test_two_raters_by_definition(
 ) -> None:
     table, n = table_of(pairs), len(pairs)
     if not n:
-        assert coefficients.cohen_kappa(table, weights) is Reason.NO_ITEMS
+        assert coefficients.cohen_kappa(table, weights) is WithheldReason.NO_ITEMS
         return
     observed = sum((weight(a, b, weights) for a, b in pairs), Fraction()) / n
     first = [Fraction(sum(a == k for a, _ in pairs), n) for k in range(SIZE)]
@@ -120,7 +123,7 @@ def test_several_raters_by_definition(
     said = [[each for each in unit if each is not None] for unit in units]
     rated, pairable = [s for s in said if s], [s for s in said if len(s) > 1]
     if not pairable:
-        missing = Reason.NO_OVERLAP if rated else Reason.NO_ITEMS
+        missing = WithheldReason.NO_OVERLAP if rated else WithheldReason.NO_ITEMS
         assert ratings.fleiss_kappa(found, weights) is missing
         return
     per_unit = [
@@ -163,7 +166,7 @@ def test_alpha_by_definition(units: list[Unit], level: MeasurementLevel) -> None
     values = [each for s in pairable for each in s]
     found = ratings.krippendorff_alpha(ratings_of(units), level, [1, 2, 3])
     if not pairable:
-        assert found is (Reason.NO_OVERLAP if any(said) else Reason.NO_ITEMS)
+        assert found is (WithheldReason.NO_OVERLAP if any(said) else WithheldReason.NO_ITEMS)
         return
     within = sum(
         (
@@ -175,7 +178,7 @@ def test_alpha_by_definition(units: list[Unit], level: MeasurementLevel) -> None
     ) / len(values)
     pairs = list(combinations(values, 2))
     between = sum((squared(a, b, level, values) for a, b in pairs), Fraction()) / len(pairs)
-    assert same(found, Reason.NO_VARIATION if not between else 1 - float(within / between))
+    assert same(found, WithheldReason.NO_VARIATION if not between else 1 - float(within / between))
 
 
 @given(pairs_st, st.sampled_from(list(MeasurementLevel)))
@@ -250,7 +253,7 @@ def test_no_rearrangement_with_the_same_margins_beats_the_maximum(
 ) -> None:
     table = table_of(pairs)
     kappa, largest = coefficients.cohen_kappa(table), coefficients.maximum_kappa(table)
-    if isinstance(kappa, Reason) or isinstance(largest, Reason):
+    if isinstance(kappa, WithheldReason) or isinstance(largest, WithheldReason):
         assert kappa is largest
         return
     assert kappa <= largest + 1e-12 <= 1 + 2e-12
@@ -273,7 +276,7 @@ def test_specific_agreement_is_the_share_of_uses_that_meet(pairs: list[tuple[int
         uses = [(a, b) for a, b in pairs for each in (a, b) if each == k]
         found = coefficients.specific_agreement(table, k)
         if not uses:
-            assert found is (Reason.NO_VARIATION if pairs else Reason.NO_ITEMS)
+            assert found is (WithheldReason.NO_VARIATION if pairs else WithheldReason.NO_ITEMS)
         else:
             assert same(found, sum(a == b for a, b in uses) / len(uses))
 
@@ -281,13 +284,13 @@ def test_specific_agreement_is_the_share_of_uses_that_meet(pairs: list[tuple[int
 @pytest.mark.parametrize("by_chance", list(ChanceModel))
 def test_errors_are_undefined_where_coefficients_are(by_chance: ChanceModel) -> None:
     empty, alone = ConfusionMatrix(("a",), ((0,),)), ConfusionMatrix(("a",), ((5,),))
-    assert compute_standard_error(empty, by_chance) is Reason.NO_ITEMS
-    assert compute_null_standard_error(empty) is Reason.NO_ITEMS
+    assert compute_standard_error(empty, by_chance) is WithheldReason.NO_ITEMS
+    assert compute_null_standard_error(empty) is WithheldReason.NO_ITEMS
     if by_chance is ChanceModel.NONE:
         assert compute_standard_error(alone, by_chance) == 0
     else:
-        assert compute_standard_error(alone, by_chance) is Reason.NO_VARIATION
-    assert compute_null_standard_error(alone) is Reason.NO_VARIATION
+        assert compute_standard_error(alone, by_chance) is WithheldReason.NO_VARIATION
+    assert compute_null_standard_error(alone) is WithheldReason.NO_VARIATION
 
 
 def test_errors_of_several_raters_are_those_printed_by_gwet() -> None:
@@ -309,8 +312,8 @@ def test_errors_of_two_raters_and_of_several_differ_by_their_divisor_only(
 ) -> None:
     two = compute_standard_error(table_of(pairs), by_chance, weights)
     several = several_error(ratings_of(pairs), by_chance, weights)
-    if isinstance(two, Reason) or len(pairs) < 2:
-        assert isinstance(several, Reason)
+    if isinstance(two, WithheldReason) or len(pairs) < 2:
+        assert isinstance(several, WithheldReason)
     else:
         n = len(pairs)
         assert several == pytest.approx(two * math.sqrt(n / (n - 1)), abs=1e-9)

@@ -21,7 +21,8 @@ from faithtui.agreement.statistics.pass_rates import (
     make_grouped_strata,
     merge_unlabelled_strata,
 )
-from faithtui.domain.estimates import EstimateMethod, EstimateStatus, Reason
+from faithtui.domain.estimates import EstimateMethod, EstimateStatus
+from faithtui.domain.withheld_reasons import WithheldReason
 
 GOLDEN = Path(__file__).parents[3] / "fixtures" / "agreement" / "golden.json"
 
@@ -52,7 +53,7 @@ def test_a_census_gives_the_plain_share_with_no_width(shares: list[tuple[int, in
     found = estimate_run_rate(everything)
     n = sum(n for n, _ in shares)
     if not n:
-        assert found.reason is Reason.NO_ITEMS
+        assert found.reason is WithheldReason.NO_ITEMS
         return
     plain = sum(k for _, k in shares) / n
     assert found.value == pytest.approx(plain)
@@ -67,7 +68,7 @@ def test_the_order_of_strata_does_not_matter(parts: list[LabelledStratum], chanc
     shuffled = list(parts)
     chance.shuffle(shuffled)
     value, other = compute_stratified_rate(parts), compute_stratified_rate(shuffled)
-    if isinstance(value, Reason):
+    if isinstance(value, WithheldReason):
         assert other is value
     else:
         assert other == pytest.approx(value)
@@ -77,7 +78,7 @@ def test_the_order_of_strata_does_not_matter(parts: list[LabelledStratum], chanc
 def test_nothing_leaves_the_worst_case_bounds(parts: list[LabelledStratum]) -> None:
     found, bounds = estimate_run_rate(parts), compute_worst_case_bounds(parts)
     if bounds is None or found.ci_low is None or found.ci_high is None:
-        assert found.reason is Reason.NO_ITEMS
+        assert found.reason is WithheldReason.NO_ITEMS
         return
     low, high = bounds
     assert found.value is not None
@@ -87,7 +88,7 @@ def test_nothing_leaves_the_worst_case_bounds(parts: list[LabelledStratum]) -> N
 
 def test_a_stratum_without_labels_leaves_nothing_to_say() -> None:
     parts = [LabelledStratum(90, 10, 9), LabelledStratum(10, 0, 0)]
-    assert compute_stratified_rate(parts) is Reason.NO_ITEMS
+    assert compute_stratified_rate(parts) is WithheldReason.NO_ITEMS
     assert estimate_run_rate(parts).status is EstimateStatus.UNDEFINED
     assert compute_worst_case_bounds(parts) == pytest.approx((0.09, 0.99))
 
@@ -157,7 +158,7 @@ def test_both_questions_have_the_same_point_estimate(rows: list[Conversation]) -
         estimate_future_rate(make_grouped_strata(rows)),
         estimate_run_rate_clustered(make_grouped_strata(rows)),
     ):
-        if isinstance(point, Reason):
+        if isinstance(point, WithheldReason):
             assert found.reason is point
         else:
             assert found.value == pytest.approx(point)
@@ -217,7 +218,7 @@ def test_conversations_without_claims_do_not_count() -> None:
     assert estimate_future_rate(make_grouped_strata([*rows, empty, empty])) == estimate_future_rate(
         make_grouped_strata(rows)
     )
-    assert estimate_future_rate(make_grouped_strata([empty])).reason is Reason.NO_ITEMS
+    assert estimate_future_rate(make_grouped_strata([empty])).reason is WithheldReason.NO_ITEMS
 
 
 def test_one_conversation_may_hold_all_labels_of_a_verdict() -> None:
@@ -235,15 +236,15 @@ def test_a_missed_verdict_joins_the_smallest_labelled_one() -> None:
     ]
     merged = merge_unlabelled_strata(make_grouped_strata(rows))
     assert merged.counts[0].T.tolist() == [[80, 0, 13], [90, 0, 13]]
-    assert not isinstance(compute_stratified_rate(merged.totals_by_stratum), Reason)
+    assert not isinstance(compute_stratified_rate(merged.totals_by_stratum), WithheldReason)
     assert merge_unlabelled_strata(merged) is merged
     nothing = make_grouped_strata([(LabelledStratum(3, 0, 0),)])
     assert merge_unlabelled_strata(nothing) is nothing
 
 
 def test_no_labels_have_no_mean() -> None:
-    assert compute_unweighted_rate([LabelledStratum(4, 0, 0)]) is Reason.NO_ITEMS
-    assert compute_stratified_rate([]) is Reason.NO_ITEMS
+    assert compute_unweighted_rate([LabelledStratum(4, 0, 0)]) is WithheldReason.NO_ITEMS
+    assert compute_stratified_rate([]) is WithheldReason.NO_ITEMS
     assert compute_unweighted_rate([LabelledStratum(4, 4, 1)]) == 0.25
 
 

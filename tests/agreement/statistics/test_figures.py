@@ -22,7 +22,8 @@ from faithtui.agreement.statistics.coefficients import (
 )
 from faithtui.agreement.statistics.figures import estimate_figure, estimate_share
 from faithtui.agreement.statistics.matrices import count_confusion_by_group
-from faithtui.domain.estimates import EstimateStatus, Point, Reason
+from faithtui.domain.estimates import EstimateStatus, Point
+from faithtui.domain.withheld_reasons import WithheldReason
 
 OF_TABLE: dict[str, Callable[[ConfusionMatrix[float]], Point]] = {
     "percent_agreement": percent_agreement,
@@ -63,23 +64,23 @@ def test_warning_limits_are_sharp() -> None:
 @pytest.mark.parametrize(
     ("compute", "counts", "reason"),
     [
-        (detection.precision, (0, 0, 3, 5), Reason.NO_PREDICTED_POSITIVES),
-        (detection.recall, (0, 3, 0, 5), Reason.NO_REFERENCE_POSITIVES),
-        (detection.specificity, (3, 0, 2, 0), Reason.ONE_CLASS_ONLY),
-        (detection.npv, (3, 2, 0, 0), Reason.ONE_CLASS_ONLY),
-        (detection.f1, (0, 0, 0, 5), Reason.NO_REFERENCE_POSITIVES),
-        (detection.balanced_accuracy, (0, 3, 0, 5), Reason.NO_REFERENCE_POSITIVES),
-        (detection.balanced_accuracy, (3, 0, 2, 0), Reason.ONE_CLASS_ONLY),
-        (detection.mcc, (0, 0, 3, 5), Reason.NO_PREDICTED_POSITIVES),
-        (detection.mcc, (0, 3, 0, 5), Reason.NO_REFERENCE_POSITIVES),
-        (detection.mcc, (3, 0, 2, 0), Reason.ONE_CLASS_ONLY),
-        (detection.mcc, (3, 2, 0, 0), Reason.ONE_CLASS_ONLY),
+        (detection.precision, (0, 0, 3, 5), WithheldReason.NO_PREDICTED_POSITIVES),
+        (detection.recall, (0, 3, 0, 5), WithheldReason.NO_REFERENCE_POSITIVES),
+        (detection.specificity, (3, 0, 2, 0), WithheldReason.ONE_CLASS_ONLY),
+        (detection.npv, (3, 2, 0, 0), WithheldReason.ONE_CLASS_ONLY),
+        (detection.f1, (0, 0, 0, 5), WithheldReason.NO_REFERENCE_POSITIVES),
+        (detection.balanced_accuracy, (0, 3, 0, 5), WithheldReason.NO_REFERENCE_POSITIVES),
+        (detection.balanced_accuracy, (3, 0, 2, 0), WithheldReason.ONE_CLASS_ONLY),
+        (detection.mcc, (0, 0, 3, 5), WithheldReason.NO_PREDICTED_POSITIVES),
+        (detection.mcc, (0, 3, 0, 5), WithheldReason.NO_REFERENCE_POSITIVES),
+        (detection.mcc, (3, 0, 2, 0), WithheldReason.ONE_CLASS_ONLY),
+        (detection.mcc, (3, 2, 0, 0), WithheldReason.ONE_CLASS_ONLY),
     ],
 )
 def test_detection_without_a_denominator_says_why(
     compute: Callable[[ConfusionMatrix[float]], Point],
     counts: tuple[int, int, int, int],
-    reason: Reason,
+    reason: WithheldReason,
 ) -> None:
     tp, fp, fn, tn = counts
     assert compute(binary(tp, fp, fn, tn)) is reason
@@ -96,11 +97,11 @@ def test_detection_without_a_denominator_says_why(
     ],
 )
 def test_an_empty_table_has_no_items(compute: Callable[[ConfusionMatrix[float]], Point]) -> None:
-    assert compute(table_of([[0, 0], [0, 0]])) is Reason.NO_ITEMS
+    assert compute(table_of([[0, 0], [0, 0]])) is WithheldReason.NO_ITEMS
 
 
 def test_ac1_needs_two_declared_categories() -> None:
-    assert gwet_ac1(table_of([[4]])) is Reason.NO_VARIATION
+    assert gwet_ac1(table_of([[4]])) is WithheldReason.NO_VARIATION
 
 
 def test_a_judge_that_says_yes_to_everything_has_kappa_zero_and_a_high_ac1() -> None:
@@ -130,7 +131,7 @@ def transposed(table: ConfusionMatrix[float]) -> ConfusionMatrix[float]:
 
 
 def same(left: Point, right: Point) -> bool:
-    if isinstance(left, Reason) or isinstance(right, Reason):
+    if isinstance(left, WithheldReason) or isinstance(right, WithheldReason):
         return left is right
     return left == pytest.approx(right, abs=1e-12)
 
@@ -177,17 +178,19 @@ def test_identity_has_kappa_and_alpha_one_when_two_labels_are_in_use(diagonal: l
         if used >= 2:
             assert compute(table) == 1
         else:
-            assert compute(table) is (Reason.NO_VARIATION if used else Reason.NO_ITEMS)
+            assert compute(table) is (
+                WithheldReason.NO_VARIATION if used else WithheldReason.NO_ITEMS
+            )
 
 
 @given(tables)
 def test_every_figure_stays_in_its_range(table: ConfusionMatrix[float]) -> None:
     for compute in COEFFICIENTS:
         value = compute(table)
-        assert isinstance(value, Reason) or -1 - 1e-12 <= value <= 1 + 1e-12
+        assert isinstance(value, WithheldReason) or -1 - 1e-12 <= value <= 1 + 1e-12
     for compute in OF_BINARY.values():
         value = compute(table.collapse_to_two_categories(table.categories[:1]))
-        assert isinstance(value, Reason) or -1 - 1e-12 <= value <= 1 + 1e-12
+        assert isinstance(value, WithheldReason) or -1 - 1e-12 <= value <= 1 + 1e-12
 
 
 readings_st = st.lists(
@@ -245,7 +248,7 @@ def test_intervals_are_ordered_and_hold_the_value(readings: list[tuple[str, str,
         elif found.value is not None and found.ci_low is not None and found.ci_high is not None:
             assert -1 <= found.ci_low <= found.value <= found.ci_high <= 1
         else:
-            assert found.reason is Reason.TOO_FEW_CLUSTERS
+            assert found.reason is WithheldReason.TOO_FEW_CLUSTERS
 
 
 def test_a_share_of_part_of_the_units_counts_only_the_groups_that_hold_them() -> None:
@@ -261,4 +264,4 @@ def test_a_share_of_part_of_the_units_counts_only_the_groups_that_hold_them() ->
 def test_a_share_counts_its_flags() -> None:
     found = estimate_share([(str(i % 8), i % 4 != 0) for i in range(40)])
     assert (found.value, found.n, found.clusters) == (0.75, 40, 8)
-    assert estimate_share([]).reason is Reason.NO_ITEMS
+    assert estimate_share([]).reason is WithheldReason.NO_ITEMS

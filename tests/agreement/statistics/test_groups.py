@@ -45,7 +45,8 @@ from faithtui.agreement.statistics.matrices import (
     count_weighted_confusion_by_group,
 )
 from faithtui.agreement.statistics.ratings import Ratings, estimate_rating_figure, group_ratings
-from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus, Point, Reason
+from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus, Point
+from faithtui.domain.withheld_reasons import WithheldReason
 
 NAMES = ("yes", "no", "idk")
 STATISTICS: dict[str, Statistic] = {
@@ -76,7 +77,7 @@ def summed(readings: list[Reading]) -> ConfusionMatrix[float]:
 
 
 def same(found: Point, wanted: Point) -> bool:
-    if isinstance(found, Reason) or isinstance(wanted, Reason):
+    if isinstance(found, WithheldReason) or isinstance(wanted, WithheldReason):
         return found is wanted
     return found == pytest.approx(wanted, abs=1e-9)
 
@@ -87,7 +88,7 @@ def spread_out(values: "np.ndarray[tuple[int], np.dtype[np.float64]]", times: In
 
 
 def as_number(point: Point) -> float:
-    return math.nan if isinstance(point, Reason) else point
+    return math.nan if isinstance(point, WithheldReason) else point
 
 
 def assert_same_values(found: list[float], wanted: list[Point]) -> None:
@@ -219,8 +220,8 @@ def test_a_stratum_without_labels_leaves_the_table_unknown() -> None:
     labelled = np.zeros((2, 2, 2, 1), np.int64)
     labelled[0, 0, 0] = 2
     unknown = GroupedMatrix.from_groups("ab", labelled, populations=np.array([[2], [3]]))
-    assert unknown.weighted_total is Reason.NO_ITEMS
-    assert KAPPA.compute.compute_over_groups(unknown) is Reason.NO_ITEMS
+    assert unknown.weighted_total is WithheldReason.NO_ITEMS
+    assert KAPPA.compute.compute_over_groups(unknown) is WithheldReason.NO_ITEMS
     known = GroupedMatrix.from_groups("ab", labelled, populations=np.array([[2], [0]]))
     cells = known.weighted_total
     assert isinstance(cells, ConfusionMatrix)
@@ -384,7 +385,7 @@ def test_figures_of_two_classes_are_read_off_the_resamples_of_all_labels(kind: s
         value = recall.compute_of_single_matrix(
             ConfusionMatrix(NAMES, cells).collapse_to_two_categories(("no", "idk"))
         )
-        assert not isinstance(value, Reason)
+        assert not isinstance(value, WithheldReason)
         values.append(value)
     each = found["recall"]
     low, high = np.quantile(values, [0.025, 0.975])
@@ -417,7 +418,7 @@ def test_a_figure_most_resamples_leave_undefined_has_no_interval() -> None:
     assert estimate_figure(named["recall"], table).has_interval
     found = by_bootstrap(named, table)["recall"]
     assert (found.value, found.has_interval) == (7 / 9, False)
-    assert found.reason is Reason.TOO_FEW_CLUSTERS
+    assert found.reason is WithheldReason.TOO_FEW_CLUSTERS
 
 
 def test_fewer_groups_may_be_asked_for() -> None:

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.agreement.statistics.scores import IccForm, icc
-from faithtui.domain.estimates import Reason
+from faithtui.agreement.statistics.score_differences import IccForm, icc
+from faithtui.domain.withheld_reasons import WithheldReason
 
 SHROUT_FLEISS = [
     [9, 2, 5, 8],
@@ -44,7 +44,7 @@ def test_order_and_scale_do_not_matter(units: list[list[float]], form: IccForm) 
     # The mean form of absolute agreement divides by a difference of mean squares, which may be
     # negative: with raters that disagree about everything it leaves its range.
     if form is not IccForm.ABSOLUTE_MEAN:
-        assert isinstance(found, Reason) or found <= 1 + 1e-9
+        assert isinstance(found, WithheldReason) or found <= 1 + 1e-9
     others = [
         list(reversed(units)),
         [list(reversed(unit)) for unit in units],
@@ -52,7 +52,9 @@ def test_order_and_scale_do_not_matter(units: list[list[float]], form: IccForm) 
     ]
     for other in others:
         again = icc(other, form)
-        assert again is found if isinstance(found, Reason) else again == pytest.approx(found)
+        assert (
+            again is found if isinstance(found, WithheldReason) else again == pytest.approx(found)
+        )
 
 
 @given(matrices)
@@ -61,7 +63,7 @@ def test_a_stricter_rater_counts_against_absolute_agreement_alone(
 ) -> None:
     shifted = [[unit[0] + 7, *unit[1:]] for unit in units]
     plain, moved = icc(units, IccForm.CONSISTENCY), icc(shifted, IccForm.CONSISTENCY)
-    if isinstance(plain, Reason) or isinstance(moved, Reason):
+    if isinstance(plain, WithheldReason) or isinstance(moved, WithheldReason):
         assert plain is moved
     else:
         assert moved == pytest.approx(plain)
@@ -71,24 +73,24 @@ def test_a_stricter_rater_counts_against_absolute_agreement_alone(
 @pytest.mark.parametrize(
     ("units", "reason"),
     [
-        ([], Reason.NO_ITEMS),
-        ([[0.5], [0.7]], Reason.NO_OVERLAP),
-        ([[0.5, 0.7]], Reason.NO_VARIATION),
-        ([[0.1, 0.1], [0.1, 0.1], [0.1, 0.1]], Reason.NO_VARIATION),
-        ([[0.1 + 0.2, 0.3], [0.3, 0.3]], Reason.NO_VARIATION),
+        ([], WithheldReason.NO_ITEMS),
+        ([[0.5], [0.7]], WithheldReason.NO_OVERLAP),
+        ([[0.5, 0.7]], WithheldReason.NO_VARIATION),
+        ([[0.1, 0.1], [0.1, 0.1], [0.1, 0.1]], WithheldReason.NO_VARIATION),
+        ([[0.1 + 0.2, 0.3], [0.3, 0.3]], WithheldReason.NO_VARIATION),
     ],
 )
 def test_what_has_no_variation_says_so(
-    units: list[list[float]], reason: Reason, form: IccForm
+    units: list[list[float]], reason: WithheldReason, form: IccForm
 ) -> None:
     assert icc(units, form) is reason
 
 
 def test_raters_who_cancel_out_have_nothing_to_divide_by() -> None:
-    assert icc([[0, 1], [1, 0]], IccForm.ABSOLUTE) is Reason.NO_VARIATION
+    assert icc([[0, 1], [1, 0]], IccForm.ABSOLUTE) is WithheldReason.NO_VARIATION
     assert icc([[0, 1], [1, 0]], IccForm.CONSISTENCY) == -1
-    assert icc([[0, 1], [1, 0]], IccForm.ONE_WAY_MEAN) is Reason.NO_VARIATION
-    assert icc([[1, 5], [1, 5]], IccForm.CONSISTENCY) is Reason.NO_VARIATION
+    assert icc([[0, 1], [1, 0]], IccForm.ONE_WAY_MEAN) is WithheldReason.NO_VARIATION
+    assert icc([[1, 5], [1, 5]], IccForm.CONSISTENCY) is WithheldReason.NO_VARIATION
     assert icc([[1, 5], [2, 6]], IccForm.CONSISTENCY) == pytest.approx(1)
 
 

@@ -28,10 +28,10 @@ from faithtui.domain.estimates import (
     Estimate,
     EstimateMethod,
     EstimateStatus,
-    Reason,
     make_undefined_estimate,
     make_withheld_estimate,
 )
+from faithtui.domain.withheld_reasons import WithheldReason
 
 GOLDEN = Path(__file__).parents[3] / "fixtures" / "agreement" / "golden.json"
 
@@ -71,7 +71,9 @@ def test_jackknife_interval(case: dict[str, Any]) -> None:
 def test_wilson_interval(case: dict[str, Any]) -> None:
     k, n = case["input"]["k"], case["input"]["n"]
     if not n:
-        assert estimate_share([]) == make_undefined_estimate(Reason(case["expected"]["reason"]))
+        assert estimate_share([]) == make_undefined_estimate(
+            WithheldReason(case["expected"]["reason"])
+        )
         return
     low, high = wilson_interval(k / n, n, case["params"]["confidence"])
     assert low == pytest.approx(case["expected"]["ci_low"], abs=case["tolerance"])
@@ -124,8 +126,10 @@ def test_the_interval_holds_a_value_that_clipping_moved() -> None:
 
 
 def test_a_value_without_meaning_keeps_its_reason() -> None:
-    found = make_estimate_with_jackknife_interval(Reason.NO_ITEMS, [], 1, IntervalScale.LOGIT, n=0)
-    assert found == make_undefined_estimate(Reason.NO_ITEMS)
+    found = make_estimate_with_jackknife_interval(
+        WithheldReason.NO_ITEMS, [], 1, IntervalScale.LOGIT, n=0
+    )
+    assert found == make_undefined_estimate(WithheldReason.NO_ITEMS)
 
 
 def test_fewer_than_five_groups_give_the_point_only() -> None:
@@ -133,7 +137,7 @@ def test_fewer_than_five_groups_give_the_point_only() -> None:
     assert (found.value, found.status, found.reason) == (
         0.7,
         EstimateStatus.OK,
-        Reason.TOO_FEW_CLUSTERS,
+        WithheldReason.TOO_FEW_CLUSTERS,
     )
     assert (found.n, found.clusters, found.has_interval) == (9, 4, False)
 
@@ -142,7 +146,11 @@ def test_a_figure_one_group_decides_has_no_interval() -> None:
     found = make_estimate_with_jackknife_interval(
         0.5, [0.5, math.nan], [8, 1], IntervalScale.LOGIT, n=30
     )
-    assert (found.value, found.reason, found.has_interval) == (0.5, Reason.TOO_FEW_CLUSTERS, False)
+    assert (found.value, found.reason, found.has_interval) == (
+        0.5,
+        WithheldReason.TOO_FEW_CLUSTERS,
+        False,
+    )
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
@@ -160,7 +168,7 @@ def test_a_share_whose_groups_are_all_alike_gets_wilson_over_groups() -> None:
 @pytest.mark.parametrize("value", [1.0, -1.0, 0.4])
 def test_a_kappa_without_variation_is_withheld(value: float) -> None:
     found = make_estimate_with_jackknife_interval(value, [value], 12, IntervalScale.ATANH, n=24)
-    assert found == make_withheld_estimate(Reason.NO_VARIATION, 24, 12)
+    assert found == make_withheld_estimate(WithheldReason.NO_VARIATION, 24, 12)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -187,7 +195,7 @@ def test_a_kappa_of_zero_has_an_ordinary_interval() -> None:
 
 def test_an_estimate_keeps_its_parts_in_step() -> None:
     with pytest.raises(ValueError, match="cannot be"):
-        Estimate(0.5, EstimateStatus.UNDEFINED, 3, 1, Reason.NO_ITEMS)
+        Estimate(0.5, EstimateStatus.UNDEFINED, 3, 1, WithheldReason.NO_ITEMS)
     with pytest.raises(ValueError, match="needs a reason"):
         Estimate(None, EstimateStatus.UNDEFINED, 3, 1)
     with pytest.raises(ValueError, match="give a reason"):
@@ -197,4 +205,4 @@ def test_an_estimate_keeps_its_parts_in_step() -> None:
 
 
 def test_every_reason_has_words() -> None:
-    assert all(reason.words for reason in Reason)
+    assert all(reason.words for reason in WithheldReason)

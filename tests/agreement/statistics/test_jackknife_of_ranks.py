@@ -15,7 +15,8 @@ from faithtui.agreement.statistics.ranks import (
     kendall_tau_b,
     spearman,
 )
-from faithtui.domain.estimates import Estimate, Point, Reason
+from faithtui.domain.estimates import Estimate, Point
+from faithtui.domain.withheld_reasons import WithheldReason
 
 grouped = st.lists(
     st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 4), st.integers(0, 3)), max_size=40
@@ -34,7 +35,7 @@ def by_pairs(pairs: list[tuple[int, int]]) -> float | None:
 
 
 def se_by_hand(values: list[Point]) -> float | None:
-    numbers = [value for value in values if not isinstance(value, Reason)]
+    numbers = [value for value in values if not isinstance(value, WithheldReason)]
     if len(numbers) < len(values):
         return None
     mean = sum(numbers) / len(numbers)
@@ -52,7 +53,7 @@ def agrees(found: Estimate, values: list[Point]) -> None:
 def test_kendall_counts_pairs(pairs: list[tuple[int, int]]) -> None:
     found, expected = kendall_tau_b(pairs), by_pairs(pairs)
     if expected is None:
-        assert found is (Reason.NO_VARIATION if pairs else Reason.NO_ITEMS)
+        assert found is (WithheldReason.NO_VARIATION if pairs else WithheldReason.NO_ITEMS)
     else:
         assert found == pytest.approx(expected, abs=1e-12)
 
@@ -112,4 +113,8 @@ def test_rank_correlations_do_not_mind_order_and_scale(
         assert compute(shuffled) == found
         assert compute([(x**3 + 100.5, y) for x, y in pairs]) == found
         turned = compute([(x, -y) for x, y in pairs])
-        assert turned is found if isinstance(found, Reason) else turned == pytest.approx(-found)
+        assert (
+            turned is found
+            if isinstance(found, WithheldReason)
+            else turned == pytest.approx(-found)
+        )

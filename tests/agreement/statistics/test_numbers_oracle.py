@@ -21,9 +21,15 @@ from faithtui.agreement.statistics.calibration import (
 from faithtui.agreement.statistics.pass_rates import LabelledStratum, compute_stratified_rate
 from faithtui.agreement.statistics.prediction_powered import ppi_mean, tune_lambda
 from faithtui.agreement.statistics.ranks import delong_auroc_interval, kendall_tau_b
+from faithtui.agreement.statistics.score_differences import (
+    IccForm,
+    icc,
+    mean_difference,
+    sd_difference,
+)
 from faithtui.agreement.statistics.score_thresholds import make_threshold_table
-from faithtui.agreement.statistics.scores import IccForm, icc, mean_difference, sd_difference
-from faithtui.domain.estimates import Point, Reason
+from faithtui.domain.estimates import Point
+from faithtui.domain.withheld_reasons import WithheldReason
 
 pytestmark = pytest.mark.oracle
 
@@ -31,7 +37,7 @@ SEEDS = range(40)
 
 
 def same(mine: Point, theirs: float) -> bool:
-    if isinstance(mine, Reason):
+    if isinstance(mine, WithheldReason):
         return math.isnan(theirs)
     return mine == pytest.approx(theirs, abs=1e-9)
 
@@ -66,7 +72,7 @@ def test_area_and_thresholds_are_those_of_scikit_learn(seed: int) -> None:
         low, high = levels.get(score, (0, 0))
         levels[score] = (low + (not flag), high + flag)
     found = delong_auroc_interval(levels)
-    if isinstance(found, Reason):
+    if isinstance(found, WithheldReason):
         assert len(set(positive)) == 1
         return
     assert found.value == pytest.approx(metrics.roc_auc_score(positive, scores))
@@ -78,8 +84,8 @@ def test_area_and_thresholds_are_those_of_scikit_learn(seed: int) -> None:
     rows = make_threshold_table(zip(scores, (not flag for flag in positive), strict=True))
     for below, row in pairwise(rows):
         specificity, recall = row.specificity, row.recall
-        assert not isinstance(specificity, Reason)
-        assert not isinstance(recall, Reason)
+        assert not isinstance(specificity, WithheldReason)
+        assert not isinstance(recall, WithheldReason)
         assert (1 - specificity, recall) == pytest.approx(
             next(rate for cut, rate in rates.items() if round(cut, 9) == below.threshold)
         )
@@ -193,7 +199,7 @@ def test_the_prediction_powered_mean_is_that_of_numpy(seed: int) -> None:
     unlabelled = [(float(j), 1) for j in rest]
     assert tune_lambda(labelled, unlabelled) == pytest.approx(trust)
     found = ppi_mean(labelled, unlabelled)
-    assert not isinstance(found, Reason)
+    assert not isinstance(found, WithheldReason)
     left = human - trust * known
     assert found.value == pytest.approx(float(trust * rest.mean() + left.mean()))
     assert found.se == pytest.approx(

@@ -21,7 +21,8 @@ from faithtui.agreement.statistics.coefficients import (
 from faithtui.agreement.statistics.intervals import t_quantile, wilson_interval
 from faithtui.agreement.statistics.matrices import count_confusion_by_group
 from faithtui.agreement.statistics.ranks import auroc, spearman
-from faithtui.domain.estimates import Point, Reason
+from faithtui.domain.estimates import Point
+from faithtui.domain.withheld_reasons import WithheldReason
 
 pytestmark = pytest.mark.oracle
 
@@ -47,7 +48,7 @@ def table_of(first: Sequence[str], second: Sequence[str]) -> ConfusionMatrix[flo
 
 def agree(mine: Point, theirs: float) -> bool:
     """Compare; where the library has NaN, we have a reason."""
-    if isinstance(mine, Reason):
+    if isinstance(mine, WithheldReason):
         return math.isnan(theirs)
     return mine == pytest.approx(theirs, abs=1e-9)
 
@@ -78,10 +79,10 @@ def test_detection_is_that_of_scikit_learn(seed: int, positive: tuple[str, ...])
     assert agree(detection.recall(binary), metrics.recall_score(truth, said, zero_division=nan))
     assert agree(detection.f1(binary), metrics.f1_score(truth, said, zero_division=nan))
     mcc = detection.mcc(binary)
-    if not isinstance(mcc, Reason):
+    if not isinstance(mcc, WithheldReason):
         assert mcc == pytest.approx(metrics.matthews_corrcoef(truth, said))
     balanced = detection.balanced_accuracy(binary)
-    if not isinstance(balanced, Reason):
+    if not isinstance(balanced, WithheldReason):
         assert balanced == pytest.approx(metrics.balanced_accuracy_score(truth, said))
 
 
@@ -91,7 +92,7 @@ def test_alpha_is_that_of_the_krippendorff_package(seed: int) -> None:
     first, second = draw(seed)
     mine = krippendorff_alpha(table_of(first, second))
     codes = [[LABELS.index(label) for label in rater] for rater in (first, second)]
-    if isinstance(mine, Reason):
+    if isinstance(mine, WithheldReason):
         with pytest.raises(ValueError, match="one value"):
             package.alpha(codes, level_of_measurement="nominal")
         return

@@ -9,7 +9,8 @@ from faithtui.agreement.statistics.pass_rates import (
     lang_reiczigel_interval,
     rogan_gladen_rate,
 )
-from faithtui.domain.estimates import EstimateMethod, Reason
+from faithtui.domain.estimates import EstimateMethod
+from faithtui.domain.withheld_reasons import WithheldReason
 
 share = st.floats(0, 1)
 
@@ -29,7 +30,9 @@ def test_a_perfect_judge_needs_no_correction(apparent: float) -> None:
 
 @pytest.mark.parametrize("sensitivity", [0, 0.1, 0.3, 0.4, 0.7, 1])
 def test_a_judge_that_guesses_says_nothing(sensitivity: float) -> None:
-    assert rogan_gladen_rate(0.3, sensitivity, 1 - sensitivity) is Reason.UNINFORMATIVE_JUDGE
+    assert (
+        rogan_gladen_rate(0.3, sensitivity, 1 - sensitivity) is WithheldReason.UNINFORMATIVE_JUDGE
+    )
 
 
 accuracies = st.builds(
@@ -46,14 +49,14 @@ accuracies = st.builds(
 @given(accuracies)
 def test_the_interval_is_ordered_and_inside(accuracy: OutsideAccuracy) -> None:
     ends = lang_reiczigel_interval(accuracy)
-    assert not isinstance(ends, Reason)
+    assert not isinstance(ends, WithheldReason)
     assert 0 <= ends[0] <= ends[1] <= 1
 
 
 @given(accuracies)
 def test_the_value_lies_in_its_interval_and_is_kept_raw(accuracy: OutsideAccuracy) -> None:
     found = correct_by_accuracy(accuracy)
-    if found.estimate.reason is Reason.RATE_OUT_OF_RANGE:
+    if found.estimate.reason is WithheldReason.RATE_OUT_OF_RANGE:
         assert found.raw is None
         return
     assert found.raw is not None
@@ -69,7 +72,7 @@ def test_more_labels_narrow_the_interval() -> None:
     widths = []
     for times in (1, 4, 16):
         ends = lang_reiczigel_interval(OutsideAccuracy(0.2, 500, 0.8, 30 * times, 0.9, 60 * times))
-        assert not isinstance(ends, Reason)
+        assert not isinstance(ends, WithheldReason)
         widths.append(ends[1] - ends[0])
     assert widths == sorted(widths, reverse=True)
 
@@ -97,19 +100,19 @@ def test_a_judge_that_errs_otherwise_has_no_rate(accuracy: OutsideAccuracy) -> N
     """The nearest rate had an interval of nothing: a gate passed at 1.000 [.9995, 1]."""
     found = correct_by_accuracy(accuracy)
     assert found.estimate.value is None
-    assert found.estimate.reason is Reason.RATE_OUT_OF_RANGE
+    assert found.estimate.reason is WithheldReason.RATE_OUT_OF_RANGE
 
 
 def test_of_a_judge_that_may_be_guessing_everything_is_possible() -> None:
     found = correct_by_accuracy(OutsideAccuracy(0.45, 100, 0.6, 10, 0.6, 10)).estimate
     assert found.value == pytest.approx(0.25)
     assert (found.ci_low, found.ci_high) == (0, 1)
-    assert found.reason is Reason.UNINFORMATIVE_JUDGE
+    assert found.reason is WithheldReason.UNINFORMATIVE_JUDGE
 
 
 def test_few_flags_bound_the_rate_from_above_also_where_the_judge_may_be_guessing() -> None:
     found = correct_by_accuracy(OutsideAccuracy(0.11, 900, 0.3, 20, 0.9, 20)).estimate
-    assert found.reason is Reason.UNINFORMATIVE_JUDGE
+    assert found.reason is WithheldReason.UNINFORMATIVE_JUDGE
     assert found.ci_low == 0
     assert found.ci_high is not None
     assert found.ci_high < 1
@@ -149,13 +152,15 @@ def test_intervals_of_a_judge_that_few_claims_measure_hold_the_rate(
 @pytest.mark.parametrize(
     ("accuracy", "reason"),
     [
-        (OutsideAccuracy(0.4, 0, 0.6, 10, 0.6, 10), Reason.NO_ITEMS),
-        (OutsideAccuracy(0.4, 9, 0.6, 0, 0.6, 10), Reason.NO_ITEMS),
-        (OutsideAccuracy(0.4, 9, 0.6, 10, 0.6, 0), Reason.NO_ITEMS),
-        (OutsideAccuracy(0.4, 9, 0.6, 10, 0.4, 10), Reason.UNINFORMATIVE_JUDGE),
+        (OutsideAccuracy(0.4, 0, 0.6, 10, 0.6, 10), WithheldReason.NO_ITEMS),
+        (OutsideAccuracy(0.4, 9, 0.6, 0, 0.6, 10), WithheldReason.NO_ITEMS),
+        (OutsideAccuracy(0.4, 9, 0.6, 10, 0.6, 0), WithheldReason.NO_ITEMS),
+        (OutsideAccuracy(0.4, 9, 0.6, 10, 0.4, 10), WithheldReason.UNINFORMATIVE_JUDGE),
     ],
 )
-def test_what_cannot_be_computed_says_why(accuracy: OutsideAccuracy, reason: Reason) -> None:
+def test_what_cannot_be_computed_says_why(
+    accuracy: OutsideAccuracy, reason: WithheldReason
+) -> None:
     found = correct_by_accuracy(accuracy)
     assert found.estimate.reason is reason
     assert found.raw is None
@@ -165,5 +170,5 @@ def test_what_cannot_be_computed_says_why(accuracy: OutsideAccuracy, reason: Rea
 
 def test_the_interval_is_undefined_where_pseudo_items_leave_nothing_to_divide_by() -> None:
     accuracy = OutsideAccuracy(0.4, 9, 1.0, 1, 0.25, 4)
-    assert lang_reiczigel_interval(accuracy) is Reason.UNINFORMATIVE_JUDGE
+    assert lang_reiczigel_interval(accuracy) is WithheldReason.UNINFORMATIVE_JUDGE
     assert correct_by_accuracy(accuracy).estimate.has_interval

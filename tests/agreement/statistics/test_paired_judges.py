@@ -16,7 +16,7 @@ from faithtui.agreement.statistics.paired_judges import (
     SignFlipResult,
     chi_square_tail,
 )
-from faithtui.domain.estimates import Reason
+from faithtui.domain.withheld_reasons import WithheldReason
 
 
 def table_of(*rows: tuple[int, ...]) -> ConfusionMatrix[float]:
@@ -35,7 +35,7 @@ def test_exact_and_mid_p_are_sums_of_the_binomial(b: int, c: int) -> None:
     assert paired_judges.mcnemar_exact_p(b, c) == pytest.approx(min(1.0, float(2 * at_most)))
     found = paired_judges.mcnemar_mid_p(b, c)
     if not b + c:
-        assert found is Reason.NO_VARIATION
+        assert found is WithheldReason.NO_VARIATION
     else:
         wanted = min(1.0, float(2 * at_most)) - float(exactly)
         assert found == pytest.approx(wanted)
@@ -54,7 +54,7 @@ def test_large_counts_neither_overflow_nor_take_long() -> None:
 def test_a_correction_is_not_larger_than_the_difference() -> None:
     assert paired_judges.mcnemar_test(5, 5, corrected=True) == ChiSquare(0, 1)
     assert paired_judges.mcnemar_test(6, 5, corrected=True) == ChiSquare(0, 1)
-    assert paired_judges.mcnemar_test(0, 0) is Reason.NO_VARIATION
+    assert paired_judges.mcnemar_test(0, 0) is WithheldReason.NO_VARIATION
 
 
 @given(*[st.integers(0, 30)] * 4)
@@ -64,12 +64,12 @@ def test_with_two_labels_all_tests_of_margins_are_one(a: int, b: int, c: int, d:
         assert (
             paired_judges.bowker_test(table)
             is paired_judges.stuart_maxwell_test(table)
-            is Reason.NO_ITEMS
+            is WithheldReason.NO_ITEMS
         )
         return
     wanted = paired_judges.mcnemar_test(b, c)
     for found in (paired_judges.bowker_test(table), paired_judges.stuart_maxwell_test(table)):
-        if isinstance(wanted, Reason) or isinstance(found, Reason):
+        if isinstance(wanted, WithheldReason) or isinstance(found, WithheldReason):
             assert found is wanted
         else:
             assert (found.statistic, found.df) == pytest.approx((wanted.statistic, wanted.df))
@@ -89,7 +89,7 @@ def test_order_of_labels_changes_no_test_of_margins(rows: list[list[int]]) -> No
     moved = table_of(*(tuple(rows[i][j] for j in (2, 0, 1)) for i in (2, 0, 1)))
     for test in (paired_judges.bowker_test, paired_judges.stuart_maxwell_test):
         mine, theirs = test(table), test(moved)
-        if isinstance(mine, Reason) or isinstance(theirs, Reason):
+        if isinstance(mine, WithheldReason) or isinstance(theirs, WithheldReason):
             assert mine is theirs
         else:
             assert mine.statistic == pytest.approx(theirs.statistic)
@@ -112,8 +112,8 @@ def test_groups_of_one_pair_give_mcnemar() -> None:
 
 def test_groups_without_differences_or_units_say_why() -> None:
     for test in (paired_judges.durkalski_test, paired_judges.obuchowski_test):
-        assert test([]) is test([DiscordantGroup(0, 0, 0)]) is Reason.NO_ITEMS
-        assert test([DiscordantGroup(4, 1, 1)]) is Reason.NO_VARIATION
+        assert test([]) is test([DiscordantGroup(0, 0, 0)]) is WithheldReason.NO_ITEMS
+        assert test([DiscordantGroup(4, 1, 1)]) is WithheldReason.NO_VARIATION
 
 
 differences_st = st.lists(
@@ -167,7 +167,7 @@ def test_many_unequal_differences_are_drawn_with_a_seed() -> None:
 
 
 def test_no_differences_are_no_evidence() -> None:
-    assert paired_judges.sign_flip_test([]) is Reason.NO_ITEMS
+    assert paired_judges.sign_flip_test([]) is WithheldReason.NO_ITEMS
     assert paired_judges.sign_flip_test([0.0, 0.0]) == SignFlipResult(1.0, None)
 
 

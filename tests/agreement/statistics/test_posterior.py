@@ -26,7 +26,8 @@ from faithtui.agreement.statistics.posterior import (
     widen_future_rate,
     widen_run_rate,
 )
-from faithtui.domain.estimates import Estimate, EstimateMethod, Reason
+from faithtui.domain.estimates import Estimate, EstimateMethod
+from faithtui.domain.withheld_reasons import WithheldReason
 from tests.benchmarks.coverage import DESIGNS, Setting, count_misses_of_draws, simulate
 
 LABELS = ("yes", "no")
@@ -390,12 +391,12 @@ def test_a_future_rate_of_fewer_than_five_labelled_groups_has_no_interval() -> N
     assert alone.ci_low is not None, "the jackknife counts the groups without labels"
     found = widen_future_rate(alone, run, groups)
     assert found.value == alone.value
-    assert (found.ci_low, found.reason) == (None, Reason.TOO_FEW_CLUSTERS)
+    assert (found.ci_low, found.reason) == (None, WithheldReason.TOO_FEW_CLUSTERS)
 
 
 def test_a_future_rate_has_no_interval_where_this_run_has_none() -> None:
     """Whole conversations: the drawn ones are too few for this run, and for those to come."""
-    for drawn, reason in ((3, Reason.TOO_FEW_CLUSTERS), (6, Reason.NO_VARIATION)):
+    for drawn, reason in ((3, WithheldReason.TOO_FEW_CLUSTERS), (6, WithheldReason.NO_VARIATION)):
         labels = [[LabelledStratum(9, 9, 9 - place)] for place in range(drawn)]
         groups = make_grouped_strata([*labels, *[[LabelledStratum(9, 0, 0)]] * (30 - drawn)])
         run = estimate_run_rate_clustered(groups)

@@ -14,7 +14,8 @@ from faithtui.agreement.statistics.prediction_powered import (
     ppi_mean_by_conversation,
     tune_lambda,
 )
-from faithtui.domain.estimates import EstimateMethod, Reason
+from faithtui.domain.estimates import EstimateMethod
+from faithtui.domain.withheld_reasons import WithheldReason
 
 score = st.integers(0, 10).map(lambda tenths: tenths / 10)
 labelled = st.lists(st.tuples(score, score, st.just(1)), min_size=2, max_size=20)
@@ -26,7 +27,7 @@ def test_without_trust_it_is_the_plain_mean(known: Labelled, others: Unlabelled)
     plain = mean(human for human, _, _ in known)
     for rest in (others, []):
         found = ppi_mean(known, rest, 0)
-        assert not isinstance(found, Reason)
+        assert not isinstance(found, WithheldReason)
         assert found.value == pytest.approx(plain)
 
 
@@ -40,8 +41,8 @@ def test_with_full_trust_a_constant_bias_goes(
         [(judge + bias, times) for judge, times in others],
         1,
     )
-    assert not isinstance(found, Reason)
-    assert not isinstance(shifted, Reason)
+    assert not isinstance(found, WithheldReason)
+    assert not isinstance(shifted, WithheldReason)
     assert shifted.value == pytest.approx(found.value)
 
 
@@ -52,9 +53,9 @@ def test_counts_are_short_for_rows(known: Labelled, others: Unlabelled) -> None:
         [(human, judge, 3) for human, judge, _ in known], [(judge, 3) for judge, _ in others]
     )
     spelled = ppi_mean([*known] * 3, [*others] * 3)
-    assert not isinstance(found, Reason)
-    assert not isinstance(tripled, Reason)
-    assert not isinstance(spelled, Reason)
+    assert not isinstance(found, WithheldReason)
+    assert not isinstance(tripled, WithheldReason)
+    assert not isinstance(spelled, WithheldReason)
     assert (tripled.value, tripled.se) == pytest.approx((spelled.value, spelled.se))
     assert 0 <= found.lambda_ <= 1
 
@@ -96,7 +97,7 @@ def test_of_a_judge_with_two_verdicts_it_is_the_stratified_rate(
         )
         for verdict in (0, 1)
     ]
-    assert not isinstance(found, Reason)
+    assert not isinstance(found, WithheldReason)
     assert found.value == pytest.approx(compute_stratified_rate(strata))
 
 
@@ -107,13 +108,13 @@ def test_a_judge_that_always_says_the_same_is_not_trusted() -> None:
 
 
 def test_nothing_to_compute_with_says_why() -> None:
-    assert ppi_mean([], [(0.3, 1)]) is Reason.NO_ITEMS
-    assert ppi_mean([(0.3, 0.2, 1)], [], 1) is Reason.NO_ITEMS
+    assert ppi_mean([], [(0.3, 1)]) is WithheldReason.NO_ITEMS
+    assert ppi_mean([(0.3, 0.2, 1)], [], 1) is WithheldReason.NO_ITEMS
     alone = ppi_mean([(0.3, 0.2, 1)], [(0.1, 1), (0.9, 1)])
-    assert not isinstance(alone, Reason)
+    assert not isinstance(alone, WithheldReason)
     assert (alone.value, alone.se) == (0.3, None)
     census = ppi_mean([(0.3, 0.2, 1), (0.5, 0.9, 1)], [])
-    assert not isinstance(census, Reason)
+    assert not isinstance(census, WithheldReason)
     assert (census.value, census.lambda_) == (0.4, 0)
 
 
@@ -147,8 +148,8 @@ def test_conversations_may_have_both_sides() -> None:
 
 
 def test_too_little_for_an_interval_keeps_the_value() -> None:
-    assert ppi_mean_by_conversation([], OTHERS).reason is Reason.NO_ITEMS
+    assert ppi_mean_by_conversation([], OTHERS).reason is WithheldReason.NO_ITEMS
     few = ppi_mean_by_conversation(KNOWN[:4], OTHERS)
-    assert (few.has_interval, few.reason) == (False, Reason.TOO_FEW_CLUSTERS)
+    assert (few.has_interval, few.reason) == (False, WithheldReason.TOO_FEW_CLUSTERS)
     same = ppi_mean_by_conversation([(f"c{i}", 0.5, 0.5) for i in range(9)], [("d", 0.5)] * 9)
-    assert (same.value, same.reason) == (0.5, Reason.NO_VARIATION)
+    assert (same.value, same.reason) == (0.5, WithheldReason.NO_VARIATION)

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.agreement.statistics.ranks import auroc, estimate_auroc, estimate_spearman, spearman
-from faithtui.domain.estimates import EstimateMethod, EstimateStatus, Reason
+from faithtui.domain.estimates import EstimateMethod, EstimateStatus
+from faithtui.domain.withheld_reasons import WithheldReason
 
 GOLDEN = Path(__file__).parents[3] / "fixtures" / "agreement" / "golden.json"
 
@@ -36,7 +37,7 @@ def scores_of(given_input: dict[str, Any]) -> list[tuple[float, bool]]:
 def test_spearman_has_its_published_value(case: dict[str, Any]) -> None:
     found = spearman(list(zip(case["input"]["a"], case["input"]["b"], strict=True)))
     if case["expected"]["value"] is None:
-        assert found is Reason(case["expected"]["reason"])
+        assert found is WithheldReason(case["expected"]["reason"])
     else:
         assert found == pytest.approx(case["expected"]["value"], abs=case["tolerance"])
 
@@ -48,10 +49,10 @@ def test_auroc_has_its_published_value(case: dict[str, Any]) -> None:
 
 
 def test_nothing_to_rank_says_why() -> None:
-    assert spearman([]) is Reason.NO_ITEMS
-    assert spearman([(1, 1)]) is Reason.NO_VARIATION
-    assert auroc([]) is Reason.NO_ITEMS
-    assert auroc([(0.5, True), (0.7, True)]) is Reason.ONE_CLASS_ONLY
+    assert spearman([]) is WithheldReason.NO_ITEMS
+    assert spearman([(1, 1)]) is WithheldReason.NO_VARIATION
+    assert auroc([]) is WithheldReason.NO_ITEMS
+    assert auroc([(0.5, True), (0.7, True)]) is WithheldReason.ONE_CLASS_ONLY
 
 
 scored = st.lists(st.tuples(st.sampled_from([0, 0.25, 0.5, 1]), st.booleans()), max_size=30)
@@ -69,14 +70,14 @@ def test_auroc_counts_pairs_and_half_the_ties(scores: list[tuple[float, bool]]) 
         won = sum(1 if a > b else 0.5 if a == b else 0 for a, b in pairs)
         assert found == pytest.approx(won / len(pairs))
     else:
-        assert isinstance(found, Reason)
+        assert isinstance(found, WithheldReason)
 
 
 @given(scored)
 def test_auroc_of_the_opposite_question_is_the_rest(scores: list[tuple[float, bool]]) -> None:
     found = auroc(scores)
     flipped = auroc([(score, not positive) for score, positive in scores])
-    if isinstance(found, Reason) or isinstance(flipped, Reason):
+    if isinstance(found, WithheldReason) or isinstance(flipped, WithheldReason):
         assert found is flipped
     else:
         assert found + flipped == pytest.approx(1)
@@ -91,11 +92,11 @@ def test_spearman_is_symmetric_and_blind_to_the_scale(pairs: list[tuple[int, int
     swapped = spearman([(y, x) for x, y in pairs])
     cubed = spearman([(x**3 - 7, y) for x, y in pairs])
     turned = spearman([(-x, y) for x, y in pairs])
-    if isinstance(found, Reason):
+    if isinstance(found, WithheldReason):
         assert {found} == {swapped, cubed, turned}
     else:
         assert -1 <= found <= 1
-        assert not isinstance(turned, Reason)
+        assert not isinstance(turned, WithheldReason)
         assert (swapped, cubed, -turned) == pytest.approx((found, found, found))
 
 
@@ -112,13 +113,13 @@ def test_the_spearman_estimate_leaves_out_whole_groups(
     groups = {group for group, _, _ in readings}
     assert (found.n, found.clusters) == (len(readings), len(groups))
     point = spearman([(x, y) for _, x, y in readings])
-    if isinstance(point, Reason):
+    if isinstance(point, WithheldReason):
         assert found.reason is point
         return
     if found.has_interval:
         values = [spearman([(x, y) for g, x, y in readings if g != out]) for out in groups]
-        assert not any(isinstance(value, Reason) for value in values)
-        numbers = [value for value in values if not isinstance(value, Reason)]
+        assert not any(isinstance(value, WithheldReason) for value in values)
+        numbers = [value for value in values if not isinstance(value, WithheldReason)]
         mean = sum(numbers) / len(numbers)
         spread = sum((value - mean) ** 2 for value in numbers)
         factor = (len(numbers) - 1) / len(numbers)
@@ -146,4 +147,4 @@ def test_a_perfect_ranking_gets_a_wilson_interval_over_groups() -> None:
 
 def test_a_perfect_correlation_is_withheld() -> None:
     found = estimate_spearman([(str(i), i / 9, i / 3) for i in range(9)])
-    assert (found.status, found.reason) == (EstimateStatus.WITHHELD, Reason.NO_VARIATION)
+    assert (found.status, found.reason) == (EstimateStatus.WITHHELD, WithheldReason.NO_VARIATION)

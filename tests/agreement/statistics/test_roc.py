@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.agreement.statistics.ranks import delong_auroc_interval
-from faithtui.domain.estimates import Reason
+from faithtui.domain.withheld_reasons import WithheldReason
 
 tables = st.dictionaries(
     st.integers(0, 6).map(float), st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=7
@@ -36,10 +36,12 @@ def test_area_and_variance_are_those_of_the_definition(
     negatives = sum(low for low, _ in levels.values())
     positives = sum(high for _, high in levels.values())
     if not negatives or not positives:
-        expected = Reason.ONE_CLASS_ONLY if negatives + positives else Reason.NO_ITEMS
+        expected = (
+            WithheldReason.ONE_CLASS_ONLY if negatives + positives else WithheldReason.NO_ITEMS
+        )
         assert found is expected
         return
-    assert not isinstance(found, Reason)
+    assert not isinstance(found, WithheldReason)
     area, variance = by_pairs(levels)
     assert found.value == pytest.approx(area)
     if min(negatives, positives) < 2 or variance < 1e-15:
@@ -61,5 +63,5 @@ def test_a_monotone_change_of_the_scores_changes_nothing(
 
 def test_perfect_separation_is_no_certainty() -> None:
     found = delong_auroc_interval({0.1: (5, 0), 0.9: (0, 5)})
-    assert not isinstance(found, Reason)
+    assert not isinstance(found, WithheldReason)
     assert (found.value, found.se, found.ci_low) == (1.0, None, None)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.agreement.statistics.matrices import number_distinct_keys_by_occurrence
-from faithtui.agreement.statistics.scores import (
+from faithtui.agreement.statistics.score_differences import (
     estimate_bias,
     estimate_mae,
     estimate_mean,
@@ -18,7 +18,8 @@ from faithtui.agreement.statistics.scores import (
     mean_difference,
     sd_difference,
 )
-from faithtui.domain.estimates import EstimateMethod, Point, Reason
+from faithtui.domain.estimates import EstimateMethod, Point
+from faithtui.domain.withheld_reasons import WithheldReason
 
 score = st.integers(0, 20).map(lambda twentieth: twentieth / 20)
 pairs = st.lists(st.tuples(score, score), min_size=2, max_size=30)
@@ -26,7 +27,7 @@ pairs = st.lists(st.tuples(score, score), min_size=2, max_size=30)
 
 def limits(rows: list[tuple[float, float]]) -> tuple[float, float]:
     found = limits_of_agreement(rows)
-    assert not isinstance(found, Reason)
+    assert not isinstance(found, WithheldReason)
     return found
 
 
@@ -34,7 +35,7 @@ def limits(rows: list[tuple[float, float]]) -> tuple[float, float]:
 def test_swapping_the_sides_turns_the_sign(rows: list[tuple[float, float]]) -> None:
     swapped = [(b, a) for a, b in rows]
     value, turned = mean_difference(rows), mean_difference(swapped)
-    assert not isinstance(turned, Reason)
+    assert not isinstance(turned, WithheldReason)
     assert value == pytest.approx(-turned)
     assert sd_difference(rows) == pytest.approx(sd_difference(swapped))
     assert mean_absolute_error(rows) == pytest.approx(mean_absolute_error(swapped))
@@ -52,9 +53,9 @@ def test_they_are_those_of_the_definitions(rows: list[tuple[float, float]]) -> N
 
 def test_too_little_says_why() -> None:
     for compute in (mean_difference, sd_difference, mean_absolute_error, limits_of_agreement):
-        assert compute([]) is Reason.NO_ITEMS
-    assert sd_difference([(1, 2)]) is Reason.NO_VARIATION
-    assert limits_of_agreement([(1, 2)]) is Reason.NO_VARIATION
+        assert compute([]) is WithheldReason.NO_ITEMS
+    assert sd_difference([(1, 2)]) is WithheldReason.NO_VARIATION
+    assert limits_of_agreement([(1, 2)]) is WithheldReason.NO_VARIATION
     assert mean_absolute_error([(1, 2)]) == 1
 
 
@@ -68,7 +69,7 @@ def left_out_se(
         compute([(a, b) for g, a, b in out_of if g != out])
         for out in sorted({group for group, _, _ in out_of})
     ]
-    numbers = [value for value in values if not isinstance(value, Reason)]
+    numbers = [value for value in values if not isinstance(value, WithheldReason)]
     middle = mean(numbers)
     return sqrt((len(numbers) - 1) / len(numbers) * sum((each - middle) ** 2 for each in numbers))
 
@@ -88,12 +89,16 @@ def test_intervals_leave_out_whole_conversations() -> None:
 
 def test_a_bias_without_variation_has_no_interval() -> None:
     found = estimate_bias([(f"c{i}", 0.75, 0.5) for i in range(9)])
-    assert (found.value, found.has_interval, found.reason) == (0.25, False, Reason.NO_VARIATION)
+    assert (found.value, found.has_interval, found.reason) == (
+        0.25,
+        False,
+        WithheldReason.NO_VARIATION,
+    )
 
 
 def test_no_readings_have_no_bias() -> None:
-    assert estimate_bias([]).reason is Reason.NO_ITEMS
-    assert estimate_mae([]).reason is Reason.NO_ITEMS
+    assert estimate_bias([]).reason is WithheldReason.NO_ITEMS
+    assert estimate_mae([]).reason is WithheldReason.NO_ITEMS
 
 
 def test_a_mean_leaves_out_whole_groups() -> None:

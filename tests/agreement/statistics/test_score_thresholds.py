@@ -10,7 +10,7 @@ from faithtui.agreement.statistics.score_thresholds import (
     choose_score_threshold,
     make_threshold_table,
 )
-from faithtui.domain.estimates import Reason
+from faithtui.domain.withheld_reasons import WithheldReason
 
 units = st.lists(
     st.tuples(st.integers(0, 5).map(lambda fifth: fifth / 5), st.booleans()), max_size=40
@@ -30,7 +30,7 @@ def test_every_score_is_a_threshold_and_flags_what_is_lower(rows: list[tuple[flo
 def test_figures_of_a_threshold() -> None:
     rows = [(0.2, True), (0.2, False), (0.6, True), (0.9, False), (0.9, False), (1.0, False)]
     first, second, third, fourth = make_threshold_table(rows)
-    assert first.precision is Reason.NO_PREDICTED_POSITIVES
+    assert first.precision is WithheldReason.NO_PREDICTED_POSITIVES
     assert (first.recall, first.specificity, first.youden) == (0, 1, 0)
     assert (second.precision, second.recall, second.specificity) == (0.5, 0.5, 0.75)
     assert third.youden == pytest.approx(0.75)
@@ -39,10 +39,10 @@ def test_figures_of_a_threshold() -> None:
 
 def test_one_class_has_no_youden() -> None:
     (row,) = make_threshold_table([(0.5, False)])
-    assert row.recall is Reason.NO_REFERENCE_POSITIVES
-    assert row.youden is Reason.ONE_CLASS_ONLY
+    assert row.recall is WithheldReason.NO_REFERENCE_POSITIVES
+    assert row.youden is WithheldReason.ONE_CLASS_ONLY
     (row,) = make_threshold_table([(0.5, True)])
-    assert row.specificity is Reason.ONE_CLASS_ONLY
+    assert row.specificity is WithheldReason.ONE_CLASS_ONLY
     assert make_threshold_table([]) == ()
 
 
@@ -59,12 +59,12 @@ def test_no_other_threshold_does_better(
 ) -> None:
     goal = ThresholdGoal(rule, recall=0.8, miss=3, false_alarm=1)
     found = choose_score_threshold([("g", score, bad) for score, bad in rows], goal)
-    if isinstance(found, Reason):
-        assert found is (Reason.ONE_CLASS_ONLY if rows else Reason.NO_ITEMS)
+    if isinstance(found, WithheldReason):
+        assert found is (WithheldReason.ONE_CLASS_ONLY if rows else WithheldReason.NO_ITEMS)
         return
     table = make_threshold_table(rows)
     chosen = next(row for row in table if row.threshold == found.threshold)
-    youden = [row.youden for row in table if not isinstance(row.youden, Reason)]
+    youden = [row.youden for row in table if not isinstance(row.youden, WithheldReason)]
     match rule:
         case ThresholdRule.YOUDEN:
             assert chosen.youden == pytest.approx(max(youden))
@@ -77,24 +77,24 @@ def test_no_other_threshold_does_better(
 
 def test_whole_conversations_have_no_say_in_their_own_threshold() -> None:
     found = choose_score_threshold(ROWS, ThresholdGoal())
-    assert not isinstance(found, Reason)
+    assert not isinstance(found, WithheldReason)
     assert (found.chosen_on, len(found.folds)) == (ChosenOn.CROSS_VALIDATED, 10)
     assert found.table.group_count == 12
     assert found.table.unweighted_total.n == len(ROWS)
     again = choose_score_threshold(list(reversed(ROWS)), ThresholdGoal())
-    assert not isinstance(again, Reason)
+    assert not isinstance(again, WithheldReason)
     assert again.folds == found.folds
     assert again.table.unweighted_total == found.table.unweighted_total
 
 
 def test_as_many_parts_as_conversations_leave_out_each_alone() -> None:
     found = choose_score_threshold(ROWS, ThresholdGoal(), folds=12)
-    assert not isinstance(found, Reason)
+    assert not isinstance(found, WithheldReason)
     hits = 0
     for out in {group for group, _, _ in ROWS}:
         rest = [("g", score, bad) for group, score, bad in ROWS if group != out]
         alone = choose_score_threshold(rest, ThresholdGoal())
-        assert not isinstance(alone, Reason)
+        assert not isinstance(alone, WithheldReason)
         hits += sum(bad and score < alone.threshold for group, score, bad in ROWS if group == out)
     assert found.table.unweighted_total.counts[0][0] == hits
 
@@ -103,13 +103,13 @@ def test_trying_it_on_the_same_labels_looks_better() -> None:
     """Scores say nothing at all here, and a chosen threshold must not seem to."""
     noise = [(f"c{i % 10}", (i * 37 % 101) / 101, (i * 53 % 97) < 30) for i in range(60)]
     found = choose_score_threshold(noise, ThresholdGoal())
-    assert not isinstance(found, Reason)
+    assert not isinstance(found, WithheldReason)
     tuned = next(
         row
         for row in make_threshold_table([row[1:] for row in noise])
         if row.threshold == found.threshold
     )
-    assert not isinstance(tuned.youden, Reason)
+    assert not isinstance(tuned.youden, WithheldReason)
     (tp, fn), (fp, tn) = found.table.unweighted_total.counts
     assert tp / (tp + fn) + tn / (tn + fp) - 1 < tuned.youden
 
@@ -117,7 +117,7 @@ def test_trying_it_on_the_same_labels_looks_better() -> None:
 def test_few_conversations_are_counted_on_the_same_labels() -> None:
     few = [(f"c{i % 4}", score, bad) for i, (_, score, bad) in enumerate(ROWS)]
     found = choose_score_threshold(few, ThresholdGoal())
-    assert not isinstance(found, Reason)
+    assert not isinstance(found, WithheldReason)
     assert (found.chosen_on, found.folds) == (ChosenOn.SAME_LABELS, ())
     row = next(
         row
@@ -130,5 +130,5 @@ def test_few_conversations_are_counted_on_the_same_labels() -> None:
 def test_a_class_in_one_conversation_alone_is_counted_on_the_same_labels() -> None:
     rows = [(f"c{i}", i / 10, i == 0) for i in range(8)]
     found = choose_score_threshold(rows, ThresholdGoal())
-    assert not isinstance(found, Reason)
+    assert not isinstance(found, WithheldReason)
     assert found.chosen_on is ChosenOn.SAME_LABELS

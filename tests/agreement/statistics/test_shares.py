@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.agreement.statistics.matrices import number_distinct_keys_by_occurrence
-from faithtui.agreement.statistics.scores import estimate_share_difference
-from faithtui.domain.estimates import Estimate, EstimateMethod, Reason
+from faithtui.agreement.statistics.score_differences import estimate_share_difference
+from faithtui.domain.estimates import Estimate, EstimateMethod
+from faithtui.domain.withheld_reasons import WithheldReason
 
 Flag = tuple[str, bool, bool, float]
 
@@ -48,7 +49,7 @@ def test_it_is_the_difference_with_a_jackknife_over_conversations(rows: list[Fla
     value = plain(rows)
     assert found.n == len(rows)
     if value is None:
-        assert found.reason is Reason.NO_ITEMS
+        assert found.reason is WithheldReason.NO_ITEMS
         return
     assert found.value == pytest.approx(value)
     if found.se is not None:
@@ -105,4 +106,8 @@ def test_what_seeing_the_verdict_does() -> None:
 def test_equal_conversations_keep_the_difference_without_an_interval() -> None:
     rows = [(f"c{i}", first, first, 1.0) for i in range(9) for first in (True, False)]
     found = difference(rows)
-    assert (found.value, found.has_interval, found.reason) == (1.0, False, Reason.NO_VARIATION)
+    assert (found.value, found.has_interval, found.reason) == (
+        1.0,
+        False,
+        WithheldReason.NO_VARIATION,
+    )

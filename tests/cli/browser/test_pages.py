@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from faithtui.domain.labels.annotations import Action
 from faithtui.domain.labels.label_bundle import BundleEvent
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.store import Store
 from faithtui.tui import screen_catalog
 from tests.tui.building import shop

@@ -13,11 +13,11 @@ from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sa
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import RunId
 from faithtui.domain.judging.tasks import FindEvidence
-from faithtui.domain.splits import SPLITS, Split, SplitRule
-from faithtui.engine.review.examples import ExampleRequest, collect_examples
-from faithtui.engine.review.samples.splits import save_store_split
+from faithtui.domain.split_rule import SPLITS, Split, SplitRule
+from faithtui.engine.review.examples_from_labels import ExampleRequest, collect_examples
+from faithtui.engine.review.samples.store_split import save_store_split
 from faithtui.engine.runs import runner
-from faithtui.formats.examples import example_lines
+from faithtui.formats.example_files import example_lines
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.reply_recorder import hash_system_and_prompt
 from faithtui.store.store import Store
@@ -472,7 +472,7 @@ def test_claims_without_a_word_are_left_out_and_counted(cli: Cli, taught: Path) 
             store, RunId(1), lambda claim: "x" if "t0-" in claim else None, reviewers=("ann",)
         )
         for _ in range(2):
-            store.reviews.undo("ann")
+            store.label_log.undo("ann")
     found = cli("compare", "1", "2", "--store", taught)
     assert "left out: 1 claim without a human label that counts" in found.out
     with Store.open(taught) as store:

@@ -14,10 +14,10 @@ from faithtui.agreement.labelled_units import UnitSettings
 from faithtui.cli.commands.export.export import EXPORTS
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action
-from faithtui.domain.splits import Split, SplitRule
+from faithtui.domain.labels.label_events import Action
+from faithtui.domain.split_rule import Split, SplitRule
 from faithtui.engine.exports.run_exports import ANSWER_KINDS
-from faithtui.engine.review.samples.splits import save_store_split
+from faithtui.engine.review.samples.store_split import save_store_split
 from faithtui.formats.writers.flat_rows import CLAIM_COLUMNS, LABEL_COLUMNS
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
@@ -48,8 +48,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for chat in reversed(CONVERSATIONS):
             run, item = judged(store, chat, {1: ("yes", "no")})
         claim = store.runs.read_conversation_for_review(item, "ann").claims[1]
-        store.reviews.record_verdict(claim.id, HOSTILE, "yes", run=run, saw_judge=False)
-        store.reviews.record_verdict(claim.id, "ben", "no", run=run, saw_judge=False)
+        store.label_log.record_verdict(claim.id, HOSTILE, "yes", run=run, saw_judge=False)
+        store.label_log.record_verdict(claim.id, "ben", "no", run=run, saw_judge=False)
     return path
 
 
@@ -141,7 +141,7 @@ def test_a_bundle_says_which_labels_of_a_run_are_not_in_it(cli: Cli, tmp_path: P
     rows = lines(cli("export", "labels", "last", "-f", "jsonl", "--store", path).out)
     assert [(each["kind"], each["annotator"]) for each in rows] == [("answer", "ann")]
     with Store.open(path) as store:
-        store.reviews.record_verdict(claim.id, "ben", "yes", run=run, saw_judge=False)
+        store.label_log.record_verdict(claim.id, "ben", "yes", run=run, saw_judge=False)
     of_ben = cli("export", "labels", "last", "--reviewer", "ben", "--store", path)
     assert (lines(of_ben.out)[0]["claims"], of_ben.err) == (1, "")
     of_all = cli("export", "labels", "last", "--store", path)
@@ -234,7 +234,7 @@ def labelled_in_many_ways(tmp_path_factory: pytest.TempPathFactory) -> Path:
         claims = [each.id for each in store.runs.read_conversation_for_review(item, "ann").claims]
 
         def give(place: int, reviewer: str, verdict: str, *, seen: bool, **more: Any) -> None:
-            store.reviews.record_verdict(
+            store.label_log.record_verdict(
                 claims[place], reviewer, verdict, run=run, saw_judge=seen, **more
             )
 
@@ -254,7 +254,7 @@ def labelled_in_many_ways(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ),
             start=4,
         ):
-            store.reviews.append_label_event(
+            store.label_log.append_label_event(
                 claims[place], who, action, word, run=run, judge_verdict="yes", saw_judge=seen
             )
     return path
@@ -298,7 +298,7 @@ def test_how_labels_were_given_survives_export_and_import(
         before = list_what_counts(labelled_in_many_ways, blind_only=blind_only)
         assert list_what_counts(other, blind_only=blind_only) == before
     with Store.open(other) as store:
-        assert store.reviews.undo("ann") == ()
+        assert store.label_log.undo("ann") == ()
     assert "0 new, 1 unchanged" in cli("import", path, "--store", other).out
 
 

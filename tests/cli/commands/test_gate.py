@@ -17,7 +17,7 @@ from faithtui.agreement.gate.certificate_file import format_certificate, parse_c
 from faithtui.agreement.gate.threshold_checks import EXIT_CODES, CheckOutcome, Criterion
 from faithtui.cli.commands.gate import BROKEN, run_with_broken_exit_code
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.engine.library.project_reports import check_run_against_thresholds
 from faithtui.engine.review.gate.gate import GateRequest
 from faithtui.errors import ConfigError, StoreError

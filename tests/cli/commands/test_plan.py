@@ -57,7 +57,7 @@ def label_some(path: Path, *, wrong: int, shown_share: float = 0.0) -> None:
             RunId(1), "ann", drawn, plan, name="s", stratified_by=("verdict",)
         )
         for number, each in enumerate(store.samples.list_claims_in_served_order(row.id, "ann")):
-            store.reviews.record_verdict(
+            store.label_log.record_verdict(
                 each.claim,
                 "ann",
                 "no" if number < wrong else "yes",
@@ -116,10 +116,10 @@ def test_a_run_that_is_labelled_throughout_needs_no_plan(cli: Cli, tmp_path: Pat
         [item] = store.runs.list_item_ids(run)
         store.runs.save_window(item, assess(windows_of(each)[0], {1: ("yes", "no")}))
         first, last = store.runs.read_conversation_for_review(item, "ann").claims
-        store.reviews.record_verdict(first.id, "ann", "yes", run=run, saw_judge=False)
+        store.label_log.record_verdict(first.id, "ann", "yes", run=run, saw_judge=False)
         assert cli("plan", "--store", path).out.startswith("run 1: ")
         assert "all labelled" not in cli("plan", "--store", path).out
-        store.reviews.record_verdict(last.id, "ann", "no", run=run, saw_judge=False)
+        store.label_log.record_verdict(last.id, "ann", "no", run=run, saw_judge=False)
     out = cli("plan", "--store", path).out
     assert out.startswith("run 1: 2 claims, all labelled, so there is none to draw. ")
     assert f"faithtui --store {path} label 1 --sample repeats" in out
@@ -210,7 +210,7 @@ def label_all_strata(path: Path) -> None:
         )
         for each in drawn.claims:
             left = said.get(each.stratum)
-            store.reviews.record_verdict(
+            store.label_log.record_verdict(
                 each.unit.claim,
                 "ann",
                 left.pop() if left else "yes",

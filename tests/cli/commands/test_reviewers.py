@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 
@@ -17,7 +17,7 @@ def label(path: Path, reviewer: str, verdict: str = "no") -> None:
         assert run is not None
         for item in store.runs.list_item_ids(run):
             for claim in store.runs.read_conversation_for_review(item, reviewer).claims:
-                store.reviews.append_label_event(
+                store.label_log.append_label_event(
                     claim.id,
                     reviewer,
                     Action.BLIND,
@@ -125,7 +125,7 @@ def test_an_act_that_takes_back_what_nobody_has_names_its_line(
 ) -> None:
     first, second = stores
     with Store.open(first) as store:
-        store.reviews.undo("ann")
+        store.label_log.undo("ann")
     bundle = tmp_path / "a.jsonl"
     cli("export", "labels", "--store", first, "-o", bundle)
     lines = read_without_digest(bundle)

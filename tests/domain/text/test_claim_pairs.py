@@ -20,7 +20,7 @@ from faithtui.domain.integrity.findings import (
 )
 from faithtui.domain.integrity.phantom_claims import trace_claim_words_to_source
 from faithtui.domain.labels.label_sets import FAITHFULNESS
-from faithtui.domain.text.evidence import compute_weighted_word_overlap, rank_passages
+from faithtui.domain.text.passage_ranking import compute_weighted_word_overlap, rank_passages
 from faithtui.domain.text.sentence_index import index_passages
 from faithtui.domain.text.texts import tokenise_text
 from faithtui.judges.embedded import evidence, judge

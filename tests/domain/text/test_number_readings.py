@@ -4,8 +4,8 @@ import pytest
 
 from faithtui.domain.claims.claim_matcher import compute_wording_similarity
 from faithtui.domain.integrity.phantom_claims import trace_claim_words_to_source
-from faithtui.domain.text.evidence import rank_passages
 from faithtui.domain.text.number_readings import Measure
+from faithtui.domain.text.passage_ranking import rank_passages
 from faithtui.domain.text.texts import tokenise_text
 from faithtui.domain.text.tokens import tokenise_words
 from faithtui.judges.embedded import judge

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from faithtui.engine.runs import run_planner, runner
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import RunEvent
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import ConfigError
 from faithtui.judges.providers.prices import Price, PriceTable
 from faithtui.store.records import RunState

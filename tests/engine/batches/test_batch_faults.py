@@ -12,8 +12,8 @@ import pytest
 from faithtui.engine.batches import batch_run
 from faithtui.engine.batches.question_collector import TRIES
 from faithtui.engine.runs import runner
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import RunEnded, RunEvent
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import ConfigError
 from faithtui.judges.providers.batches import open_batch_client
 from faithtui.judges.redaction import Redact

@@ -10,8 +10,8 @@ import pytest
 from faithtui.engine.batches import submission
 from faithtui.engine.runs import runner
 from faithtui.engine.runs.background import BackgroundRun
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import BatchRead, BatchSent, ItemFinished, RunEnded, RunEvent
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.engine.batch_provider import AnsweringJudge, Provider, come_back, judged, provider

@@ -16,8 +16,8 @@ from faithtui.engine.batches.files import (
     import_answers_and_finish_conversations,
 )
 from faithtui.engine.runs import run_planner, runner
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import ConfigError, ExportError, InputError
 from faithtui.store.calls.batch_records import BY_FILE
 from faithtui.store.records import ItemState, RunState

@@ -15,8 +15,8 @@ from faithtui.engine.calls.image_hosts import find_image_hosts
 from faithtui.engine.library.measurement import measure
 from faithtui.engine.preview.run_preview import preview_requests, preview_runs
 from faithtui.engine.runs import run_planner, runner
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import ImageHostNotAllowed, InputError, JudgeRequestRejected
 from faithtui.judges.base import Judge, JudgeReply, JudgeRequest
 from faithtui.store.records import ItemState, RunState

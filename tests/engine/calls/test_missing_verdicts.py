@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.scores import ScoreSet, ScoreState
 from faithtui.engine.runs.events import ItemFinished
 from faithtui.metrics.missing_verdicts import MOST_REPEATS
@@ -109,7 +109,7 @@ async def test_human_labels_and_verdicts_that_were_there_stay_while_it_is_judged
         others = {
             each.id: each.first_window_verdict.label for each in view.claims if each is not missing
         }
-        store.reviews.append_label_event(
+        store.label_log.append_label_event(
             missing.id,
             "ann",
             Action.OVERRIDDEN,

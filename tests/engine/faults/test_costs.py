@@ -10,7 +10,7 @@ import pytest
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.scores import ScoreSet
 from faithtui.engine.calls.budget import NUSD
-from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import ConfigError
 from faithtui.judges.providers.prices import read_price_table
 from faithtui.metrics import prompt_texts

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import RunEnded
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.store.records import RunState
 from tests.engine.faulty_runs import STEPS, environment, filled, judged, providers
 from tests.judges.fault_server import FaultConfig, Rule, fault_server

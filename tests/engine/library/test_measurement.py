@@ -82,23 +82,23 @@ def test_every_metric_measures_and_says_what_it_rests_on(key: str) -> None:
 @each_metric
 def test_without_labels_corrected_is_the_judges_and_a_label_moves_it(key: str) -> None:
     result = measure(CONVERSATION, key, "offline")
-    assert result.corrected({}) == result.scores
+    assert result.score_with_overrides({}) == result.scores
     worst = result.spec.labels.names[1]
     best = result.spec.labels.names[0]
-    assert result.corrected(dict.fromkeys(result.claims, worst)).windowed.value == 0
-    assert result.corrected(dict.fromkeys(result.claims, best)).windowed.value == 1
+    assert result.score_with_overrides(dict.fromkeys(result.claims, worst)).windowed.value == 0
+    assert result.score_with_overrides(dict.fromkeys(result.claims, best)).windowed.value == 1
 
 
 def test_a_label_of_a_claim_that_was_not_judged_is_refused() -> None:
     with pytest.raises(KeyError):
-        measure(CONVERSATION).corrected({Claim(1, "Something else."): "no"})
+        measure(CONVERSATION).score_with_overrides({Claim(1, "Something else."): "no"})
 
 
 def test_a_word_the_metric_does_not_know_is_refused() -> None:
     result = measure(CONVERSATION)
-    assert result.corrected({result.claims[0]: "1"}) == result.scores
+    assert result.score_with_overrides({result.claims[0]: "1"}) == result.scores
     with pytest.raises(ValueError, match="'No' is no label of turn-faithfulness; expected yes, no"):
-        result.corrected({result.claims[0]: "No"})
+        result.score_with_overrides({result.claims[0]: "No"})
 
 
 def test_a_repeated_claim_is_one_claim_with_one_home_verdict() -> None:
@@ -157,7 +157,7 @@ def test_a_metric_that_does_not_apply_is_skipped_with_its_reason() -> None:
         "no retrieval context",
     )
     assert result.windows == ()
-    assert result.corrected({}) == result.scores
+    assert result.score_with_overrides({}) == result.scores
 
 
 def test_a_failed_question_is_a_state_and_not_a_score() -> None:
@@ -252,9 +252,9 @@ def test_nothing_to_judge_is_undefined_and_people_alone_decide_where_nothing_was
     assert bare.score.reason == "there is no document, so no claim was compared with anything"
     assert [each.label for each in bare.verdicts] == ["idk"]
     (claim,) = bare.claims
-    assert bare.corrected({}).windowed == bare.scores.windowed
-    assert bare.corrected({claim: "no"}).windowed.value == 0.0
-    assert bare.corrected({claim: "x"}).windowed.state is ScoreState.UNDEFINED
+    assert bare.score_with_overrides({}).windowed == bare.scores.windowed
+    assert bare.score_with_overrides({claim: "no"}).windowed.value == 0.0
+    assert bare.score_with_overrides({claim: "x"}).windowed.state is ScoreState.UNDEFINED
 
 
 async def test_a_measurement_says_what_its_score_rests_on() -> None:

@@ -18,8 +18,8 @@ from faithtui.domain.judging.judge_profile import NO_PARAMETERS
 from faithtui.engine.shards.judgement_json import Judgement, judgement_to_json_text
 from faithtui.engine.shards.results_schema import FORMAT, TableName, make_schema
 from faithtui.formats.writers.conversations import conversation_to_json
-from faithtui.metrics.findings import WindowFindings, assess_window
 from faithtui.metrics.registry import build, metric_options_to_json
+from faithtui.metrics.window_scores import WindowFindings, assess_window
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.store import Store
 
@@ -201,7 +201,7 @@ def label_drawn(
         each.claim: each for each in store.samples.list_claims_in_served_order(row.id, "ann")
     }
     for unit in read_drawn(store, row)[:first]:
-        store.reviews.record_verdict(
+        store.label_log.record_verdict(
             unit.claim,
             "ann",
             say(unit),

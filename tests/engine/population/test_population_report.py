@@ -17,7 +17,7 @@ from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings
 from faithtui.domain.claims.verdicts import Assessment
 from faithtui.domain.ids import RunId
-from faithtui.domain.splits import Split
+from faithtui.domain.split_rule import Split
 from faithtui.engine.population.population_sample import draw_and_store_population_sample
 from faithtui.engine.population.sample_request import PopulationRequest
 from faithtui.engine.population.sample_sizes import PopulationDesign
@@ -29,7 +29,7 @@ from faithtui.engine.review.samples.sample_queues import (
     draw_and_save_run_sample,
     make_repeat_labels_request,
 )
-from faithtui.engine.review.samples.splits import save_store_split
+from faithtui.engine.review.samples.store_split import save_store_split
 from faithtui.engine.shards.judgement_json import judgement_from_json_text
 from faithtui.errors import StoreError
 from faithtui.formats.label_bundles import format_bundle_lines, read_bundle

@@ -500,4 +500,4 @@ def test_the_run_of_a_population_is_no_frame_of_its_own(
     with pytest.raises(StoreError, match="faithtui sample draws more"):
         store.samples.draw_more_claims(row.id, "ann", 5)
     with pytest.raises(StoreError, match="a claim set has everything"):
-        store.claim_sets.make_version_if_changed("gold", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("gold", row.id, "ann")

@@ -28,8 +28,8 @@ from faithtui.engine.preview.estimates import (
 )
 from faithtui.engine.preview.run_preview import preview_requests, preview_runs
 from faithtui.engine.runs import run_planner, runner
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import ConfigError
 from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from faithtui.judges.providers.prices import read_price_table

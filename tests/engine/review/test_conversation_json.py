@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from faithtui.domain.labels.annotations import Action, LabelMark, MarkedPassage
+from faithtui.domain.labels.label_events import Action, LabelMark, MarkedPassage
 from faithtui.engine.review.conversation_json import conversation_json_lines
 from faithtui.store.store import Store
 from tests.store.building import FACTS, judged, make_conversation, spec_of
@@ -17,7 +17,7 @@ def test_marked_evidence_and_missed_claims_are_in_the_json(tmp_path: Path) -> No
         passage = next(each for turn in view.turns for each in turn.documents or ())
 
         def record(claim: int, action: Action, **more: object) -> None:
-            store.reviews.append_label_event(
+            store.label_log.append_label_event(
                 claim,  # type: ignore[arg-type]  # an id
                 "ann",
                 action,

@@ -13,8 +13,8 @@ import pytest
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.cli.commands.store.merge import _format_result as format_merge
-from faithtui.domain.labels.annotations import Action, MarkedPassage
 from faithtui.domain.labels.label_bundle import BundleClaim, BundleEvent, LabelBundle
+from faithtui.domain.labels.label_events import Action, MarkedPassage
 from faithtui.engine.review.label_bundles import merge_bundles_into_store, write_bundle_file
 from faithtui.engine.runs import runner
 from faithtui.formats.label_bundles import format_bundle_lines, read_bundle
@@ -48,7 +48,7 @@ def say(store: Store, reviewer: str, verdict: str) -> None:
     claim = store.runs.read_conversation_for_review(
         store.runs.list_item_ids(run)[0], reviewer
     ).claims[0]
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim.id, reviewer, Action.BLIND, verdict, run=run, judge_verdict="yes", saw_judge=False
     )
 
@@ -142,7 +142,7 @@ async def test_a_mark_or_an_undo_that_was_edited_stays_unverified(
     assert run is not None
     view = store.runs.read_conversation_for_review(store.runs.list_item_ids(run)[0], "ann")
     passage = next(each for turn in view.turns for each in turn.documents or ())
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         view.claims[0].id,
         "bo",
         Action.EVIDENCE,
@@ -151,7 +151,7 @@ async def test_a_mark_or_an_undo_that_was_edited_stays_unverified(
         saw_judge=False,
         evidence=[MarkedPassage(passage.hash, 0, 3)],
     )
-    store.reviews.undo("ann")
+    store.label_log.undo("ann")
     write_bundle_file(store, tmp_path / "whole.jsonl", force=False)
     header, *lines = (tmp_path / "whole.jsonl").read_text(encoding="utf-8").splitlines()
     first, _, marking, undoing = read_bundle(tmp_path / "whole.jsonl").bundle.acts
@@ -215,7 +215,7 @@ async def sampled(tmp_path: Path) -> tuple[Path, Path]:
         # Bundles hold claims that somebody acted on, and drawn ones.
         assert claim != other
         for reviewer, of, sample in (("cy", first, None), ("bo", run, None), ("ann", run, row.id)):
-            store.reviews.record_verdict(
+            store.label_log.record_verdict(
                 claim, reviewer, "no", run=of, saw_judge=False, sample=sample
             )
         write_bundle_file(store, whole, force=False)
@@ -420,7 +420,7 @@ async def test_a_sample_without_labels_is_made_where_its_seed_draws_it(
             run, "ann", drawn, plan, name="s", stratified_by=strata
         )
         claim = store.samples.list_claims_in_served_order(row.id, "ann")[0].claim
-        store.reviews.record_verdict(claim, "ann", "no", run=run, saw_judge=False, sample=row.id)
+        store.label_log.record_verdict(claim, "ann", "no", run=run, saw_judge=False, sample=row.id)
         if is_extended:
             store.samples.draw_more_claims(row.id, "ann", size)
         bundle = store.bundles.make_label_bundle()
@@ -446,7 +446,7 @@ async def test_labels_of_a_stratified_sample_that_both_copies_extended_are_not_i
         store.samples.draw_more_claims(sample, "ann", 6)
         theirs = store.samples.list_claims_in_served_order(sample, "ann")
         for each in theirs[:5]:
-            store.reviews.record_verdict(
+            store.label_log.record_verdict(
                 each.claim, "ann", "no", run=run, saw_judge=False, sample=sample
             )
         write_bundle_file(store, tmp_path / "ann.jsonl", force=False)

@@ -11,7 +11,7 @@ from faithtui.agreement.statistics.labelled_probabilities import FEWEST_LABELS
 from faithtui.agreement.statistics.recalibration import RecalibrationEffect
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.annotations import Action, Event, choose_action_of_verdict_event
+from faithtui.domain.labels.label_events import Action, Event, choose_action_of_verdict_event
 from faithtui.engine.review import recalibration
 from faithtui.engine.review.recalibration import LeftOut
 from faithtui.engine.review.samples.sample_queues import (
@@ -74,7 +74,7 @@ def label_each(
 ) -> None:
     """Give verdicts in one step, as each would wait for the disk."""
     judge = {each.claim: each.judge for each in store.labelled_units.read_claim_units(run)}
-    store.reviews.append_label_events_as_one_step(
+    store.label_log.append_label_events_as_one_step(
         [
             Event(
                 None,
@@ -144,7 +144,7 @@ async def test_corrections_that_nobody_drew_do_not_count(store: Store) -> None:
     with pytest.raises(ConfigError, match=rf"^{len(claims)} of {len(claims)} labels were given"):
         recalibration.preview_recalibration(store)
     (last,) = store.labelled_units.read_claim_units(run)[-1:]
-    store.reviews.record_verdict(last.claim, "ann", "no", run=run, saw_judge=True)
+    store.label_log.record_verdict(last.claim, "ann", "no", run=run, saw_judge=True)
     # Now every claim of the run is labelled, so that all count, nearly all of one kind.
     with pytest.raises(ConfigError, match="4 claims supported and 36 not"):
         recalibration.preview_recalibration(store)
@@ -156,7 +156,7 @@ async def test_labels_given_blind_count_without_a_sample_and_ties_never(store: S
     given = [(each.claim, "no" if number % 3 == 0 else "yes") for number, each in enumerate(claims)]
     label_each(store, run, given, saw_judge=False)
     assert recalibration.preview_recalibration(store).effect.labels == len(claims)
-    store.reviews.record_verdict(claims[0].claim, "bo", "yes", run=run, saw_judge=False)
+    store.label_log.record_verdict(claims[0].claim, "bo", "yes", run=run, saw_judge=False)
     assert recalibration.preview_recalibration(store).effect.labels == len(claims) - 1
 
 
@@ -174,23 +174,23 @@ async def test_labels_that_do_not_count_are_counted_by_reason(store: Store) -> N
     given = [(each, "no" if number % 3 == 0 else "yes") for number, each in enumerate(claims[:35])]
     label_each(store, run, given, saw_judge=False)
     unfair, tied, skipped, in_bulk, in_view = claims[35:]
-    store.reviews.record_verdict(unfair, "ann", "x", run=run, saw_judge=False)
+    store.label_log.record_verdict(unfair, "ann", "x", run=run, saw_judge=False)
     for reviewer, said in (("ann", "yes"), ("bo", "no")):
-        store.reviews.record_verdict(tied, reviewer, said, run=run, saw_judge=False)
+        store.label_log.record_verdict(tied, reviewer, said, run=run, saw_judge=False)
     for claim, action, verdict in (
         (skipped, Action.SKIPPED, None),
         (in_bulk, Action.BULK, "yes"),
     ):
-        store.reviews.append_label_event(
+        store.label_log.append_label_event(
             claim, "ann", action, verdict, run=run, judge_verdict="yes", saw_judge=False
         )
-    store.reviews.record_verdict(in_view, "ann", "yes", run=run, saw_judge=True)
+    store.label_log.record_verdict(in_view, "ann", "yes", run=run, saw_judge=True)
     store.conversations.import_batch([conversation("other")])
     other = planned(store, judge="openai:m", base_url="http://127.0.0.1:1/v1")
     await runner.execute_run(store, other, lambda event: None, judge=opened(CountingJudge()))
     alone = store.labelled_units.read_claim_units(other)[-1].claim
     assert alone not in claims
-    store.reviews.record_verdict(alone, "ann", "yes", run=other, saw_judge=False)
+    store.label_log.record_verdict(alone, "ann", "yes", run=other, saw_judge=False)
     found = recalibration.preview_recalibration(store)
     assert found.effect.labels == 35
     assert found.left_out == {
@@ -210,7 +210,7 @@ async def test_labels_of_claims_without_a_probability_are_said(store: Store) -> 
     await runner.execute_run(store, run, lambda event: None, judge=opened(OfflineJudge()))
     statements = store.labelled_units.read_claim_units(run)[:3]
     for each in statements:
-        store.reviews.record_verdict(each.claim, "ann", "yes", run=run, saw_judge=False)
+        store.label_log.record_verdict(each.claim, "ann", "yes", run=run, saw_judge=False)
     with pytest.raises(ConfigError, match=r"\(left out: 3 the run's metric gives .* probability\)"):
         recalibration.preview_recalibration(store)
 
@@ -350,7 +350,7 @@ async def test_labels_drawn_to_be_given_in_view_are_left_out(tmp_path: Path) -> 
         drawn = draw_and_save_run_sample(store, run, "ann", request)
         entries = store.samples.list_claims_in_served_order(drawn.id, "ann")
         for number, each in enumerate(entries):
-            store.reviews.record_verdict(
+            store.label_log.record_verdict(
                 each.claim,
                 "ann",
                 "no" if number % 3 == 2 else "yes",
@@ -376,11 +376,11 @@ def preview_sampled_labels(store: Store, run: RunId) -> recalibration.Recalibrat
     )
     for number, each in enumerate(store.samples.list_claims_in_served_order(drawn.id, "ann")):
         said = "no" if number % 3 == 2 else "yes"
-        store.reviews.record_verdict(
+        store.label_log.record_verdict(
             each.claim, "ann", said, run=run, saw_judge=False, sample=drawn.id
         )
     outside = {
         each.claim for each in store.labelled_units.read_claim_units(run) if each.human is None
     }
-    store.reviews.record_verdict(min(outside), "ann", "no", run=run, saw_judge=False)
+    store.label_log.record_verdict(min(outside), "ann", "no", run=run, saw_judge=False)
     return recalibration.preview_recalibration(store)

@@ -9,7 +9,7 @@ import pytest
 from faithtui.agreement.labelled_units import DesignKind, LabelDesign
 from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.settings import ReportLevel
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.engine.review.reports import agreement_report as agreement_reports
 from faithtui.engine.review.run_overview import compute_run_trust, count_verdicts_and_scores
@@ -46,7 +46,7 @@ def test_trust_names_what_was_compared_and_what_is_to_be_settled(tmp_path: Path)
         before = compute_run_trust(store, run)
         view = store.runs.read_conversation_for_review(store.runs.list_item_ids(run)[0], "bo")
         for who, word in (("bo", "yes"), ("cy", "no")):
-            store.reviews.append_label_event(
+            store.label_log.append_label_event(
                 view.claims[0].id,
                 who,
                 Action.BLIND,

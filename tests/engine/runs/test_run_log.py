@@ -7,9 +7,9 @@ import pytest
 from faithtui.domain.ids import RunId
 from faithtui.engine.calls.send import CallCounts
 from faithtui.engine.runs import run_planner, runner
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import RunEnded, RunEvent, RunProgress
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.engine.runs.run_log import make_logging_sink, redact_reason
 from faithtui.errors import JudgeAuthFailed, JudgeRefused
 from faithtui.judges.base import JudgeRequest

@@ -6,8 +6,8 @@ import pytest
 
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs import run_planner
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import ConfigError
 from faithtui.store.records import RunSpec, RunState
 from faithtui.store.store import Store

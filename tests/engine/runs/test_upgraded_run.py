@@ -13,7 +13,7 @@ import pytest
 from faithtui.domain.judging.judge_profile import NO_PARAMETERS
 from faithtui.engine.review.run_prompts import read_run_prompts_with_examples
 from faithtui.engine.review.stored_questions import rebuild_questions
-from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.engine.runs.run_execution import open_run_judge
 from faithtui.engine.runs.runner import execute_run
 from faithtui.store.records import RunState

@@ -11,7 +11,7 @@ from faithtui.engine.calls.budget import BudgetCaps, Expense
 from faithtui.engine.calls.rate_limiter import FIRST_WINDOW, SpeedLimit
 from faithtui.engine.shards.call_limits import CallLimitsServer, RemoteCallLimits
 from faithtui.engine.shards.call_limits_socket import connect_call_limits, serve_call_limits
-from faithtui.engine.shards.ray_workers import RayLink
+from faithtui.engine.shards.ray_measure_workers import RayLink
 from faithtui.errors import BudgetReached
 from faithtui.judges.base import RateLimits
 

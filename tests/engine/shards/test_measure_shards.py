@@ -12,8 +12,8 @@ import pytest
 from faithtui import measure_shards
 from faithtui.engine.shards.manifest import read_manifest
 from faithtui.engine.shards.measure_shards import sum_reply_costs_of_results
+from faithtui.engine.shards.measure_worker import ShardOutcome
 from faithtui.engine.shards.shard_source import Shard, list_shards, select_shards
-from faithtui.engine.shards.shard_worker import ShardOutcome
 from faithtui.errors import ConfigError, ExportError, FileUnreadable, InputError
 from faithtui.formats.readers.datasets import FormatChoice
 from faithtui.formats.readers.protocol import ParsedRecord
@@ -340,7 +340,9 @@ def dealt(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.extend(each.name for each in shards)
         return []
 
-    monkeypatch.setattr("faithtui.engine.shards.measure_shards.measure_in_processes", note_order)
+    monkeypatch.setattr(
+        "faithtui.engine.shards.measure_shards.measure_shards_in_processes", note_order
+    )
     return names
 
 

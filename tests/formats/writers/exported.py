@@ -16,7 +16,7 @@ from faithtui.domain.exported_conversation import (
     ExportVerdict,
     ExportWindow,
 )
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.scores import ScoringRule
 
 AT = datetime(2026, 3, 2, 9, 0, 5, 250, tzinfo=UTC)

@@ -25,7 +25,7 @@ from faithtui.domain.exported_conversation import (
     ExportRun,
     ExportTurn,
 )
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.formats.writers.flat_files import format_csv_lines, format_json_lines, write_parquet
 from faithtui.formats.writers.flat_rows import (
     CLAIM_COLUMNS,

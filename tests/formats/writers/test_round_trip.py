@@ -21,8 +21,8 @@ from faithtui.domain.exported_conversation import (
     ExportVerdict,
     ExportWindow,
 )
-from faithtui.domain.labels.annotations import Action
 from faithtui.domain.labels.imported_verdicts import ImportedVerdict, ImportedWindow
+from faithtui.domain.labels.label_events import Action
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileKind
 from faithtui.formats.files.record_groups import RecordGroups

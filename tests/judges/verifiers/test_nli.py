@@ -16,10 +16,10 @@ from faithtui.domain.judging.tasks import ExtractClaims, FindEvidence, JudgeClai
 from faithtui.errors import ConfigError, JudgeReplyInvalid, JudgeUnavailable
 from faithtui.judges.base import JudgeRequest
 from faithtui.judges.registry import make_judge_fingerprint
-from faithtui.judges.verifiers.base import Likelihoods, Verifier, verify_pairs
 from faithtui.judges.verifiers.label_maps import map_classifier_outputs_to_verdicts
 from faithtui.judges.verifiers.nli import BATCH, NliVerifier, locate_nli_files
 from faithtui.judges.verifiers.verifier_judge import VerifierJudge
+from faithtui.judges.verifiers.verifier_protocol import Likelihoods, Verifier, verify_pairs
 
 MNLI = {"0": "CONTRADICTION", "1": "NEUTRAL", "2": "ENTAILMENT"}
 

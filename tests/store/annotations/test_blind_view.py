@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.ids import ClaimId, ConversationId, ItemId, RunId, SampleId, TruthId
-from faithtui.domain.labels.annotations import Action, HumanVerdict
+from faithtui.domain.labels.label_events import Action, HumanVerdict
 from faithtui.domain.scores import Score, ScoreSet, ScoreState
 from faithtui.store.annotations.blind_view import has_given_queue_verdict, hide_judge_verdicts
 from faithtui.store.records import (

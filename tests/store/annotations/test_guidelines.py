@@ -2,8 +2,8 @@
 
 import pytest
 
-from faithtui.domain.labels.annotations import Action
 from faithtui.domain.labels.default_guidelines import DEFAULT_GUIDELINES
+from faithtui.domain.labels.label_events import Action
 from faithtui.metrics.registry import METRICS
 from faithtui.store.annotations.guidelines import find_default_guideline
 from faithtui.store.store import Store
@@ -57,7 +57,7 @@ def test_a_label_names_the_default_and_the_store_keeps_its_text(store: Store) ->
     run, _ = judged(store, make_conversation(), {1: ("yes", "no")})
     claims = store.runs.read_conversation_for_review(store.runs.list_item_ids(run)[0], "ann").claims
     for claim in claims:
-        store.reviews.append_label_event(
+        store.label_log.append_label_event(
             claim.id, "ann", Action.BLIND, "yes", run=run, judge_verdict=None, saw_judge=False
         )
     default = find_default_guideline(FAITH)
@@ -69,7 +69,7 @@ def test_a_label_names_the_default_and_the_store_keeps_its_text(store: Store) ->
     assert store.guidelines.list_versions() == (), "nobody set it"
     assert default.digest in store.guidelines.list_default_digests()
     store.guidelines.set("Fees count.", "ann", RELEVANCY)
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claims[0].id, "ann", Action.BLIND, "no", run=run, judge_verdict=None, saw_judge=False
     )
     assert store.bundles.make_label_bundle().acts[-1].guideline == default.digest

@@ -8,7 +8,7 @@ import pytest
 from faithtui.agreement.labelled_units import UnitSettings
 from faithtui.domain.conversation import LabelRecord, Rating
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.records import ImportCounts
 from faithtui.store.runs.run_records import IMPORTED_FINGERPRINT
 from faithtui.store.store import Store
@@ -115,7 +115,7 @@ def test_what_says_less_of_a_known_label_changes_nothing(store: Store) -> None:
 def test_a_label_given_here_since_stands(store: Store) -> None:
     run, _ = judge(store, rate("ann", "yes", claim="Claim 1.0"))
     (unit,) = store.labelled_units.read_claim_units(run)
-    store.reviews.record_verdict(unit.claim, "ann", "no", run=run, saw_judge=False)
+    store.label_log.record_verdict(unit.claim, "ann", "no", run=run, saw_judge=False)
     bring(store, rate("ann", "yes", SEEN, "Claim 1.0"))
     (unit,) = store.labelled_units.read_claim_units(run)
     assert unit.human == "no"

@@ -2,7 +2,7 @@
 
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.annotations.guidelines import find_default_guideline
 from faithtui.store.store import Store
 from tests.store.building import imported, judged, make_conversation
@@ -13,7 +13,7 @@ LABELS = {1: ("yes", "no"), 3: ("yes",)}
 def say(store: Store, run: RunId, place: int, verdict: str, action: Action = Action.BLIND) -> None:
     item = store.runs.list_item_ids(run)[0]
     claim = store.runs.read_conversation_for_review(item, "ann").claims[place]
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim.id, "ann", action, verdict, run=run, judge_verdict="yes", saw_judge=False
     )
 
@@ -38,8 +38,8 @@ def test_verdicts_that_stand_are_counted_by_guideline(store: Store) -> None:
     assert dict(found.guidelines) == {default.digest: 1, guideline.digest: 1}
     assert found.newest_at is not None
     assert found.newest_at > first
-    store.reviews.undo("ann")
-    store.reviews.undo("ann")
+    store.label_log.undo("ann")
+    store.label_log.undo("ann")
     after = store.provenance.read_label_origins(run)
     assert (after.newest_at, dict(after.guidelines)) == (first, {default.digest: 1})
 

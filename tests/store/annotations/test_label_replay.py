@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from faithtui.domain.ids import ClaimId, LabelId, RunId, SampleId
-from faithtui.domain.labels.annotations import Action, Event, LabelMark, MarkedPassage
+from faithtui.domain.labels.label_events import Action, Event, LabelMark, MarkedPassage
 from faithtui.store.annotations.label_replay import (
     EVENT_COLUMNS,
     event_from_row,

@@ -8,7 +8,7 @@ import pytest
 from faithtui.agreement.labelled_units import ClaimUnit, LabelState, Opinion
 from faithtui.domain.conversation import Conversation, Rating
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.scores import ScoreState, make_empty_score, make_score
 from faithtui.store.records import ItemState
 from faithtui.store.store import Store
@@ -36,7 +36,7 @@ def test_every_unique_claim_is_read_once_in_the_order_of_the_text(store: Store) 
         ("bob", Action.BLIND, "no"),
         ("cyd", Action.BULK, "yes"),
     ):
-        store.reviews.append_label_event(
+        store.label_log.append_label_event(
             claims[0].id, reviewer, action, verdict, run=run, judge_verdict="yes", saw_judge=False
         )
     first, *readings = store.labelled_units.read_claim_units(run)
@@ -117,7 +117,7 @@ def test_a_reading_says_whether_people_had_seen_the_verdict(
     run, item = judged(store, make_conversation(), {1: ["yes"]})
     (claim,) = store.runs.read_conversation_for_review(item, "me").claims
     for number, action in enumerate(actions):
-        store.reviews.append_label_event(
+        store.label_log.append_label_event(
             claim.id,
             f"p{number}",
             action,
@@ -189,7 +189,7 @@ def test_people_correcting_claims_do_not_change_what_the_judge_said_of_the_answe
 ) -> None:
     run, item = judged(store, rated(Rating(1, "ann", MTRAG, "4")), {1: ["no"]})
     claim = store.runs.read_conversation_for_review(item, "me").claims[0].id
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim, "me", Action.OVERRIDDEN, "yes", run=run, judge_verdict="no", saw_judge=True
     )
     (answer,) = store.labelled_units.read_rated_answer_units(run)

@@ -23,7 +23,7 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.domain.conversation import Conversation, Rating
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS, INFERENCE
 from faithtui.domain.scores import ScoreState, ScoringRule, make_empty_score
 from faithtui.errors import StoreError
@@ -62,7 +62,7 @@ class Act:
 
 
 def say(store: Store, claim: ClaimId, act: Act) -> None:
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim,
         act.who,
         act.action,
@@ -138,20 +138,20 @@ def test_what_was_taken_back_was_never_said(store: Store) -> None:
     judged(store, make_conversation(), {1: ["yes"]})
     (claim,) = ids(store)
     say(store, claim, BLIND)
-    store.reviews.undo("ann")
+    store.label_log.undo("ann")
     assert read_one(store).state is LabelState.UNREVIEWED
-    store.reviews.redo("ann")
+    store.label_log.redo("ann")
     assert read_one(store).human == "yes"
 
 
 def test_an_opinion_has_its_time_its_reason_and_its_place_in_the_log(store: Store) -> None:
     run, _ = judged(store, make_conversation(), {1: ["yes"]})
     (claim,) = ids(store)
-    store.reviews.record_verdict(
+    store.label_log.record_verdict(
         claim, "ann", "no", run=run, saw_judge=True, seconds=4.5, code="truth"
     )
-    store.reviews.record_verdict(claim, "bob", "no", run=run, saw_judge=False)
-    store.reviews.append_label_event(
+    store.label_log.record_verdict(claim, "bob", "no", run=run, saw_judge=False)
+    store.label_log.append_label_event(
         claim, "ann", Action.CODED, run=run, judge_verdict=None, saw_judge=True, code="data"
     )
     ann, bob = read_one(store).opinions
@@ -186,7 +186,9 @@ def test_what_was_said_before_a_final_word_may_be_stale(store: Store) -> None:
 
 def test_the_only_act_on_a_claim_has_its_reason_too(store: Store) -> None:
     run, _ = judged(store, make_conversation(), {1: ["yes"]})
-    store.reviews.record_verdict(only(store), "ann", "no", run=run, saw_judge=False, code="policy")
+    store.label_log.record_verdict(
+        only(store), "ann", "no", run=run, saw_judge=False, code="policy"
+    )
     assert [each.code for each in read_one(store).opinions] == ["policy"]
 
 
@@ -233,17 +235,17 @@ def judge_again(store: Store, item: ItemId) -> None:
 
 def test_a_verdict_in_sight_of_a_word_that_changed_is_stale(store: Store) -> None:
     run, item, claim = changed_its_mind(store)
-    store.reviews.record_verdict(claim, "ann", "no", run=run, saw_judge=True)
+    store.label_log.record_verdict(claim, "ann", "no", run=run, saw_judge=True)
     assert (read_one(store).state, read_one(store).judge) == (LabelState.LABELLED, "no")
     judge_again(store, item)
     assert (read_one(store).state, read_one(store).judge) == (LabelState.STALE, "yes")
-    store.reviews.record_verdict(claim, "ann", "no", run=run, saw_judge=True)
+    store.label_log.record_verdict(claim, "ann", "no", run=run, saw_judge=True)
     assert (read_one(store).state, read_one(store).human) == (LabelState.LABELLED, "no")
 
 
 def test_a_blind_verdict_is_never_stale(store: Store) -> None:
     run, item, claim = changed_its_mind(store)
-    store.reviews.record_verdict(claim, "ann", "no", run=run, saw_judge=False)
+    store.label_log.record_verdict(claim, "ann", "no", run=run, saw_judge=False)
     judge_again(store, item)
     assert (read_one(store).state, read_one(store).blind) == (LabelState.LABELLED, True)
 
@@ -252,8 +254,8 @@ def test_labels_of_another_run_count_and_are_blind_only_when_they_were(store: St
     judged(store, make_conversation(), {1: ["yes", "yes"]})
     other, _ = judged(store, make_conversation(), {1: ["no", "no"]})
     first, second = ids(store)
-    store.reviews.record_verdict(first, "ann", "no", run=other, saw_judge=True)
-    store.reviews.record_verdict(second, "ann", "no", run=other, saw_judge=False)
+    store.label_log.record_verdict(first, "ann", "no", run=other, saw_judge=True)
+    store.label_log.record_verdict(second, "ann", "no", run=other, saw_judge=False)
     found = store.labelled_units.read_report_units(RUN).claims
     assert [(each.judge, each.human, each.blind) for each in found] == [
         ("yes", "no", False),
@@ -560,7 +562,7 @@ def other_spec() -> RunSpec:
 def test_a_label_that_is_stale_for_one_of_two_runs_counts_for_neither(store: Store) -> None:
     run, item, claim = changed_its_mind(store)
     other, _ = judged(store, make_conversation(), {1: ["yes"]}, spec=other_spec())
-    store.reviews.record_verdict(claim, "ann", "no", run=run, saw_judge=True)
+    store.label_log.record_verdict(claim, "ann", "no", run=run, saw_judge=True)
     for pair in ((run, other), (other, run)):
         (reading,) = store.labelled_units.read_paired_units(*pair).claims
         assert (reading.human, reading.blind) == ("no", False)
@@ -629,7 +631,7 @@ def replay(
     """Say it all; `mark` keeps reviewers of several examples apart, since undo knows no claims."""
     for event in events:
         if isinstance(event, Undo):
-            (store.reviews.redo if event.again else store.reviews.undo)(f"{event.who}{mark}")
+            (store.label_log.redo if event.again else store.label_log.undo)(f"{event.who}{mark}")
             continue
         silent = event.action in (Action.SKIPPED, Action.NOTED, Action.REVEALED)
         say(

@@ -6,7 +6,7 @@ from sqlalchemy import update
 from faithtui.agreement.labelled_units import EvidenceUnit, ExtractionUnit
 from faithtui.domain.conversation import Span
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels.annotations import Action, LabelMark, MarkedPassage
+from faithtui.domain.labels.label_events import Action, LabelMark, MarkedPassage
 from faithtui.engine.review.missed_claims import remove_missed_claim
 from faithtui.errors import InputError, StoreError
 from faithtui.store.annotations.blind_view import hide_judge_verdicts
@@ -19,7 +19,7 @@ SPEC = spec_of("turn-faithfulness", FACTS)
 
 
 def mark(store: Store, claim: ClaimId, run: RunId, which: LabelMark, reviewer: str = "ann") -> None:
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim, reviewer, Action.MARKED, run=run, judge_verdict=None, saw_judge=False, mark=which
     )
 
@@ -46,9 +46,9 @@ def test_a_missed_claim_is_seen_and_taken_back(store: Store) -> None:
     assert (missed.reviewers, missed.is_mine) == (("ann",), True)
     (theirs,) = store.runs.read_conversation_for_review(item, "bo").missed
     assert not theirs.is_mine
-    store.reviews.undo("ann")
+    store.label_log.undo("ann")
     assert store.runs.read_conversation_for_review(item, "ann").missed == ()
-    store.reviews.redo("ann")
+    store.label_log.redo("ann")
     mark(store, claim, run, LabelMark.NOT_MISSED)
     assert store.runs.read_conversation_for_review(item, "ann").missed == ()
 
@@ -73,7 +73,7 @@ def test_a_claim_that_nobody_added_is_not_made_by_removing_it(store: Store) -> N
         remove_missed_claim(store, run, item, 1, "Nobody said this.", reviewer="ann")
     with pytest.raises(StoreError, match="no answer at turn 1"):
         remove_missed_claim(store, run, item, 0, "Nobody said this.", reviewer="ann")
-    assert store.reviews.read_newest_event_id() == 0
+    assert store.label_log.read_newest_event_id() == 0
     claim = miss(store, run, item, 1, "The fee is nothing.")
     assert store.missed_claims.find_missed_claim(item, 1, "the fee is\nnothing.") == claim
     remove_missed_claim(store, run, item, 1, "The fee is nothing.", reviewer="ann")
@@ -90,7 +90,7 @@ def test_recall_counts_complete_answers_alone(store: Store) -> None:
     mark(store, answer, run, LabelMark.COMPLETE)
     first, second, _ = store.runs.read_conversation_for_review(item, "ann").claims
     for claim, verdict in ((first, "yes"), (second, "x")):
-        store.reviews.record_verdict(claim.id, "ann", verdict, run=run, saw_judge=True)
+        store.label_log.record_verdict(claim.id, "ann", verdict, run=run, saw_judge=True)
     (found,) = extraction(store, run)
     assert (found.turn, found.fair, found.unfair, found.unlabelled, found.missed) == (1, 1, 1, 0, 1)
     assert found.reviewers == ("ann",)
@@ -158,7 +158,7 @@ def test_marked_words_stand_beside_those_of_the_truths_the_judge_named(store: St
     told = update(truth).where(truth.c.text == "Truth 1").values(text="It is fact 0.")
     store._database.run_in_write_transaction(lambda connection: connection.execute(told))
     for place, end in ((0, 4), (1, 7)):
-        store.reviews.append_label_event(
+        store.label_log.append_label_event(
             view.claims[place].id,
             "ann",
             Action.EVIDENCE,
@@ -174,5 +174,5 @@ def test_marked_words_stand_beside_those_of_the_truths_the_judge_named(store: St
     assert contradicted.cited == frozenset(), "no truth contradicts it"
     details = store.claim_details.read_marked_evidence(run)
     assert [each.text for each in details[view.claims[0].id]] == ["Fact"]
-    store.reviews.undo("ann")
+    store.label_log.undo("ann")
     assert [each.claim for each in evidence(store, run)] == [view.claims[0].id]

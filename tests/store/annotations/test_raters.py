@@ -7,7 +7,7 @@ import pytest
 
 from faithtui.agreement.report.figures.rater_comparison import ClaimOpinions
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels.annotations import Action, LabelMark
+from faithtui.domain.labels.label_events import Action, LabelMark
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from tests.store.building import FACTS, INFERRED, Labels, judged, make_conversation, spec_of
@@ -26,7 +26,7 @@ def say(
     note: str | None = None,
     mark: LabelMark | None = None,
 ) -> None:
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim,
         reviewer,
         action,
@@ -66,7 +66,7 @@ def test_a_final_word_leaves_what_its_giver_had_said(store: Store) -> None:
         "bo is right",
     )
     assert store.runs.read_conversation_for_review(item, "ann").claims[1].human == "no"
-    store.reviews.undo("ann")
+    store.label_log.undo("ann")
     (again,) = store.raters.read_rater_records(run).claims
     assert again.is_undecided
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.store import Store
 from tests.tui.building import NOON, shop
 
@@ -33,7 +33,7 @@ def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
 
 
 def label(store: Store, claim: int, seconds: float | None, reviewer: str = "ann") -> None:
-    store.reviews.record_verdict(
+    store.label_log.record_verdict(
         claims(store)[claim], reviewer, "yes", run=RunId(1), saw_judge=True, seconds=seconds
     )
 
@@ -55,19 +55,19 @@ def test_labels_of_today_are_counted_once_a_claim_and_without_what_was_taken_bac
     for claim, seconds in ((1, 4.0), (1, 6.0), (2, 8.0), (2, 0.3), (1, 8.0), (3, None)):
         label(store, claim, seconds)
     label(store, 4, 900.0, reviewer="bo")
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claims(store)[4], "ann", Action.ACCEPTED, "yes",
         run=RunId(1), judge_verdict="yes", saw_judge=True,
     )  # fmt: skip
-    found = store.reviews.read_session_counts("ann", NOON + timedelta(hours=1))
+    found = store.label_log.read_session_counts("ann", NOON + timedelta(hours=1))
     assert (found.labelled, found.pace_s) == (3, 8.0)
-    store.reviews.undo("ann")
-    store.reviews.undo("ann")
-    assert store.reviews.read_session_counts("ann", NOON + timedelta(hours=1)).labelled == 2
-    store.reviews.redo("ann")
-    assert store.reviews.read_session_counts("ann", NOON + timedelta(hours=1)).labelled == 3
+    store.label_log.undo("ann")
+    store.label_log.undo("ann")
+    assert store.label_log.read_session_counts("ann", NOON + timedelta(hours=1)).labelled == 2
+    store.label_log.redo("ann")
+    assert store.label_log.read_session_counts("ann", NOON + timedelta(hours=1)).labelled == 3
 
 
 def test_without_labels_there_is_no_pace(store: Store) -> None:
-    found = store.reviews.read_session_counts("ann", NOON)
+    found = store.label_log.read_session_counts("ann", NOON)
     assert (found.labelled, found.pace_s) == (0, None)

@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId
-from faithtui.domain.labels.annotations import (
+from faithtui.domain.labels.label_bundle import (
+    LARGEST_CLOCK,
+    BundleEvent,
+    BundleGuideline,
+    ClaimName,
+    LabelBundle,
+)
+from faithtui.domain.labels.label_events import (
     Action,
     Event,
     HumanVerdict,
@@ -23,13 +30,6 @@ from faithtui.domain.labels.annotations import (
     LabelMark,
     MarkedPassage,
     replay_log_into_verdicts,
-)
-from faithtui.domain.labels.label_bundle import (
-    LARGEST_CLOCK,
-    BundleEvent,
-    BundleGuideline,
-    ClaimName,
-    LabelBundle,
 )
 from faithtui.store.annotations.guidelines import find_default_guideline
 from faithtui.store.bundles.merge import UnmergedConversation
@@ -87,7 +87,7 @@ def say(
     code: str | None = None,
     mark: LabelMark | None = None,
 ) -> LabelEvent:
-    return store.reviews.append_label_event(
+    return store.label_log.append_label_event(
         claims_of(store)[claim],
         reviewer,
         action,
@@ -106,7 +106,7 @@ def toggle_evidence(store: Store, reviewer: str, claim: int, start: int, end: in
     """Mark a stretch of the first passage, and nothing else."""
     turns = store.runs.read_conversation_for_review(item_of(store), "ann").turns
     passage = next(each for turn in turns for each in turn.documents or ())
-    return store.reviews.append_label_event(
+    return store.label_log.append_label_event(
         claims_of(store)[claim],
         reviewer,
         Action.EVIDENCE,
@@ -190,13 +190,13 @@ def do(stores: Sequence[Store], step: Step) -> None:
             toggle_evidence(store, person, claim, 0, len(verdict))
         case "bulk":
             some = claims_of(store)[claim:]
-            store.reviews.append_label_events_as_one_step(
+            store.label_log.append_label_events_as_one_step(
                 [Event(None, each, person, Action.BULK, verdict) for each in some]
             )
         case "undo":
-            store.reviews.undo(person)
+            store.label_log.undo(person)
         case "redo":
-            store.reviews.redo(person)
+            store.label_log.redo(person)
         case "fetch":
             store.bundles.merge(stores[(machine + 1) % len(stores)].bundles.make_label_bundle())
 
@@ -238,7 +238,7 @@ def replayed(
 def names_of(store: Store) -> list[ClaimName]:
     """Names of the claims of the run, in order."""
     for each in claims_of(store):
-        store.reviews.append_label_event(
+        store.label_log.append_label_event(
             each, "namer", Action.NOTED, note="", run=None, judge_verdict=None, saw_judge=False
         )
     acts = [act for act in store.bundles.make_label_bundle().acts if act.reviewer == "namer"]
@@ -278,7 +278,7 @@ def test_merging_in_any_order_is_replaying_the_union_of_the_logs(
     # What one can take back next is the same everywhere, too.
     for person in PEOPLE:
         undone = {
-            tuple((act.action, act.verdict) for act in store.reviews.undo(person))
+            tuple((act.action, act.verdict) for act in store.label_log.undo(person))
             for store in stores
         }
         assert len(undone) == 1
@@ -332,15 +332,15 @@ def test_an_act_that_is_here_moves_to_an_earlier_clock_and_never_to_a_later_one(
 def test_undo_and_redo_work_after_a_merge(copies: Callable[[], Store]) -> None:
     here, there = copies(), copies()
     say(there, "ann", 0, "no")
-    there.reviews.undo("ann")
+    there.label_log.undo("ann")
     say(there, "bo", 1, "yes")
     here.bundles.merge(there.bundles.make_label_bundle())
     assert standing(here) == standing(there)
-    assert [act.verdict for act in here.reviews.redo("ann")] == ["no"]
-    assert [act.verdict for act in here.reviews.undo("bo")] == ["yes"]
+    assert [act.verdict for act in here.label_log.redo("ann")] == ["no"]
+    assert [act.verdict for act in here.label_log.undo("bo")] == ["yes"]
     there.bundles.merge(here.bundles.make_label_bundle())
     assert there.bundles.hash_all_current_labels() == here.bundles.hash_all_current_labels()
-    assert there.reviews.redo("ann") == ()
+    assert there.label_log.redo("ann") == ()
 
 
 def test_a_new_act_comes_after_everything_that_was_merged(copies: Callable[[], Store]) -> None:
@@ -362,7 +362,7 @@ def test_every_field_of_an_act_arrives(copies: Callable[[], Store]) -> None:
     drawn = make_sample_draw(there.samples.read_frame(run), plan)
     row = there.samples.save_draw_as_sample(run, "ann", drawn, plan, name="first")
     entry = there.samples.list_claims_in_served_order(row.id, "ann")[0]
-    there.reviews.append_label_event(
+    there.label_log.append_label_event(
         entry.claim,
         "ann",
         Action.BLIND,
@@ -474,7 +474,7 @@ def test_conversations_that_are_not_here_are_counted_and_nothing_else_is_lost(
     judged(there, other, {1: ["yes"]})
     judged(there, make_conversation("three"), {1: ["yes"]})
     for claim in claims_of(there):
-        there.reviews.append_label_event(
+        there.label_log.append_label_event(
             claim, "ann", Action.BLIND, "no", run=None, judge_verdict=None, saw_judge=False
         )
     imported(store, RATED)
@@ -576,14 +576,14 @@ def test_marked_evidence_travels_and_is_taken_back(copies: Callable[[], Store]) 
     assert here.bundles.hash_all_current_labels() == there.bundles.hash_all_current_labels() != name
     claim = claims_of(here)[0]
     assert [(mark.start, mark.end) for mark in standing(here)[claim, "ann"].evidence] == [(2, 5)]
-    (taken,) = here.reviews.undo("ann")
+    (taken,) = here.label_log.undo("ann")
     assert [(mark.start, mark.end) for mark in taken.evidence] == [(2, 5)]
     assert [(mark.start, mark.end) for mark in standing(here)[claim, "ann"].evidence] == [(0, 4)]
-    here.reviews.undo("ann")
+    here.label_log.undo("ann")
     assert (claim, "ann") not in standing(here)
     assert here.bundles.hash_all_current_labels() == name
     there.bundles.merge(here.bundles.make_label_bundle())
-    there.reviews.redo("ann")
+    there.label_log.redo("ann")
     assert [(mark.start, mark.end) for mark in standing(there)[claim, "ann"].evidence] == [(0, 4)]
 
 

@@ -14,7 +14,7 @@ WORK = """
 import os, signal, sys
 from pathlib import Path
 from sqlalchemy import event
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.conversation import Rating
 from faithtui.store.records import CallContext, ItemState, StoredReply
 from faithtui.store.store import Store
@@ -48,9 +48,9 @@ for item in store.runs.list_item_ids(run):
         store.runs.save_window(item, judged); said("window")
     store.runs.score_and_finish_item(item, ItemState.DONE, None); said("item")
     claim = store.runs.read_conversation_for_review(item, "me").claims[0].id
-    store.reviews.append_label_event(claim, "me", Action.OVERRIDDEN, "no", run=run,
+    store.label_log.append_label_event(claim, "me", Action.OVERRIDDEN, "no", run=run,
         judge_verdict="yes", saw_judge=True); said("label")
-store.reviews.undo("me"); said("undo")
+store.label_log.undo("me"); said("undo")
 """
 COMMITS = 13
 

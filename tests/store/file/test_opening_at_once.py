@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.store.file.errors import retry_while_busy
+from faithtui.store.file.database_errors import retry_while_busy
 from faithtui.store.schema.identity import find_head_revision
 from faithtui.store.store import Store
 

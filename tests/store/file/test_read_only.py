@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.errors import StoreError, StoreReadOnly
 from faithtui.store.store import Store
 from tests.store.building import make_conversation
@@ -51,7 +51,7 @@ def test_nothing_is_written_and_that_is_said(path: Path) -> None:
         with pytest.raises(StoreReadOnly, match=r"s\.db can only be read here; copy it"):
             store.conversations.import_batch([make_conversation()])
         with pytest.raises(StoreReadOnly):
-            store.reviews.append_label_event(
+            store.label_log.append_label_event(
                 claim.id,
                 "ann",
                 Action.BLIND,
@@ -60,7 +60,7 @@ def test_nothing_is_written_and_that_is_said(path: Path) -> None:
                 judge_verdict="yes",
                 saw_judge=False,
             )
-        waiting = store.submit(store.reviews.undo, "ann", urgent=True)
+        waiting = store.submit(store.label_log.undo, "ann", urgent=True)
         with pytest.raises(StoreReadOnly):
             waiting.result()
     assert path.read_bytes() == before

@@ -12,7 +12,7 @@ import pytest
 
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.errors import StoreError
 from faithtui.store.file import salvage as salvage_module
 from faithtui.store.file.backups import copy_database
@@ -38,7 +38,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for claim in store.runs.read_conversation_for_review(item, "ann").claims
         ]
         for number in range(LABELS):
-            store.reviews.append_label_event(
+            store.label_log.append_label_event(
                 claims[number % len(claims)],
                 "ann",
                 Action.OVERRIDDEN,
@@ -256,7 +256,7 @@ def test_labels_outlast_a_sample_whose_strata_are_damaged(damaged: Path, tmp_pat
         drawn = make_sample_draw(store.samples.read_frame(RunId(1)), plan)
         sample = store.samples.save_draw_as_sample(RunId(1), "bea", drawn, plan, name="s")
         for each in drawn.claims:
-            store.reviews.record_verdict(
+            store.label_log.record_verdict(
                 each.unit.claim, "bea", "no", run=RunId(1), saw_judge=False, sample=sample.id
             )
     with closing(sqlite3.connect(damaged)) as raw, raw:

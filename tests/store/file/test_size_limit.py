@@ -9,7 +9,7 @@ import pytest
 
 from faithtui.errors import ExportError, StoreError
 from faithtui.output_files import write_text
-from faithtui.store.file.errors import translate_errors
+from faithtui.store.file.database_errors import translate_errors
 
 resource = pytest.importorskip("resource")
 

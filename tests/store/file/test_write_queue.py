@@ -44,7 +44,7 @@ class Writer:
                 job.run_and_resolve()
 
     def end(self) -> None:
-        self.queue.close_and_tell_if_was_open()
+        self.queue.close_unless_closed()
         self.thread.join()
 
 
@@ -99,7 +99,7 @@ def test_no_more_jobs_share_a_transaction_than_may() -> None:
     queue = WriteQueue()
     for _ in range(MOST_TOGETHER + 3):
         queue.add_job(lambda: None, urgent=False, shares=True)
-    queue.close_and_tell_if_was_open()
+    queue.close_unless_closed()
     assert [len(jobs) for jobs in queue.iter_started_batches()] == [MOST_TOGETHER, 3]
 
 
@@ -107,7 +107,7 @@ def test_a_job_that_shares_with_none_is_alone() -> None:
     queue = WriteQueue()
     for shares in (True, True, False, True):
         queue.add_job(lambda: None, urgent=False, shares=shares)
-    queue.close_and_tell_if_was_open()
+    queue.close_unless_closed()
     assert [len(jobs) for jobs in queue.iter_started_batches()] == [2, 1, 1]
 
 
@@ -184,7 +184,7 @@ def test_an_urgent_job_that_was_given_back_is_waited_for_once() -> None:
     second = next(batches)
     assert len(second) == 2
     at_hand = [queue.is_urgent_work_at_hand]
-    queue.close_and_tell_if_was_open()
+    queue.close_unless_closed()
     assert next(batches, None) is None
     at_hand.append(queue.is_urgent_work_at_hand)
     assert at_hand == [True, False]

@@ -6,7 +6,7 @@ import pytest
 
 from faithtui.domain.conversation import Document
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from tests.store.building import judged, make_conversation
@@ -19,7 +19,7 @@ def claims_of(store: Store, run: RunId) -> list[ClaimId]:
 def say(
     store: Store, claim: ClaimId, who: str, verdict: str, action: Action, note: str = ""
 ) -> None:
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim,
         who,
         action,
@@ -68,9 +68,9 @@ def test_notes_are_what_people_stand_by(store: Store) -> None:
     say(store, first, "bob", "no", Action.BLIND, "It is the other way round.")
     say(store, second, "ann", "no", Action.BLIND)
     assert store.claim_details.read_notes(run) == {first: ("It is the other way round.",)}
-    store.reviews.undo("ann")
-    store.reviews.undo("ann")
-    store.reviews.undo("bob")
+    store.label_log.undo("ann")
+    store.label_log.undo("ann")
+    store.label_log.undo("bob")
     assert store.claim_details.read_notes(run) == {}
 
 

@@ -11,7 +11,7 @@ from faithtui.domain.claims.verdicts import Claim, Verdict
 from faithtui.domain.conversation import Conversation, Document, LabelRecord, Rating, Span, Turn
 from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.annotations import TIE, Action
+from faithtui.domain.labels.label_events import TIE, Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
 from faithtui.domain.scores import ScoreState, ScoringRule, make_empty_score, make_score
 from faithtui.store.schema.json_columns import scoring_rule_from_json, scoring_rule_to_json
@@ -61,7 +61,7 @@ def say(
     action: Action = Action.OVERRIDDEN,
     judge: str | None = None,
 ) -> None:
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim_id, who, action, verdict, run=run, judge_verdict=judge, saw_judge=True
     )
 
@@ -284,7 +284,7 @@ def test_a_judged_answer_is_read_once_at_each_level_and_never_with_itself(store:
         ("no", 1),
         ("no", 1),
     ]
-    store.reviews.undo("me")
+    store.label_log.undo("me")
     assert len(store.labelled_units.read_rated_answer_units(run)) == 1
 
 

@@ -14,7 +14,7 @@ from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sa
 from faithtui.domain.conversation import Document, Rating
 from faithtui.domain.exported_conversation import ExportConversation
 from faithtui.domain.ids import ItemId, RunId, SampleId
-from faithtui.domain.labels.annotations import Action, Event, LabelMark, MarkedPassage
+from faithtui.domain.labels.label_events import Action, Event, LabelMark, MarkedPassage
 from faithtui.errors import StoreError
 from faithtui.store.runs.export_reader import (
     select_conversation_character_counts,
@@ -111,13 +111,13 @@ def test_one_text_from_two_sources_is_two_passages(store: Store) -> None:
 def test_labels_of_all_annotators_come_as_they_stand(store: Store, run: RunId) -> None:
     (item,) = store.runs.list_item_ids(run)
     first, second, _ = store.runs.read_conversation_for_review(item, "ann").claims
-    store.reviews.record_verdict(first.id, "ann", "no", run=run, saw_judge=False)
-    store.reviews.append_label_events_as_one_step(
+    store.label_log.record_verdict(first.id, "ann", "no", run=run, saw_judge=False)
+    store.label_log.append_label_events_as_one_step(
         [Event(None, first.id, "ann", Action.NOTED, note="hm", run=run)]
     )
-    store.reviews.record_verdict(first.id, "ben", "yes", run=run, saw_judge=True)
-    store.reviews.record_verdict(second.id, "ann", "x", run=run, saw_judge=True)
-    store.reviews.undo("ann")
+    store.label_log.record_verdict(first.id, "ben", "yes", run=run, saw_judge=True)
+    store.label_log.record_verdict(second.id, "ann", "x", run=run, saw_judge=True)
+    store.label_log.undo("ann")
     found = only(store, run).claims
     ann, ben = sorted(found[0].labels, key=lambda each: each.annotator)
     assert (ann.label, ann.note, ann.saw_judge, ann.is_counted) == ("no", "hm", False, True)
@@ -131,7 +131,7 @@ def test_marked_evidence_without_a_label_has_a_name_and_its_words(store: Store, 
     first = store.runs.read_conversation_for_review(item, "ann").claims[0]
     document = only(store, run).claims[0].passages[0].document
     mark = MarkedPassage(document, 0, 4)
-    store.reviews.append_label_events_as_one_step(
+    store.label_log.append_label_events_as_one_step(
         [Event(None, first.id, "ann", Action.EVIDENCE, run=run, evidence=(mark,))]
     )
     (label,) = only(store, run).claims[0].labels
@@ -180,9 +180,9 @@ def test_weights_are_of_the_sample_with_the_most_labels(store: Store, run: RunId
     assert all(each.probability is None for each in only(store, run).claims)
     small = draw(store, run, 1, "small")
     (entry,) = store.samples.list_claims_in_served_order(small, "ann")
-    store.reviews.record_verdict(entry.claim, "ann", "no", run=run, saw_judge=False)
+    store.label_log.record_verdict(entry.claim, "ann", "no", run=run, saw_judge=False)
     all_of_it = draw(store, run, 2, "larger")
-    store.reviews.record_verdict(
+    store.label_log.record_verdict(
         store.samples.list_claims_in_served_order(all_of_it, "ann")[1].claim,
         "ann",
         "no",
@@ -256,7 +256,7 @@ def test_a_missed_claim_and_a_complete_answer_say_so_without_a_label(
     missed = store.missed_claims.find_or_add_missed_claim(item, 1, "The fee is nothing.")
     answer = store.missed_claims.find_or_add_answer_claim(item, 1)
     for claim, mark in ((missed, LabelMark.MISSED), (answer, LabelMark.COMPLETE)):
-        store.reviews.append_label_events_as_one_step(
+        store.label_log.append_label_events_as_one_step(
             [Event(None, claim, "ann", Action.MARKED, mark=mark, run=run)]
         )
     conversation = only(store, run)

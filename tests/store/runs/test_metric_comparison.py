@@ -7,7 +7,7 @@ from sqlalchemy import event
 
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.scores import ScoreState, make_empty_score, make_score
 from faithtui.errors import StoreError
 from faithtui.store.records import ComparisonCell, ItemState
@@ -36,7 +36,7 @@ def only(store: Store) -> ConversationId:
 
 
 def override(store: Store, claim_id: ClaimId, word: str) -> None:
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim_id, "me", Action.OVERRIDDEN, word, run=None, judge_verdict=None, saw_judge=True
     )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.scores import make_score
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
@@ -31,7 +31,7 @@ def label(store: Store, word: str) -> None:
     """Say something of the run's only claim."""
     view = store.runs.read_conversation_for_review(items_of(store)[0].id, "me")
     (claim,) = view.claims
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim.id,
         "me",
         Action.OVERRIDDEN,

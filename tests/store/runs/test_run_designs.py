@@ -19,7 +19,7 @@ from faithtui.agreement.sampling.draw import (
     make_sample_draw,
 )
 from faithtui.domain.ids import ClaimId, RunId, SampleId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.errors import StoreError
 from faithtui.store.records import ItemState, RunSpec
 from faithtui.store.samples.sample_records import SampleRow
@@ -83,11 +83,11 @@ def label(
     who: str = "ann",
 ) -> None:
     for claim in claims:
-        store.reviews.record_verdict(claim, who, word, run=run, saw_judge=False)
+        store.label_log.record_verdict(claim, who, word, run=run, saw_judge=False)
 
 
 def skip(store: Store, run: RunId, claim: ClaimId) -> None:
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim, "ann", Action.SKIPPED, run=run, judge_verdict=None, saw_judge=False
     )
 
@@ -261,7 +261,7 @@ def test_of_claim_sets_a_tiny_one_does_not_hide_a_large_one(store: Store, run: R
     label(store, run, drawn(store, large))
     tiny = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 8, 3), name="tiny")
     for each in (large, tiny):
-        store.claim_sets.make_version_if_changed(each.name, each.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed(each.name, each.id, "ann")
     other = judged_all(store, "abcd", spec=replace(SPEC, judge="b", judge_fingerprint="b 1"))
     # As in a store that brought in the sets alone.
     store.deletions.delete_run(run, "ann")
@@ -318,7 +318,7 @@ def test_labels_in_view_beside_blind_ones_make_no_choice_a_sample(store: Store, 
     label(store, run, chosen)
     sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 19))
     for claim in chosen:
-        store.reviews.record_verdict(claim, "bob", "yes", run=run, saw_judge=True)
+        store.label_log.record_verdict(claim, "bob", "yes", run=run, saw_judge=True)
     blind = store.labelled_units.read_report_units(run, UnitSettings(blind_only=True)).design
     assert blind.kind is DesignKind.CONVENIENCE
 
@@ -360,7 +360,7 @@ def test_claims_that_were_served_with_the_judge_shown_are_not_passed_over(
     shown = {each.claim for each in served if each.shown}
     assert len(shown) > 4
     for claim in drawn(store, row):
-        store.reviews.record_verdict(claim, "ann", "yes", run=run, saw_judge=claim in shown)
+        store.label_log.record_verdict(claim, "ann", "yes", run=run, saw_judge=claim in shown)
     blind = store.labelled_units.read_report_units(run, UnitSettings(blind_only=True)).design
     assert blind.kind is design(store, run).kind is _KIND_OF[plan]
     assert blind.random_prefix
@@ -371,7 +371,7 @@ def test_claims_that_were_labelled_with_the_judge_in_view_are_not_passed_over(
 ) -> None:
     order = drawn(store, sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 19)))
     for place, claim in enumerate(order):
-        store.reviews.record_verdict(claim, "ann", "yes", run=run, saw_judge=place < 12)
+        store.label_log.record_verdict(claim, "ann", "yes", run=run, saw_judge=place < 12)
     blind = store.labelled_units.read_report_units(run, UnitSettings(blind_only=True)).design
     assert (blind.kind, blind.strata[0].labelled) == (DesignKind.SIMPLE, 7)
 
@@ -406,7 +406,7 @@ def test_a_conversation_left_half_done_is_a_gap_before_another(
 def test_what_was_answered_in_bulk_is_a_gap(store: Store, run: RunId) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, 8))
     first, second, *_ = drawn(store, row)
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         first, "ann", Action.BULK, "yes", run=run, judge_verdict="yes", saw_judge=True
     )
     label(store, run, [second])
@@ -602,7 +602,7 @@ def test_drawn_conversations_stand_for_those_that_another_run_judged(
 def test_blind_labels_alone_may_be_of_another_design(store: Store, run: RunId) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 1, 4))
     first, *rest = drawn(store, row)
-    store.reviews.record_verdict(first, "ann", "yes", run=run, saw_judge=True)
+    store.label_log.record_verdict(first, "ann", "yes", run=run, saw_judge=True)
     label(store, run, rest)
     blind = store.labelled_units.read_report_units(run, UnitSettings(blind_only=True)).design
     assert design(store, run).random_prefix

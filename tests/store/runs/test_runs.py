@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Document, Span, Turn
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.scores import Score, ScoreSet, ScoreState, make_empty_score, make_score
 from faithtui.domain.windows import Window
 from faithtui.errors import StoreError
@@ -419,7 +419,7 @@ def test_items_come_in_the_order_asked(store: Store) -> None:
     assert store.runs.list_item_ids(run, order="missing") == (c, a, b, d)
     assert store.runs.list_item_ids(run, order="unlabelled") == (c, b, a, d)
     claim = store.runs.read_conversation_for_review(a, "me").claims[0].id
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim, "me", Action.OVERRIDDEN, "no", run=run, judge_verdict="yes", saw_judge=True
     )
     assert store.runs.list_item_ids(run, order="overridden") == (a, b, c, d)
@@ -584,7 +584,7 @@ def test_where_nothing_was_compared_only_what_people_say_counts(store: Store) ->
     (cell,) = answered.cells
     assert cell is not None
     assert (cell.score, cell.corrected) == (NOT_COMPARED, NOT_COMPARED)
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         view.claims[0].id, "me", Action.BLIND, "no", run=run, judge_verdict=None, saw_judge=False
     )
     after = store.runs.read_conversation_for_review(item, "me")

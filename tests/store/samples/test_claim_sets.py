@@ -30,7 +30,7 @@ def made(store: Store, run: RunId) -> ClaimSetRow:
     """Version 1 of a set of 8 labelled claims of 20."""
     row = sampled(store, run, STRATIFIED, "verdict")
     label(store, run, drawn(store, row))
-    found, is_new = store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+    found, is_new = store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
     assert is_new
     return found
 
@@ -68,16 +68,19 @@ def test_a_set_keeps_claims_strata_and_order_of_its_sample(
 def test_a_version_is_made_only_where_something_changed(
     store: Store, run: RunId, made: ClaimSetRow
 ) -> None:
-    assert store.claim_sets.make_version_if_changed("shop", None, "bo") == (made, False)
-    assert store.claim_sets.make_version_if_changed("shop", SampleId(1), "bo") == (made, False)
+    assert store.claim_sets.make_claim_set_version_if_changed("shop", None, "bo") == (made, False)
+    assert store.claim_sets.make_claim_set_version_if_changed("shop", SampleId(1), "bo") == (
+        made,
+        False,
+    )
     first = drawn(store, store.samples.read_sample(SampleId(1), "ann"))[:1]
     label(store, run, first, "no", who="bo")
     assert store.claim_sets.read_version(made.id).has_new_labels
-    second, is_new = store.claim_sets.make_version_if_changed("shop", None, "bo")
+    second, is_new = store.claim_sets.make_claim_set_version_if_changed("shop", None, "bo")
     assert (is_new, second.title, second.digest) == (True, "shop version 2", made.digest)
     assert [each.version for each in store.claim_sets.list_versions()] == [2, 1]
     store.samples.draw_more_claims(SampleId(1), "ann", 3)
-    third, _ = store.claim_sets.make_version_if_changed("shop", SampleId(1), "bo")
+    third, _ = store.claim_sets.make_claim_set_version_if_changed("shop", SampleId(1), "bo")
     assert (third.version, third.drawn) == (3, 11)
     assert third.digest != second.digest
     assert store.claim_sets.find_version_by_name("shop@2") == second
@@ -101,7 +104,7 @@ def test_what_cannot_be_a_set_is_refused(
     plan = SamplePlan(SamplingDesign.SIMPLE, 1, 3)
     sampled(store, run, plan, kind=SampleKind.REPEAT, name="again")
     with pytest.raises(StoreError, match=message):
-        store.claim_sets.make_version_if_changed(
+        store.claim_sets.make_claim_set_version_if_changed(
             name, None if sample is None else SampleId(sample), "ann"
         )
     assert store.claim_sets.list_versions() == (made,)
@@ -200,7 +203,7 @@ def test_a_set_is_taken_until_an_own_sample_was_followed(
 ) -> None:
     pilot = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 3, 4), name="pilot")
     label(store, run, drawn(store, pilot))
-    made, _ = store.claim_sets.make_version_if_changed("shop", pilot.id, "ann")
+    made, _ = store.claim_sets.make_claim_set_version_if_changed("shop", pilot.id, "ann")
     spec = replace(SPEC, claims_from="set", claim_set=made.id) if names_the_set else SPEC
     own_run = judged_all(store, "abcd", spec=spec)
     store.deletions.delete_run(run, "ann")  # as in a store that the set was imported into

@@ -13,7 +13,7 @@ from faithtui.agreement.sampling.draw import (
 )
 from faithtui.domain.conversation import Conversation
 from faithtui.domain.ids import ClaimId, RunId, SampleId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.errors import StoreError
 from faithtui.store.records import RunSpec
 from faithtui.store.samples.sample_records import SampleRow
@@ -56,7 +56,7 @@ def sampled(store: Store, run: RunId, plan: SamplePlan, *by: str, **changes: obj
 def say(
     store: Store, run: RunId, claim: ClaimId, verdict: str, sample: SampleId | None, **more: object
 ) -> None:
-    store.reviews.record_verdict(
+    store.label_log.record_verdict(
         claim,
         "ann",
         verdict,
@@ -193,7 +193,7 @@ def test_progress_is_a_persons_own_and_of_this_sample(store: Store, run: RunId) 
     say(store, run, first, "yes", row.id, seconds=4.0)
     say(store, run, second, "x", row.id, seconds=12.0)
     say(store, run, third, "no", None, seconds=99.0)
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         third, "ann", Action.SKIPPED, run=run, judge_verdict=None, saw_judge=False, sample=row.id
     )
     now = store.samples.read_sample(row.id, "ann")
@@ -204,9 +204,9 @@ def test_progress_is_a_persons_own_and_of_this_sample(store: Store, run: RunId) 
         (e.answered, e.skipped) for e in store.samples.list_claims_in_served_order(row.id, "ann")
     ]
     assert marks[:4] == [(True, False), (True, False), (False, True), (False, False)]
-    store.reviews.undo("ann")
-    store.reviews.undo("ann")
-    store.reviews.undo("ann")
+    store.label_log.undo("ann")
+    store.label_log.undo("ann")
+    store.label_log.undo("ann")
     now = store.samples.read_sample(row.id, "ann")
     assert (now.answered, now.skipped) == (1, 0)
     for seconds in (8.0, 9.0, 0.5, 3.0, 8.0):
@@ -302,7 +302,7 @@ def test_own_repeats_are_drawn_from_own_counted_labels_and_change_no_verdict(
     mine = [each.claim for each in frame[:6]]
     for claim in mine:
         say(store, run, claim, "yes", None)
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         frame[7].claim, "ann", Action.SKIPPED, run=run, judge_verdict=None, saw_judge=False
     )
     own = store.samples.read_frame_for_blind_repeats(run, "ann")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import RunId
-from faithtui.domain.splits import SPLITS, Split, SplitRule
+from faithtui.domain.split_rule import SPLITS, Split, SplitRule
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from tests.store.building import make_conversation

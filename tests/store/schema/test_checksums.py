@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action, MarkedPassage
+from faithtui.domain.labels.label_events import Action, MarkedPassage
 from faithtui.engine.runs import runner
 from faithtui.errors import StoreError
 from faithtui.store.file.backups import find_damage
@@ -35,10 +35,10 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         for item in store.runs.list_item_ids(run):
             for claim in store.runs.read_conversation_for_review(item, "ann").claims:
-                store.reviews.record_verdict(
+                store.label_log.record_verdict(
                     claim.id, "ann", "no", run=run, saw_judge=True, seconds=2
                 )
-        store.reviews.append_label_event(
+        store.label_log.append_label_event(
             claim.id,
             "ann",
             Action.EVIDENCE,
@@ -128,7 +128,7 @@ def test_what_was_said_in_hostile_words_is_sound(copy: Path) -> None:
     with Store.open(copy) as store:
         item = store.runs.list_item_ids(RunId(1))[0]
         claim = store.runs.read_conversation_for_review(item, "ann").claims[0]
-        store.reviews.append_label_event(
+        store.label_log.append_label_event(
             claim.id,
             "ann",
             Action.OVERRIDDEN,
@@ -168,7 +168,7 @@ def test_numbers_that_sqlite_writes_otherwise_are_sound(copy: Path) -> None:
             store.runs.list_item_ids(RunId(1))[0], "ann"
         ).claims[0]
         for seconds in (-0.0, 3, 1e300):
-            store.reviews.record_verdict(
+            store.label_log.record_verdict(
                 claim.id, "ann", "no", run=RunId(1), saw_judge=True, seconds=seconds
             )
     assert problems(copy) == []

@@ -16,9 +16,9 @@ from sqlalchemy import Connection
 from faithtui.domain.claims.claim_set import hash_set_version
 from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.judging.failure_limit import DEFAULT_FAILURE_LIMIT
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.scores import Score, ScoreState, make_empty_score, make_score
-from faithtui.domain.splits import SplitRule
+from faithtui.domain.split_rule import SplitRule
 from faithtui.errors import StoreError
 from faithtui.store.records import ImportCounts
 from faithtui.store.schema.identity import find_head_revision
@@ -89,7 +89,7 @@ def test_an_older_file_is_upgraded_and_keeps_everything(fixture: Path, path: Pat
         conversation = store.conversations.get(view.item.conversation)
         assert len(conversation.ratings) == 2
         assert store.conversations.import_batch([conversation]) == ImportCounts(unchanged=1)
-        (act,) = store.reviews.undo("me")
+        (act,) = store.label_log.undo("me")
         assert (act.action, act.verdict) == (Action.OVERRIDDEN, "yes")
 
 
@@ -127,7 +127,7 @@ def test_a_run_of_an_older_file_hears_the_words_of_later_metrics(
         item, _ = store.runs.list_item_ids(store.runs.list_runs()[-1].id)
         before = store.runs.read_conversation_for_review(item, "me")
         (unread,) = [each for each in before.claims if each.human is None]
-        store.reviews.append_label_event(
+        store.label_log.append_label_event(
             unread.id, "me", Action.BLIND, word, run=None, judge_verdict=None, saw_judge=False
         )
         after = store.runs.read_conversation_for_review(item, "me")

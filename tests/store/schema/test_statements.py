@@ -7,7 +7,7 @@ from sqlalchemy import event
 
 from faithtui.agreement.labelled_units import UnitSettings
 from faithtui.domain.ids import LabelId, RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.store import Store
 from tests.store.building import judged, make_conversation
 from tests.store.runs.test_claim_details import claims_of, say

@@ -16,7 +16,7 @@ from sqlalchemy import text as sql
 from faithtui.domain.conversation import Conversation, Document, Rating, Turn
 from faithtui.domain.filters import parse_filter
 from faithtui.domain.ids import ItemId, RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.file import readers
 from faithtui.store.records import ItemState
 from faithtui.store.search.filters import SearchStop, SearchStopped, make_filter_context
@@ -59,7 +59,7 @@ def claims(store: Store, run: RunId, text: str) -> list[str]:
 
 def label(store: Store, item: ItemId, place: int, verdict: str | None, **said: object) -> None:
     claim = store.runs.read_conversation_for_review(item, "ann").claims[place]
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim.id,
         str(said.pop("reviewer", "ann")),
         said.pop("action", Action.OVERRIDDEN),  # type: ignore[arg-type]  # of a test
@@ -204,8 +204,8 @@ def test_terms_about_people(shop: tuple[Store, RunId, list[ItemId]]) -> None:
     assert {text: found(store, run, text) for text in expected} == expected
     assert claims(store, run, "is:labelled") == ["apple-1 Claim 1.1", "pear-1 Claim 1.0"]
     assert len(claims(store, run, "is:unlabelled")) == 4
-    store.reviews.undo("ann")
-    store.reviews.undo("ann")
+    store.label_log.undo("ann")
+    store.label_log.undo("ann")
     assert found(store, run, "differs") == found(store, run, "reviewer:ann is:noted") == []
 
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.store import Store
 from tests.tui.adjudication.test_adjudication_screen import DIFFER, said
 
@@ -16,7 +16,7 @@ def differing(store_path: Path) -> Path:
         claims = said(store, store.runs.list_item_ids(run)[0])
         for place, words in {0: ("yes", "yes"), **DIFFER}.items():
             for who, word in zip(("bo", "zoe"), words, strict=True):
-                store.reviews.append_label_event(
+                store.label_log.append_label_event(
                     claims[place],
                     who,
                     Action.BLIND,

@@ -13,9 +13,10 @@ from faithtui.agreement.report.figures.rater_comparison import (
     RaterComparison,
     RaterFigures,
 )
-from faithtui.domain.estimates import Estimate, EstimateStatus, Reason
+from faithtui.domain.estimates import Estimate, EstimateStatus
 from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.store.annotations.raters import RaterRecords
 from faithtui.store.store import Store
 from faithtui.tui.adjudication.adjudication_lines import format_rater_agreement_lines
@@ -59,7 +60,7 @@ async def test_the_table_names_raters_and_says_when_there_is_too_little(
 
 
 def test_a_figure_that_cannot_be_computed_says_why() -> None:
-    none = Estimate(None, EstimateStatus.WITHHELD, 20, 5, Reason.NO_VARIATION)
+    none = Estimate(None, EstimateStatus.WITHHELD, 20, 5, WithheldReason.NO_VARIATION)
     raters = RaterComparison((), (), (PairRow("bo", "zoe", RaterFigures(none, none, none)),))
     nobody = cast(RaterRecords, SimpleNamespace(runs=()))
     lines = format_rater_agreement_lines(nobody, raters, get_metric_spec(SPEC), 80)
@@ -118,7 +119,7 @@ async def test_hostile_names_and_notes_are_drawn_literally(store_path: Path, app
         assert run is not None
         claim = said(store, store.runs.list_item_ids(run)[0])[0]
         for number, text in enumerate(ALL):
-            store.reviews.append_label_event(
+            store.label_log.append_label_event(
                 claim,
                 f"{number}{text[:190]}",
                 Action.BLIND,
@@ -153,7 +154,7 @@ async def test_both_annotators_words_stand_side_by_side_in_full(
         assert run is not None
         claim = said(store, store.runs.list_item_ids(run)[0])[0]
         for who, word, code in (("bo", "yes", None), ("zoe", "no", "retrieval")):
-            store.reviews.append_label_event(
+            store.label_log.append_label_event(
                 claim,
                 who,
                 Action.BLIND,

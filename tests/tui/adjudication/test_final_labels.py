@@ -9,7 +9,7 @@ import pytest
 
 from faithtui.agreement.report.figures.rater_comparison import order_opinions_anonymously
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.annotations import Action, LabelMark
+from faithtui.domain.labels.label_events import Action, LabelMark
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui.adjudication.adjudication_screen import AdjudicationScreen
@@ -255,7 +255,7 @@ async def test_undo_takes_back_final_labels_and_flags_for_a_talk_and_no_label_of
         (Action.BLIND, "no", None),
         (Action.MARKED, None, LabelMark.FLAG),
     ):
-        session.store.reviews.append_label_event(
+        session.store.label_log.append_label_event(
             chosen.claim.claim,
             "ann",
             action,

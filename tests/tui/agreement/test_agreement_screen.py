@@ -20,7 +20,7 @@ from faithtui.agreement.report.report import agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus
 from faithtui.domain.ids import SampleId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.engine.review.reports import agreement_report as agreement_report_module
 from faithtui.engine.review.reports.agreement_report import RunAgreement
@@ -28,7 +28,7 @@ from faithtui.metrics.base import MetricSpec
 from faithtui.metrics.registry import find_metric
 from faithtui.store.store import Store
 from faithtui.tui.agreement import figure_lines as figures
-from faithtui.tui.agreement import matrix_lines as draw
+from faithtui.tui.agreement import matrix_lines
 from faithtui.tui.agreement.agreement_screen import (
     PARTS,
     AgreementScreen,
@@ -38,9 +38,9 @@ from faithtui.tui.agreement.agreement_screen import (
 from faithtui.tui.agreement.curve_lines import (
     BAND,
     POINT,
-    draw_reliability_bin,
-    draw_share_bar,
     format_interval_curve_lines,
+    format_reliability_bin,
+    format_share_bar,
 )
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.dialogs import PickDialog
@@ -238,7 +238,7 @@ def test_the_share_of_the_whole_run_that_the_judge_passes_is_hidden_while_blind(
         words(
             [
                 *figures.format_pass_rate_lines(report.claims, 200, blind=blind),
-                *draw.format_headline_and_warning_lines(
+                *matrix_lines.format_headline_and_warning_lines(
                     report, ReportLevel.CLAIMS, 400, blind=blind
                 ),
             ]
@@ -261,7 +261,7 @@ def test_parts_fit_their_width_and_hold_no_control(width: int) -> None:
         *figures.format_window_and_conversation_score_lines(report, width),
         *figures.calibration_lines(report, width),
         *figures.format_labels_needed_lines(report, width, 12),
-        *draw.format_headline_and_warning_lines(report, ReportLevel.CLAIMS, width),
+        *matrix_lines.format_headline_and_warning_lines(report, ReportLevel.CLAIMS, width),
     ]
     assert drawn
     for each in drawn:
@@ -298,7 +298,7 @@ def test_the_last_sentence_says_whether_the_judge_may_replace_an_annotator() -> 
     chosen = agreement_report(
         readings(rows, design=LabelDesign(DesignKind.CONVENIENCE, 20)), FAITHFULNESS, RULE
     )
-    lines = words(draw.format_headline_and_warning_lines(chosen, ReportLevel.CLAIMS, 200))
+    lines = words(matrix_lines.format_headline_and_warning_lines(chosen, ReportLevel.CLAIMS, 200))
     assert lines.lstrip().startswith("No labelled claim is unfaithful, so what the judge misses is")
     not_yet = "The judge may not replace an annotator yet: the labels are no random sample."
     assert lines.index(not_yet) > lines.index("On 20 claims")
@@ -309,10 +309,12 @@ def test_the_last_sentence_says_whether_the_judge_may_replace_an_annotator() -> 
 def test_where_idk_counts_as_fail_names_are_whole_and_what_passes_is_said_by_verdict() -> None:
     rows = [claim(i, ("yes", "no", "idk")[i % 3], "yes") for i in range(60)]
     found = agreement_report(readings(rows), FAITHFULNESS, RULE, ReportSettings(idk=IdkRule.FAIL))
-    assert draw.describe_pass_criterion(found).startswith(
+    assert matrix_lines.describe_pass_criterion(found).startswith(
         "In this run yes and idk pass, all others fail: "
     ), "the matrix has other names"
-    lines = draw.format_confusion_matrix_lines(found.claims, (0, 0), False, FAITHFULNESS, 58)
+    lines = matrix_lines.format_confusion_matrix_lines(
+        found.claims, (0, 0), False, FAITHFULNESS, 58
+    )
     assert lines[3].text.startswith(" unfaithful ")
     assert "…" not in words(list(lines))
 
@@ -344,13 +346,13 @@ def test_the_rate_says_which_way_the_judge_errs_and_what_it_rests_on() -> None:
 
 def test_weights_and_ways_are_named_beside_the_coefficients() -> None:
     weighted = agreement_report(stratified({"yes": 60, "no": 200, "idk": 10}), FAITHFULNESS, RULE)
-    text = words(draw.coefficient_lines(weighted, weighted.claims, 300))
+    text = words(matrix_lines.coefficient_lines(weighted, weighted.claims, 300))
     assert "weighted by the sample" in text
     asked = ReportSettings(interval=IntervalMethod.BOOTSTRAP, resamples=50, seed=4)
     plain = stratified({"yes": 60, "no": 20, "idk": 10}, named=False)
     drawn = agreement_report(plain, FAITHFULNESS, RULE, asked)
     assert "50 draws of 25 groups, seed 4" in words(
-        draw.coefficient_lines(drawn, drawn.claims, 300)
+        matrix_lines.coefficient_lines(drawn, drawn.claims, 300)
     )
 
 
@@ -388,10 +390,10 @@ def test_the_scale_of_a_curve_is_even(height: int, low: float) -> None:
 
 
 def test_a_bin_shows_what_was_said_beside_what_is() -> None:
-    assert draw_reliability_bin(0.9, 0.5, 0.4, 0.6, 11) == "····░●░··|·"
-    assert draw_reliability_bin(0.5, 0.5, 0.5, 0.5, 11) == "·····●·····"
-    assert draw_share_bar(0.5, 4) == "██░░"
-    assert draw_share_bar(None, 4) == "    "
+    assert format_reliability_bin(0.9, 0.5, 0.4, 0.6, 11) == "····░●░··|·"
+    assert format_reliability_bin(0.5, 0.5, 0.5, 0.5, 11) == "·····●·····"
+    assert format_share_bar(0.5, 4) == "██░░"
+    assert format_share_bar(None, 4) == "    "
 
 
 async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
@@ -419,7 +421,7 @@ async def test_a_label_moves_the_figures_at_once_and_intervals_follow(
                 each for each in store.labelled_units.read_claim_units(run) if each.human == "yes"
             )
             (who,) = {each.reviewer for each in first.opinions}
-            store.reviews.append_label_event(
+            store.label_log.append_label_event(
                 first.claim, who, Action.BLIND, "no", run=None, judge_verdict=None, saw_judge=False
             )
         # The change is told here; who watches the store would read everything once more.
@@ -455,13 +457,13 @@ def test_shares_that_pass_are_percent_as_in_the_headline() -> None:
 def test_what_is_weighted_and_what_is_counted_is_said_beside_it() -> None:
     weighted = agreement_report(stratified({"yes": 60, "no": 200, "idk": 10}), FAITHFULNESS, RULE)
     for lines in (
-        draw.format_per_label_score_lines(weighted.claims, FAITHFULNESS, 300),
-        draw.format_unfaithful_detection_lines(weighted.claims, weighted.passing, 300),
+        matrix_lines.format_per_label_score_lines(weighted.claims, FAITHFULNESS, 300),
+        matrix_lines.format_unfaithful_detection_lines(weighted.claims, weighted.passing, 300),
     ):
         assert "the shares are weighted by the sample" in words(lines)
     plain = agreement_report(readings([claim(0, "no", "yes")]), FAITHFULNESS, RULE)
     assert "weighted" not in words(
-        draw.format_unfaithful_detection_lines(plain.claims, plain.passing, 300)
+        matrix_lines.format_unfaithful_detection_lines(plain.claims, plain.passing, 300)
     )
 
 
@@ -481,7 +483,7 @@ def test_no_count_of_the_matrix_is_cut(times: int, width: int, *, missing: bool)
         agreement=replace(one.agreement, table=table),
         unjudged=(times, 0, 0) if missing else (0, 0, 0),
     )
-    lines = draw.format_confusion_matrix_lines(level, (0, 0), True, FAITHFULNESS, width)
+    lines = matrix_lines.format_confusion_matrix_lines(level, (0, 0), True, FAITHFULNESS, width)
     text = words(lines)
     assert "…" not in text
     exact, short = str(times), fmt.format_compact_count(times)
@@ -498,7 +500,7 @@ def test_long_names_leave_room_for_the_sums() -> None:
         RULE,
         ReportSettings(idk=IdkRule.FAIL),
     ).claims
-    lines = draw.format_confusion_matrix_lines(level, (0, 0), True, FAITHFULNESS, 32)
+    lines = matrix_lines.format_confusion_matrix_lines(level, (0, 0), True, FAITHFULNESS, 32)
     assert max(count_cells_of_pieces(each.pieces) for each in lines) <= 32
     assert lines[1].text.split() == ["human", "faith…", "unfai…", "│", "all"]
 
@@ -520,26 +522,29 @@ def test_limits_have_the_digits_that_tell_them_apart() -> None:
 def test_a_long_list_is_drawn_as_far_as_anybody_reads_and_says_how_to_find_the_rest(
     more: int,
 ) -> None:
-    count = draw.MOST_LISTED + more
+    count = matrix_lines.MOST_LISTED + more
     differing = [claim(number, "yes", "no") for number in range(count)]
     report = agreement_report(readings(differing), FAITHFULNESS, RULE)
     listed = report.claims.disagreements
     assert len(listed) == count
     units = [
-        draw.ListedUnit(each.claim, each.conversation, each.key, 0, each.text) for each in listed
+        matrix_lines.ListedUnit(each.claim, each.conversation, each.key, 0, each.text)
+        for each in listed
     ]
     for lines in (
-        draw.format_disagreement_lines(listed, FAITHFULNESS, "is:disagreement", 78),
-        draw.format_cell_unit_lines(units, "is:disagreement", 78),
+        matrix_lines.format_disagreement_lines(listed, FAITHFULNESS, "is:disagreement", 78),
+        matrix_lines.format_cell_unit_lines(units, "is:disagreement", 78),
     ):
         rows = {each.row for each in lines if each.row is not None}
-        assert rows == set(range(min(count, draw.MOST_LISTED)))
+        assert rows == set(range(min(count, matrix_lines.MOST_LISTED)))
         told = f"… and {more:,} more; the list of conversations finds them by is:disagreement"
         assert (told in words(lines)) == (more > 0)
-    assert ("CSV has them all" in words(draw.format_cell_unit_lines(units, "", 78))) == (more > 0)
+    assert ("CSV has them all" in words(matrix_lines.format_cell_unit_lines(units, "", 78))) == (
+        more > 0
+    )
     long = [listed[0]._replace(key="conversation-" * 3)]
     for width, is_whole in ((78, True), (50, False)):
-        found = words(draw.format_disagreement_lines(long, FAITHFULNESS, "", width))
+        found = words(matrix_lines.format_disagreement_lines(long, FAITHFULNESS, "", width))
         assert ("conversation-" * 3 in found) is is_whole
 
 

@@ -12,7 +12,7 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.agreement.report.report import agreement_report
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import Score, ScoringRule
 from faithtui.tui.agreement.figure_lines import (

@@ -13,7 +13,7 @@ from faithtui.agreement.report.figures.marked_evidence import (
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import agreement_report
 from faithtui.domain.ids import ClaimId, ConversationId
-from faithtui.domain.labels.annotations import Action, MarkedPassage
+from faithtui.domain.labels.label_events import Action, MarkedPassage
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.engine.review.missed_claims import add_missed_claim, mark_answer_complete
 from faithtui.store.store import Store
@@ -37,7 +37,7 @@ def mark_something(path: Path) -> None:
             view = store.runs.read_conversation_for_review(item, "bo")
             passage = next(each for turn in view.turns for each in turn.documents or ())
             for claim in view.claims[: 2 - number]:
-                store.reviews.append_label_event(
+                store.label_log.append_label_event(
                     claim.id, "bo", Action.EVIDENCE, run=run, judge_verdict=None, saw_judge=False,
                     evidence=[MarkedPassage(passage.hash, 0, 20)],
                 )  # fmt: skip

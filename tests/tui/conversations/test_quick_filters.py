@@ -80,7 +80,9 @@ async def test_filters_are_counted_anew_when_something_changes_while_they_rest(
                 store.runs.list_item_ids(RunId(1))[0], "ann"
             )
             for claim in view.claims:
-                store.reviews.record_verdict(claim.id, "ann", "yes", run=RunId(1), saw_judge=False)
+                store.label_log.record_verdict(
+                    claim.id, "ann", "yes", run=RunId(1), saw_judge=False
+                )
         screen.refresh_if_run_changed()
         await calm(pilot)
         clock[0] = 1.0

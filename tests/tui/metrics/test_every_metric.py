@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 import faithtui.tui
 from faithtui.domain.conversation import Conversation, Turn
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.metrics import registry
 from faithtui.metrics.base import MetricSpec
 from faithtui.store.records import ItemState, RunState
@@ -189,7 +189,7 @@ async def test_other_peoples_words_are_translated_too(
         item = store.runs.list_item_ids(store.runs.list_runs()[0].id)[0]
         claim = store.runs.read_conversation_for_review(item, "ann").claims[0]
         for reviewer, word in (("cleo", "idk"), ("dan", "maybe")):
-            store.reviews.append_label_event(
+            store.label_log.append_label_event(
                 claim.id, reviewer, Action.BLIND, word,
                 run=None, judge_verdict=None, saw_judge=False,
             )  # fmt: skip

@@ -245,7 +245,7 @@ async def test_headings_stay_while_answers_scroll(app: FaithApp) -> None:
         )
         await calm(pilot)
         screen.compared = compared(30, 7, 0, 0)
-        screen._draw()
+        screen._paint_content()
         await press(pilot, "end")
         assert screen.table.cursor == 29
         painted = screen_text(app).splitlines()

@@ -114,7 +114,7 @@ async def test_another_run_begins_without_events_and_names(session: Session) -> 
     screen.event_list.reset_for_other_run()
     assert not screen.event_list.entries
     assert not screen.event_list.names
-    screen.event_list.draw_events()
+    screen.event_list.paint_events()
     assert "Events are kept for runs started here" in screen.events.text
     screen.event_list.set_attempt_start(4.0)
     screen.event_list.add_events([finished(1.0, 1)])

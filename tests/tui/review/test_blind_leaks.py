@@ -12,7 +12,7 @@ from textual.widgets import Input
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.claims.verdicts import Truth
 from faithtui.domain.conversation import Conversation, Document, Turn
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from faithtui.tui import screen_catalog
@@ -63,7 +63,7 @@ def planted(path: Path) -> None:
                 f"{CANARY} at the end",
             )
             for claim in store.runs.read_conversation_for_review(item, "bo").claims:
-                store.reviews.append_label_event(
+                store.label_log.append_label_event(
                     claim.id, "bo", Action.OVERRIDDEN, "idk", CANARY,
                     run=run, judge_verdict=claim.first_window_verdict.label, saw_judge=True,
                 )  # fmt: skip

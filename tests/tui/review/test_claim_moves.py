@@ -99,7 +99,9 @@ async def test_labels_of_others_are_neither_shown_as_ones_own_nor_counted(
     with Store.open(store_path) as store:
         for number in (1, 2):
             for claim in stored(store_path, number).claims:
-                store.reviews.record_verdict(claim.id, "bo", "no", run=view.run.id, saw_judge=True)
+                store.label_log.record_verdict(
+                    claim.id, "bo", "no", run=view.run.id, saw_judge=True
+                )
         mark_answer_complete(store, view.run.id, view.item.id, 1, reviewer="bo", complete=True)
     async with app.run_test(size=SIZE) as pilot:
         await opened(pilot)

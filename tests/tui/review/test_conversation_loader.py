@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from textual._compositor import Compositor
 
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.labels.verdict_keys import VERDICT
@@ -30,7 +30,7 @@ async def test_labels_given_elsewhere_show_up(app: FaithApp, store_path: Path) -
         assert screen.view is not None
         view = screen.view
         with Store.open(store_path) as other:
-            other.reviews.append_label_event(
+            other.label_log.append_label_event(
                 view.claims[0].id, "cleo", Action.BLIND, "no",
                 run=view.run.id, judge_verdict="yes", saw_judge=False,
             )  # fmt: skip
@@ -137,7 +137,7 @@ async def test_only_a_change_of_the_conversation_is_read_again(session: Session)
     screen.loader.reload_if_changed()
     await screen.settle()
     assert screen.view is before
-    session.store.reviews.append_label_event(
+    session.store.label_log.append_label_event(
         screen.claims[0], "bo", Action.BLIND, "no", run=None, judge_verdict=None, saw_judge=False
     )
     screen.loader.reload_if_changed()

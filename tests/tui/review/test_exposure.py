@@ -11,11 +11,11 @@ from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sa
 from faithtui.domain.filters import Scope, parse_filter
 from faithtui.domain.ids import ItemId
 from faithtui.domain.integrity.findings import Finding, FindingKind
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.records import ItemCheckResult
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
-from faithtui.tui.conversations.unanimous_rows import note_drawn_row
+from faithtui.tui.conversations.unanimous_rows import note_painted_list_row
 from faithtui.tui.samples.queue import ClaimQueue, make_sample_queue
 from faithtui.tui.samples.queues_screen import QueuesScreen
 from faithtui.tui.screen.filter_matches import make_filter_context
@@ -155,12 +155,12 @@ def test_a_row_tells_nothing_while_it_is_hidden_and_is_known_to_who_had_it_in_vi
         session.set_store(store)
         (row,) = store.runs.read_item_rows([told])
         session.set_judge_hidden(True)
-        note_drawn_row(session, row)
+        note_painted_list_row(session, row)
         session.open_conversation(told)
         store.submit(lambda: None).result()
         assert knowing(path) == [False, False, False]
         session.set_judge_hidden(False)
-        note_drawn_row(session, row)
+        note_painted_list_row(session, row)
         session.open_conversation(told)
         store.submit(lambda: None).result()
     assert knowing(path) == [False, True, False]
@@ -196,7 +196,7 @@ async def test_the_judge_beside_a_final_word_is_known_and_before_it_is_not(
     with Store.open(path) as store:
         run = store.runs.find_newest_run_id()
         (claim, _) = store.runs.read_conversation_for_review(first, "ann").claims
-        store.reviews.append_label_event(
+        store.label_log.append_label_event(
             claim.id, "cy", Action.BLIND, "no", run=run, judge_verdict=None, saw_judge=False
         )
     async with app.run_test(size=(200, 60)) as pilot:
@@ -264,7 +264,7 @@ async def drawn_by(pilot: Pilot[None], *strata: str) -> QueuesScreen:
         name="strata", stratified_by=strata,
     )  # fmt: skip
     first = store.samples.list_claims_in_served_order(row.id, "ann")[0]
-    store.reviews.record_verdict(
+    store.label_log.record_verdict(
         first.claim, "ann", "yes",
         run=run, saw_judge=False, repeats=False, seconds=1.0, sample=row.id,
     )  # fmt: skip

@@ -194,13 +194,13 @@ async def test_what_could_not_be_recorded_as_shown_is_recorded_later(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         screen = await blinded(pilot, shown_share=1.0)
-        reviews = app.session.store.reviews
+        label_log = app.session.store.label_log
 
         def refuse(_: object) -> None:
             raise StoreError("the disk is full")
 
         with monkeypatch.context() as patch:
-            patch.setattr(reviews, "append_label_events_as_one_step", refuse)
+            patch.setattr(label_log, "append_label_events_as_one_step", refuse)
             screen.queue_navigator.record_claims_shown_by_queue()
             app.session.store.submit(lambda: None).result()
         screen.queue_navigator.record_claims_shown_by_queue()
@@ -229,7 +229,7 @@ async def test_the_truths_of_an_open_claim_are_not_shown_beside_a_hidden_one(
         text = next(each.text for each in whole.truths if each.id in named)
         assert text[:20] in " ".join(text_of(app, "evidence").split())
         assert not screen.panes.truths.display
-        screen.draw_at_position(replace(screen.review_position, claim=hidden_one.id))
+        screen.paint_at_position(replace(screen.review_position, claim=hidden_one.id))
         await calm(pilot)
         assert text[:20] not in " ".join(text_of(app, "evidence").split())
         assert not screen.panes.truths.display
@@ -364,7 +364,7 @@ async def test_what_reveals_nothing_says_why(session: Session) -> None:
 async def test_no_key_shows_the_judge_of_a_claim_that_is_not_drawn_yet(session: Session) -> None:
     session.set_judge_hidden(True)
     screen = await FakeReviewScreen(session).open()
-    screen.panes.claims.is_drawn = False
+    screen.panes.claims.is_painted = False
     for key in ("v", "T", "B"):
         screen.message = ""
         assert screen.press(key)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import SampleId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.samples.queue import ClaimQueue, make_sample_queue
@@ -233,7 +233,7 @@ async def test_an_answer_that_was_taken_back_is_open_again(session: Session) -> 
     cursor = screen.queue_navigator.cursor
     assert cursor is not None
     assert cursor.answered_claims == {first}
-    session.store.reviews.append_label_event(
+    session.store.label_log.append_label_event(
         first, "ann", Action.ADJUDICATED, "yes", run=session.run, judge_verdict=None, saw_judge=True
     )
     assert screen.press("u")

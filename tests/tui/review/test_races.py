@@ -8,7 +8,7 @@ from textual import events
 from textual.pilot import Pilot
 
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.errors import StoreError
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
@@ -68,7 +68,7 @@ def failing(app: FaithApp, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     def refuse(*args: object, **kwargs: object) -> object:
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr(app.session.store.reviews, name, refuse)
+    monkeypatch.setattr(app.session.store.label_log, name, refuse)
 
 
 async def reviewing_two_claims(
@@ -266,7 +266,7 @@ async def test_a_verdict_over_one_of_another_window_says_what_it_replaced(
         # It comes between the drawing of the claim and the key.
         monkeypatch.setattr(app.store_watcher, "reload_screens_if_store_changed", lambda: None)
         with Store.open(store_path) as other:
-            other.reviews.record_verdict(
+            other.label_log.record_verdict(
                 claim, app.session.reviewer, "no", run=run, saw_judge=False
             )
         await press(pilot, "y")
@@ -440,7 +440,7 @@ async def test_why_keys_were_refused_stays_when_a_verdict_before_them_is_saved(
         may_write = await hold_writer(pilot)
         answers = iter((True, False, True, True, True))
         with monkeypatch.context() as patch:
-            patch.setattr(ClaimList, "is_drawn", property(lambda _claims: next(answers)))
+            patch.setattr(ClaimList, "is_painted", property(lambda _claims: next(answers)))
             type_ahead(app, *"ynyy", "j")
             await until(pilot, lambda: "not saved: y" in status(app))
             may_write.set()
@@ -458,7 +458,7 @@ async def test_a_verdict_that_came_too_early_takes_those_behind_it_along(
         await reviewing(pilot)
         answers = iter((True, False, True, True, True))
         with monkeypatch.context() as patch:
-            patch.setattr(ClaimList, "is_drawn", property(lambda _claims: next(answers)))
+            patch.setattr(ClaimList, "is_painted", property(lambda _claims: next(answers)))
             type_ahead(app, *"ynyy", "j")
             await calm(pilot)
         assert (

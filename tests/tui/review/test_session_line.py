@@ -111,14 +111,14 @@ async def test_what_is_forgotten_while_the_line_is_read_does_no_harm(
 ) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         screen = await reviewing(pilot)
-        line, reviews = screen.session_line, screen.session.store.reviews
-        read = reviews.read_session_counts
+        line, label_log = screen.session_line, screen.session.store.label_log
+        read = label_log.read_session_counts
 
         def read_late(*args: Any) -> SessionCounts:
             line.forget_progress()
             return read(*args)
 
-        monkeypatch.setattr(reviews, "read_session_counts", read_late)
+        monkeypatch.setattr(label_log, "read_session_counts", read_late)
         line.forget_progress()
         line.load_and_show_progress()
         await calm(pilot)

@@ -9,7 +9,7 @@ import pytest
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.filters import Filter
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.engine.runs import run_planner, runner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.metrics.turn_faithfulness import SPEC
@@ -86,7 +86,7 @@ def test_a_run_counts_conversations_and_windows_in_no_mean(path: Path, judged: R
 def test_a_score_with_overrides_says_how_much_of_it_is_reviewed(path: Path, judged: RunId) -> None:
     with Store.open(path) as store:
         (claim,) = view_of(store, judged, 1).claims
-        store.reviews.append_label_event(
+        store.label_log.append_label_event(
             claim.id, "me", Action.OVERRIDDEN, "no", run=judged, judge_verdict="yes", saw_judge=True
         )
         row = replace(store.runs.read_run(judged), claims=1200)
@@ -109,7 +109,7 @@ def test_a_window_that_people_leave_nothing_of_is_counted_with_their_labels(
 ) -> None:
     with Store.open(path) as store:
         (claim,) = view_of(store, judged, 1).claims
-        store.reviews.append_label_event(
+        store.label_log.append_label_event(
             claim.id, "me", Action.OVERRIDDEN, "x", run=judged, judge_verdict="yes", saw_judge=True
         )
         said = details(view_of(store, judged, 1))

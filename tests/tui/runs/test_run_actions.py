@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.engine.runs import runner
-from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import JudgeRefused
 from faithtui.store.records import RunState
 from faithtui.store.store import Store
@@ -142,7 +142,7 @@ async def test_two_marked_runs_are_compared(
         for item in store.runs.list_item_ids(store.runs.list_runs()[0].id):
             view = store.runs.read_conversation_for_review(item, "ann")
             for each in view.claims:
-                store.reviews.append_label_event(
+                store.label_log.append_label_event(
                     each.id, "ann", Action.BLIND, "yes",
                     run=view.run.id, judge_verdict=each.first_window_verdict.label, saw_judge=False,
                 )  # fmt: skip

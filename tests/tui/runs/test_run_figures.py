@@ -8,7 +8,7 @@ import pytest
 
 from faithtui.domain.ids import RunId
 from faithtui.errors import StoreError
-from faithtui.store.annotations.label_events import Reviews
+from faithtui.store.annotations.label_log import LabelLog
 from faithtui.store.runs.run_records import RunRow
 from faithtui.tui.runs.run_figures import FigureReader
 from faithtui.tui.runs.runs_screen import RunsScreen
@@ -99,13 +99,13 @@ async def test_what_changed_is_read_again_when_it_has_rested(screen: RunListScre
 async def test_a_store_that_cannot_be_read_is_said_of_each_run(
     screen: RunListScreen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_reviews: Reviews) -> None:
+    def fail(_reviews: LabelLog) -> None:
         raise StoreError("the file is damaged")
 
-    monkeypatch.setattr(Reviews, "read_newest_event_id", fail)
+    monkeypatch.setattr(LabelLog, "read_newest_event_id", fail)
     await screen.read()
     for row in screen.rows:
         found = screen.figures.get_known_figures(row.id)
         assert found is not None
         assert found.failure == "the file is damaged"
-    assert "not read" in screen.figures.draw_run_line(screen.rows[0], 100, False).text
+    assert "not read" in screen.figures.format_run_line(screen.rows[0], 100, False).text

@@ -111,7 +111,7 @@ async def test_drawing_and_working_through_from_the_first_open_claim(app: FaithA
         assert " 0/4" in text_of(app, "detail")
         assert status(app) == "", "left to what keys say"
         first = app.session.store.samples.list_claims_in_served_order(row.id, "ann")[0]
-        app.session.store.reviews.record_verdict(
+        app.session.store.label_log.record_verdict(
             first.claim, "ann", "yes", run=row.run, saw_judge=False, sample=row.id
         )
         await press(pilot, "enter")
@@ -292,7 +292,7 @@ def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_p
     with Store.open(store_path) as store:
         row = next(each for each in samples if each.design is SamplingDesign.SIMPLE)
         claim = store.samples.list_claims_in_served_order(row.id, "ann")[0].claim
-        store.reviews.record_verdict(
+        store.label_log.record_verdict(
             claim, "ann", "yes", run=row.run, saw_judge=False, sample=row.id, seconds=11.2
         )
         progress = read_queue_progress(store, row.id, "ann")

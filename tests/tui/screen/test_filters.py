@@ -6,7 +6,7 @@ import pytest
 from textual import events
 
 from faithtui.domain.filters import Filter, FilterContext, Scope, parse_filter
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen
@@ -157,7 +157,7 @@ def test_what_is_in_memory_is_matched_as_the_store_matches(store_path: Path) -> 
         item = store.runs.list_item_ids(run.id)[0]
         first, second, *_ = store.runs.read_conversation_for_review(item, "ann").claims
         for claim, word in ((first, "no"), (second, "yes")):
-            store.reviews.append_label_event(
+            store.label_log.append_label_event(
                 claim.id, "ann", Action.AGREED, word, "a note" if word == "no" else None,
                 run=run.id, judge_verdict="yes", saw_judge=True,
             )  # fmt: skip

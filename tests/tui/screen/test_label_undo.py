@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import cast
 
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.store import Store
 from faithtui.tui.screen.label_undo import LabelUndo, UndoneStep
 from faithtui.tui.screen.main_screen import FaithScreen
@@ -28,7 +28,7 @@ def say(store: Store, reviewer: str = "ann") -> ClaimId:
         .claims[0]
         .id
     )
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim, reviewer, Action.BLIND, "no", run=RunId(1), judge_verdict=None, saw_judge=False
     )
     return claim

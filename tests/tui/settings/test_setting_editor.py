@@ -122,7 +122,7 @@ class FakeSettingsScreen(FakeScreen):
         self.editor = SettingEditor(cast(SettingsScreen, self))
         self.add(self.editor)
 
-    def draw_values(self) -> None:
+    def paint_values(self) -> None:
         self.drawn += 1
 
 

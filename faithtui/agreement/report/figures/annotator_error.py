@@ -16,7 +16,7 @@ from faithtui.agreement.labelled_units import Opinion
 from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.statistics.matrices import Flags, Ints
 from faithtui.domain.estimates import Estimate
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 
 FEWEST_SHARED = 10

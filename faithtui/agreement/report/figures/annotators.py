@@ -35,8 +35,8 @@ from faithtui.agreement.statistics.matrices import (
     Ints,
     count_confusion_by_group,
 )
-from faithtui.agreement.statistics.scores import estimate_share_difference
-from faithtui.domain.labels.annotations import HASTY_S, Action
+from faithtui.agreement.statistics.score_differences import estimate_share_difference
+from faithtui.domain.labels.label_events import HASTY_S, Action
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
 
@@ -119,7 +119,7 @@ def compare_judge_with_each_rater(
     numbers = np.array([given.names.index(name) for name in in_figures.names], np.int32)
     reviewers = numbers[in_figures.valid_reviewers]
     wholes = context.count_units_by_part_and_group(in_figures.units, reviewers, count)
-    differs = ~context.flag_agreed(in_figures.units)
+    differs = ~context.list_agreement_flags(in_figures.units)
     labels = np.bincount(given.reviewers, minlength=count).tolist()
     blind = np.bincount(given.reviewers[given.blind == 1], minlength=count).tolist()
     overrides = np.bincount(reviewers[differs], minlength=count).tolist()
@@ -255,7 +255,7 @@ def compare_blind_with_shown_verdicts(given: ReviewerLabels) -> AnchoringReport 
     difference = estimate_share_difference(
         units.groups[counted],
         is_shown[counted],
-        context.flag_agreed(units)[counted],
+        context.list_agreement_flags(units)[counted],
         weights[counted],
         context.settings.level,
     )

@@ -42,8 +42,9 @@ from faithtui.agreement.statistics.pass_rates import (
     widen_interval_for_unknown_units,
 )
 from faithtui.agreement.statistics.posterior import widen_future_rate, widen_run_rate
-from faithtui.domain.estimates import Estimate, Reason, make_withheld_estimate
+from faithtui.domain.estimates import Estimate, make_withheld_estimate
 from faithtui.domain.scores import ScoringRule
+from faithtui.domain.withheld_reasons import WithheldReason
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -249,7 +250,9 @@ def _estimate_pass_rate_of_labels_as_given(
     judge = _estimate_judge_pass_rate(units, design, level)
     labelled = _estimate_known_pass_share(units, units.human, level)
     if kind in (DesignKind.NONE, DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
-        none = make_withheld_estimate(Reason.DESIGN_NOT_RANDOM, labelled.n, labelled.clusters)
+        none = make_withheld_estimate(
+            WithheldReason.DESIGN_NOT_RANDOM, labelled.n, labelled.clusters
+        )
         total = strata.totals_by_stratum
         # Where nothing is left unlabelled they would be the rate that is withheld.
         nothing = all(each.reviewed_count == each.population for each in total)

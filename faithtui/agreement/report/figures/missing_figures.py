@@ -7,7 +7,8 @@ does, so that nobody labels on where labels cannot help.
 from collections.abc import Iterator, Sequence
 
 from faithtui.agreement.report.model import Coverage, LevelReport
-from faithtui.domain.estimates import Estimate, Reason
+from faithtui.domain.estimates import Estimate
+from faithtui.domain.withheld_reasons import WithheldReason
 
 _LEFT_OUT = (
     ("not_a_claim", "labelled x"),
@@ -32,7 +33,7 @@ def explain_missing_kappa(level: LevelReport) -> str:
     kappa, table = level.cohen_kappa, level.table
     if kappa.value is not None or kappa.reason is None:
         return ""
-    if kappa.reason is not Reason.NO_VARIATION:
+    if kappa.reason is not WithheldReason.NO_VARIATION:
         return kappa.reason.words
     judge = find_only_label(table.judge_totals, table.categories)
     human = find_only_label(table.reference_totals, table.categories)
@@ -48,9 +49,9 @@ def explain_missing_kappa(level: LevelReport) -> str:
 def explain_missing_class_figure(found: Estimate, label: str) -> str | None:
     """Say why a figure of one label is not there; None where its reason says all there is."""
     match found.reason:
-        case Reason.NO_PREDICTED_POSITIVES:
+        case WithheldReason.NO_PREDICTED_POSITIVES:
             return f"the judge never says {label}"
-        case Reason.NO_REFERENCE_POSITIVES:
+        case WithheldReason.NO_REFERENCE_POSITIVES:
             return f"annotators never say {label}"
         case _:
             return None

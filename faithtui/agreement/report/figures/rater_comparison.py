@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels.annotations import (
+from faithtui.domain.labels.label_events import (
     COUNTED_ACTIONS,
     VERDICT_ACTIONS,
     Action,

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from faithtui.agreement.rating_scales import is_known_scale
 from faithtui.cli.output import format_row_counts_line, plural
-from faithtui.cli.run_environment import environment_from_settings
+from faithtui.cli.run_settings import make_run_environment_from_settings
 from faithtui.cli.stores import choose_store_path, open_store
 from faithtui.config import Settings, load_settings
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.engine.judge_check import try_judge_with_two_questions
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.judge_profiles import choose_profile
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import ConfigError, FaithtuiError, StoreError
 from faithtui.judges.providers.api_keys import VARIABLES, explain_how_to_provide_key
 from faithtui.judges.providers.endpoints import is_in_process_judge
@@ -56,7 +56,7 @@ def run_checks(
         ConfigError: The settings cannot be read.
     """
     settings = load_settings()
-    environment = environment_from_settings(settings)
+    environment = make_run_environment_from_settings(settings)
     ref = judge or settings.judge
     address = base_url or (settings.base_url if ref == settings.judge else None)
     return [

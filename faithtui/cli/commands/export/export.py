@@ -28,8 +28,8 @@ from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
     from faithtui.domain.ids import RunId
-    from faithtui.domain.splits import Split
-    from faithtui.engine.review.examples import ExampleRequest
+    from faithtui.domain.split_rule import Split
+    from faithtui.engine.review.examples_from_labels import ExampleRequest
     from faithtui.store.store import Store
 
 BUNDLE: Final = "bundle"
@@ -153,8 +153,8 @@ def export(
 
     Example: faithtui export claims -o claims.csv
     """
-    from faithtui.engine.review.examples import ExampleRequest
-    from faithtui.engine.review.samples.splits import parse_split
+    from faithtui.engine.review.examples_from_labels import ExampleRequest
+    from faithtui.engine.review.samples.store_split import parse_split
 
     given = {
         "--format": form is not None,
@@ -270,7 +270,7 @@ def _export_examples_or_ragas(
 ) -> None:
     """Write examples or ragas' annotations of a run into a file, or to stdout."""
     from faithtui.config import load_settings
-    from faithtui.engine.review.samples.splits import record_test_opening
+    from faithtui.engine.review.samples.store_split import record_test_opening
     from faithtui.output_files import refuse_unwritable_target, write_text
 
     settings = load_settings()
@@ -295,8 +295,8 @@ def _export_examples_or_ragas(
 
 
 def _make_example_lines(store: "Store", run: "RunId", wanted: "ExampleRequest") -> Iterable[str]:
-    from faithtui.engine.review.examples import collect_examples
-    from faithtui.formats.examples import example_lines
+    from faithtui.engine.review.examples_from_labels import collect_examples
+    from faithtui.formats.example_files import example_lines
 
     found = collect_examples(store, run, wanted)
     kind = "example" if wanted.everything else "disagreement"

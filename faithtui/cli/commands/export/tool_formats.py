@@ -18,7 +18,7 @@ from faithtui.cli.stores import open_store, read_id_of_run_with_verdicts
 from faithtui.errors import ConfigError
 
 if TYPE_CHECKING:
-    from faithtui.domain.splits import Split
+    from faithtui.domain.split_rule import Split
     from faithtui.engine.exports.run_exports import FlatKind, RunExporter
 
 
@@ -53,7 +53,7 @@ def write_run_export(options: CommonOptions, order: RunExportOrder) -> Sequence[
     from faithtui.config import load_settings
     from faithtui.domain.ids import SampleId
     from faithtui.engine.exports.run_exports import RunExporter, RunExportRequest
-    from faithtui.engine.review.samples.splits import record_test_opening
+    from faithtui.engine.review.samples.store_split import record_test_opening
     from faithtui.output_files import refuse_unwritable_target
 
     settings = load_settings()

@@ -3,8 +3,9 @@
 from faithtui.agreement.imported_scores.annotator_figures import AnnotatorFigures
 from faithtui.agreement.imported_scores.imported_figures import ScaleFigures
 from faithtui.agreement.imported_scores.judge_figures import JudgeFigures, ScoreDetection
-from faithtui.domain.estimates import Point, Reason
+from faithtui.domain.estimates import Point
 from faithtui.domain.json_values import value_json
+from faithtui.domain.withheld_reasons import WithheldReason
 
 
 def scale_figures_json(figures: ScaleFigures) -> dict[str, object]:
@@ -75,6 +76,6 @@ def _detection_json(detection: ScoreDetection) -> dict[str, object]:
 
 
 def _value_or_reason_json(point: Point) -> dict[str, object]:
-    if isinstance(point, Reason):
+    if isinstance(point, WithheldReason):
         return {"value": None, "reason": point.value}
     return {"value": point, "reason": None}

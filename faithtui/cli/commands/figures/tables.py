@@ -10,8 +10,9 @@ from faithtui.agreement.imported_scores.judge_figures import JudgeFigures, Score
 from faithtui.agreement.imported_scores.label_scales import Pooling, ScaleConvention, ScaleReading
 from faithtui.agreement.imported_scores.rated_units import RatedScale, UnitKind
 from faithtui.cli.output import Column, plural, print_table, print_text
-from faithtui.domain.estimates import Estimate, Point, Reason
+from faithtui.domain.estimates import Estimate, Point
 from faithtui.domain.text.visible_text import make_visible_line
+from faithtui.domain.withheld_reasons import WithheldReason
 
 _POOLING_WORDS = {
     Pooling.MAJORITY: "more than half of the annotators pass it",
@@ -219,4 +220,4 @@ def _format_estimate(estimate: Estimate) -> str:
 
 
 def _format_point(point: Point) -> str:
-    return f"- ({point.words})" if isinstance(point, Reason) else f"{point:.3f}"
+    return f"- ({point.words})" if isinstance(point, WithheldReason) else f"{point:.3f}"

@@ -71,7 +71,7 @@ def probe(
 
     async def probe_verdict_stability_of_judge() -> "tuple[str, list[ProbeFigures]]":
         async with opening as opened:
-            limiter = limiters.get_limiter(opened.account)
+            limiter = limiters.get_limiter(opened.rate_limit_account)
             figures = await probe_verdict_stability(
                 opened, claims, seed, concurrency=concurrency, limiter=limiter
             )
@@ -101,7 +101,7 @@ def _read_labelled_claims_of_run(run: str, store: Path | None) -> "tuple[Labelle
     """
     from faithtui.cli.stores import open_store, read_id_of_run_with_verdicts
     from faithtui.domain.probes.labelled_claims import LabelledClaim
-    from faithtui.engine.review.examples import ExampleRequest, collect_examples
+    from faithtui.engine.review.examples_from_labels import ExampleRequest, collect_examples
 
     with open_store(store) as opened:
         found = collect_examples(

@@ -34,7 +34,10 @@ def check_judge(
     import asyncio
     import os
 
-    from faithtui.cli.run_environment import check_judge_of_settings, environment_from_settings
+    from faithtui.cli.run_settings import (
+        check_judge_of_settings,
+        make_run_environment_from_settings,
+    )
     from faithtui.config import load_settings
     from faithtui.engine.judge_check import format_trial_usage, try_judge_with_two_questions
     from faithtui.engine.runs.judge_profiles import choose_profile
@@ -54,7 +57,7 @@ def check_judge(
             address,
             profile=profile,
             timeout_s=timeout or profile.timeout_s or settings.timeout_s,
-            environment=environment_from_settings(settings),
+            environment=make_run_environment_from_settings(settings),
         )
     )
     if merge_common_options(context, None, json).json:

@@ -37,7 +37,10 @@ def open_typed_or_configured_judge(judge: str | None, base_url: str | None) -> W
     """
     import os
 
-    from faithtui.cli.run_environment import check_judge_of_settings, environment_from_settings
+    from faithtui.cli.run_settings import (
+        check_judge_of_settings,
+        make_run_environment_from_settings,
+    )
     from faithtui.config import load_settings
     from faithtui.engine.runs.judge_profiles import choose_profile
     from faithtui.judges.deadlines import TIMEOUT_S
@@ -48,7 +51,7 @@ def open_typed_or_configured_judge(judge: str | None, base_url: str | None) -> W
     if judge is None:
         check_judge_of_settings(settings)
     address = base_url or (settings.base_url if ref == settings.judge else None)
-    environment = environment_from_settings(settings)
+    environment = make_run_environment_from_settings(settings)
     profile = choose_profile(ref, settings.judges, os.environ)
     opening = open_judge(
         ref,

@@ -9,7 +9,7 @@ from faithtui.cli.commands.label.line_marks import (
 )
 from faithtui.cli.commands.label.line_queue import LineQueue
 from faithtui.cli.commands.label.served_claim import ServedClaim
-from faithtui.domain.labels.annotations import Action, LabelMark, toggle_evidence_mark
+from faithtui.domain.labels.label_events import Action, LabelMark, toggle_evidence_mark
 from faithtui.domain.limits import NOTE
 from faithtui.engine.review.missed_claims import add_missed_claim, mark_answer_complete
 from faithtui.tui.theme import format as fmt

@@ -3,7 +3,7 @@
 from faithtui.cli.commands.label.line_text import wrap_with_name_before
 from faithtui.cli.commands.label.served_claim import ServedClaim
 from faithtui.domain.conversation import Span
-from faithtui.domain.labels.annotations import MarkedPassage
+from faithtui.domain.labels.label_events import MarkedPassage
 from faithtui.domain.text.location import find_span
 
 ALL = "all"

@@ -16,7 +16,7 @@ from faithtui.cli.commands.label.line_text import (
 from faithtui.cli.commands.label.served_claim import ServedClaim
 from faithtui.cli.output import plural
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.annotations import REASON_CODES, Action, LabelEvent, LabelMark
+from faithtui.domain.labels.label_events import REASON_CODES, Action, LabelEvent, LabelMark
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import FaithtuiError
 from faithtui.tui.review.lines.verdict_lines import list_verdict_choices
@@ -55,7 +55,7 @@ class LineMode:
                 self.context.output.print_event("end-of-input", "", reason="end of input")
                 return
             try:
-                if not self.run_line_and_tell_if_session_goes_on(line.strip()):
+                if not self.run_line_and_check_session_continues(line.strip()):
                     return
             except FaithtuiError as error:
                 self.error = error
@@ -63,7 +63,7 @@ class LineMode:
                     "not-saved", f"not saved: {error}", reason=str(error)
                 )
 
-    def run_line_and_tell_if_session_goes_on(self, line: str) -> bool:
+    def run_line_and_check_session_continues(self, line: str) -> bool:
         """Do what a line says; False ends the session."""
         served = self.queue.served
         key, _, rest = line.partition(" ")
@@ -120,7 +120,7 @@ class LineMode:
         return True
 
     def _save_verdict_and_serve_next(self, served: ServedClaim, verdict: str) -> None:
-        act = self.context.store.reviews.record_verdict(
+        act = self.context.store.label_log.record_verdict(
             served.claim.id,
             self.context.reviewer,
             verdict,
@@ -155,7 +155,7 @@ class LineMode:
         """Find a label of the reviewer's that a verdict replaced by another one; None for none."""
         if self.context.queue.repeats:
             return None  # nothing is replaced
-        before = self.context.store.reviews.find_verdicts_before_step((act,)).get(act.claim)
+        before = self.context.store.label_log.find_verdicts_before_step((act,)).get(act.claim)
         return None if before == act.verdict else before
 
     def _skip_claim_and_serve_next(self, served: ServedClaim) -> None:
@@ -203,10 +203,10 @@ class LineMode:
         )
 
     def _undo_or_redo(self, *, redo: bool) -> None:
-        reviews, reviewer = self.context.store.reviews, self.context.reviewer
+        label_log, reviewer = self.context.store.label_log, self.context.reviewer
         # A claim that is labelled here is not shown again, but one that was labelled in the app may
         # have shown its judge there.
-        step = reviews.redo(reviewer) if redo else reviews.undo(reviewer, self._labelled)
+        step = label_log.redo(reviewer) if redo else label_log.undo(reviewer, self._labelled)
         done = "redone" if redo else "undone"
         if not step:
             self.context.output.print_event(done, f"nothing to be {done}", acts=0)

@@ -13,7 +13,7 @@ from faithtui.cli.commands.label.line_text import (
 )
 from faithtui.cli.commands.label.served_claim import ServedClaim, read_served_claim
 from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.tui.samples.queue import QueuePosition, load_queue_position
 
 

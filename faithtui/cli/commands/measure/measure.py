@@ -168,18 +168,21 @@ def measure(
         print_summary,
         summary_to_json,
     )
-    from faithtui.cli.commands.run.run_plan import (
+    from faithtui.cli.commands.run.run_requests import (
         make_requests,
         parse_budget_in_nano_dollars,
         read_failure_limit,
         read_typed_judge_parameters,
     )
-    from faithtui.cli.run_environment import check_judge_of_settings, environment_from_settings
+    from faithtui.cli.run_settings import (
+        check_judge_of_settings,
+        make_run_environment_from_settings,
+    )
     from faithtui.config import load_settings
     from faithtui.engine.calls.budget import NUSD
     from faithtui.engine.runs.request import RunRequest
     from faithtui.engine.shards import shard_source
-    from faithtui.engine.shards.engine_names import RAY
+    from faithtui.engine.shards.execution_backends import RAY
     from faithtui.engine.shards.manifest import reuse_stored_shard_names
     from faithtui.engine.shards.measure_settings import MeasureSettings
     from faithtui.engine.shards.measure_shards import MeasureRequest, measure_unfinished_shards
@@ -198,7 +201,7 @@ def measure(
     settings = load_settings()
     if judge is None:
         check_judge_of_settings(settings)
-    environment = environment_from_settings(settings, allow_image_host or ())
+    environment = make_run_environment_from_settings(settings, allow_image_host or ())
     (request,) = make_requests(
         RunRequest(
             judge=settings.judge,

@@ -7,7 +7,7 @@ from typing import TextIO
 
 from faithtui.cli.output import is_quiet, plural
 from faithtui.cli.run_progress import PLAIN_S, REDRAW_S, format_clock
-from faithtui.engine.shards.shard_worker import ShardOutcome
+from faithtui.engine.shards.measure_worker import ShardOutcome
 
 
 class ShardProgressLine:

@@ -28,8 +28,8 @@ from faithtui.engine.integrity.judged_conversations import format_integrity_sent
 from faithtui.engine.review.conversation_json import integrity_to_json
 from faithtui.engine.runs import runner
 from faithtui.engine.runs.control import RunControl
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.events import RunEnded, RunEvent
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import ExportError, StoreError
 from faithtui.store.records import ItemState, LabelCount, RunRow, RunState
 from faithtui.store.store import Store

@@ -16,8 +16,8 @@ from faithtui.domain.ids import RunId
 from faithtui.domain.judging.judge_names import judge_title
 from faithtui.engine.preview.estimates import Preview, format_estimated_count, format_preview_line
 from faithtui.engine.preview.run_preview import preview_requests, preview_runs
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.store.store import Store
 
 _COLUMNS = (

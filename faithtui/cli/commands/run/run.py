@@ -181,7 +181,7 @@ def run(
         execute_runs_in_turn_and_choose_exit_code,
     )
     from faithtui.cli.commands.run.preview import show_preview
-    from faithtui.cli.commands.run.run_plan import (
+    from faithtui.cli.commands.run.run_requests import (
         make_requests,
         parse_budget_in_nano_dollars,
         read_failure_limit,
@@ -190,9 +190,12 @@ def run(
         update_limits_of_resumed_run,
         warn_of_blocked_images,
     )
-    from faithtui.cli.run_environment import check_judge_of_settings, environment_from_settings
+    from faithtui.cli.run_settings import (
+        check_judge_of_settings,
+        make_run_environment_from_settings,
+    )
     from faithtui.config import load_settings
-    from faithtui.engine.review.samples.splits import parse_split
+    from faithtui.engine.review.samples.store_split import parse_split
     from faithtui.engine.runs.request import RunRequest
     from faithtui.engine.runs.run_planner import save_planned_runs
     from faithtui.judges.deadlines import require_valid_timeout
@@ -207,7 +210,8 @@ def run(
     if not judge and resume is None:
         check_judge_of_settings(settings)
     environment = replace(
-        environment_from_settings(settings, allow_image_host or ()), log_prompts=log_prompts
+        make_run_environment_from_settings(settings, allow_image_host or ()),
+        log_prompts=log_prompts,
     )
     if timeout is not None:
         environment = replace(

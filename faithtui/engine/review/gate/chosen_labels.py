@@ -25,7 +25,7 @@ from faithtui.agreement.report.figures.claims_and_answers import (
 )
 from faithtui.agreement.report.settings import ReportLevel, ReportWarning, Severity
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.domain.scores import ScoringRule
 from faithtui.store.deletion_records import EXPOSURES, DeletionKind

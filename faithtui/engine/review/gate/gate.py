@@ -60,13 +60,14 @@ from faithtui.agreement.report.settings import (
 )
 from faithtui.agreement.statistics.pass_rates import OutsideRate
 from faithtui.clock import utc_now
-from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus, Reason
+from faithtui.domain.estimates import LEVEL, Estimate, EstimateStatus
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.integrity.run_summary import Soundness
 from faithtui.domain.labels.label_sets import Polarity
 from faithtui.domain.labels.rater_kinds import find_machine_labeller_names
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
-from faithtui.engine.review.examples import read_stored_examples
+from faithtui.engine.review.examples_from_labels import read_stored_examples
 from faithtui.engine.review.gate import certificates
 from faithtui.engine.review.gate.certificates import GateInput, read_gate_input
 from faithtui.engine.review.gate.chosen_labels import find_label_selection
@@ -321,7 +322,10 @@ def check_gate_and_write_certificate_if_passed(
     )
     if thresholds.recall_no is not None:
         notes += _list_recall_notes(seen.run_row, settings, level.level)
-    if any(each.estimate and each.estimate.reason is Reason.DESIGN_NOT_RANDOM for each in results):
+    if any(
+        each.estimate and each.estimate.reason is WithheldReason.DESIGN_NOT_RANDOM
+        for each in results
+    ):
         note = _PARTLY_JUDGED if level.design.follows_draw else _UNDRAWN
         if level.design.is_order_broken:
             note = _ORDER_BROKEN

@@ -24,8 +24,8 @@ from faithtui.agreement.gate.warning_checks import (
 from faithtui.agreement.labelled_units import DesignKind
 from faithtui.agreement.report.report import PreparedUnits, compute_report_of_prepared_units
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import RunId
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.engine.review.gate.chosen_labels import LabelSelection, find_label_selection
 from faithtui.engine.review.reports.agreement_report import (
     JudgeChange,
@@ -101,8 +101,8 @@ def check_accuracy_against_earlier_run(
     if _was_judged_because_drawn(store, row, change, settings):
         # What was judged because it was drawn says nothing of how often they differ elsewhere.
         agreed = None
-    doubt = Reason.DESIGN_NOT_RANDOM.words if undrawn else ""
-    if found.difference.reason is Reason.NO_ITEMS:
+    doubt = WithheldReason.DESIGN_NOT_RANDOM.words if undrawn else ""
+    if found.difference.reason is WithheldReason.NO_ITEMS:
         doubt = "no labelled claim has a verdict of both runs"
     check = check_accuracy_drop(
         found.difference,

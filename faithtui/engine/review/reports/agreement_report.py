@@ -56,12 +56,12 @@ from faithtui.agreement.report.split_units import select_split_units
 from faithtui.clock import utc_now
 from faithtui.domain.ids import ConversationId, LabelId, RunId
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
-from faithtui.domain.splits import Split
+from faithtui.domain.split_rule import Split
 from faithtui.domain.text.suggestions import format_suggestion
-from faithtui.engine.review.examples import read_stored_examples
+from faithtui.engine.review.examples_from_labels import read_stored_examples
 from faithtui.engine.review.judge_description import describe_parameters
 from faithtui.engine.review.reports.label_dates import LabelDates, read_label_dates
-from faithtui.engine.review.samples.splits import read_split_conversations, read_split_rule
+from faithtui.engine.review.samples.store_split import read_split_conversations, read_split_rule
 from faithtui.engine.runs.gc_pause import pause_gc
 from faithtui.engine.runs.run_liveness import read_run_marking_interrupted
 from faithtui.errors import ConfigError, ExportError
@@ -175,7 +175,7 @@ def compute_run_agreement(
             f"probe that one with `faithtui judge probe --judge {row.spec.judge}`"
         )
     # Before the readings: an event that comes meanwhile is then read twice, and never missed.
-    newest = store.reviews.read_newest_event_id()
+    newest = store.label_log.read_newest_event_id()
     prepared = read_weighted_run_units(store, row, wanted, split)
     readings = prepared.readings
     windows, empty_windows = row.windows, store.run_contents.count_windows_without_claims(run)

@@ -8,14 +8,14 @@ from faithtui.agreement.report.model import ComparisonReport
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.domain.ids import ClaimId, ClaimSetId, RunId, SampleId
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
-from faithtui.domain.splits import Split
+from faithtui.domain.split_rule import Split
 from faithtui.engine.review.reports.agreement_report import (
     ComparableClaims,
     compare_run_judges,
     read_comparable_claims,
     read_weighted_run_units,
 )
-from faithtui.engine.review.samples.splits import SplitOpening, record_test_opening
+from faithtui.engine.review.samples.store_split import SplitOpening, record_test_opening
 from faithtui.errors import ConfigError
 from faithtui.metrics.registry import find_metric
 from faithtui.store.records import RunRow

@@ -26,8 +26,9 @@ from faithtui.agreement.statistics.pass_rates import (
     estimate_fair_claim_count,
     widen_interval_for_unknown_units,
 )
-from faithtui.domain.estimates import Reason, make_withheld_estimate
+from faithtui.domain.estimates import make_withheld_estimate
 from faithtui.domain.ids import RunId
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.engine.review.reports.agreement_report import (
     compare_run_judges,
     describe_judging,
@@ -111,7 +112,7 @@ def _make_point(
     if design.is_order_broken or (design.follows_draw and design.as_drawn is None):
         n, groups = report.agreement.n, report.agreement.clusters
         accuracy = kappa = recall = score = make_withheld_estimate(
-            Reason.DESIGN_NOT_RANDOM, n, groups
+            WithheldReason.DESIGN_NOT_RANDOM, n, groups
         )
     elif not design.follows_draw:
         known = estimate_fair_claim_count(

@@ -9,11 +9,12 @@ from statistics import NormalDist
 from faithtui.agreement.labelled_units import DesignKind, LabelState, UnitSettings, is_tied
 from faithtui.agreement.sampling.draw import SamplingFrame
 from faithtui.agreement.sampling.label_plan import LabelPlan, PlanStratum, find_sides_of_judge
-from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Reason
+from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL
 from faithtui.domain.ids import RunId
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.text.suggestions import format_known_names
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.errors import ConfigError
 from faithtui.metrics.registry import find_metric
 from faithtui.store.samples.sampling_frames import name_verdict_stratum
@@ -194,10 +195,10 @@ def _count_labels_by_stratum(
         found[name].unfaithful += weight * (human not in rule.passing)
     failing = tuple(each for each in labels.names if each not in rule.passing)
     cells = compared.whole_matrix.weighted_total
-    if isinstance(cells, Reason):
+    if isinstance(cells, WithheldReason):
         return dict(found), None
     measured = recall(cells.collapse_to_two_categories(failing))
-    return dict(found), None if isinstance(measured, Reason) else measured
+    return dict(found), None if isinstance(measured, WithheldReason) else measured
 
 
 def assume_unfaithful_share(

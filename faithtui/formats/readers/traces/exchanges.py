@@ -16,7 +16,7 @@ from typing import Final
 
 from faithtui.domain.conversation import Document
 from faithtui.domain.labels.imported_verdicts import ImportedVerdict
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.image_reader import ImageCollector
 from faithtui.formats.json_lines import parse_inner_json
 from faithtui.formats.readers.faithtui_results import (
     add_exported_result_to_draft,
@@ -687,7 +687,7 @@ def add_rating_or_verdict(
     if own is not None:
         add_exported_result_to_draft(draft, position, own)
         return
-    if not is_about_faithfulness(score.name) and not options.note_score_and_tell_if_scale_named(
+    if not is_about_faithfulness(score.name) and not options.note_score_and_check_scale_is_named(
         score.name
     ):
         if score.annotator or score.judge:

@@ -77,7 +77,7 @@ def _explain_match(sample: Sample) -> str | None:
     return None
 
 
-def _split_record_by_trace_id(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
+def _iterate_trace_records(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
     record = dict(fields.value)
     if _is_score(record) or _is_observation(record):
         trace = fields.read_text("trace_id")
@@ -239,7 +239,7 @@ READER = TraceReader(
     "langfuse",
     "Langfuse traces, observations and scores",
     _explain_match,
-    _split_record_by_trace_id,
+    _iterate_trace_records,
     _make_exchange_from_trace,
     _find_session_id,
 )

@@ -55,7 +55,7 @@ def _explain_match(sample: Sample) -> str | None:
     return None
 
 
-def _split_record_by_trace_id(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
+def _iterate_trace_records(fields: AnySpelling) -> Iterator[tuple[str, dict[str, Any]]]:
     # The first part of a dotted order is the root's time and id: 20260101T090000000000Z<trace>.
     _, _, root = (fields.read_text("dotted_order") or "").partition(".")[0].partition("Z")
     trace = (
@@ -206,7 +206,7 @@ READER = TraceReader(
     "langsmith",
     "LangSmith runs and feedback",
     _explain_match,
-    _split_record_by_trace_id,
+    _iterate_trace_records,
     _make_exchange_from_trace,
     _find_session_id,
 )

@@ -70,7 +70,7 @@ class EvidenceOfSpans:
         reranked = self._join_reranked()
         rest = PassageList()
         for each in self._given:
-            rest += self._leave_out_reranked(each)
+            rest += self._drop_passages_given_to_rerankers(each)
         joined = (rest - reranked if self._rerankings else rest) + reranked
         for inputs in self._unanswered:
             options.notes.remarks[_NO_OUTPUT] += 1
@@ -84,7 +84,7 @@ class EvidenceOfSpans:
     def _list_all_inputs(self) -> PassageList:
         return sum((each.inputs for each in self._rerankings), PassageList())
 
-    def _leave_out_reranked(self, given: _Given) -> PassageList:
+    def _drop_passages_given_to_rerankers(self, given: _Given) -> PassageList:
         left = given.passages
         for each in self._rerankings if given.is_retrieved else ():
             if _may_follow(each.start, given.start):

@@ -213,7 +213,7 @@ def _parse_json_or_none(text: str) -> object:
         return None
 
 
-def _split_record_by_trace_id(
+def _iterate_trace_records(
     fields: AnySpelling,
 ) -> Iterator[tuple[str, dict[str, Any]] | ShapeError]:
     evaluations = list(_list_standalone_evaluations(fields))
@@ -651,7 +651,7 @@ READER = TraceReader(
     "spans",
     "OpenInference and OpenTelemetry GenAI spans",
     _explain_match,
-    _split_record_by_trace_id,
+    _iterate_trace_records,
     _make_exchange_from_trace,
     _find_session_id,
 )

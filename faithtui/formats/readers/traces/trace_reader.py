@@ -13,7 +13,7 @@ from typing import Any, Final
 from faithtui.errors import InputError
 from faithtui.formats.files.record_files import FileRecord, Sample
 from faithtui.formats.files.record_groups import RecordGroups
-from faithtui.formats.images import ImageCollector, find_image_folder
+from faithtui.formats.image_reader import ImageCollector, find_image_folder
 from faithtui.formats.readers.protocol import (
     UNREADABLE,
     ParsedRecord,

@@ -12,7 +12,7 @@ from typing import Final
 
 from faithtui.domain.conversation import Image
 from faithtui.errors import InputError
-from faithtui.formats.images import ImageCollector
+from faithtui.formats.image_reader import ImageCollector
 from faithtui.formats.json_lines import describe_json
 from faithtui.formats.readers.values.cells import parse_list_or_object_or_keep_text
 from faithtui.formats.readers.values.conversation_draft import ConversationDraft, TurnDraft

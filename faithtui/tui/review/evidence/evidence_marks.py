@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.annotations import Action, MarkedPassage, toggle_evidence_mark
+from faithtui.domain.labels.label_events import Action, MarkedPassage, toggle_evidence_mark
 from faithtui.store.records import ClaimView, DocumentView, ReviewView
 from faithtui.tui.review.lines.evidence_lines import (
     RankedPassageView,
@@ -100,11 +100,11 @@ class EvidenceMarking(Controller["ReviewScreen"]):
         words = f"{words if marks else 'no evidence marked'} for {name}"
         writer = self.screen.writer
         writer.set_last_event_text(words)
-        self.screen.redraw()
+        self.screen.repaint()
         writer.submit_event(
             [claim.id],
             words,
-            self.session.store.reviews.append_label_event,
+            self.session.store.label_log.append_label_event,
             claim.id,
             self.session.reviewer,
             Action.EVIDENCE,

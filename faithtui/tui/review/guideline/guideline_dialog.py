@@ -134,7 +134,7 @@ class GuidelineDialog(Dialog):
         """Read another version."""
         if self._versions:
             self._version_index = max(0, min(len(self._versions) - 1, self._version_index + by))
-            self._redraw()
+            self._repaint_content()
 
     def action_write_new_version(self) -> None:
         """Write a new version in the user's editor, beginning with the one on screen."""
@@ -150,7 +150,7 @@ class GuidelineDialog(Dialog):
             shown = None if self._version_index < 0 else self._versions[self._version_index]
             self._save_version(found, None if shown is None else shown.metric)
             return
-        self._redraw()
+        self._repaint_content()
 
     @work(exclusive=True, exit_on_error=False, thread=True)
     def _save_version(self, text: str, metric: str | None) -> None:
@@ -186,9 +186,9 @@ class GuidelineDialog(Dialog):
         if versions is not None:
             self._versions, self._was_set = self._prepend_default_version(versions), True
             self._version_index = len(self._versions) - 1
-        self._redraw()
+        self._repaint_content()
 
-    def _redraw(self) -> None:
+    def _repaint_content(self) -> None:
         self.query_one("#text", Pane).show(self._lines, keep=False)
         self.refresh_bindings()
 

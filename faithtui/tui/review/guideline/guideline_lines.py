@@ -21,7 +21,7 @@ _USUAL_WIDTH = 44
 """Cells of a line of it, about."""
 
 
-def draw_guideline(pane: Pane, guideline: Guideline | None, key: str) -> None:
+def paint_guideline(pane: Pane, guideline: Guideline | None, key: str) -> None:
     """Draw the version in force into a pane, from its beginning.
 
     Args:

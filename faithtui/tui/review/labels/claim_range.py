@@ -41,7 +41,7 @@ class ClaimRange(Controller["ReviewScreen"]):
             Piece(f"range from {self.screen.format_claim_name(claim)}", "human strong"),
             Piece(f": move, then one verdict for all · {self.keys('review.range')} drops it"),
         )
-        self.screen.redraw()
+        self.screen.repaint()
 
     def give_verdict_to_range(self, verdict: str) -> None:
         """Give one verdict on all claims of the marked range, as one step."""
@@ -53,7 +53,7 @@ class ClaimRange(Controller["ReviewScreen"]):
             self.clear_range()
             key = self.keys("review.range")
             self.refuse(f"the range is not in this list: {key} marks a new one")
-            self.screen.redraw()
+            self.screen.repaint()
             return
         words = (
             f"{fmt.format_count_with_noun(len(chosen), *state.spec.units)} = "
@@ -84,8 +84,8 @@ class ClaimRange(Controller["ReviewScreen"]):
         self.clear_range()
         self.screen.verdicts.forget_last_verdict(in_bulk=True)
         self.screen.writer.save_bulk_verdict(chosen, verdict, words)
-        self.screen.draw_at_position(replace(self.screen.review_position, claim=chosen[-1].id))
-        self.screen.moves.go_on_after_verdict(chosen[-1].id)
+        self.screen.paint_at_position(replace(self.screen.review_position, claim=chosen[-1].id))
+        self.screen.moves.move_on_after_verdict(chosen[-1].id)
 
     def clear_range(self) -> None:
         """Mark no range any more."""
@@ -95,4 +95,4 @@ class ClaimRange(Controller["ReviewScreen"]):
         """Mark no range any more, and say so."""
         self.clear_range()
         self.show_message(Piece("no range any more", "quiet"))
-        self.screen.redraw()
+        self.screen.repaint()

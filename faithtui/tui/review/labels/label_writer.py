@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from faithtui.domain.ids import ClaimId, SampleId
-from faithtui.domain.labels.annotations import Action, Event, LabelMark
+from faithtui.domain.labels.label_events import Action, Event, LabelMark
 from faithtui.domain.labels.label_sets import LabelSet
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import StoreError
@@ -114,7 +114,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self.submit_event(
             [claim.id],
             words,
-            self.session.store.reviews.record_verdict,
+            self.session.store.label_log.record_verdict,
             claim.id,
             self.session.reviewer,
             verdict,
@@ -134,7 +134,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self.submit_event(
             [claim.id for claim in claims],
             words,
-            self.session.store.reviews.append_label_events_as_one_step,
+            self.session.store.label_log.append_label_events_as_one_step,
             [
                 Event(
                     None,
@@ -167,7 +167,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self.submit_event(
             [claim.id],
             words,
-            self.session.store.reviews.append_label_event,
+            self.session.store.label_log.append_label_event,
             claim.id,
             self.session.reviewer,
             action,
@@ -217,7 +217,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         self._show_and_keep_message(Piece(f"saving {words} …", "quiet"))
         self._wait_until_saved_and_report(future, claims, words, self._name_conversation())
 
-    @run_in_worker("save", exclusive=False)
+    @run_in_worker("save", exclusive=False)  # a second save must not end the wait for the first
     async def _wait_until_saved_and_report(
         self, future: Future[object], claims: Sequence[ClaimId], words: str, conversation: str
     ) -> None:
@@ -239,9 +239,9 @@ class LabelWriter(Controller["ReviewScreen"]):
         step = saved if isinstance(saved, tuple) and not isinstance(saved, Event) else (saved,)
         if not step or not all(isinstance(act, Event) and act.verdict for act in step):
             return ()
-        reviews = self.session.store.reviews
+        label_log = self.session.store.label_log
         try:
-            before = await self.read_in_thread(reviews.find_verdicts_before_step, step)
+            before = await self.read_in_thread(label_log.find_verdicts_before_step, step)
         except StoreError:
             return ()  # the verdict is saved all the same
         shown = self._labels_shown

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.limits import NOTE
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import ConfigError

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.domain.labels.annotations import (
+from faithtui.domain.labels.label_events import (
     Action,
     LabelMark,
     Step,
@@ -69,7 +69,7 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         self.screen.queue_navigator.reopen_undone_claims(step)
         for act in step.acts:
             self.screen.verdicts.discard_pending_flag(act.claim)
-        self.screen.panes.claims.block_keys_until_redraw()
+        self.screen.panes.claims.block_keys_until_repaint()
         # A save that ends meanwhile reads again, and must come to the same claim.
         self.session.choose_conversation(item, claim)
         self.screen.loader.load_and_show_conversation(item, claim, 0, step)
@@ -79,12 +79,12 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         state, claim = self.screen.review_state, self.screen.claim
         if not step.acts or state is None or claim is None:
             return
-        what = self._describe_undone_acts(step.acts, state, claim)
+        what = self._describe_undone_events(step.acts, state, claim)
         self.screen.writer.set_last_event_text(f"{step.words} {what}")
         self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(what))
-        self.screen.draw_at_position(state.position)
+        self.screen.paint_at_position(state.position)
 
-    def _describe_undone_acts(self, acts: Step, state: ReviewState, claim: ClaimView) -> str:
+    def _describe_undone_events(self, acts: Step, state: ReviewState, claim: ClaimView) -> str:
         act, what = acts[0], self.screen.format_claim_name(claim)
         if len(acts) > 1:
             return (

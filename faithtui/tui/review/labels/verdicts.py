@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.annotations import REASON_CODES, Action, LabelMark
+from faithtui.domain.labels.label_events import REASON_CODES, Action, LabelMark
 from faithtui.store.records import ClaimView
 from faithtui.tui.review.labels import verdict_keys
 from faithtui.tui.review.labels.verdict_keys import list_typed_keys
@@ -61,7 +61,7 @@ class Verdicts(Controller["ReviewScreen"]):
     def action_give_verdict(self, key: str) -> None:
         """Give the label of a key, on the marked range if there is one, and go on."""
         state = self.screen.review_state
-        claim = self._find_drawn_claim(leads_on=True)
+        claim = self._find_painted_claim(leads_on=True)
         if state is None or claim is None:
             return
         labels = {each: label for each, label, _ in list_verdict_choices(state.spec)}
@@ -70,7 +70,7 @@ class Verdicts(Controller["ReviewScreen"]):
         else:
             self._save_and_advance(claim, labels[key], None)
 
-    def _find_drawn_claim(self, *, leads_on: bool = False) -> ClaimView | None:
+    def _find_painted_claim(self, *, leads_on: bool = False) -> ClaimView | None:
         """Find the claim on screen, which a key is about.
 
         Args:
@@ -80,14 +80,14 @@ class Verdicts(Controller["ReviewScreen"]):
             None when there is none; that was said.
         """
         claims = self.screen.panes.claims
-        drawn = claims.take_drawn_claim() if leads_on else claims.drawn_claim
+        drawn = claims.take_painted_claim() if leads_on else claims.painted_claim
         if drawn is None:
             self.say_key_came_too_early()
             return None
         found = self.screen.find_claim(drawn)
         if found is None:
             self.refuse("that claim is not here any more: the key was not saved")
-            self.screen.redraw()
+            self.screen.repaint()
         return found
 
     def _save_and_advance(self, claim: ClaimView, verdict: str, code: str | None) -> None:
@@ -96,7 +96,7 @@ class Verdicts(Controller["ReviewScreen"]):
         self.last_verdict = self.verdict_to_repeat = LastVerdict(
             claim.id, claim.number, verdict, code
         )
-        self.screen.moves.go_on_after_verdict(claim.id)
+        self.screen.moves.move_on_after_verdict(claim.id)
 
     def say_key_came_too_early(self) -> None:
         """Report that a key came before its claim was on screen, or that there is none."""
@@ -105,9 +105,9 @@ class Verdicts(Controller["ReviewScreen"]):
         else:
             self.refuse("that key came before its row was drawn: it was not saved")
             # Those behind it were typed as early, each for a claim further down.
-            self.refuse_typed_ahead("that key and those behind it were ")
+            self.drop_and_report_typed_ahead_keys("that key and those behind it were ")
 
-    def refuse_typed_ahead(self, which: str = "") -> None:
+    def drop_and_report_typed_ahead_keys(self, which: str = "") -> None:
         """Drop keys that were typed before the conversation came on screen, and say so.
 
         Reason codes and doubts stay: they may be about the label given last.
@@ -136,12 +136,12 @@ class Verdicts(Controller["ReviewScreen"]):
 
     def action_repeat_verdict(self) -> None:
         """Give the label and the code that were given last."""
-        claim = self._find_drawn_claim(leads_on=True)
+        claim = self._find_painted_claim(leads_on=True)
         if claim is None:
             return
         if self.verdict_to_repeat is None:
             self.refuse("nothing to repeat yet: give a verdict first")
-            self.screen.redraw()
+            self.screen.repaint()
         else:
             self._save_and_advance(
                 claim, self.verdict_to_repeat.verdict, self.verdict_to_repeat.code
@@ -149,50 +149,50 @@ class Verdicts(Controller["ReviewScreen"]):
 
     def action_accept_judge_verdict(self) -> None:
         """Take over the judge's verdict; it is no label of one's own."""
-        claim = self._find_drawn_claim(leads_on=True)
+        claim = self._find_painted_claim(leads_on=True)
         if claim is None:
             return
         label = claim.first_window_verdict.label
         if self.screen.view is not None and claim.id in self.screen.view.hidden:
             key = self.keys("review.reveal")
             self.refuse(f"the judge is hidden: {key} reveals it, and that is recorded")
-            self.screen.redraw()
+            self.screen.repaint()
         elif label is None:
             self.refuse("the judge gave no verdict here: nothing to accept")
-            self.screen.redraw()
+            self.screen.repaint()
         else:
             name = self.screen.format_claim_name(claim)
             words = f"{name}: judge's verdict accepted, not counted"
             self.screen.writer.save_event(claim, Action.ACCEPTED, words, verdict=label)
             self.screen.writer.set_last_event_text(words)
             self.forget_last_verdict()
-            self.screen.moves.go_on_after_verdict(claim.id)
+            self.screen.moves.move_on_after_verdict(claim.id)
 
     def action_skip_claim(self) -> None:
         """Skip a claim."""
-        claim = self._find_drawn_claim(leads_on=True)
+        claim = self._find_painted_claim(leads_on=True)
         if claim is None:
             return
         if claim.mine is not None and claim.mine.verdict is not None:
             key = self.keys("review.undo")
             self.refuse(f"{self.screen.format_claim_name(claim)} has your verdict: {key} undoes it")
-            self.screen.redraw()
+            self.screen.repaint()
             return
         words = f"{self.screen.format_claim_name(claim)} skipped"
         self.screen.writer.save_event(claim, Action.SKIPPED, words)
         self.screen.writer.set_last_event_text(words)
         self.forget_last_verdict()
-        self.screen.moves.go_on_after_verdict(claim.id, later=True)
+        self.screen.moves.move_on_after_verdict(claim.id, later=True)
 
     def action_begin_or_drop_range(self) -> None:
         """Begin a range of claims for one verdict, or drop it."""
-        claim = self._find_drawn_claim()
+        claim = self._find_painted_claim()
         if claim is not None:
             self.screen.claim_range.begin_or_drop_range(claim)
 
     def action_toggle_flag(self) -> None:
         """Set a flag, or take it away."""
-        claim = self._find_drawn_claim()
+        claim = self._find_painted_claim()
         if claim is None:
             return
         stored = claim.mine is not None and claim.mine.flagged
@@ -216,7 +216,7 @@ class Verdicts(Controller["ReviewScreen"]):
         """
         if self.last_verdict is not None and self.screen.panes.claims.chosen_claim is not None:
             return self.last_verdict
-        claim = self._find_drawn_claim()
+        claim = self._find_painted_claim()
         if claim is None:
             return None
         mine = claim.mine
@@ -286,7 +286,7 @@ class Verdicts(Controller["ReviewScreen"]):
         self.screen.writer.submit_event(
             [found.claim],
             words,
-            self.session.store.reviews.append_label_event,
+            self.session.store.label_log.append_label_event,
             found.claim,
             self.session.reviewer,
             action,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from faithtui.domain.conversation import Span
 from faithtui.domain.integrity.phantom_claims import ClaimOrigin, trace_claim_words_to_source
-from faithtui.domain.text.evidence import find_source_sentence
+from faithtui.domain.text.passage_ranking import find_source_sentence
 from faithtui.domain.text.texts import TokenisedText
 from faithtui.domain.text.tokens import Word
 from faithtui.store.records import ClaimView, ReviewView, TurnView

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import LabelSet
 from faithtui.store.records import ClaimView, ReviewView, WindowRow
 from faithtui.tui.review.lines.claim_lines import (

@@ -12,8 +12,8 @@ from faithtui.domain.claims.verdicts import Stance
 from faithtui.domain.conversation import Image, Span
 from faithtui.domain.ids import TruthId
 from faithtui.domain.integrity.missing_facts import MissingFact, TruthIndex, find_missing_facts
-from faithtui.domain.labels.annotations import MarkedPassage
-from faithtui.domain.text.evidence import (
+from faithtui.domain.labels.label_events import MarkedPassage
+from faithtui.domain.text.passage_ranking import (
     QUOTE_MIN_SHARE,
     NamedTruth,
     Quote,

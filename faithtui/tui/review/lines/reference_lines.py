@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from faithtui.domain.claims.verdicts import Stance
 from faithtui.domain.ids import TruthId
 from faithtui.domain.integrity.missing_facts import MissingFact
-from faithtui.domain.text.evidence import compute_weighted_word_overlap
+from faithtui.domain.text.passage_ranking import compute_weighted_word_overlap
 from faithtui.store.records import ClaimView, ReviewView, TruthView, TurnView
 from faithtui.tui.metric_words import get_reference_noun_plural, reference_letter
 from faithtui.tui.review.lines.evidence_lines import (

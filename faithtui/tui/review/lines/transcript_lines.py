@@ -97,7 +97,7 @@ def exchange_lines(
     question = draw.turns_lines(view.turns[first:answer])
     if len(question) + end < height:
         shown = view.turns[max(0, first - around) : answer + 1 + around]
-        lines, speakers = draw.lines_with_speakers(shown)
+        lines, speakers = draw.format_turn_lines_with_speakers(shown)
         top, _ = speakers[first - max(0, first - around)]
         return ExchangeLines(lines, top=top, speakers=speakers)
     most = _count_question_lines(height, end - begin + 1)
@@ -180,7 +180,7 @@ class _TurnDrawing:
         """Show some turns, each with at most so many lines of what was said."""
         return [line for turn in turns for line in self.turn_lines(turn, most_lines)]
 
-    def lines_with_speakers(
+    def format_turn_lines_with_speakers(
         self, turns: Iterable[TurnView]
     ) -> tuple[list[Line], list[tuple[int, str]]]:
         """Show some turns, and say in which line each begins and who speaks."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from faithtui.domain.labels.annotations import REASON_CODES, Action
+from faithtui.domain.labels.label_events import REASON_CODES, Action
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui.keymap.key_names import KeyNames

@@ -57,7 +57,7 @@ def window_list_lines(
         "all",
         format_turn_numbers(tuple(turn.position for turn in view.turns)),
         view.claims,
-        _draw_counts(counts, None, spec.labels, room),
+        _format_counts(counts, None, spec.labels, room),
         fmt.HIDDEN
         if view.is_blind
         else fmt.get_soundness_mark(view.item.integrity)
@@ -81,7 +81,7 @@ def window_list_lines(
             f"w{window.position + 1}",
             format_turn_numbers(window.turns) + (" !" if window.without_context else ""),
             [listed[claim] for claim in window.claims if claim in listed],
-            _draw_counts(counts, window.position, spec.labels, room),
+            _format_counts(counts, window.position, spec.labels, room),
             fmt.HIDDEN
             if view.is_blind
             else fmt.format_score_change(window.score, window.corrected),
@@ -164,7 +164,7 @@ def _measure_width_of_counts(counts: VerdictCounts, labels: LabelSet) -> int:
     return 2 + max(*digits, len(labels.names)) + dots
 
 
-def _draw_counts(
+def _format_counts(
     counts: VerdictCounts | None, window: int | None, labels: LabelSet, room: int
 ) -> list[Piece]:
     """Draw how often the judge gave each label in a window; [] where that is not to be seen."""

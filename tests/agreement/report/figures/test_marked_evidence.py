@@ -11,8 +11,9 @@ from faithtui.agreement.report.figures.marked_evidence import (
     compute_extraction_recall,
 )
 from faithtui.agreement.statistics.span_overlap import compute_span_overlap, estimate_mean_share
-from faithtui.domain.estimates import EstimateStatus, Reason
+from faithtui.domain.estimates import EstimateStatus
 from faithtui.domain.ids import ClaimId, ConversationId
+from faithtui.domain.withheld_reasons import WithheldReason
 from tests.benchmarks.evidence_coverage import (
     count_held,
     draw_evidence,
@@ -81,7 +82,7 @@ def test_without_marks_and_without_claims_there_is_no_figure() -> None:
         [ExtractionUnit(ConversationId(1), "a", 1, 0, 1, 0, 0, ("x",))], 0.95
     )
     assert empty is not None
-    assert (empty.recall.value, empty.recall.reason) == (None, Reason.NO_ITEMS)
+    assert (empty.recall.value, empty.recall.reason) == (None, WithheldReason.NO_ITEMS)
     assert estimate_mean_share([]).status is EstimateStatus.UNDEFINED
 
 

@@ -14,7 +14,7 @@ from faithtui.agreement.report.figures.rater_comparison import (
     order_opinions_anonymously,
 )
 from faithtui.domain.ids import ClaimId, ItemId, RunId
-from faithtui.domain.labels.annotations import Action, HumanVerdict
+from faithtui.domain.labels.label_events import Action, HumanVerdict
 from faithtui.domain.labels.label_sets import FAITHFULNESS
 
 ONE, TWO = RunId(1), RunId(2)

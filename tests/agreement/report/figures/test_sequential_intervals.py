@@ -10,7 +10,7 @@ from faithtui.agreement.report.claim_columns import ComparedClaims
 from faithtui.agreement.report.figures.sequential_intervals import make_confidence_sequences
 from faithtui.agreement.report.model import ConfidenceSequences
 from faithtui.agreement.sampling.confidence_sequences import bound_faithful_share, bound_recall
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from tests.benchmarks.coverage import RULE, Setting, draw_population, label_run
 from tests.benchmarks.sequences import list_looks
 

@@ -68,7 +68,7 @@ def test_a_preview_shows_both_errors_and_changes_nothing(cli: Cli, labelled: Pat
 def test_labels_that_do_not_count_are_listed_with_their_reason(cli: Cli, labelled: Path) -> None:
     with Store.open(labelled) as store:
         for each in store.labelled_units.read_claim_units(RunId(1))[:2]:
-            store.reviews.record_verdict(each.claim, "ann", "x", run=RunId(1), saw_judge=True)
+            store.label_log.record_verdict(each.claim, "ann", "x", run=RunId(1), saw_judge=True)
     shown = cli("judge", "recalibrate", "--store", labelled)
     assert "38 labels on claims" in shown.out
     assert re.search(r"^LEFT OUT +WHY\n +2 +labelled x, not a fair claim$", shown.out, re.MULTILINE)
@@ -127,7 +127,7 @@ def test_the_threshold_is_applied_by_itself_and_named(cli: Cli, labelled: Path) 
 def test_labels_of_one_kind_are_refused(cli: Cli, labelled: Path) -> None:
     with Store.open(labelled) as store:
         for each in store.labelled_units.read_claim_units(RunId(1)):
-            store.reviews.record_verdict(each.claim, "ann", "yes", run=RunId(1), saw_judge=True)
+            store.label_log.record_verdict(each.claim, "ann", "yes", run=RunId(1), saw_judge=True)
     result = cli("judge", "recalibrate", "--store", labelled, "--apply", "--yes")
     assert result.code == 2
     assert "annotators call 40 claims supported and 0 not" in result.err

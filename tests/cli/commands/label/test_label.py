@@ -13,11 +13,11 @@ import pytest
 from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.annotations import REASON_CODES, Action
+from faithtui.domain.labels.label_events import REASON_CODES, Action
 from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 from faithtui.errors import StoreError
-from faithtui.store.annotations.label_events import Reviews
+from faithtui.store.annotations.label_log import LabelLog
 from faithtui.store.records import ItemState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli, Result
@@ -257,7 +257,7 @@ class LabelledMeanwhile(io.StringIO):
         if path is not None:
             with Store.open(path) as store:
                 for number in range(1, CLAIMS + 1):
-                    store.reviews.record_verdict(
+                    store.label_log.record_verdict(
                         ClaimId(number), "ann", "no", run=RUN, saw_judge=False
                     )
         return super().readline(size)
@@ -409,15 +409,15 @@ def test_every_answer_is_on_the_disk_before_the_next_prompt(
 def test_what_cannot_be_saved_is_said_and_asked_again(
     label: Label, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = Reviews.record_verdict
+    before = LabelLog.record_verdict
     failures = iter([True, False])
 
-    def answer(self: Reviews, *args: object, **kwargs: object) -> object:
+    def answer(self: LabelLog, *args: object, **kwargs: object) -> object:
         if next(failures):
             raise StoreError("the disk is full")
         return before(self, *args, **kwargs)  # type: ignore[arg-type]  # passed on
 
-    monkeypatch.setattr(Reviews, "record_verdict", answer)
+    monkeypatch.setattr(LabelLog, "record_verdict", answer)
     result = label("y\nn\nq\n", *NEW)
     assert result.code == StoreError.exit_code
     assert "not saved: the disk is full" in result.out

@@ -9,7 +9,7 @@ import pytest
 
 from faithtui.cli.commands.measure.progress import ShardProgressLine
 from faithtui.engine.shards.manifest import read_manifest
-from faithtui.engine.shards.shard_worker import ShardOutcome
+from faithtui.engine.shards.measure_worker import ShardOutcome
 from tests.cli.conftest import Cli
 from tests.engine.building import conversation
 from tests.engine.shards.shard_files import CONVERSATIONS, write_lines

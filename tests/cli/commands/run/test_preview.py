@@ -4,8 +4,8 @@ import pytest
 
 from faithtui.cli.commands.run import preview
 from faithtui.engine.runs import run_planner
-from faithtui.engine.runs.environment import RunEnvironment
 from faithtui.engine.runs.request import RunRequest
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli
 from tests.engine.building import conversation, store_with

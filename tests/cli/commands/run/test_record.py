@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.engine.runs import runner
-from faithtui.engine.runs.environment import RunEnvironment
+from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import ExportError
 from faithtui.judges.base import JudgeReply, JudgeRequest
 from faithtui.judges.embedded.embedded_judge import OfflineJudge

@@ -17,14 +17,14 @@ from faithtui.cli.commands.judge.wanted_judge import open_typed_or_configured_ju
 from faithtui.cli.commands.run import execution
 from faithtui.cli.main import app
 from faithtui.domain.ids import ConversationId
-from faithtui.domain.judging.examples import Example
+from faithtui.domain.judging.judge_examples import Example
 from faithtui.domain.judging.judge_profile import NO_PARAMETERS
-from faithtui.domain.splits import Split, SplitRule
+from faithtui.domain.split_rule import Split, SplitRule
 from faithtui.engine.review.conversation_json import LEFT_OUT, run_settings_and_state_to_json
-from faithtui.engine.review.samples.splits import SHARES
+from faithtui.engine.review.samples.store_split import SHARES
 from faithtui.engine.runs.request import RunRequest
 from faithtui.errors import ConfigError
-from faithtui.formats.examples import example_lines
+from faithtui.formats.example_files import example_lines
 from faithtui.metrics import registry
 from faithtui.paths import config_file
 from faithtui.store.records import RunRow, RunSettings
@@ -131,7 +131,7 @@ def words_for(name: str, folder: Path) -> list[str]:
         with Store.open(folder / "chats.db") as store:
             run = make_finished_run(store)
             row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 1, 3))
-            store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+            store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
     if name == "examples":
         file = folder / "examples.jsonl"
         file.write_text("".join(example_lines([EXAMPLE])), encoding="utf-8")

@@ -12,7 +12,7 @@ import pytest
 
 from faithtui.clock import utc_now
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.engine.calls.unstored_replies import UnstoredReplies
 from faithtui.store.records import CallContext, RunState, StoredReply, WorkerRow
 from faithtui.store.store import Store
@@ -47,7 +47,7 @@ def store(tmp_path: Path, cli: Cli) -> Path:
         for item in opened.runs.list_item_ids(RunId(1)):
             for claim in opened.runs.read_conversation_for_review(item, "ann").claims:
                 for reviewer in ("ann", "ben"):
-                    opened.reviews.record_verdict(
+                    opened.label_log.record_verdict(
                         claim.id, reviewer, "yes", run=RunId(1), saw_judge=False
                     )
     return path

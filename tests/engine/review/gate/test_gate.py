@@ -28,10 +28,10 @@ from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sa
 from faithtui.domain.conversation import Conversation, Rating
 from faithtui.domain.ids import RunId, SampleId
 from faithtui.domain.integrity.run_summary import CHECKS
-from faithtui.domain.judging.examples import Example
+from faithtui.domain.judging.judge_examples import Example
 from faithtui.domain.judging.judge_profile import JudgeProfile
-from faithtui.domain.labels.annotations import Action
-from faithtui.engine.review.examples import store_examples_and_get_digest
+from faithtui.domain.labels.label_events import Action
+from faithtui.engine.review.examples_from_labels import store_examples_and_get_digest
 from faithtui.engine.review.gate import certificates
 from faithtui.engine.review.gate.gate import (
     GateRequest,
@@ -492,7 +492,7 @@ def test_age_counts_from_the_older_of_run_and_newest_label(
     calendar.wait(9)
     item = store.runs.list_item_ids(RUN)[0]
     claim = store.runs.read_conversation_for_review(item, "ann").claims[0]
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim.id, "ann", Action.BLIND, "no", run=RUN, judge_verdict="yes", saw_judge=False
     )
     result = check_gate_and_write_certificate_if_passed(
@@ -713,12 +713,12 @@ def test_another_guideline_is_stale(store: Store, certificate: Path, calendar: C
 def test_another_label_is_stale(store: Store, certificate: Path, calendar: Calendar) -> None:
     item = store.runs.list_item_ids(RUN)[0]
     claim = store.runs.read_conversation_for_review(item, "bo").claims[0]
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim.id, "bo", Action.BLIND, "no", run=RUN, judge_verdict="yes", saw_judge=False
     )
     changed = held(store, certificate, calendar)
     assert changed.broken == ("labels: human labels are not those that were certified",)
-    store.reviews.undo("bo")
+    store.label_log.undo("bo")
     assert held(store, certificate, calendar).outcome is CheckOutcome.PASSED
 
 
@@ -1016,7 +1016,7 @@ def carry(
     change: dict[str, object] | None = None,
 ) -> RunId:
     """Make a claim set of a sample, import it into another store, and judge its claims there."""
-    made, _ = store.claim_sets.make_version_if_changed("shop", sample, "ann")
+    made, _ = store.claim_sets.make_claim_set_version_if_changed("shop", sample, "ann")
     export_claim_set(store, made.id, file, force=True)
     if change is not None:
         header, *rest = file.read_text(encoding="utf-8").splitlines()
@@ -1079,7 +1079,7 @@ def test_a_claim_set_tells_another_store_of_other_samples_with_labels(
     """Also where it was made before any label: they are counted when the set leaves."""
     samples = [draw_again(judged, RUN, seed, 40) for seed in (5, 6)]
     if is_made_first:
-        judged.claim_sets.make_version_if_changed("shop", samples[0], "ann")
+        judged.claim_sets.make_claim_set_version_if_changed("shop", samples[0], "ann")
     drawn = [
         [each.claim for each in judged.samples.list_claims_in_served_order(one, "ann")]
         for one in samples
@@ -1102,7 +1102,7 @@ def test_the_best_of_several_imported_claim_sets_is_asked_about(
         sample = draw_again(judged, RUN, 5 + number, 40)
         drawn = [each.claim for each in judged.samples.list_claims_in_served_order(sample, "ann")]
         label(judged, RUN, only=drawn)
-        made, _ = judged.claim_sets.make_version_if_changed(name, sample, "ann")
+        made, _ = judged.claim_sets.make_claim_set_version_if_changed(name, sample, "ann")
         export_claim_set(judged, made.id, tmp_path / name, force=False)
     first = import_claim_set(elsewhere, tmp_path / "one").row
     assert first.other_labels == 0
@@ -1161,7 +1161,7 @@ def test_a_claim_set_remembers_its_drawing_when_its_run_is_deleted(
         for one in samples
     ]
     label(judged, RUN, only=[*drawn[0], *(drawn[1] if has_other else ())])
-    made, _ = judged.claim_sets.make_version_if_changed("shop", samples[0], "ann")
+    made, _ = judged.claim_sets.make_claim_set_version_if_changed("shop", samples[0], "ann")
     again = replace(JUDGED, claims_from="set", claim_set=made.id)
     judged.deletions.delete_run(RUN, "ann")
     outcome, reason = ask(judged, run_over(judged, again), calendar)
@@ -1469,7 +1469,7 @@ def test_labels_by_whoever_saw_another_run_of_the_conversations_are_asked_about(
     else:
         claims = {each.item: each.claim for each in empty.samples.read_frame(first)}
         for claim in claims.values():
-            empty.reviews.append_label_event(
+            empty.label_log.append_label_event(
                 claim, "ann", Action.REVEALED, None, run=first, judge_verdict="yes", saw_judge=True
             )
     label(empty, run)
@@ -1492,14 +1492,14 @@ def test_a_queue_that_shows_much_of_another_run_is_asked_about(
     sample = empty.samples.save_draw_as_sample(first, "ann", drawn, plan, name="s", blind=True).id
     for each in drawn.claims:
         if each.shown:
-            empty.reviews.append_label_event(
+            empty.label_log.append_label_event(
                 *(each.unit.claim, "ann", Action.REVEALED),
                 run=first,
                 judge_verdict="yes",
                 saw_judge=True,
                 sample=sample,
             )
-            empty.reviews.record_verdict(
+            empty.label_log.record_verdict(
                 each.unit.claim, "ann", "yes", run=first, saw_judge=True, sample=sample
             )
     run = run_over(empty)
@@ -1517,7 +1517,7 @@ def test_what_a_queue_shows_by_rule_is_not_asked_about_in_another_store(
     drawn = make_sample_draw(judged.samples.read_frame(RUN), plan)
     sample = judged.samples.save_draw_as_sample(RUN, "ann", drawn, plan, name="s", blind=True).id
     for each in drawn.claims:
-        judged.reviews.record_verdict(
+        judged.label_log.record_verdict(
             each.unit.claim, "ann", "yes", run=RUN, saw_judge=each.shown, sample=sample
         )
     run = carry(judged, sample, elsewhere, tmp_path / "set.jsonl")
@@ -1596,7 +1596,7 @@ def test_labels_that_were_changed_until_they_agree_are_asked_about(
     label(judged, RUN, lambda *claim: word if (word := fair(*claim)) == claim[2] else None)
     label(judged, RUN, lambda *claim: word if (word := fair(*claim)) != claim[2] else None)
     for _ in range(10 if way == "undone" else 0):
-        judged.reviews.undo("ann")
+        judged.label_log.undo("ann")
     is_settled = way.startswith("settled")
     label(
         judged,

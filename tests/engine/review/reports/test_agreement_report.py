@@ -14,7 +14,7 @@ from faithtui.agreement.idk_recoding import IdkRule
 from faithtui.agreement.report.settings import IntervalMethod, ReportSettings
 from faithtui.domain.conversation import Rating
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.engine.review.reports.agreement_report import (
     FILES,
     Format,
@@ -65,7 +65,7 @@ def claims_of(store: Store, run: RunId) -> list[ClaimId]:
 def label(
     store: Store, claim: ClaimId, verdict: str, *, who: str = "ann", saw: bool = False
 ) -> None:
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         claim,
         who,
         Action.OVERRIDDEN if saw else Action.BLIND,

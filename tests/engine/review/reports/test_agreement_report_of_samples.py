@@ -15,7 +15,7 @@ from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, RunId, SampleId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate_if_passed
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement, iter_report_text
 from faithtui.engine.review.reports.run_comparison import compare_runs
@@ -93,7 +93,7 @@ def test_labels_served_with_the_judge_in_view_measure_its_pull_alone(
     blind = [each.claim for each in entries if not each.shown]
     for claim in shown:
         word = judged[claim]
-        store.reviews.append_label_event(
+        store.label_log.append_label_event(
             claim, "ann", Action.AGREED, word, run=run, judge_verdict=word, saw_judge=True
         )
     for number, claim in enumerate(blind):
@@ -246,7 +246,7 @@ def test_a_comparison_leaves_out_and_counts_apart_what_was_shown_on_purpose(
     assert 0 < len(shown) < 40
     label(store, run, [each.claim for each in entries if not each.shown])
     for claim in shown:
-        store.reviews.record_verdict(claim, "ann", "yes", run=run, saw_judge=True)
+        store.label_log.record_verdict(claim, "ann", "yes", run=run, saw_judge=True)
     second = judged_all(store, KEYS, SECOND, replace(SPEC, judge="openai:other"))
     change = compare_runs(store, run, second, "ann")
     assert change.report.n_common == 40 - len(shown)
@@ -394,7 +394,7 @@ def test_labels_in_view_are_no_broken_order(store: Store, run: RunId) -> None:
         run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="s"
     )
     for at, claim in enumerate(drawn(store, row)):
-        store.reviews.record_verdict(claim, "ann", "yes", run=run, saw_judge=at % 6 == 5)
+        store.label_log.record_verdict(claim, "ann", "yes", run=run, saw_judge=at % 6 == 5)
     found = compute_run_agreement(store, run, ReportSettings(blind_only=True)).report
     codes = {each.code for each in found.warnings}
     assert found.claims.design.in_view == 5
@@ -426,7 +426,7 @@ def test_a_tie_and_the_conversation_that_is_labelled_now_withhold_no_mean_score(
     order = draw_conversations(store, run, 8)
     label(store, run, order[:37], "yes")
     for claim in order[:30:10]:
-        store.reviews.record_verdict(claim, "bob", "no", run=run, saw_judge=False)
+        store.label_log.record_verdict(claim, "bob", "no", run=run, saw_judge=False)
     whole = compute_run_agreement(store, run).report.unit_scores[-1]
     assert (whole.n, whole.n_partially_labelled) == (4, 4)
     assert whole.corrected.value is not None

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from faithtui.agreement.labelled_units import Opinion
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.engine.review.reports.label_dates import LabelDates
 from faithtui.store.annotations.label_provenance import LabelMoment
 

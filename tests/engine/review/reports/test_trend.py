@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.agreement.documents.figure_texts import estimate_text
-from faithtui.agreement.documents.plots.trend import trend_svg
+from faithtui.agreement.documents.plots.trend_plot import trend_svg
 from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion, ThresholdBasis
 from faithtui.agreement.gate.warning_checks import ACCEPTED_CODES
 from faithtui.agreement.idk_recoding import IdkRule
@@ -24,8 +24,8 @@ from faithtui.agreement.report.settings import (
 )
 from faithtui.agreement.report.trend_points import Trend, choose_trend_warnings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign
-from faithtui.domain.estimates import Reason
 from faithtui.domain.ids import ClaimId, ConversationId, RunId
+from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_certificate_if_passed
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement
 from faithtui.engine.review.reports.run_comparison import compare_runs
@@ -79,7 +79,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         label(opened, first, [each for each in claims if texts[each] == "Claim 1.1"], "no")
         rest = [each for each in claims if not texts[each].startswith("Claim 1")]
         label(opened, first, rest, "yes")
-        opened.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        opened.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         done(opened, labels=BETTER, judge="<b>k")
         done(opened, keys=KEYS[:6], labels=BETTER, judge="k")
         yield opened
@@ -146,7 +146,7 @@ def test_ties_and_claims_that_show_the_judge_are_not_called_unjudged(tmp_path: P
         label(store, run, drawn(store, row))
         tied = next(each.claim for each in entries if not each.shown)
         label(store, run, [tied], "no", "bo")
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         claim_set = store.claim_sets.find_version_by_name("shop")
         (point,) = compute_trend(store, claim_set).points
         weights = store.claim_sets.compute_label_weights(claim_set.id, FACTS)
@@ -185,7 +185,7 @@ def test_a_run_of_some_of_what_was_drawn_has_no_figures_of_the_set(tmp_path: Pat
         *(False, True, False, True)
     ]
     for each in (part.accuracy, part.kappa, part.recall_no, part.score):
-        assert (each.value, each.reason) == (None, Reason.DESIGN_NOT_RANDOM)
+        assert (each.value, each.reason) == (None, WithheldReason.DESIGN_NOT_RANDOM)
     assert whole.score.value is not None
     # One of six drawn conversations was not judged.
     assert part.accuracy_bounds is not None
@@ -211,7 +211,7 @@ def test_labels_that_were_chosen_of_what_was_drawn_give_no_figure(
         row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 7, size=6))
         order = drawn(store, row)
         label(store, run, order[-10:] if chosen else order[:10])
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         wanted = {each.item for each in store.samples.list_claims_in_served_order(row.id, "ann")}
         items = zip(keys, store.runs.list_item_ids(run), strict=True)
         only = [key for key, item in items if item in wanted]
@@ -241,7 +241,7 @@ def test_labels_that_were_chosen_of_what_was_drawn_give_no_figure(
     assert {each.judged_some_drawn for each in points} == {False}
     for each in points:
         for figure in (each.accuracy, each.kappa, each.recall_no, each.score):
-            assert (figure.reason is Reason.DESIGN_NOT_RANDOM) is chosen
+            assert (figure.reason is WithheldReason.DESIGN_NOT_RANDOM) is chosen
     assert [each.change is None for each in points] == [True, chosen, chosen]
     assert ("do not follow the order" in report.weighting_sentence) is chosen
     assert {each.accuracy_bounds is None for each in points} == {True}
@@ -262,7 +262,7 @@ def test_a_stratum_of_which_no_label_counts_is_named(tmp_path: Path) -> None:
         )
         label(store, run, drawn(store, row), "no")
         done(store, labels=BETTER, judge="b")
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         found = compute_run_agreement(store, run).report
         points = compute_trend(store, store.claim_sets.find_version_by_name("shop")).points
         sentence = compare_runs(store, RunId(1), RunId(2), "ann").weighting_sentence
@@ -294,7 +294,7 @@ def set_without_misses(store: Store) -> ClaimSetRow:
     label(store, run, [unfair], "x")
     label(store, run, [each for each in claims if texts[each] == "Claim 1.1"], "no")
     label(store, run, [each for each in claims if texts[each][:7] == "Claim 3"], "yes")
-    store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+    store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
     done(store, labels=BETTER, judge="k")
     done(store, KEYS[:6], BETTER, "l")
     judge_drawn(store, set(claims))
@@ -335,8 +335,8 @@ def test_labels_given_with_a_verdict_in_view_are_warned_of(tmp_path: Path) -> No
         run = done(store)
         row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
         for claim in drawn(store, row):
-            store.reviews.record_verdict(claim, "ann", "yes", run=run, saw_judge=True)
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+            store.label_log.record_verdict(claim, "ann", "yes", run=run, saw_judge=True)
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         claim_set = store.claim_sets.find_version_by_name("shop")
         (point,) = compute_trend(store, claim_set).points
     assert "not_blind" in {each.code for each in point.warnings}
@@ -348,7 +348,7 @@ def test_ties_and_suspect_verdicts_are_warned_of(tmp_path: Path) -> None:
         row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
         label(store, run, drawn(store, row), "yes")
         label(store, run, drawn(store, row)[:5], "no", "bo")
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         claim_set = store.claim_sets.find_version_by_name("shop")
         (point,) = compute_trend(store, claim_set).points
         report = compute_run_agreement(store, run, ReportSettings(claim_set=claim_set.id)).report
@@ -429,7 +429,7 @@ def test_a_run_of_all_that_was_drawn_keeps_the_weights_of_the_set(
         bad = [each for each in claims if texts[each].startswith("Claim 1")]
         label(store, first, bad, "no")
         label(store, first, [each for each in claims if each not in bad], "yes")
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         claim_set = store.claim_sets.find_version_by_name("shop")
         part = judge_drawn(store, set(claims))
         whole = done(store, keys, {**FIVE, **BETTER}, judge="k")
@@ -504,7 +504,7 @@ def set_of_conversations(store: Store) -> tuple[ClaimSetRow, list[str]]:
     label(store, run, drawn(store, row), "yes")
     wanted = {each.item for each in store.samples.list_claims_in_served_order(row.id, "ann")}
     items = store.runs.list_item_ids(run)
-    store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+    store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
     chosen = [key for key, item in zip(keys, items, strict=True) if item in wanted]
     return store.claim_sets.find_version_by_name("shop"), chosen
 
@@ -601,7 +601,7 @@ def doubted_set(tmp_path: Path) -> Path:
     with Store.open(tmp_path / "s.db") as store:
         row = sampled(store, RunId(1), SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
         for claim in drawn(store, row):
-            store.reviews.record_verdict(
+            store.label_log.record_verdict(
                 claim, "ann", "yes", run=RunId(1), saw_judge=False, sample=row.id
             )
         bundle = store.bundles.make_label_bundle()
@@ -610,7 +610,7 @@ def doubted_set(tmp_path: Path) -> Path:
     with Store.open(tmp_path / "target.db") as store:
         store.bundles.merge(replace(bundle, acts=acts))
         (found,) = store.samples.list_samples("ann")
-        store.claim_sets.make_version_if_changed("shop", found.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", found.id, "ann")
     return tmp_path / "target.db"
 
 
@@ -628,7 +628,7 @@ def test_p_values_of_several_changes_are_adjusted_for_being_several(tmp_path: Pa
         first = done(store)
         row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
         label(store, first, drawn(store, row))
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         done(store, labels={1: ("yes", "yes"), 3: ("idk", "yes", "yes")}, judge="k")
         done(store, labels=WORSE, judge="l")
         trend = compute_trend(store, store.claim_sets.find_version_by_name("shop"))
@@ -648,7 +648,7 @@ def test_claims_that_match_none_of_the_set_are_counted_by_a_comparison(tmp_path:
         first = done(store)
         row = sampled(store, first, SamplePlan(SamplingDesign.SIMPLE, 7, size=30))
         label(store, first, drawn(store, row))
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         second = done(store, labels={**FIVE, 1: (*FIVE[1], "no")}, judge="k")
         found = compare_runs(
             store, first, second, "ann", claim_set=store.claim_sets.find_version_by_name("shop").id
@@ -701,7 +701,7 @@ def test_a_gate_on_change_holds_runs_of_drawn_claims_against_each_other(tmp_path
         }
         for claim in claims:
             label(store, first, [claim], "no" if texts[claim].startswith("Claim 1") else "yes")
-        store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         claim_set = store.claim_sets.find_version_by_name("shop")
         good, worse, same = (
             judge_drawn(store, set(claims), name, words)
@@ -829,7 +829,7 @@ def test_a_change_asks_about_the_labels_that_it_rests_on(tmp_path: Path) -> None
             word = "no" if texts[claim].startswith("Claim 1") else "yes"
             is_own = claim in drawn(store, own)
             run = second if is_own else first
-            store.reviews.record_verdict(claim, "ann", word, run=run, saw_judge=not is_own)
+            store.label_log.record_verdict(claim, "ann", word, run=run, saw_judge=not is_own)
         asked = {"max_drop": 0.15, "against": first, "basis": ThresholdBasis.POINT}
         accept = ("few_conversations", "not_checked", "unpaired_claims", "other_samples")
         outcome, _, why = checked(store, second, **asked, accept=accept)

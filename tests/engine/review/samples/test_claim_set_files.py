@@ -35,7 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         label(store, run, drawn(store, row)[:6])
         label(store, run, drawn(store, row)[6:], "no", who="bo")
-        found, _ = store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        found, _ = store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         export_claim_set(store, found.id, folder / "shop.jsonl", force=False)
     return folder
 
@@ -62,7 +62,7 @@ def test_a_set_does_not_say_how_it_was_drawn_where_labels_were_deleted(
         label(store, run, drawn(store, row), who="bo")
         store.deletions.delete_person("bo", "ann")
         label(store, run, drawn(store, row))
-        found, _ = store.claim_sets.make_version_if_changed("shop", row.id, "ann")
+        found, _ = store.claim_sets.make_claim_set_version_if_changed("shop", row.id, "ann")
         export_claim_set(store, found.id, tmp_path / "shop.jsonl", force=False)
     assert import_claim_set(other, tmp_path / "shop.jsonl").row.other_labels is None
 
@@ -119,7 +119,7 @@ def test_a_set_without_labels_does_not_stand_for_a_run(made: Path, other: Store)
         if not said.intersection(one.unit.claim for one in make_sample_draw(frame, each).claims)
     )
     row = sampled(other, run, plan)
-    other.claim_sets.make_version_if_changed("later", row.id, "bo")
+    other.claim_sets.make_claim_set_version_if_changed("later", row.id, "bo")
     assert compute_run_agreement(other, run).report.claims.design.claim_set == shop.id
 
 
@@ -228,7 +228,7 @@ def test_conversations_with_other_turns_and_sets_of_the_same_name_are_refused(
     with Store.open(tmp_path / "third.db") as third:
         run = judged_all(third, "abcd")
         row = sampled(third, run, SamplePlan(SamplingDesign.SIMPLE, 1, 3))
-        third.claim_sets.make_version_if_changed("shop", row.id, "cy")
+        third.claim_sets.make_claim_set_version_if_changed("shop", row.id, "cy")
         with pytest.raises(StoreError, match="another claim set shop version 1 is in this store"):
             import_claim_set(third, made / "shop.jsonl")
         assert len(third.labelled_units.read_report_units(run).claims) == 20
@@ -254,7 +254,7 @@ def test_images_and_hostile_texts_come_over_as_they_are(other: Store, tmp_path: 
         store.conversations.import_batch([hostile, album()], DATA)
         run = _judge(store)
         row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 1, 2))
-        found, _ = store.claim_sets.make_version_if_changed("nasty", row.id, "ann")
+        found, _ = store.claim_sets.make_claim_set_version_if_changed("nasty", row.id, "ann")
         export_claim_set(store, found.id, tmp_path / "n.jsonl", force=False)
         expected = [store.conversations.get(each) for each in store.conversations.list_ids()]
     import_claim_set(other, tmp_path / "n.jsonl")

@@ -6,7 +6,7 @@ import pytest
 
 from faithtui.agreement.sampling.draw import SamplingDesign
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement, iter_report_text
 from faithtui.engine.review.samples.queue_intervals import read_confidence_sequences
 from faithtui.engine.review.samples.sample_queues import (
@@ -57,7 +57,7 @@ def say(store: Store, row: SampleRow, most: int) -> None:
     judge = {each.claim: each.judge for each in store.labelled_units.read_claim_units(row.run)}
     for number, entry in enumerate(store.samples.list_claims_in_served_order(row.id, ANN)[:most]):
         word = "no" if number % 4 == 0 else "x" if number % 9 == 5 else str(judge[entry.claim])
-        store.reviews.record_verdict(
+        store.label_log.record_verdict(
             entry.claim, ANN, word, run=row.run, saw_judge=False, sample=row.id
         )
 
@@ -78,7 +78,7 @@ def test_they_are_those_of_the_report_while_one_person_labels(
     assert read_confidence_sequences(store, row.id, ANN) is None
     say(store, row, 20)
     entry = store.samples.list_claims_in_served_order(row.id, ANN)[20]
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         entry.claim,
         ANN,
         Action.SKIPPED,

@@ -60,7 +60,7 @@ def say(store: Store, row: SampleRow, differ: int, *, most: int = 1000, saw: boo
     ):
         same = judge[entry.claim]
         other = "no" if same == "yes" else "yes"
-        store.reviews.record_verdict(
+        store.label_log.record_verdict(
             entry.claim,
             PEOPLE,
             other if number < differ else str(same),
@@ -158,7 +158,7 @@ def test_labels_that_cannot_be_compared_are_left_out(store: Store, run: RunId) -
     row = draw_and_save_run_sample(store, run, PEOPLE, SampleRequest("x", size=2))
     first, second = store.samples.list_claims_in_served_order(row.id, PEOPLE)
     for entry, verdict in ((first, "x"), (second, "yes")):
-        store.reviews.record_verdict(
+        store.label_log.record_verdict(
             entry.claim, PEOPLE, verdict, run=run, saw_judge=False, sample=row.id
         )
     found = read_queue_progress(store, row.id, PEOPLE)

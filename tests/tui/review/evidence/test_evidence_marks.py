@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.evidence.evidence_marks import EvidenceDialog

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.labels.annotations import Action
 from faithtui.domain.labels.default_guidelines import DEFAULT_GUIDELINES
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.limits import GUIDELINE, Limit
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
@@ -79,7 +79,7 @@ async def test_labels_name_the_version_in_force(store_path: Path) -> None:
             .claims[0]
             .id
         )
-        store.reviews.append_label_event(
+        store.label_log.append_label_event(
             claim, "ann", Action.BLIND, "yes", run=run, judge_verdict=None, saw_judge=False
         )
         assert store.bundles.make_label_bundle(reviewers=["ann"]).acts[0].guideline == digest

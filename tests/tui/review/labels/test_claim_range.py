@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.session import Session
@@ -51,7 +51,7 @@ async def test_a_range_says_which_labels_it_replaces(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
     assert screen.view is not None
     for claim, verdict in zip(screen.claims, ("no", "no", "yes"), strict=False):
-        session.store.reviews.record_verdict(
+        session.store.label_log.record_verdict(
             claim, session.reviewer, verdict, run=screen.view.run.id, saw_judge=False
         )
     screen.press("m")
@@ -71,7 +71,7 @@ async def test_a_range_says_which_labels_it_replaces(session: Session) -> None:
 async def test_the_same_label_from_another_window_replaces_nothing(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
     assert screen.view is not None
-    session.store.reviews.record_verdict(
+    session.store.label_log.record_verdict(
         screen.claims[0], session.reviewer, "yes", run=screen.view.run.id, saw_judge=False
     )
     screen.give("yes")

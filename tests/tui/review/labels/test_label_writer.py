@@ -6,7 +6,7 @@ from concurrent.futures import Future
 import pytest
 
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.errors import StoreError
 from faithtui.tui.app import FaithApp
 from faithtui.tui.session import Session
@@ -55,7 +55,7 @@ async def test_a_verdict_that_cannot_be_saved_is_taken_off_the_screen(
         def full(*_: object, **__: object) -> None:
             raise StoreError("the disk is full")
 
-        monkeypatch.setattr(app.session.store.reviews, "record_verdict", full)
+        monkeypatch.setattr(app.session.store.label_log, "record_verdict", full)
         await pilot.press("n")
         await until(pilot, lambda: "not saved" in status(app))
         await until(pilot, lambda: not screen.writer.in_flight)

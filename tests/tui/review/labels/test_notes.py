@@ -8,7 +8,7 @@ import pytest
 from textual import events
 from textual.widgets import Input
 
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.tui.app import FaithApp
 from faithtui.tui.session import Session
 from tests.tui.driving import (

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.domain.ids import ItemId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.tui.app import FaithApp
 from faithtui.tui.screen.label_undo import UndoneStep
 from faithtui.tui.session import Session
@@ -123,7 +123,7 @@ async def test_a_final_label_that_is_taken_back_is_called_so(session: Session) -
     assert claim is not None
     screen.give("no")
     await screen.settle()
-    screen.session.store.reviews.append_label_event(
+    screen.session.store.label_log.append_label_event(
         claim.id,
         session.reviewer,
         Action.ADJUDICATED,
@@ -152,7 +152,7 @@ async def test_a_step_on_a_claim_that_is_not_in_this_run_is_said(session: Sessio
     screen = await FakeReviewScreen(session).open()
     screen.give("no")
     await screen.settle()
-    acts = session.store.reviews.undo("ann")
+    acts = session.store.label_log.undo("ann")
     screen.undo._go_to_undone_claim(UndoneStep(acts, None, "undone"))
     assert screen.message == "undone: a verdict on what is not in this run"
 

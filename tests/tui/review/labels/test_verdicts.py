@@ -6,7 +6,7 @@ import pytest
 from textual.binding import Binding
 
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.claim_list import ClaimList
 from faithtui.tui.review.labels.verdicts import Verdicts
@@ -246,12 +246,12 @@ async def test_a_claim_that_is_gone_is_refused_and_nothing_is_saved(session: Ses
 
 async def test_a_code_before_any_claim_was_drawn_is_refused(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
-    screen.panes.claims.is_drawn = False
+    screen.panes.claims.is_painted = False
     screen.press("5")
     assert "before its row was drawn" in screen.message
-    screen.panes.claims.is_drawn = True
+    screen.panes.claims.is_painted = True
     screen.give("no")
-    screen.panes.claims.is_drawn = False
+    screen.panes.claims.is_painted = False
     screen.press("5")
     assert "claim 1: code policy" in screen.writer.last_act_words
 
@@ -279,7 +279,7 @@ async def test_why_a_key_did_nothing_fits_the_status_line_of_a_small_terminal(
 
 async def test_no_other_key_counts_before_its_claim_is_drawn(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
-    screen.panes.claims.is_drawn = False
+    screen.panes.claims.is_painted = False
     for key in ("y", "s", "f", "full_stop", "m", "a"):
         screen.message = ""
         assert screen.press(key)

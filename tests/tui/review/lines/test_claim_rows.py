@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.annotations import Action
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.scores import Score, ScoreState
 from faithtui.metrics.registry import find_metric
 from faithtui.store.annotations.blind_view import hide_judge_verdicts
@@ -99,7 +99,7 @@ def test_what_annotators_said_has_a_column_of_its_own_and_changes_the_windows_sc
     store: Store, view: ReviewView
 ) -> None:
     assert view.claims[0].first_window_verdict.label == "yes"
-    store.reviews.append_label_event(
+    store.label_log.append_label_event(
         view.claims[0].id, "ann", Action.OVERRIDDEN, "no",
         run=view.run.id, judge_verdict="yes", saw_judge=True,
     )  # fmt: skip
