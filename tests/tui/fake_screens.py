@@ -253,7 +253,7 @@ class FakeClaimList:
     def __init__(self, choose_claim: Callable[[], ClaimId | None]) -> None:
         self.blocked = 0
         self.is_waiting = False
-        self.is_drawn = True
+        self.is_painted = True
         self._choose_claim = choose_claim
 
     @property
@@ -261,13 +261,13 @@ class FakeClaimList:
         return self._choose_claim()
 
     @property
-    def drawn_claim(self) -> ClaimId | None:
-        return self.chosen_claim if self.is_drawn else None
+    def painted_claim(self) -> ClaimId | None:
+        return self.chosen_claim if self.is_painted else None
 
-    def take_drawn_claim(self) -> ClaimId | None:
-        return self.drawn_claim
+    def take_painted_claim(self) -> ClaimId | None:
+        return self.painted_claim
 
-    def block_keys_until_redraw(self) -> None:
+    def block_keys_until_repaint(self) -> None:
         self.blocked += 1
 
     def focus(self) -> None:
@@ -296,13 +296,13 @@ class FakeReviewScreen(FakeScreen):
             text="",
             show_filter_text=self._show_filter,
             start_typing=self._show_filter,
-            draw_hint=lambda *_: (),
-            draw_completions=lambda *_: (),
+            format_hint=lambda *_: (),
+            format_completions=lambda *_: (),
         )
         self.panes = SimpleNamespace(
             claims=FakeClaimList(lambda: self.review_position.claim),
             evidence=object(),
-            draw_evidence=lambda _state, *, moved: None,
+            paint_evidence=lambda _state, *, moved: None,
             scroll_to_passage=lambda _state: None,
         )
         screen = cast(ReviewScreen, self)
@@ -395,9 +395,9 @@ class FakeReviewScreen(FakeScreen):
 
     def show_conversation(self, state: ReviewState, at: ReviewPosition, *, fresh: bool) -> None:
         self.review_state = state
-        self.draw_at_position(at, fresh=fresh)
+        self.paint_at_position(at, fresh=fresh)
 
-    def draw_at_position(self, at: ReviewPosition, *, fresh: bool = False) -> None:
+    def paint_at_position(self, at: ReviewPosition, *, fresh: bool = False) -> None:
         if self.review_state is None:
             return
         state = self.review_state
@@ -415,8 +415,8 @@ class FakeReviewScreen(FakeScreen):
         )
         self.review_state = replace(state, view=view, position=at, passages=passages)
 
-    def redraw(self) -> None:
-        self.draw_at_position(self.review_position)
+    def repaint(self) -> None:
+        self.paint_at_position(self.review_position)
 
     def show_nothing_to_review(self, words: str) -> None:
         self.review_state = None
