@@ -163,7 +163,7 @@ async def try_judge_with_two_questions(
                 on_retry=_raise_instead_of_waiting,
                 on_reply=listener,
                 answer_limit=profile.max_tokens,
-                limiter=environment.rate_limiters.get_limiter(judge.rate_limit_account),
+                limiter=environment.rate_limiters.get_limiter(judge.account),
             )
             listener.asker = asker
             verdicts = await _ask_for_verdicts(asker, _FACTS)

@@ -145,7 +145,7 @@ class Judge(Protocol):
         """Ways to ask it for JSON, the most binding first; () when it needs none."""
 
     @property
-    def rate_limit_account(self) -> str:
+    def account(self) -> str:
         """Whose rate limits its requests count towards: equal accounts share limits of speed.
 
         Empty when nobody does, as for judges on this machine. Holds no secret.
@@ -174,7 +174,7 @@ class LocalJudge:
         return ()
 
     @property
-    def rate_limit_account(self) -> str:
+    def account(self) -> str:
         """Nobody counts its requests."""
         return ""
 

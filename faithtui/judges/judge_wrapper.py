@@ -35,9 +35,9 @@ class JudgeWrapper:
         return self._judge.output_formats
 
     @property
-    def rate_limit_account(self) -> str:
+    def account(self) -> str:
         """As the judge's: it is the same who counts."""
-        return self._judge.rate_limit_account
+        return self._judge.account
 
     async def aclose(self) -> None:
         """Close the judge. Safe to call twice."""

@@ -159,7 +159,7 @@ class CustomJudgeAdapter:
         return ()
 
     @property
-    def rate_limit_account(self) -> str:
+    def account(self) -> str:
         """Its own: whoever it asks may well count."""
         return self._fingerprint
 

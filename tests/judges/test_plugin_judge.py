@@ -150,8 +150,8 @@ async def test_it_shows_images_only_if_it_takes_them(acme: Path) -> None:
 
 async def test_its_limits_are_its_own(acme: Path) -> None:
     async with open_judge("parrot:plain") as one, open_judge("parrot:full") as other:
-        assert one.rate_limit_account
-        assert one.rate_limit_account != other.rate_limit_account
+        assert one.account
+        assert one.account != other.account
         assert one.output_formats == ()
         assert one.context_window is None
 

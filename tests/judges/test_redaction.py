@@ -68,7 +68,7 @@ async def test_otherwise_it_is_the_same_judge(server: FakeServer) -> None:
         assert judge.takes_images is bare.takes_images
         assert judge.context_window is bare.context_window
         assert judge.output_formats == bare.output_formats
-        assert judge.rate_limit_account == bare.rate_limit_account
+        assert judge.account == bare.account
 
 
 def number(text: str) -> str:

@@ -626,3 +626,4 @@ async def test_a_relabelled_statement_moves_its_own_answer_alone(
         scores.append(counted.count("1") / len(counted))
     assert moved == pytest.approx(sum(scores) / count)
     assert result.score_with_overrides({}).windowed == result.scores.windowed
+    assert result.corrected({}) == result.score_with_overrides({}), "the old name"

@@ -276,7 +276,7 @@ class MeasurementSession:
                 slots=ConcurrencyLimit(1) if metric.pace.one_call else shared.slots,
                 tally=shared.tally,
                 format_fallback=self._format_fallback,
-                limiter=shared.get_limiter(self._judge.rate_limit_account),
+                limiter=shared.get_limiter(self._judge.account),
                 budget=shared.budget,
                 breaker=shared.breaker,
                 sender=shared.sender,
@@ -357,7 +357,7 @@ _JUDGE_ATTRIBUTES = (
     "takes_images",
     "context_window",
     "output_formats",
-    "rate_limit_account",
+    "account",
 )
 
 

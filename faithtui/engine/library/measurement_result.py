@@ -182,6 +182,10 @@ class Measurement:
         }
         return score_assessments(self.rule, self.conversation, self.windows, label_by_claim)
 
+    def corrected(self, human: Mapping[Claim, str]) -> ScoreSet:
+        """Call `score_with_overrides`; the old name, for one release."""
+        return self.score_with_overrides(human)
+
     def to_dict(self) -> dict[str, Json]:
         """Give everything but the replies and the texts of the conversation, as JSON values."""
         evidence = self.evidence

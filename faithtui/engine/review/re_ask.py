@@ -179,7 +179,7 @@ def _make_asker(
         format_fallback=OutputFormatFallback(
             judge.ref, judge.output_formats, known=None if known is None else OutputFormat(known)
         ),
-        limiter=environment.rate_limiters.get_limiter(judge.rate_limit_account),
+        limiter=environment.rate_limiters.get_limiter(judge.account),
         pricing=TablePrices(environment.prices, row.spec.judge, row.spec.base_url),
         load_image=StoreImages(store, row.spec.judge, environment.image_hosts),
         answer_limit=row.spec.profile.max_tokens,

@@ -130,10 +130,10 @@ async def _judge_pending_items(
     store, row = execution.store, execution.row
     execution.pending_items = _iterate_pending(store, row.id)
     # Who asks what matters where an answer costs something, and so does room for the answer.
-    leases: Leases = execution.leases if judge.rate_limit_account else NoLeases()
+    leases: Leases = execution.leases if judge.account else NoLeases()
     room = (
         execution.writer.unstored.reserve_disk_space()
-        if judge.rate_limit_account
+        if judge.account
         else contextlib.nullcontext()
     )
     with room:
@@ -213,7 +213,7 @@ def _make_asker(
     if recorder is not None:
         recorder.record_judge_of_next_replies(judge.ref, judge.fingerprint, judge.context_window)
     known = store.calls.recall_output_format(judge.fingerprint) if judge.output_formats else None
-    control.limiter = environment.rate_limiters.get_limiter(judge.rate_limit_account)
+    control.limiter = environment.rate_limiters.get_limiter(judge.account)
     return Asker(
         judge,
         StoreReplyCache(

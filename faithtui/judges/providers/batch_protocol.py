@@ -104,7 +104,7 @@ class BatchApi:
         return add_redaction_to_fingerprint(self.endpoint.fingerprint, self._redact)
 
     @property
-    def rate_limit_account(self) -> str:
+    def account(self) -> str:
         """Provider, host and key."""
         return f"{self.endpoint.provider.name} {self.endpoint.host} {self._key.digest()}"
 
@@ -389,9 +389,9 @@ class BatchApiClient(Generic[DialectT]):
         return self._api.fingerprint
 
     @property
-    def rate_limit_account(self) -> str:
+    def account(self) -> str:
         """Provider, host and key."""
-        return self._api.rate_limit_account
+        return self._api.account
 
     async def aclose(self) -> None:
         """Close the connections. Safe to call twice."""

@@ -66,8 +66,8 @@ class BatchClient(Protocol):
         """That of the judge asked singly: the replies are the same."""
 
     @property
-    def rate_limit_account(self) -> str:
-        """Who counts; see `Judge.rate_limit_account`."""
+    def account(self) -> str:
+        """Who counts; see `Judge.account`."""
 
     @property
     def most_requests(self) -> int:

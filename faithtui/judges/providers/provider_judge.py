@@ -133,7 +133,7 @@ class ProviderJudge:
         return self._dialect.json_output_formats
 
     @property
-    def rate_limit_account(self) -> str:
+    def account(self) -> str:
         """Provider, host and key: what limits count by."""
         return f"{self._endpoint.provider.name} {self._endpoint.host} {self._key.digest()}"
 

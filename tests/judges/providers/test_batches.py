@@ -107,7 +107,7 @@ async def test_a_question_in_a_batch_is_the_one_that_is_asked_singly(
         # How a single question would be asked says nothing about a batch.
         await client.submit("run1", [("q0", replace(asked, output_format=OutputFormat.TEXT))])
         assert client.fingerprint == judge.fingerprint
-        assert client.rate_limit_account == judge.rate_limit_account
+        assert client.account == judge.account
     assert fake.batches[0].requests == {"run1-q0": single}
 
 

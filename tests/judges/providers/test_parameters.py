@@ -210,7 +210,7 @@ async def test_the_value_of_a_secret_header_is_in_no_message(
         said = f"{raised.value} {raised.value.provider_message} {raised.value.__cause__}"
         assert ENVIRON["GATEWAY"] not in said
         assert "[hidden]" in said
-        assert ENVIRON["GATEWAY"] not in opened.fingerprint + opened.rate_limit_account
+        assert ENVIRON["GATEWAY"] not in opened.fingerprint + opened.account
 
 
 def test_a_header_whose_variable_is_not_set_is_told_before_anything_is_asked() -> None:

@@ -60,7 +60,7 @@ def evaluate(
                 opened,
                 pairs,
                 concurrency=concurrency,
-                limiter=limiters.get_limiter(opened.rate_limit_account),
+                limiter=limiters.get_limiter(opened.account),
             )
         return compute_accuracy_by_family(claims, verdicts), compute_accuracy_of_all_families(
             claims, verdicts

@@ -71,7 +71,7 @@ def probe(
 
     async def probe_verdict_stability_of_judge() -> "tuple[str, list[ProbeFigures]]":
         async with opening as opened:
-            limiter = limiters.get_limiter(opened.rate_limit_account)
+            limiter = limiters.get_limiter(opened.account)
             figures = await probe_verdict_stability(
                 opened, claims, seed, concurrency=concurrency, limiter=limiter
             )
