@@ -52,7 +52,7 @@ async def test_a_sample_says_what_is_known_after_every_label(session: Session) -
     store = session.store
     run = store.runs.find_newest_run_id()
     assert run is not None
-    request = SampleRequest("s", design=SamplingDesign.SIMPLE, size=4)
+    request = SampleRequest("s", design=SamplingDesign.SIMPLE, size=4, blind=False)
     row = draw_and_save_run_sample(store, run, "ann", request)
     session.start_queue(make_sample_queue(store, row.id, "ann"))
     screen = FakeReviewScreen(session)
@@ -66,7 +66,7 @@ async def test_a_sample_says_what_is_known_after_every_label(session: Session) -
         found = read_confidence_sequences(store, row.id, "ann")
         assert found is not None
         words = describe_confidence_sequences_briefly(found)
-        assert screen.session_line.progress_words.startswith(f"{words} · blind sample ")
+        assert screen.session_line.progress_words.startswith(f"{words} · sample ")
     assert found is not None
     assert found.labels == 2
     # More is drawn: the first claims keep their places, and the new ones are counted too.
@@ -96,7 +96,7 @@ async def test_a_sample_says_how_far_it_is_with_the_pace_of_late(
         assert "blind sample 1/" in words
         assert "s a claim" not in words, "one claim tells no pace"
         assert "1 today" in words
-        assert ", recall 0-100%" in words
+        assert ", recall" not in words, "few claims of the run are left, and it is blind"
 
 
 async def test_the_line_is_there_when_a_conversation_is(app: FaithApp) -> None:

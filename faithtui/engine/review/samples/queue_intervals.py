@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from faithtui.agreement.sampling.confidence_sequences import CellKey, SequenceCell
 
 
+FEWEST_LEFT_WHILE_BLIND = 20
+"""Claims of a run without a label below which a blind queue says nothing of the run."""
+
+
 @dataclass(frozen=True, slots=True)
 class QueueFrame:
     """What a queue was drawn from, which labels do not change."""
@@ -27,6 +31,8 @@ class QueueFrame:
     """Claims of the run by stratum and by the stratum of the judge's verdict."""
     verdict_strata: Mapping[ClaimId, str]
     """The stratum of the judge's verdict of each drawn claim."""
+    judged_claim_count: int
+    """Claims of the run at that time, to see that it went on."""
 
 
 def read_queue_frame(store: Store, sample: SampleId, reviewer: str) -> QueueFrame | None:
@@ -57,6 +63,7 @@ def read_queue_frame(store: Store, sample: SampleId, reviewer: str) -> QueueFram
         sample,
         frame.count_claims_by_both_strata(verdicts),
         verdicts.map_claims_to_strata(drawn),
+        store.runs.read_run(row.run).claims,
     )
 
 
@@ -70,23 +77,34 @@ def compute_confidence_sequences(
         frame: Of the queue.
         reviewer: Whose labels.
 
+    While a queue is blind and has claims without a label, the labels before its first skipped claim
+    count alone, and nothing is said where few claims of the run have no label: what changes with a
+    skipped claim, or how many unfaithful ones are left, would reveal the judge's verdict on them.
+
     Returns:
-        None before the first label.
+        None before the first label, and where the run went on since the frame was read.
 
     Raises:
         StoreError: There is no such sample, or a label is not what was written.
     """
     sample = frame.sample
     row = store.samples.read_sample(sample, reviewer)
+    run = store.runs.read_run(row.run)
+    if run.claims != frame.judged_claim_count:
+        return None
     # Claims that show the judge are in no figure.
     entries = [
         each
         for each in store.samples.list_claims_in_served_order(sample, reviewer)
         if not each.shown and each.claim in frame.verdict_strata
     ]
-    served = list(takewhile(lambda each: each.answered or each.skipped, entries))
+    is_hiding = row.blind and row.remaining > 0
+    served = list(
+        takewhile(lambda each: each.answered or (each.skipped and not is_hiding), entries)
+    )
     labels = sum(each.answered for each in served)
-    if not labels:
+    left = sum(frame.populations.values()) - labels
+    if not labels or (is_hiding and left < FEWEST_LEFT_WHILE_BLIND):
         return None
     # Loads numpy, which an app that draws queues has no use for.
     from faithtui.agreement.report.model import ConfidenceSequences
@@ -97,7 +115,7 @@ def compute_confidence_sequences(
     )
 
     verdict_of = frame.verdict_strata
-    rule = (spec := store.runs.read_run(row.run).spec).rule
+    rule = (spec := run.spec).rule
     label_by_claim = {
         each.event.claim: rule.translate_word_to_label(each.event.verdict or "")
         for each in store.samples.read_human_and_judge_labels(sample, reviewer)

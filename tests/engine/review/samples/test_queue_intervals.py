@@ -77,16 +77,6 @@ def test_they_are_those_of_the_report_while_one_person_labels(
     row = drawn(store, run, design, *by, shown=shown)
     assert read_confidence_sequences(store, row.id, ANN) is None
     say(store, row, 20)
-    entry = store.samples.list_claims_in_served_order(row.id, ANN)[20]
-    store.label_log.append_label_event(
-        entry.claim,
-        ANN,
-        Action.SKIPPED,
-        run=run,
-        judge_verdict=None,
-        saw_judge=False,
-        sample=row.id,
-    )
     found = read_confidence_sequences(store, row.id, ANN)
     assert found is not None
     # Claims that show the judge are in no figure.
@@ -117,6 +107,59 @@ def test_they_are_those_of_the_report_while_one_person_labels(
         format_labels_needed_lines(agreement.report, 100, 12),
     ):
         assert words in " ".join(each.text for each in lines)
+
+
+def skip(store: Store, row: SampleRow, place: int) -> None:
+    """Skip a claim of a queue."""
+    entry = store.samples.list_claims_in_served_order(row.id, ANN)[place]
+    store.label_log.append_label_event(
+        entry.claim,
+        ANN,
+        Action.SKIPPED,
+        run=row.run,
+        judge_verdict=None,
+        saw_judge=False,
+        sample=row.id,
+    )
+
+
+def test_a_skipped_claim_of_a_blind_queue_changes_nothing(store: Store, run: RunId) -> None:
+    """The lower end of the rate fell where the judge passes it, else the upper one rose."""
+    row = drawn(store, run, SamplingDesign.SIMPLE)
+    say(store, row, 20)
+    before = read_confidence_sequences(store, row.id, ANN)
+    assert before is not None
+    skip(store, row, 20)
+    assert read_confidence_sequences(store, row.id, ANN) == before
+    entry = store.samples.list_claims_in_served_order(row.id, ANN)[21]
+    store.label_log.record_verdict(entry.claim, ANN, "no", run=run, saw_judge=False, sample=row.id)
+    after = read_confidence_sequences(store, row.id, ANN)
+    assert after is not None
+    assert (after.rate, after.recall, after.later) == (before.rate, before.recall, 1)
+
+
+def test_a_skipped_claim_of_a_queue_that_shows_the_judge_may_be_anything(
+    store: Store, run: RunId
+) -> None:
+    request = SampleRequest("s", design=SamplingDesign.SIMPLE, size=30, blind=False)
+    row = draw_and_save_run_sample(store, run, ANN, request)
+    say(store, row, 20)
+    before = read_confidence_sequences(store, row.id, ANN)
+    skip(store, row, 20)
+    after = read_confidence_sequences(store, row.id, ANN)
+    assert before is not None
+    assert after is not None
+    assert after.rate[1] - after.rate[0] > before.rate[1] - before.rate[0]
+    report = compute_run_agreement(store, run).report
+    assert report.progress.sequences == after
+
+
+def test_a_blind_queue_says_nothing_where_few_claims_are_left(store: Store, run: RunId) -> None:
+    row = drawn(store, run, SamplingDesign.SIMPLE, size=70)
+    say(store, row, 60)
+    assert read_confidence_sequences(store, row.id, ANN) is not None
+    say(store, row, 62)
+    assert read_confidence_sequences(store, row.id, ANN) is None
 
 
 def test_whole_conversations_and_repeats_have_none(store: Store, run: RunId) -> None:
