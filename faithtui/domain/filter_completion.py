@@ -22,7 +22,7 @@ from faithtui.domain.filters import (
     list_values_after_is,
     parse_filter,
 )
-from faithtui.domain.labels.label_events import REASON_CODES
+from faithtui.domain.labels.reason_codes import REASON_CODES
 
 _MEANT = {
     "agreements": "is:agreement",

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from faithtui.domain.labels.label_events import REASON_CODES
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
+from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.domain.limits import FILTER, FILTER_TERMS
 from faithtui.domain.text.search_words import list_folded_words
 

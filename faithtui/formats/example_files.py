@@ -10,7 +10,7 @@ from typing import get_args
 
 from faithtui.domain.claims.verdicts import ClaimKind, Stance
 from faithtui.domain.judging.judge_examples import Example, Reference
-from faithtui.domain.labels.label_events import REASON_CODES
+from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.domain.split_rule import SPLITS
 from faithtui.errors import InputError
 from faithtui.formats.fields import FieldReader

@@ -32,7 +32,6 @@ from faithtui.domain.labels.label_bundle import (
     RunName,
 )
 from faithtui.domain.labels.label_events import (
-    REASON_CODES,
     Action,
     Event,
     LabelMark,
@@ -40,6 +39,7 @@ from faithtui.domain.labels.label_events import (
     merge_overlapping_evidence_marks,
 )
 from faithtui.domain.labels.label_sets import KNOWN_WORDS
+from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.domain.limits import GUIDELINE, NOTE, REVIEWER
 from faithtui.errors import InputError
 from faithtui.formats.fields import FieldReader

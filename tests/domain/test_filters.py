@@ -24,8 +24,8 @@ from faithtui.domain.filters import (
     parse_filter,
     parse_score_bounds,
 )
-from faithtui.domain.labels.label_events import REASON_CODES
 from faithtui.domain.labels.label_sets import FAITHFULNESS, INFERENCE
+from faithtui.domain.labels.reason_codes import REASON_CODES
 
 FACTS = FilterContext(Scope.CONVERSATIONS, FAITHFULNESS.names, dict(FAITHFULNESS.synonyms))
 INFERRED = FilterContext(Scope.CONVERSATIONS, INFERENCE.names, dict(INFERENCE.synonyms))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui.domain.judging.judge_examples import Example, Reference
-from faithtui.domain.labels.label_events import REASON_CODES
+from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.domain.split_rule import SPLITS
 from faithtui.errors import InputError
 from faithtui.formats.example_files import (

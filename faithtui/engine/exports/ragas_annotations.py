@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from faithtui.agreement.labelled_units import ClaimUnit
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.label_events import REASON_CODES
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.domain.split_rule import Split
 from faithtui.engine.review.examples_from_labels import (
     get_question_before_turn,

@@ -7,15 +7,15 @@ from typing import Any
 
 from faithtui.domain.ids import ConversationId, RunId
 from faithtui.domain.judging.judge_examples import Example
-from faithtui.domain.text.suggestions import format_known_names, format_suggestion
+from faithtui.domain.text.suggestions import format_known_names
 from faithtui.engine.calls.image_hosts import check_image_hosts
 from faithtui.engine.review.examples_from_labels import (
     read_examples_file_for_run,
     store_examples_and_get_digest,
 )
 from faithtui.engine.review.recalibration import make_calibration_of_new_run, read_run_calibration
-from faithtui.engine.review.samples.store_split import read_split_conversations
 from faithtui.engine.runs.control import MOST_CONCURRENT
+from faithtui.engine.runs.conversation_selection import select_conversations
 from faithtui.engine.runs.request import RunRequest
 from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.errors import ConfigError
@@ -163,7 +163,7 @@ def draft_run(
         refuse_judge_without_batches(judge, request.base_url)
     check_budget(request.budget_nusd, request.budget_tokens, judge, request.base_url, environment)
     check_given_claims(store, request, metric)
-    conversations = _select_conversations(store, request)
+    conversations = select_conversations(store, request)
     check_image_hosts(store, conversations, judge, environment.image_hosts)
     if request.prompts_dir is not None:
         request = replace(request, prompts_dir=request.prompts_dir.absolute())
@@ -325,37 +325,3 @@ def check_given_claims(store: Store, request: RunRequest, metric: Metric[Any]) -
             f"run {row.id} has not judged {row.pending} of its conversations, so that its claims "
             f"are not all there: faithtui run --resume {row.id}"
         )
-
-
-def _select_conversations(store: Store, request: RunRequest) -> tuple[ConversationId, ...]:
-    sources, split, limit = request.sources, request.split, request.limit
-    if limit is not None and limit < 1:
-        raise ConfigError(f"limit is {limit}; expected 1 or more conversations")
-    known = [row.source for row in store.conversations.list_sources()]
-    for source in sources:
-        if source not in known:
-            names = ", ".join(known) or "none yet"
-            meant = format_suggestion(source, known)
-            raise ConfigError(f"there is no source `{source}`; imported: {names}{meant}")
-    conversations = store.conversations.list_ids(sources, limit if split is None else None)
-    judged, owner = None, ""
-    if request.claim_set is not None:
-        judged, owner = store.claim_sets.list_conversation_ids(request.claim_set), "the claim set"
-    elif request.claims == "run" and request.claims_run is not None:
-        judged = store.run_contents.list_conversation_ids(request.claims_run)
-        owner = f"run {request.claims_run}"
-    if judged is not None:
-        conversations = tuple(
-            each for each in store.conversations.list_ids(sources) if each in judged
-        )
-        if not conversations:
-            raise ConfigError(f"{owner} has no conversation that is asked for")
-    if split is not None:
-        within = read_split_conversations(store, split)
-        conversations = tuple(each for each in conversations if each in within)
-        if not conversations:
-            raise ConfigError(f"no conversation that is asked for is in the {split} split")
-    conversations = conversations[:limit]
-    if not conversations:
-        raise ConfigError("there are no conversations yet: faithtui import FILE.jsonl")
-    return conversations

@@ -18,7 +18,11 @@ from faithtui.domain.labels.imported_verdicts import (
     ImportedVerdict,
     ImportedWindow,
 )
-from faithtui.domain.labels.label_events import REASON_CODES, VERDICT_ACTIONS, Action
+from faithtui.domain.labels.label_events import (
+    VERDICT_ACTIONS,
+    Action,
+)
+from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.domain.scores import ScoreState
 from faithtui.formats.readers.values.conversation_draft import PER_TURN, ConversationDraft
 from faithtui.formats.writers.answer_results import OWN_KEY

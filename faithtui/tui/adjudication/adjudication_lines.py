@@ -14,8 +14,11 @@ from faithtui.agreement.report.figures.rater_comparison import (
 )
 from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import RunId
-from faithtui.domain.labels.label_events import REASON_CODES, HumanVerdict
+from faithtui.domain.labels.label_events import (
+    HumanVerdict,
+)
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.store.annotations.raters import ClaimRow, RaterRecords
 from faithtui.tui.keymap.key_names import KeyNames

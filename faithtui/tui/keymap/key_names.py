@@ -13,7 +13,7 @@ from textual.keys import Keys, key_to_character
 from textual.screen import Screen
 from textual.widgets import Input
 
-from faithtui.domain.labels.label_events import REASON_CODES
+from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.tui.theme.lines import Line, Piece
 
 _NAMES = {

@@ -13,7 +13,7 @@ from textual import events
 from textual.keys import key_to_character
 
 from faithtui.config import PRESETS, Preset
-from faithtui.domain.labels.label_events import REASON_CODES
+from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.errors import ConfigError
 from faithtui.tui import screen_catalog
 from faithtui.tui.app import FaithApp

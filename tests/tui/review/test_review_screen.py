@@ -2,7 +2,7 @@
 
 import pytest
 
-from faithtui.domain.labels.label_events import REASON_CODES
+from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.tui.agreement.agreement_screen import AgreementScreen
 from faithtui.tui.app import FaithApp
 from faithtui.tui.theme.lines import Piece

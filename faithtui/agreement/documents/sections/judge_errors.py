@@ -19,7 +19,7 @@ from faithtui.agreement.report.model import (
     LevelReport,
     Slice,
 )
-from faithtui.domain.labels.label_events import REASON_CODES
+from faithtui.domain.labels.reason_codes import REASON_CODES
 
 MOST_DISAGREEMENTS = 200
 """Disagreements listed per level; the CSV has them all."""

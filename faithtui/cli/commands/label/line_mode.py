@@ -16,7 +16,12 @@ from faithtui.cli.commands.label.line_text import (
 from faithtui.cli.commands.label.served_claim import ServedClaim
 from faithtui.cli.output import plural
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.label_events import REASON_CODES, Action, LabelEvent, LabelMark
+from faithtui.domain.labels.label_events import (
+    Action,
+    LabelEvent,
+    LabelMark,
+)
+from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.errors import FaithtuiError
 from faithtui.tui.review.lines.verdict_lines import list_verdict_choices

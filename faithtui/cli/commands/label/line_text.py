@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from faithtui.cli.commands.label.served_claim import ServedClaim
 from faithtui.domain.labels.label_events import (
-    REASON_CODES,
     Action,
     LabelEvent,
     describe_event_without_verdict,
 )
+from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.domain.text.passage_ranking import choose_excerpt_with_needed_spans
 from faithtui.domain.text.texts import tokenise_text
 from faithtui.domain.text.visible_text import make_visible, make_visible_line

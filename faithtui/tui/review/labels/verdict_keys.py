@@ -9,7 +9,7 @@ from typing import Final
 from textual.binding import Binding, BindingType
 from textual.keys import format_key
 
-from faithtui.domain.labels.label_events import REASON_CODES
+from faithtui.domain.labels.reason_codes import REASON_CODES
 
 VERDICT: Final = Binding.Group("verdict")
 CODE: Final = Binding.Group("code", compact=True)

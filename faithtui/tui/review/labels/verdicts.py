@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual.binding import Binding, BindingType
 
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.label_events import REASON_CODES, Action, LabelMark
+from faithtui.domain.labels.label_events import (
+    Action,
+    LabelMark,
+)
+from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.store.records import ClaimView
 from faithtui.tui.review.labels import verdict_keys
 from faithtui.tui.review.labels.verdict_keys import list_typed_keys

@@ -4,8 +4,11 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from faithtui.domain.labels.label_events import REASON_CODES, Action
+from faithtui.domain.labels.label_events import (
+    Action,
+)
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet, Polarity
+from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.store.records import ClaimView, FreshVerdict, ReviewView
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_words import get_reference_noun_plural, reference_letter

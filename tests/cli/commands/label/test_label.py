@@ -13,7 +13,10 @@ import pytest
 from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import ClaimId, RunId
-from faithtui.domain.labels.label_events import REASON_CODES, Action
+from faithtui.domain.labels.label_events import (
+    Action,
+)
+from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 from faithtui.errors import StoreError
