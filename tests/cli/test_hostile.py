@@ -97,7 +97,7 @@ def attacked(path: Path, texts: Sequence[str] = ALL) -> Path:
             store.findings.replace_findings_of_conversations(
                 [ItemCheckResult(item, ItemState.DONE, 1, (found,))]
             )
-            store.guidelines.set(text or "empty", text[:200] or "nobody")
+            store.guidelines.add_version(text or "empty", text[:200] or "nobody")
         store.runs.set_state(run, RunState.STOPPED, texts[0])
     return path
 

@@ -361,7 +361,7 @@ def test_nothing_of_a_person_is_left_anywhere(store: Store, path: Path) -> None:
     store.samples.save_draw_as_sample(
         run, name, repeats, plan, name="again", kind=SampleKind.REPEAT
     )
-    store.guidelines.set("Be fair.", name)
+    store.guidelines.add_version("Be fair.", name)
     store.saved_views.save("claims", SavedView("hers", f"reviewer:{name}", "number"))
     item = store.runs.list_item_ids(run)[0]
     claim = store.runs.read_conversation_for_review(item, "ann").claims[0]

@@ -155,7 +155,7 @@ async def test_names_that_people_give_are_drawn_literally(tmp_path: Path) -> Non
             store.saved_views.save(
                 "conversations", SavedView(text[:200] or "x", text[:5000], text[:200])
             )
-            store.guidelines.set(text[:5000] or "x", text[:5000] or "x")
+            store.guidelines.add_version(text[:5000] or "x", text[:5000] or "x")
         entries = tuple(
             (each.item, each.claim)
             for each in store.samples.list_claims_in_served_order(

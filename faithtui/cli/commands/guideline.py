@@ -127,7 +127,7 @@ def _set_guideline(options: CommonOptions, file: Path, metric: str | None) -> No
         raise InputError("is empty; expected the text of a guideline", path=file)
     with open_store(options.store, settings) as opened:
         before = opened.guidelines.find_version_in_force(metric)
-        now = opened.guidelines.set(text, options.reviewer or settings.reviewer, metric)
+        now = opened.guidelines.add_version(text, options.reviewer or settings.reviewer, metric)
     if options.json:
         print_json(_as_json(now))
     elif before is not None and before.number == now.number:

@@ -304,7 +304,7 @@ def _print_plan(
         why = reason if name.startswith("recall") else ""
         width = f"cannot be foreseen{why}" if half is None else f"± {half:.3f}{more}"
         print_text(f"{name:<{room}}  {width}")
-    if basis.has_too_few_conversations:
+    if basis.has_too_few_conversations_for_interval:
         print_text(
             f"the claims are of {plural(basis.conversation_count, 'conversation')}: below "
             f"{FEWEST_GROUPS} reports and gate have an interval of the share of this run alone, "

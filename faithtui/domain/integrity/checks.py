@@ -328,15 +328,15 @@ def _find_prompt_injections(judged: JudgedConversation) -> Iterator[Finding]:
     """Messages and passages that speak to the judge, each text once."""
     for position, turn in enumerate(judged.turns):
         for request in find_injections(turn.content)[:1]:
-            yield Finding(FindingKind.ASKS_JUDGE, _format_injection(request), turn=position)
+            yield Finding(FindingKind.ASKS_JUDGE, _format_injection_finding(request), turn=position)
     turns = _map_documents_to_retrieving_turn(judged)
     for document, text in enumerate(judged.documents):
         for request in find_injections(text)[:1]:
-            detail = f"P{document + 1} {_format_injection(request)}"
+            detail = f"P{document + 1} {_format_injection_finding(request)}"
             yield Finding(FindingKind.ASKS_JUDGE, detail, turn=turns.get(document))
 
 
-def _format_injection(request: Injection) -> str:
+def _format_injection_finding(request: Injection) -> str:
     return f"asks the judge to {request.kind.value}: “{make_visible_line(request.quote, 160)}”"
 
 

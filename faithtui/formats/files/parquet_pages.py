@@ -333,10 +333,10 @@ class ColumnValues:
             if indexes is None:
                 values = read_exactly(body, there * chunk.width)
             else:
-                values = b"".join(map(self._read_dictionary_number, islice(indexes, there)))
+                values = b"".join(map(self._read_dictionary_entry, islice(indexes, there)))
             yield NumberPart(lists, defined, values)
 
-    def _read_dictionary_number(self, index: int) -> bytes:
+    def _read_dictionary_entry(self, index: int) -> bytes:
         self._words.seek(index * self._chunk.width)
         return read_exactly(self._words, self._chunk.width)
 

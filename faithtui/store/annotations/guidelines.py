@@ -95,7 +95,7 @@ class Guidelines:
                 map(hash_guideline_text, DEFAULT_GUIDELINES.values())
             )
 
-    def set(self, text: str, author: str, metric: str | None = None) -> Guideline:
+    def add_version(self, text: str, author: str, metric: str | None = None) -> Guideline:
         """Put a text in force; the same text again is no new version.
 
         Args:

@@ -229,7 +229,7 @@ def labelled_in_many_ways(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with a label of every kind, in view of the judge and not."""
     path = tmp_path_factory.mktemp("ways") / "project.db"
     with Store.open(path) as store:
-        store.guidelines.set("Judge by the passages alone.", "ann")
+        store.guidelines.add_version("Judge by the passages alone.", "ann")
         run, item = judged(store, CONVERSATIONS[0], {1: ("yes", "no", *["yes"] * 7)})
         claims = [each.id for each in store.runs.read_conversation_for_review(item, "ann").claims]
 

@@ -274,7 +274,7 @@ def test_json_is_printed_for_a_stale_certificate_too(
     cli: Cli, project: Path, certificate: Path
 ) -> None:
     with Store.open(project) as store:
-        store.guidelines.set("Read twice.", "ann")
+        store.guidelines.add_version("Read twice.", "ann")
     result = cli("gate", "1", "--certificate", certificate, "--json", "--store", project)
     assert result.code == 3
     assert result.json["stale_or_broken"][0].startswith("guideline: none was certified")
@@ -391,7 +391,7 @@ def test_hostile_names_are_shown_as_characters(
     evil = "model:\x1b]0;pwned\x07\u202e[@click=app.quit]"
     with Store.open(project) as store:
         label(store, RunId(1), by=evil, action=Action.BLIND)
-        store.guidelines.set(ALL[3] or "x", evil)
+        store.guidelines.add_version(ALL[3] or "x", evil)
     refused = cli("gate", "1", *PASSING, "--store", project)
     assert refused.code == 3
     is_plain(refused)

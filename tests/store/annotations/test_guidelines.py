@@ -31,11 +31,11 @@ def test_the_default_of_a_metric_is_in_force_until_a_version_is_set(store: Store
     assert (default.number, default.is_default, default.metric) == (0, True, FAITH)
     assert guidelines.find_version_in_force() is None
     assert guidelines.find_version_or_default("no-metric") is None
-    own = guidelines.set("Fees count.", "ann", FAITH)
+    own = guidelines.add_version("Fees count.", "ann", FAITH)
     assert (own.number, own.metric, own.is_default) == (1, FAITH, False)
     assert guidelines.find_version_or_default(FAITH) == own
     assert guidelines.find_version_or_default(RELEVANCY) == find_default_guideline(RELEVANCY)
-    for_all = guidelines.set("Fees never count.", "ann")
+    for_all = guidelines.add_version("Fees never count.", "ann")
     assert (for_all.number, for_all.metric) == (2, None)
     assert (
         guidelines.find_version_or_default(FAITH)
@@ -47,10 +47,10 @@ def test_the_default_of_a_metric_is_in_force_until_a_version_is_set(store: Store
 
 
 def test_the_same_text_for_another_metric_is_another_version(store: Store) -> None:
-    first = store.guidelines.set("Fees count.", "ann", FAITH)
-    assert store.guidelines.set("Fees count.", "bo", FAITH) == first
-    assert store.guidelines.set("Fees count.", "bo").number == 2
-    assert store.guidelines.set("Fees count.", "bo", FAITH).number == 3
+    first = store.guidelines.add_version("Fees count.", "ann", FAITH)
+    assert store.guidelines.add_version("Fees count.", "bo", FAITH) == first
+    assert store.guidelines.add_version("Fees count.", "bo").number == 2
+    assert store.guidelines.add_version("Fees count.", "bo", FAITH).number == 3
 
 
 def test_a_label_names_the_default_and_the_store_keeps_its_text(store: Store) -> None:
@@ -68,7 +68,7 @@ def test_a_label_names_the_default_and_the_store_keeps_its_text(store: Store) ->
     assert (kept.text, kept.metric, kept.built_in) == (default.text, FAITH, True)
     assert store.guidelines.list_versions() == (), "nobody set it"
     assert default.digest in store.guidelines.list_default_digests()
-    store.guidelines.set("Fees count.", "ann", RELEVANCY)
+    store.guidelines.add_version("Fees count.", "ann", RELEVANCY)
     store.label_log.append_label_event(
         claims[0].id, "ann", Action.BLIND, "no", run=run, judge_verdict=None, saw_judge=False
     )

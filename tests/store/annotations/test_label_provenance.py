@@ -29,7 +29,7 @@ def test_verdicts_that_stand_are_counted_by_guideline(store: Store) -> None:
     say(store, run, 0, "yes")
     first = store.provenance.read_label_origins(run).newest_at
     assert first is not None
-    guideline = store.guidelines.set("Read twice.", "ann")
+    guideline = store.guidelines.add_version("Read twice.", "ann")
     say(store, run, 1, "no")
     say(store, run, 2, "yes", Action.BULK)
     found = store.provenance.read_label_origins(run)
@@ -45,7 +45,7 @@ def test_verdicts_that_stand_are_counted_by_guideline(store: Store) -> None:
 
 
 def test_labels_that_came_with_data_have_a_time_and_no_guideline(store: Store) -> None:
-    store.guidelines.set("Read twice.", "ann")
+    store.guidelines.add_version("Read twice.", "ann")
     rating = Rating(1, "bo", "mtrag-faithfulness-1-4", "4")
     run, _ = judged(store, make_conversation(ratings=[rating]), LABELS)
     found = store.provenance.read_label_origins(run)

@@ -355,7 +355,7 @@ def test_a_new_act_comes_after_everything_that_was_merged(copies: Callable[[], S
 
 def test_every_field_of_an_act_arrives(copies: Callable[[], Store]) -> None:
     here, there = copies(), copies()
-    there.guidelines.set("Judge by the passage alone.", "ann")
+    there.guidelines.add_version("Judge by the passage alone.", "ann")
     run = there.runs.find_newest_run_id()
     assert run is not None
     plan = SamplePlan(SamplingDesign.SIMPLE, 7, 3)
@@ -520,13 +520,13 @@ def test_only_some_people_and_one_run_can_be_collected(copies: Callable[[], Stor
 
 def test_the_newest_guideline_is_in_force_wherever_it_was_set(copies: Callable[[], Store]) -> None:
     here, there = copies(), copies()
-    here.guidelines.set("one", "ann")
-    there.guidelines.set("two", "bo")
+    here.guidelines.add_version("one", "ann")
+    there.guidelines.add_version("two", "bo")
     here.bundles.merge(there.bundles.make_label_bundle())
     there.bundles.merge(here.bundles.make_label_bundle())
     assert [each.text for each in here.guidelines.list_versions()] == ["one", "two"]
     assert here.guidelines.list_versions()[-1].digest == there.guidelines.list_versions()[-1].digest
-    here.guidelines.set("one", "ann")
+    here.guidelines.add_version("one", "ann")
     current = here.guidelines.find_version_in_force()
     assert current is not None
     assert (current.text, current.number) == ("one", 3)
@@ -538,7 +538,7 @@ def test_a_guideline_is_in_force_even_after_one_from_the_future(
     store = copies()
     later = BundleGuideline("d", "later", "bo", datetime(2999, 1, 1, tzinfo=UTC))
     store.bundles.merge(LabelBundle(guidelines=(later,)))
-    assert store.guidelines.set("now", "ann").text == "now"
+    assert store.guidelines.add_version("now", "ann").text == "now"
     current = store.guidelines.find_version_in_force()
     assert current is not None
     assert current.text == "now"
@@ -607,7 +607,7 @@ def test_a_guideline_of_one_metric_and_a_default_travel_as_what_they_are(
 ) -> None:
     here, there = copies(), copies()
     say(there, "ann", 0, "yes")
-    own = there.guidelines.set("Fees count.", "ann", "ragas-faithfulness")
+    own = there.guidelines.add_version("Fees count.", "ann", "ragas-faithfulness")
     merged = here.bundles.merge(there.bundles.make_label_bundle())
     assert merged.new_guidelines == 1
     assert here.guidelines.list_versions() == (own,)

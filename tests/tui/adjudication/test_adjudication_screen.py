@@ -129,7 +129,7 @@ async def test_hostile_names_and_notes_are_drawn_literally(store_path: Path, app
                 judge_verdict=None,
                 saw_judge=False,
             )
-        store.guidelines.set("\n".join(ALL)[:1_000_000], (ALL[3] or "x")[:200])
+        store.guidelines.add_version("\n".join(ALL)[:1_000_000], (ALL[3] or "x")[:200])
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot)
         await press(pilot, "g", "d")

@@ -170,7 +170,7 @@ class GuidelineDialog(Dialog):
             ):
                 now, versions = before, guidelines.list_versions(for_metric)
             else:
-                now = guidelines.set(text, self._session.reviewer, metric)
+                now = guidelines.add_version(text, self._session.reviewer, metric)
                 versions = guidelines.list_versions(for_metric)
         except FaithtuiError as error:
             self.app.call_from_thread(self._show_save_result, str(error), None)

@@ -701,7 +701,7 @@ def test_options_that_change_no_question_do_not_matter(
 
 
 def test_another_guideline_is_stale(store: Store, certificate: Path, calendar: Calendar) -> None:
-    guideline = store.guidelines.set("Read twice.", "ann")
+    guideline = store.guidelines.add_version("Read twice.", "ann")
     result = held(store, certificate, calendar)
     assert result.outcome is CheckOutcome.STALE
     assert result.broken == (
@@ -856,7 +856,7 @@ def test_in_another_store_what_cannot_be_verified_is_said(
     result = held(empty, certificate, calendar, run)
     assert result.outcome is CheckOutcome.PASSED
     assert result.notes[0].endswith("not in this store: labels, sample, guideline")
-    empty.guidelines.set("Read twice.", "ann")
+    empty.guidelines.add_version("Read twice.", "ann")
     stale = held(empty, certificate, calendar, run)
     assert stale.outcome is CheckOutcome.STALE
     assert stale.notes[0].endswith("not in this store: labels, sample")

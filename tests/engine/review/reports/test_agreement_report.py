@@ -282,8 +282,8 @@ def test_many_labels_since_are_read_anew(store: Store, run: RunId) -> None:
 def test_an_auditor_finds_dates_and_guideline_versions_of_labels(store: Store, run: RunId) -> None:
     first, second, third, *_ = claims_of(store, run)
     label(store, first, "yes")
-    store.guidelines.set("Judge by the passages alone.", "ann")
-    digest = store.guidelines.set("Judge by the passages and the question.", "ann").digest
+    store.guidelines.add_version("Judge by the passages alone.", "ann")
+    digest = store.guidelines.add_version("Judge by the passages and the question.", "ann").digest
     label(store, second, "no")
     label(store, third, "no")
     label(store, third, "idk")

@@ -71,7 +71,7 @@ async def test_a_version_is_written_and_read(app: FaithApp, write: Callable[[str
 
 async def test_labels_name_the_version_in_force(store_path: Path) -> None:
     with Store.open(store_path) as store:
-        digest = store.guidelines.set("Fees count.", "ann").digest
+        digest = store.guidelines.add_version("Fees count.", "ann").digest
         run = store.runs.find_newest_run_id()
         assert run is not None
         claim = (

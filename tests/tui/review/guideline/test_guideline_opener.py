@@ -31,7 +31,7 @@ def read_dialog(screen: FakeScreen) -> str:
 async def test_the_default_of_the_metric_is_shown_until_one_is_set(session: Session) -> None:
     screen = await open_guideline(session, "turn-faithfulness")
     assert "default" in read_dialog(screen)
-    session.store.guidelines.set("Fees count.", "ann", "turn-faithfulness")
+    session.store.guidelines.add_version("Fees count.", "ann", "turn-faithfulness")
     text = read_dialog(await open_guideline(session, "turn-faithfulness"))
     assert "Fees count." in text
     assert "in force" in text
