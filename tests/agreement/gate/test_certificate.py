@@ -32,6 +32,7 @@ from faithtui.domain.labels.label_sets import FAITHFULNESS
 from faithtui.domain.scores import ScoringRule, make_score
 from faithtui.domain.withheld_reasons import WithheldReason
 from tests.agreement.building import readings
+from tests.benchmarks.coverage import Setting, simulate
 
 
 def share(value: float, se: float | None, n: int = 100, clusters: int = 20) -> Estimate:
@@ -222,3 +223,12 @@ def test_a_share_of_one_counts_as_many_units_as_its_interval_is_wide() -> None:
     assert few.ci_low is not None
     assert many.ci_low is not None
     assert few.ci_low < many.ci_low
+
+
+@pytest.mark.parametrize("design", ["simple", "half"])
+def test_a_certificate_of_a_hundred_labels_has_a_score_that_holds(design: str) -> None:
+    """It was withheld in 15 to 60 % of these samples, as the judge might have been guessing."""
+    setting = Setting(design, 0.1, 100, 40)
+    found = simulate(setting, 25)["certified rate"]
+    assert found.shown == 25
+    assert found.holds_run >= 23
