@@ -1,7 +1,7 @@
 """The mean of annotators' scores, sharpened by the judge's scores of units that nobody labelled.
 
 For continuous scores, such as those of conversations. For a verdict with a few values, strata by
-verdict (`rates`) do the same and need no lambda. Full trust in the judge (lambda = 1) may
+verdict (`pass_rates`) do the same and need no lambda. Full trust in the judge (lambda = 1) may
 do worse than ignoring it; the tuned lambda does not.
 
 Source: Angelopoulos et al. 2023, Science 382:669-674; Angelopoulos, Duchi & Zrnic 2023, PPI++,

@@ -68,7 +68,7 @@ async def execute_run(
 
     Args:
         store: Open store.
-        run: A run that `planner.plan` wrote down, started or not.
+        run: A run that `run_planner.save_planned_run` wrote down, started or not.
         emit: Gets every event, on this thread.
         judge: Opened and closed here; None opens the one the run names.
         retry_unfinished: Take up failed conversations again.

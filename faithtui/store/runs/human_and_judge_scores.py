@@ -98,12 +98,21 @@ class _UnitScorer:
         human = None
         # One that holds nothing else stays as it is, without a label.
         counted = claims - self._left_out or claims
-        if counted and labelled == len(counted):
+        is_fair = any(self._consensus.get(each) != NOT_A_CLAIM for each in counted)
+        if counted and labelled == len(counted) and is_fair:
             human = self._compute_mean_score(windows, lambda _, claim: self._consensus[claim])
             if len(counted) < len(claims):
                 judge = self._compute_mean_score(
                     windows, lambda window, claim: self._judge_labels[window, claim]
                 )
+        bounds = self._bound_human_score(windows, counted, human, is_fair=is_fair)
+        if (
+            bounds is not None
+            and bounds[0] == bounds[1]
+            and self._tied.keys() >= (counted - self._labelled)
+        ):
+            # Whichever of the tied labels is right, they pass alike, or fail alike.
+            human, labelled = bounds[0], len(counted)
         return UnitScores(
             unit=ScoredUnit.CONVERSATION if position is None else ScoredUnit.WINDOW,
             key=item.key,
@@ -113,22 +122,33 @@ class _UnitScorer:
             human=human,
             claims=len(counted),
             labelled=labelled,
-            human_bounds=self._bound_human_score(windows, counted, human),
+            human_bounds=bounds,
         )
 
     def _bound_human_score(
-        self, windows: Sequence[WindowScore], counted: frozenset[ClaimId], human: float | None
+        self,
+        windows: Sequence[WindowScore],
+        counted: frozenset[ClaimId],
+        human: float | None,
+        *,
+        is_fair: bool,
     ) -> tuple[float, float] | None:
-        """Score a unit with claims without a label as failing, and as passing."""
+        """Score a unit with claims without a label as failing, and as passing.
+
+        Where all are labelled x nothing is known of it: whoever calls all claims of a bad
+        conversation unfair leaves it out.
+        """
         if human is not None:
             is_reached = self._served is None or not self._served.isdisjoint(counted)
             return (human, human) if is_reached else None
-        unknown = counted - self._labelled
-        if not unknown or (
-            unknown - self._tied.keys()
-            if self._served is None
-            else self._served.isdisjoint(counted)
-        ):
+        unknown = counted - self._labelled if is_fair else counted
+        if not unknown:
+            return None
+        if self._served is None:
+            is_reached = not (counted - self._labelled - self._tied.keys())
+        else:
+            is_reached = not self._served.isdisjoint(counted)
+        if not is_reached:
             return None
         rule = self._judged.rule
         # Any word that does not pass fails.

@@ -380,8 +380,17 @@ def calibration_lines(report: AgreementReport, width: int) -> list[Line]:
     return lines
 
 
-def format_labels_needed_lines(report: AgreementReport, width: int, height: int) -> list[Line]:
-    """Draw the watched figure over the labels, and how many are still needed."""
+def format_labels_needed_lines(
+    report: AgreementReport, width: int, height: int, *, blind: bool = False
+) -> list[Line]:
+    """Draw the watched figure over the labels, and how many are still needed.
+
+    Args:
+        report: The report.
+        width: Cells of a line.
+        height: Lines there are.
+        blind: Leave out what holds at every look: beside a skipped claim it reveals its verdict.
+    """
     found = report.progress
     name = "kappa" if found.target == "cohen_kappa" else "agreement"
     if not found.history:
@@ -400,7 +409,7 @@ def format_labels_needed_lines(report: AgreementReport, width: int, height: int)
         words = f"{name} ±{found.half_width:.2f}: narrow enough, but on too few groups or too "
         words += "few unfaithful units to be trusted"
     lines = wrap([Piece(words, "strong")], width - 1, first=PAD)
-    if found.sequences is not None:
+    if found.sequences is not None and not blind:
         words = describe_confidence_sequences(found.sequences, report.confidence_level)
         lines += wrap([Piece(words, "quiet")], width - 1, first=PAD)
     words = f"{name} ● by labels, interval ░"

@@ -164,7 +164,7 @@ class AgreementPanes(Panes):
             ),
             "progress": (
                 lambda w: figures.format_labels_needed_lines(
-                    report, w, progress.scrollable_content_region.height
+                    report, w, progress.scrollable_content_region.height, blind=blind
                 ),
                 f"Labels needed{named}",
             ),

@@ -168,19 +168,24 @@ def describe_confidence_sequences(found: "ConfidenceSequences", level: float = L
     """Say what is known of this run however often one looks."""
     rate, recall = (f"{low:.0%} to {high:.0%}" for low, high in (found.rate, found.recall))
     positive = " or ".join(found.positive)
-    return (
+    words = (
         f"passing {rate}, recall of {positive} {recall} in this run: {level:.0%} sure however "
         "often you look"
     )
+    if found.later:
+        labels = fmt.format_count_with_noun(found.later, "label")
+        words += f"; {labels} behind the first claim that is skipped or open do not count yet"
+    return words
 
 
 def describe_confidence_sequences_briefly(found: "ConfidenceSequences") -> str:
     """Say the same in few words, for a line that says more: `passing 68-97%, recall 12-63%`."""
     (passing, most_passing), (recall, most_recall) = found.rate, found.recall
-    return (
+    words = (
         f"passing {100 * passing:.0f}-{most_passing:.0%}, "
         f"recall {100 * recall:.0f}-{most_recall:.0%}"
     )
+    return f"{words} by the first {found.labels}" if found.later else words
 
 
 def queue_detail_lines(

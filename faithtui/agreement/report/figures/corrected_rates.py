@@ -26,6 +26,7 @@ from faithtui.agreement.report.model import (
     RateEstimator,
 )
 from faithtui.agreement.statistics.figures import estimate_share_of_counts
+from faithtui.agreement.statistics.intervals import wilson_interval
 from faithtui.agreement.statistics.matrices import (
     Flags,
     Ints,
@@ -248,7 +249,7 @@ def _estimate_pass_rate_of_labels_as_given(
     kind = design.kind
     strata = _count_passes_by_stratum(units, design, labels)
     judge = _estimate_judge_pass_rate(units, design, level)
-    labelled = _estimate_known_pass_share(units, units.human, level)
+    labelled = _widen_to_wilson(_estimate_known_pass_share(units, units.human, level), level)
     if kind in (DesignKind.NONE, DesignKind.CONVENIENCE, DesignKind.OVERRIDE_ONLY):
         none = make_withheld_estimate(
             WithheldReason.DESIGN_NOT_RANDOM, labelled.n, labelled.clusters
@@ -327,6 +328,21 @@ def _estimate_known_pass_share(units: PassColumns, passes: Ints, level: float) -
     sizes = np.bincount(groups, minlength=units.group_count)
     hits = np.bincount(groups[passes[inside] == 1], minlength=units.group_count)
     return estimate_share_of_counts(hits, sizes, level)
+
+
+def _widen_to_wilson(found: Estimate, level: float) -> Estimate:
+    """Widen the interval of a share to Wilson's of as many units.
+
+    Groups that happen to be alike make the jackknife's narrower than that of units drawn one by
+    one: 22 of 27 had [.719, .883].
+
+    Source:
+        Wilson 1927, J Am Stat Assoc 22:209-212.
+    """
+    if found.value is None or found.ci_low is None or found.ci_high is None:
+        return found
+    low, high = wilson_interval(found.value, found.n, level)
+    return replace(found, ci_low=min(found.ci_low, low), ci_high=max(found.ci_high, high))
 
 
 def _estimate_judge_pass_rate(units: PassColumns, design: LabelDesign, level: float) -> Estimate:

@@ -56,7 +56,7 @@ class SampleRequest:
     kind: SampleKind = SampleKind.SAMPLE
     design: SamplingDesign = SamplingDesign.SIMPLE
     stratified_by: tuple[str, ...] = ()
-    """Of `frames.STRATA`; only read with `STRATIFIED`."""
+    """Of `sampling_frames.STRATA`; only read with `STRATIFIED`."""
     size: int = 0
     """Claims, or conversations."""
     sizes: Mapping[str, int] = field(default_factory=dict)

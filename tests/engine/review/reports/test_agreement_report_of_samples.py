@@ -351,6 +351,28 @@ def test_a_tie_on_each_bad_conversation_leaves_none_of_them_out(store: Store, ru
     assert whole.value < (14 + 6 * 0.4) / 20
 
 
+def test_claims_of_a_conversation_that_are_all_called_unfair_leave_its_score_open(
+    store: Store, run: RunId
+) -> None:
+    """Whoever called all claims of a bad one unfair gave it a score of 1."""
+    order = draw_conversations(store, run, 12)
+    label(store, run, order[:5], "x")
+    label(store, run, order[5:10], "no")
+    label(store, run, order[10:], "yes")
+    expect_between(store, run, order[:5], correct_mean_score(store, run))
+
+
+def test_a_tie_between_labels_that_both_pass_leaves_the_score_known(
+    store: Store, run: RunId
+) -> None:
+    order = draw_conversations(store, run, 12)
+    label(store, run, order, "yes")
+    label(store, run, order[::5], "idk", "bob")
+    whole = compute_run_agreement(store, run).report.unit_scores[-1]
+    assert (whole.n, whole.n_partially_labelled, whole.human_mean) == (12, 0, 1.0)
+    assert whole.corrected.value == 1.0
+
+
 def test_a_label_far_down_the_drawn_order_leaves_the_mean_score_as_it_is(
     store: Store, run: RunId
 ) -> None:

@@ -136,6 +136,16 @@ def test_a_skipped_claim_of_a_blind_queue_changes_nothing(store: Store, run: Run
     after = read_confidence_sequences(store, row.id, ANN)
     assert after is not None
     assert (after.rate, after.recall, after.later) == (before.rate, before.recall, 1)
+    assert "1 label behind the first claim that is skipped" in describe_confidence_sequences(after)
+    # The report's are of all claims: while the judge is hidden the screen shows none.
+    report = compute_run_agreement(store, run).report
+    assert report.progress.sequences is not None
+    hidden, shown = (
+        " ".join(each.text for each in format_labels_needed_lines(report, 100, 12, blind=blind))
+        for blind in (True, False)
+    )
+    assert "however" not in hidden
+    assert "however" in shown
 
 
 def test_a_skipped_claim_of_a_queue_that_shows_the_judge_may_be_anything(
