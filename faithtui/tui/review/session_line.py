@@ -23,6 +23,8 @@ class SessionLine(Controller["ReviewScreen"]):
         super().__init__(screen)
         self._facts: SessionFacts | None = None
         self._repeats: tuple[RunId, tuple[RepeatedLabel, ...]] | None = None
+        self._answered_elsewhere = 0
+        """How many claims of the queue were answered when it was last read again for that."""
         self._frame: tuple[tuple[SampleId, int], QueueFrame | None] | None = None
 
     @property
@@ -94,3 +96,16 @@ class SessionLine(Controller["ReviewScreen"]):
     def _keep_and_show_facts(self, facts: "SessionFacts") -> None:
         self._facts = facts
         self.screen.show_run_progress()
+        self._reload_queue_answered_elsewhere(facts)
+
+    def _reload_queue_answered_elsewhere(self, facts: "SessionFacts") -> None:
+        """Read a queue again in which another window of the same annotator labels, too."""
+        cursor, progress = self.screen.queue_navigator.cursor, facts.progress
+        if cursor is None or progress is None or cursor.queue.sample != progress.row.id:
+            return
+        answered = progress.row.answered
+        # Once for each number: what is answered here is counted before it is saved.
+        if answered > len(cursor.answered_claims) and answered != self._answered_elsewhere:
+            self._answered_elsewhere = answered
+            cursor.is_outdated = True
+            self.screen.reload()

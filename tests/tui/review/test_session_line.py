@@ -79,6 +79,29 @@ async def test_a_sample_says_what_is_known_after_every_label(session: Session) -
     assert describe_confidence_sequences_briefly(known) in screen.session_line.progress_words
 
 
+async def test_a_queue_that_another_window_answers_too_is_read_again(session: Session) -> None:
+    """It served claims once more that had their label, and the second one replaced the first."""
+    store = session.store
+    run = store.runs.find_newest_run_id()
+    assert run is not None
+    row = draw_and_save_run_sample(
+        store, run, "ann", SampleRequest("s", design=SamplingDesign.SIMPLE, size=5)
+    )
+    session.start_queue(make_sample_queue(store, row.id, "ann"))
+    screen = FakeReviewScreen(session)
+    screen.loader.reload()
+    await screen.settle()
+    claims = [each.claim for each in store.samples.list_claims_in_served_order(row.id, "ann")]
+    for claim in claims[:2]:
+        store.label_log.record_verdict(claim, "ann", "yes", run=run, saw_judge=False, sample=row.id)
+    screen.session_line.load_and_show_progress()
+    await screen.settle()
+    cursor = screen.queue_navigator.cursor
+    assert cursor is not None
+    assert cursor.answered_claims == set(claims[:2])
+    assert [each[1] for each in cursor.list_next_open_claims(1)] == [claims[2]]
+
+
 def test_intervals_that_always_hold_are_told_in_few_words() -> None:
     found = ConfidenceSequences(30, 0, (0.684, 0.971), (0.121, 0.634), ("no",))
     assert describe_confidence_sequences_briefly(found) == "passing 68-97%, recall 12-63%"
