@@ -30,6 +30,9 @@ FEWEST_UNITS = 10
 """Units of a part below which it has no row."""
 MOST_SLICES = 500
 """Parts of a breakdown that have a row: of ten thousand conversations nobody reads the best."""
+_MOST_DRAWN_LABELS = 1_000
+"""Labels up to which the interval of a point in the progress is drawn too; of more, leaving out
+groups alone holds, and draws would take longer than the rest of a report."""
 MOST_PROGRESS_POINTS = 8
 FEWEST_GROUPS_TO_STOP = 20
 FEWEST_BAD = 10
@@ -286,7 +289,11 @@ def compute_interval_progress(
         last = estimate_figure(PERCENT, wholes[-1], level)
     history = []
     for labels, whole in zip(looks, wholes, strict=False):
-        found = estimate_figure(statistic, whole, level)
+        found = (
+            context.estimate_figures({name: statistic}, whole)[name]
+            if labels <= _MOST_DRAWN_LABELS
+            else estimate_figure(statistic, whole, level)
+        )
         history.append(ProgressPoint(labels, found.value, found.ci_low, found.ci_high))
     # The figure that the report shows, whose interval may be wider than that of the history.
     last = context.estimate_figures({name: statistic}, compared.whole_matrix)[name]
