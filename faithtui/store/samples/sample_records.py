@@ -76,7 +76,9 @@ class StratumRow:
     size: int
     """Claims drawn from it; with whole conversations more than were drawn conversations."""
     labelled: int
-    """Claims of these that the annotator has labelled."""
+    """Claims of these that the annotator has labelled, without those that are `shown`."""
+    shown: int = 0
+    """Claims of these that were drawn to be shown with the judge's verdict: in no figure."""
 
     @property
     def weight_now(self) -> float | None:
@@ -90,8 +92,9 @@ class StratumRow:
 
     @property
     def weight_when_sample_is_done(self) -> float | None:
-        """The same at the end of the sample; None where nothing was drawn."""
-        return self.stratum.population / self.stratum.drawn if self.stratum.drawn else None
+        """The same at the end of the sample; None where nothing was drawn, or all is shown."""
+        counted = self.stratum.drawn - self.shown
+        return self.stratum.population / counted if counted > 0 else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -331,10 +331,15 @@ class Samples:
         row = self.read_sample(sample_id, reviewer)
         sizes: Counter[str] = Counter()
         labelled: Counter[str] = Counter()
+        shown: Counter[str] = Counter()
         for each in self.list_claims_in_served_order(sample_id, reviewer):
             sizes[each.stratum] += 1
-            labelled[each.stratum] += each.answered
-        return tuple(StratumRow(each, sizes[each.name], labelled[each.name]) for each in row.strata)
+            shown[each.stratum] += each.shown
+            labelled[each.stratum] += each.answered and not each.shown
+        return tuple(
+            StratumRow(each, sizes[each.name], labelled[each.name], shown[each.name])
+            for each in row.strata
+        )
 
     def read_human_and_judge_labels(
         self, sample_id: SampleId, reviewer: str

@@ -234,6 +234,20 @@ def test_what_was_said_is_read_beside_what_the_judge_said(store: Store, run: Run
         assert each.weight_now == (each.size / each.labelled if each.labelled else None)
 
 
+def test_claims_shown_with_the_verdict_have_no_part_in_weights(store: Store, run: RunId) -> None:
+    """They count in no figure; the queue said another weight than `claims.csv`."""
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 3, 20, shown_share=0.4))
+    entries = store.samples.list_claims_in_served_order(row.id, "ann")
+    for entry in entries[:10]:
+        say(store, run, entry.claim, "no", row.id)
+    (found,) = store.samples.read_stratum_progress(row.id, "ann")
+    blind = sum(not each.shown for each in entries[:10])
+    assert 0 < blind < 10
+    assert (found.labelled, found.weight_now) == (blind, row.frame / blind)
+    counted = sum(not each.shown for each in entries)
+    assert found.weight_when_sample_is_done == row.frame / counted
+
+
 @pytest.mark.parametrize("design", list(SamplingDesign))
 def test_drawing_more_keeps_what_was_served_in_its_place(
     store: Store, run: RunId, design: SamplingDesign
