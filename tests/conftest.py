@@ -7,6 +7,7 @@ import gc
 import importlib
 import os
 import re
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -39,6 +40,10 @@ os.environ["COLORTERM"] = "truecolor"
 os.environ.pop("NO_COLOR", None)
 os.environ["TZ"] = "UTC"
 time.tzset()
+
+# A shell that starts the tests in the background has its processes ignore interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The developer's own keys stay out of the tests, also of those in other processes.
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"

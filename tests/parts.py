@@ -12,7 +12,6 @@ import contextlib
 import importlib
 import os
 import pkgutil
-import signal
 import sys
 import tempfile
 from itertools import groupby
@@ -82,8 +81,6 @@ def run_part(part: list[str], folder: Path) -> None:
     with (folder / LOG).open("w") as log:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
-    # A shell that starts the check in the background has its processes ignore interrupts.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     code = pytest.main([*OPTIONS, f"--basetemp={folder / 'tests'}", *part])
     held_mb = read_held_mb()
     if held_mb is not None and held_mb > MOST_MEMORY_MB:

@@ -9,10 +9,14 @@ import contextlib
 import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import Future
-from typing import Any, TypeVar
+from concurrent.futures import Future, wait
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
+
+INTERRUPTS_NOTICED_AFTER_S: Final = 0.1
+"""How long the wait for the other thread lasts before it looks for interrupts again. A signal that
+comes just before the wait begins does not end it, and on Windows none does."""
 
 
 def run_until_done_or_interrupted(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -57,11 +61,14 @@ async def run_until_done_or_cancelled_twice(
 def _run_on_thread(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     running: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = Future()
     outcome: Future[T] = Future()
+    is_interrupted = threading.Event()
 
     async def run() -> T:
         task = asyncio.current_task()
         assert task is not None
         running.set_result((asyncio.get_running_loop(), task))
+        if is_interrupted.is_set():  # before anybody could know what to cancel
+            raise asyncio.CancelledError
         return await make()
 
     def run_loop() -> None:
@@ -71,21 +78,25 @@ def _run_on_thread(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
             outcome.set_exception(error)
 
     thread = threading.Thread(target=run_loop, name="faithtui-measure", daemon=True)
-    thread.start()
-    is_interrupted = False
     with _let_interrupts_raise_while_waiting():
         while True:
             try:
+                if thread.ident is None:
+                    thread.start()
+                while not outcome.done():
+                    wait([outcome], timeout=INTERRUPTS_NOTICED_AFTER_S)
                 result = outcome.result()
             except KeyboardInterrupt:
                 if outcome.done():
                     raise
-                is_interrupted = True
+                is_interrupted.set()
+                if not running.done():  # it ends by itself before it begins
+                    raise
                 loop, task = running.result()
                 with contextlib.suppress(RuntimeError):  # the loop came to its end meanwhile
                     loop.call_soon_threadsafe(task.cancel)
             except asyncio.CancelledError:
-                if is_interrupted:
+                if is_interrupted.is_set():
                     raise KeyboardInterrupt from None
                 raise
             else:
