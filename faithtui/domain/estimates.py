@@ -14,6 +14,9 @@ LEVEL = 0.95
 
 FEWEST_GROUPS = 5
 """Groups an interval takes: of fewer, the values without one group say nothing of their spread."""
+FEWEST_DRAWN_GROUPS = 2
+"""Labelled groups it takes where units were drawn from `FEWEST_GROUPS` and more: what so few leave
+open is drawn then."""
 
 
 class EstimateStatus(StrEnum):

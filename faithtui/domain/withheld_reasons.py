@@ -28,8 +28,8 @@ class WithheldReason(StrEnum):
     NOT_FULLY_LABELLED = "not_fully_labelled"
     """Claims were drawn one by one."""
     TOO_FEW_CLUSTERS = "too_few_clusters"
-    """Fewer groups than an interval can be made from, or one of them alone decides the figure; the
-    point estimate stands alone."""
+    """Fewer groups than an interval can be made from (five; two where units were drawn from five
+    and more), or one of them alone decides the figure; the point estimate stands alone."""
 
     @property
     def words(self) -> str:

@@ -175,7 +175,7 @@ def label_run(population: Population, setting: Setting, seed: int) -> ComparedCl
     }.get(setting.design, SamplingDesign.STRATIFIED)
     size = setting.size
     if design is SamplingDesign.CONVERSATIONS:
-        size = max(1, round(size * setting.groups / len(frame)))
+        size = max(2, round(size * setting.groups / len(frame)))
     draw = make_sample_draw(frame, SamplePlan(design, seed, size))
     served = draw.claims
     if setting.design == "half":

@@ -29,7 +29,7 @@ from faithtui.agreement.report.settings import (
     WarningSubject,
 )
 from faithtui.agreement.statistics.coefficients import list_table_warning_codes
-from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, EstimateStatus
+from faithtui.domain.estimates import Estimate, EstimateStatus
 from faithtui.domain.integrity.run_summary import Soundness
 from faithtui.domain.labels.label_events import HASTY_S
 from faithtui.domain.withheld_reasons import WithheldReason
@@ -336,8 +336,9 @@ def _warn_of_level_report(report: LevelReport, passing: Sequence[str]) -> Iterat
     yield from _warn_of_confusion_table(report)
     if report.agreement.clusters < FEW_GROUPS:
         rough = f"intervals are rough below {FEW_GROUPS}"
-        if report.agreement.clusters < FEWEST_GROUPS:
-            rough = f"below {FEWEST_GROUPS} figures have no interval"
+        fewest = report.fewest_groups_for_interval
+        if report.agreement.clusters < fewest:
+            rough = f"below {fewest} figures have no interval"
             if report.rate.corrected_this_run.has_interval:
                 rough += ", but for the share that passes in this run"
         yield make_warning(

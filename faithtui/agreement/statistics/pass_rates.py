@@ -28,6 +28,7 @@ from faithtui.agreement.statistics.intervals import (
 )
 from faithtui.agreement.statistics.matrices import Floats, Ints, count_distinct_columns
 from faithtui.domain.estimates import (
+    FEWEST_DRAWN_GROUPS,
     LEVEL,
     Estimate,
     EstimateMethod,
@@ -310,7 +311,7 @@ def estimate_run_rate_clustered(
     Returns:
         The rate of `compute_stratified_rate`, with an interval by leaving out the labels of one
         drawn conversation at a time; its width shrinks with the part of the conversations that was
-        not drawn, and is 0 when everything is labelled. Fewer than five drawn have none.
+        not drawn, and is 0 when everything is labelled. A single one has none.
 
     Source:
         Cochran 1977, 9A.1 and 2.6: variance between drawn clusters, times 1 - g / G.
@@ -338,7 +339,7 @@ def estimate_run_rate_clustered(
     moved = value + math.sqrt(_CLUSTER_SPREAD * (1 - drawn / every)) * (without - value)
     n = sum(each.labelled for each in total)
     return make_estimate_with_jackknife_interval(
-        value, moved, times, IntervalScale.LOGIT, n=n, level=level
+        value, moved, times, IntervalScale.LOGIT, n=n, level=level, fewest=FEWEST_DRAWN_GROUPS
     )
 
 

@@ -28,8 +28,18 @@ from faithtui.agreement.statistics.matrices import (
     count_distinct_columns,
     stack_counts,
 )
-from faithtui.agreement.statistics.pass_rates import GroupedStrata, LabelledStratum
-from faithtui.domain.estimates import FEWEST_GROUPS, LEVEL, Estimate, EstimateMethod
+from faithtui.agreement.statistics.pass_rates import (
+    GroupedStrata,
+    LabelledStratum,
+    compute_worst_case_bounds,
+)
+from faithtui.domain.estimates import (
+    FEWEST_DRAWN_GROUPS,
+    FEWEST_GROUPS,
+    LEVEL,
+    Estimate,
+    EstimateMethod,
+)
 from faithtui.domain.withheld_reasons import WithheldReason
 
 DRAWS: Final = 1_000
@@ -199,14 +209,15 @@ def widen_future_rate(
         level: Confidence level in (0, 1).
 
     Returns:
-        The same rate; without an interval where this run's has none, or where fewer than five
-        groups have a label: unlabelled groups tell how verdicts differ, not how labels do.
+        The same rate; without an interval where this run's has none, or where all labels are of
+        one group, or all units of fewer than five: unlabelled groups tell how verdicts differ, not
+        how labels do.
     """
     populations, labelled, faithful, unfair = groups.counts
     is_labelled = labelled.any(axis=0)
     if future.value is None:
         return future
-    few = groups.times[is_labelled].sum() < FEWEST_GROUPS
+    few = _has_too_few_groups(int(groups.times[is_labelled].sum()), int(groups.times.sum()))
     if few or this_run.ci_low is None or this_run.ci_high is None:
         reason = WithheldReason.TOO_FEW_CLUSTERS if few else this_run.reason
         return Estimate(future.value, future.status, future.n, future.clusters, reason)
@@ -234,6 +245,49 @@ def widen_future_rate(
         ci_high=high,
         level=level,
         method=EstimateMethod.BOOTSTRAP,
+    )
+
+
+def _has_too_few_groups(labelled: int, all_groups: int) -> bool:
+    """Say whether drawn units are of too few groups for an interval.
+
+    In simulated samples of 100 of runs with two to four groups, draws held the specificity to
+    expect in 0.86 to 0.92 at 2 and 5 % errors; where as few of ten and more were drawn, every
+    figure in 0.96 and more.
+    """
+    return labelled < (FEWEST_DRAWN_GROUPS if all_groups >= FEWEST_GROUPS else FEWEST_GROUPS)
+
+
+def widen_run_rate_of_few_conversations(
+    this_run: Estimate, future: Estimate, strata: Sequence[LabelledStratum]
+) -> Estimate:
+    """Widen the rate of this run to the forecast where two to four conversations were drawn.
+
+    Leaving out one of so few alone held the share of the run in 0.947 to 0.973 of 150 simulated
+    samples.
+
+    Args:
+        this_run: By leaving out one drawn conversation at a time.
+        future: Of the same labels, see `widen_future_rate`.
+        strata: What both were computed from, all conversations together.
+
+    Returns:
+        With five and more as it was; no wider than what the unlabelled claims can change, and
+        without an interval where the forecast has none.
+    """
+    bounds = compute_worst_case_bounds(strata)
+    if this_run.value is None or this_run.clusters >= FEWEST_GROUPS or bounds is None:
+        return this_run
+    if not this_run.has_interval:
+        return this_run
+    if future.ci_low is None or future.ci_high is None:
+        counts = this_run.n, this_run.clusters
+        return Estimate(this_run.value, this_run.status, *counts, WithheldReason.TOO_FEW_CLUSTERS)
+    low, high = bounds
+    return replace(
+        this_run,
+        ci_low=min(this_run.value, max(low, future.ci_low)),
+        ci_high=max(this_run.value, min(high, future.ci_high)),
     )
 
 
@@ -457,13 +511,18 @@ def widen_intervals_by_posterior(
     Args:
         found: Figures by name, by the jackknife or the bootstrap.
         statistics: The same figures by name.
-        groups: What they were computed from; fewer than five labelled groups give no interval.
+        groups: What they were computed from; fewer than five labelled groups give no interval,
+            and fewer than two where they were drawn from five or more.
         level: Confidence level in (0, 1).
     """
     widened = dict(found)
-    if groups.labelled_group_count < FEWEST_GROUPS:
-        return widened
     whole = groups if groups.collapsed_from is None else groups.collapsed_from[0]
+    labelled = groups.labelled_group_count
+    drawn_from = labelled
+    if whole.frame is not None:
+        drawn_from = int(whole.frame.verdicts.any(axis=(0, 1)).sum())
+    if _has_too_few_groups(labelled, drawn_from):
+        return widened
     is_thin = bool(np.isnan(groups.without_each_group.n).any())
     drawn = draw_confusion_matrices(groups, level)
     for name, each in found.items():

@@ -304,11 +304,11 @@ def _print_plan(
         why = reason if name.startswith("recall") else ""
         width = f"cannot be foreseen{why}" if half is None else f"± {half:.3f}{more}"
         print_text(f"{name:<{room}}  {width}")
-    if basis.has_too_few_conversations_for_interval:
+    if basis.has_too_few_conversations:
         print_text(
             f"the claims are of {plural(basis.conversation_count, 'conversation')}: below "
-            f"{FEWEST_GROUPS} reports and gate have an interval of the share of this run alone, "
-            "whatever is labelled; for recall, kappa and future conversations judge more of them"
+            f"{FEWEST_GROUPS} the intervals of recall, kappa and future conversations leave nearly "
+            "everything open, whatever is labelled; judge more of them"
         )
     if (recall := predict_recall(basis.strata)) is not None:
         print_text(f"expected: the judge finds {recall:.0%} of the claims that are {failing}")

@@ -453,10 +453,10 @@ def _format_interval_forecast_lines(found: LabelPlan, basis: PlanBasis, width: i
         source = f"by {fmt.format_count_with_noun(labels, 'label')} and two more assumed for each"
     failing = " or ".join(make_visible_line(each, 40) for each in basis.failing)
     lines = wrap([Piece(words, "strong")], width)
-    if basis.has_too_few_conversations_for_interval:
+    if basis.has_too_few_conversations:
         few = (
             f"of {fmt.format_count_with_noun(basis.conversation_count, 'conversation')}: "
-            f"no interval of recall, kappa or new data below {FEWEST_GROUPS}"
+            f"below {FEWEST_GROUPS} recall, kappa and new data stay nearly open"
         )
         lines += wrap([Piece(few, "warn")], width)
     source = f"if {failing} is right for {shares}{more} ({source})"

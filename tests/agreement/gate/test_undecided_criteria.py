@@ -192,6 +192,12 @@ def test_few_groups_are_counted() -> None:
     assert "no interval: the 12 unfaithful claims are of 3" in found[Criterion.RECALL].reason
 
 
+def test_one_drawn_conversation_of_many_takes_another_one() -> None:
+    level = report_sample([("yes", "yes", 6), ("no", "no", 3), ("yes", "no", 1)], groups=1)
+    level = replace(level, coverage=replace(level.coverage, groups=12, conversations=12))
+    assert "are of 1 conversation, and it takes 2:" in explain(level)[Criterion.KAPPA].reason
+
+
 def test_figures_of_a_certificate_are_said_to_be_its_own() -> None:
     level = report_sample([("yes", "yes", 50), REST])
     (score,) = (

@@ -42,7 +42,11 @@ from faithtui.agreement.statistics.pass_rates import (
     merge_unlabelled_strata,
     widen_interval_for_unknown_units,
 )
-from faithtui.agreement.statistics.posterior import widen_future_rate, widen_run_rate
+from faithtui.agreement.statistics.posterior import (
+    widen_future_rate,
+    widen_run_rate,
+    widen_run_rate_of_few_conversations,
+)
 from faithtui.domain.estimates import Estimate, make_withheld_estimate
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.withheld_reasons import WithheldReason
@@ -285,6 +289,8 @@ def _estimate_pass_rate_of_labels_as_given(
             estimate_run_rate(total, clusters=labelled.clusters, level=level), total, level
         )
     future = widen_future_rate(estimate_future_rate(strata, level), this_run, strata, level)
+    if kind is DesignKind.CLUSTER:
+        this_run = widen_run_rate_of_few_conversations(this_run, future, strata.totals_by_stratum)
     if design.population is not None:
         # Bundles of the population are no groups that labels are of.
         future = replace(future, clusters=labelled.clusters)

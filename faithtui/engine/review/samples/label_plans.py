@@ -52,8 +52,8 @@ class PlanBasis:
         return len({item for item, _ in self.frame.count_claims_by_conversation_and_stratum()})
 
     @property
-    def has_too_few_conversations_for_interval(self) -> bool:
-        """Whether no labels of these conversations give intervals of more than this run."""
+    def has_too_few_conversations(self) -> bool:
+        """Whether intervals of more than this run leave nearly all open, whatever is labelled."""
         return 0 < self.conversation_count < FEWEST_GROUPS
 
 
