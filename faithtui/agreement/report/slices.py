@@ -295,8 +295,10 @@ def compute_interval_progress(
             else estimate_figure(statistic, whole, level)
         )
         history.append(ProgressPoint(labels, found.value, found.ci_low, found.ci_high))
-    # The figure that the report shows, whose interval may be wider than that of the history.
+    # The last point is the figure that the report shows.
     last = context.estimate_figures({name: statistic}, compared.whole_matrix)[name]
+    if history:
+        history[-1] = ProgressPoint(looks[-1], last.value, last.ci_low, last.ci_high)
     half = _compute_half_width(last)
     rows = compared.whole_matrix.unweighted_total.reference_totals
     bad = sum(rows[context.categories.index(name)] for name in context.bad)

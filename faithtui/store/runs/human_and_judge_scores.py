@@ -98,14 +98,15 @@ class _UnitScorer:
         human = None
         # One that holds nothing else stays as it is, without a label.
         counted = claims - self._left_out or claims
-        is_fair = any(self._consensus.get(each) != NOT_A_CLAIM for each in counted)
+        unfair = self._list_unfair_windows(windows)
+        is_fair = not unfair and any(self._consensus.get(each) != NOT_A_CLAIM for each in counted)
         if counted and labelled == len(counted) and is_fair:
             human = self._compute_mean_score(windows, lambda _, claim: self._consensus[claim])
             if len(counted) < len(claims):
                 judge = self._compute_mean_score(
                     windows, lambda window, claim: self._judge_labels[window, claim]
                 )
-        bounds = self._bound_human_score(windows, counted, human, is_fair=is_fair)
+        bounds = self._bound_human_score(windows, counted, human, unfair)
         if (
             bounds is not None
             and bounds[0] == bounds[1]
@@ -130,19 +131,18 @@ class _UnitScorer:
         windows: Sequence[WindowScore],
         counted: frozenset[ClaimId],
         human: float | None,
-        *,
-        is_fair: bool,
+        unfair: frozenset[int],
     ) -> tuple[float, float] | None:
         """Score a unit with claims without a label as failing, and as passing.
 
-        Where all are labelled x nothing is known of it: whoever calls all claims of a bad
-        conversation unfair leaves it out.
+        Nothing is known of a window whose claims are all labelled x: whoever calls all claims of a
+        bad one unfair leaves it out.
         """
         if human is not None:
             is_reached = self._served is None or not self._served.isdisjoint(counted)
             return (human, human) if is_reached else None
-        unknown = counted - self._labelled if is_fair else counted
-        if not unknown:
+        unknown = counted - self._labelled
+        if not unknown and not unfair:
             return None
         if self._served is None:
             is_reached = not (counted - self._labelled - self._tied.keys())
@@ -154,9 +154,9 @@ class _UnitScorer:
         # Any word that does not pass fails.
         passing, failing = next(iter(rule.passing), ""), ""
 
-        def choose_label(wanted: bool, _: int, claim: ClaimId) -> str:  # for partial
+        def choose_label(wanted: bool, window: int, claim: ClaimId) -> str:  # for partial
             """Give a claim's label; without one, a label that passes or fails as is wanted."""
-            if claim not in unknown:
+            if claim not in unknown and window not in unfair:
                 return self._consensus[claim]
             labels = self._tied.get(claim, (NOT_A_CLAIM,))
             may_be = {each in rule.passing for each in labels}
@@ -168,6 +168,15 @@ class _UnitScorer:
             for wanted in (False, True)
         )
         return None if low is None or high is None else (low, high)
+
+    def _list_unfair_windows(self, windows: Iterable[WindowScore]) -> frozenset[int]:
+        """Give the windows of whose counted claims annotators call each one unfair."""
+        of_window, found = self._judged.claims, []
+        for each in windows:
+            counted = frozenset(of_window.get(each.id, ())) - self._left_out
+            if counted and all(self._consensus.get(claim) == NOT_A_CLAIM for claim in counted):
+                found.append(each.id)
+        return frozenset(found)
 
     def _compute_mean_score(
         self, windows: Iterable[WindowScore], get_label: _GetLabel

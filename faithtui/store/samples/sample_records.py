@@ -92,8 +92,12 @@ class StratumRow:
 
     @property
     def weight_when_sample_is_done(self) -> float | None:
-        """The same at the end of the sample; None where nothing was drawn, or all is shown."""
-        counted = self.stratum.drawn - self.shown
+        """The same at the end of the sample; None where nothing was drawn, or all is shown.
+
+        Of whole conversations, how many each drawn one stands for.
+        """
+        of_conversations = self.size != self.stratum.drawn
+        counted = self.stratum.drawn - (0 if of_conversations else self.shown)
         return self.stratum.population / counted if counted > 0 else None
 
 

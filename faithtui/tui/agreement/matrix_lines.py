@@ -234,6 +234,8 @@ def coefficient_lines(report: AgreementReport, level: LevelReport, width: int) -
     return lines
 
 
+_NAMING_STRATA = ("skipped_many", "stratum_unlabelled")
+"""Warnings that name a stratum: one of the judge's verdicts tells that of a skipped claim."""
 _COLUMNS = (("prec", 6), ("recall", 7), ("F1", 6), ("n", 5))
 
 
@@ -425,7 +427,8 @@ def format_headline_and_warning_lines(
         report: The report.
         level: What it is about.
         width: Cells of a line.
-        blind: Leave out the judge's share of the whole run.
+        blind: Leave out the judge's share of the whole run, and of which stratum what was skipped
+            is.
     """
     figures = report.get_level(level)
     headline = format_headline(drop_judge_pass_rate(figures) if blind else figures, report.passing)
@@ -440,6 +443,8 @@ def format_headline_and_warning_lines(
     for warning in report.warnings:
         if warning.level not in (None, level):
             continue
+        if blind and warning.code in _NAMING_STRATA:
+            continue
         if warning.severity is Severity.INFO:
             # What to do comes before what is merely good to know.
             lines += tips
@@ -448,6 +453,9 @@ def format_headline_and_warning_lines(
         lines += wrap([escape_line(warning.message)], width - 1, first=[Piece(f" {mark} ", look)])
     lines += tips
     mark, look = marks[Severity.INFO]
+    if blind and (skipped := sum(each.skipped for each in figures.design.strata)):
+        words = f"{fmt.format_count_with_noun(skipped, 'claim')} of the sample skipped so far."
+        lines += wrap([Piece(words)], width - 1, first=[Piece(f" {mark} ", look)])
     lines += wrap(
         [Piece(describe_pass_criterion(report))], width - 1, first=[Piece(f" {mark} ", look)]
     )

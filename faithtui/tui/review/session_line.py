@@ -91,7 +91,11 @@ class SessionLine(Controller["ReviewScreen"]):
         known = self._frame
         if known is None or known[0] != (sample, size):
             known = self._frame = (sample, size), read_queue_frame(store, sample, reviewer)
-        return None if known[1] is None else compute_confidence_sequences(store, known[1], reviewer)
+        if known[1] is None:
+            return None
+        return compute_confidence_sequences(
+            store, known[1], reviewer, works_blind=self.session.is_blind
+        )
 
     def _keep_and_show_facts(self, facts: "SessionFacts") -> None:
         self._facts = facts

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on, work
@@ -190,7 +191,9 @@ class QueuesScreen(FaithScreen):
         if row is not None and known is not None and known.sample == row.id:
             strata, progress, sequences = known.strata, known.progress, known.sequences
         self.query_one("#detail", Pane).show(
-            lambda width: queue_detail_lines(row, strata, progress, width, sequences)
+            lambda width: queue_detail_lines(
+                row, strata, progress, width, sequences, works_blind=self.session.is_blind
+            )
         )
         # The status line is left to what keys say: the pane says how far the queue is.
         if row is not None and (progress is None or progress.row != row):
@@ -202,7 +205,15 @@ class QueuesScreen(FaithScreen):
         store, reviewer = self.session.store, self.session.reviewer
         strata = await self.read_in_thread(store.samples.read_stratum_progress, sample, reviewer)
         progress = await self.read_in_thread(read_queue_progress, store, sample, reviewer)
-        sequences = await self.read_in_thread(read_confidence_sequences, store, sample, reviewer)
+        sequences = await self.read_in_thread(
+            partial(
+                read_confidence_sequences,
+                store,
+                sample,
+                reviewer,
+                works_blind=self.session.is_blind,
+            )
+        )
         self.call_later(
             self.show_queue_progress_details, QueueDescription(sample, strata, progress, sequences)
         )

@@ -194,10 +194,13 @@ def queue_detail_lines(
     progress: QueueProgress | None,
     width: int,
     sequences: "ConfidenceSequences | None" = None,
+    *,
+    works_blind: bool = False,
 ) -> list[Line]:
     """Describe a queue: how it was drawn, how far it is, what each label stands for.
 
-    Without one, say what queues are for.
+    Without one, say what queues are for. An annotator who works blind sees of a queue that would
+    show the judge what is seen of a blind one.
     """
     if row is None:
         return wrap([Piece(WHY_QUEUES, "quiet")], width - 1, first=[Piece(" ")])
@@ -222,7 +225,7 @@ def queue_detail_lines(
     if row.kind is SampleKind.SAMPLE and strata:
         # Where few claims are left, how far each stratum is would reveal which of them comes next.
         hidden = (
-            row.blind
+            (row.blind or works_blind)
             and row.remaining > 0
             and not _STRATA_TELLING_JUDGE.isdisjoint(row.stratified_by)
         )
@@ -322,7 +325,9 @@ def _strata_lines(strata: Sequence[StratumRow], width: int, *, hidden: bool) -> 
         )
     if len(strata) > _MOST_STRATA:
         lines.append(make_line(Piece(f" and {len(strata) - _MOST_STRATA} more strata", "quiet")))
-    words = "The weight says how many claims one label stands for. It is stored with each label."
+    words = "The weight says how many claims one of your labels stands for in the report."
+    if any(each.shown for each in strata):
+        words += " Claims that are drawn to be shown with the verdict count in no figure."
     if hidden:
         words += " What is labelled of each is hidden until all is: it would reveal verdicts."
     return [*lines, *wrap([Piece(words, "quiet")], width - 1, first=[Piece(" ")])]

@@ -23,6 +23,7 @@ from faithtui.agreement.labelled_units import (
 )
 from faithtui.agreement.report.compare import PairedUnit
 from faithtui.agreement.report.figures.annotators import ReviewerLabels
+from faithtui.agreement.report.figures.claims_and_answers import compute_claim_level_report
 from faithtui.agreement.report.figures.score_comparison import (
     compare_judge_scores_with_human_scores,
 )
@@ -573,14 +574,14 @@ def test_the_interval_of_a_mean_score_holds_where_few_scores_are_low(size: int) 
 
 
 def test_the_share_of_the_labelled_is_no_surer_than_by_single_units() -> None:
-    """In groups that are alike by chance 22 of 27 had [.719, .883]."""
-    rows = [claim(i, "yes", "no" if i % 5 == 4 else "yes") for i in range(25)]
+    """Of nine conversations five have one unfaithful claim of three: they are alike by chance."""
+    rows = [
+        claim(i, "yes", "no" if i in (2, 8, 14, 20, 26) else "yes", group=f"g{i // 3}")
+        for i in range(27)
+    ]
     found = report(readings(rows)).claims.rate.label_mean
-    low, high = wilson_interval(0.8, 25, 0.95)
-    assert found.ci_low is not None
-    assert found.ci_high is not None
-    assert found.ci_low <= low
-    assert found.ci_high >= high
+    low, high = wilson_interval(22 / 27, 27, 0.95)
+    assert (found.ci_low, found.ci_high) == pytest.approx((low, high))
 
 
 def test_the_last_point_of_the_progress_holds_the_kappa_of_the_population() -> None:
@@ -595,6 +596,18 @@ def test_the_last_point_of_the_progress_holds_the_kappa_of_the_population() -> N
         if point.ci_low is not None and point.ci_high is not None:
             misses += not point.ci_low <= truth <= point.ci_high
     assert misses <= 5
+
+
+@pytest.mark.parametrize("design", ["simple", "stratified", "conversations"])
+def test_the_last_point_of_the_progress_is_the_figure_of_the_report(design: str) -> None:
+    """The same page had two intervals for the same labels."""
+    setting = Setting(design, 0.1, 60, 40)
+    population = draw_population(setting, np.random.default_rng([2, setting.groups]))
+    compared = label_run(population, setting, 2)
+    found = compute_interval_progress(compared, ReviewerLabels(compared), RULE.passing)
+    kappa = compute_claim_level_report(compared, RULE).cohen_kappa
+    point = found.history[-1]
+    assert (point.value, point.ci_low, point.ci_high) == (kappa.value, kappa.ci_low, kappa.ci_high)
 
 
 def test_no_threshold_is_warned_of_where_none_is_suggested() -> None:

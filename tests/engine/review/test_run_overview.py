@@ -64,7 +64,7 @@ def test_the_corrected_share_is_that_of_claims_where_kappa_is_of_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A sample of a few claims is drawn from a run whose answers came with ratings."""
-    labelled = many({("yes", "yes"): 5, ("no", "yes"): 3}, groups=4)
+    labelled = many({("yes", "yes"): 5, ("no", "yes"): 3}, groups=1)
     claims = [each._replace(position=number) for number, each in enumerate(labelled)]
     claims += [claim(8 + number, "yes", None, f"g{number}") for number in range(60)]
     answers = [answer(i, float(i % 3 > 0), "yes" if i % 4 else "no") for i in range(120)]

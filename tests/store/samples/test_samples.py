@@ -248,6 +248,16 @@ def test_claims_shown_with_the_verdict_have_no_part_in_weights(store: Store, run
     assert found.weight_when_sample_is_done == row.frame / counted
 
 
+def test_drawn_conversations_weigh_the_same_where_some_claims_are_shown(
+    store: Store, run: RunId
+) -> None:
+    """Claims that are shown were taken off the number of conversations."""
+    row = sampled(store, run, SamplePlan(SamplingDesign.CONVERSATIONS, 3, 4, shown_share=0.4))
+    (found,) = store.samples.read_stratum_progress(row.id, "ann")
+    assert found.shown > 0
+    assert found.weight_when_sample_is_done == found.stratum.population / 4
+
+
 @pytest.mark.parametrize("design", list(SamplingDesign))
 def test_drawing_more_keeps_what_was_served_in_its_place(
     store: Store, run: RunId, design: SamplingDesign

@@ -13,7 +13,7 @@ import pytest
 from textual.pilot import Pilot
 
 from faithtui.agreement.idk_recoding import IdkRule
-from faithtui.agreement.labelled_units import DesignKind, LabelDesign
+from faithtui.agreement.labelled_units import DesignKind, LabelDesign, StratumCounts
 from faithtui.agreement.report.headline import describe_judge_as_annotator
 from faithtui.agreement.report.model import AgreementReport
 from faithtui.agreement.report.report import agreement_report
@@ -249,6 +249,28 @@ def test_the_share_of_the_whole_run_that_the_judge_passes_is_hidden_while_blind(
         assert each in shown
         assert each not in hidden
     assert "judge        hidden while you work blind\n this run     0.0%" in hidden
+
+
+def test_the_stratum_of_a_skipped_claim_is_hidden_while_blind() -> None:
+    """In a sample by verdict it is what the judge says of the claim."""
+    rows = [
+        claim(i, judge, "no", position=i, stratum=f"judge {judge}")
+        for i, judge in enumerate(("no", "yes", "yes", "yes") * 15)
+    ]
+    strata = (StratumCounts("judge yes", 45, 45, 40, 5), StratumCounts("judge no", 15, 15, 15, 0))
+    design = LabelDesign(DesignKind.STRATIFIED, 60, strata, random_prefix=True)
+    report = agreement_report(readings(rows, design=design), FAITHFULNESS, RULE)
+    shown, hidden = (
+        words(
+            matrix_lines.format_headline_and_warning_lines(
+                report, ReportLevel.CLAIMS, 400, blind=blind
+            )
+        )
+        for blind in (False, True)
+    )
+    assert "5 of 45 claims of «judge yes» were skipped" in shown
+    assert "judge yes" not in hidden
+    assert "5 claims of the sample skipped so far." in hidden
 
 
 @pytest.mark.parametrize("width", [38, 60, 118])

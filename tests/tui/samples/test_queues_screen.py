@@ -288,6 +288,26 @@ def test_lines_fit_and_hold_no_control(
                 assert count_cells_of_pieces(each.pieces) <= width or width < 58
 
 
+def test_who_works_blind_sees_of_a_queue_that_shows_the_judge_what_a_blind_one_shows(
+    store_path: Path,
+) -> None:
+    """By the labels of each stratum the verdicts of the last claims can be told."""
+    with Store.open(store_path) as store:
+        request = SampleRequest(
+            "s",
+            design=SamplingDesign.STRATIFIED,
+            stratified_by=("verdict",),
+            size=6,
+            blind=False,
+        )
+        row = draw_and_save_run_sample(store, RunId(1), "ann", request)
+        strata = store.samples.read_stratum_progress(row.id, "ann")
+        for works_blind in (False, True):
+            lines = sample_lines.queue_detail_lines(row, strata, None, 100, works_blind=works_blind)
+            is_hidden = "hidden until all is" in " ".join(each.text for each in lines)
+            assert is_hidden is works_blind
+
+
 def test_the_status_line_says_where_a_queue_is(samples: list[SampleRow], store_path: Path) -> None:
     with Store.open(store_path) as store:
         row = next(each for each in samples if each.design is SamplingDesign.SIMPLE)

@@ -297,7 +297,7 @@ def _estimate_pass_rate_of_labels_as_given(
     post = kind in (DesignKind.SIMPLE, DesignKind.CLUSTER)
     return PassRate(
         judge,
-        labelled,
+        _widen_to_forecast(labelled, future) if post else labelled,
         this_run,
         future,
         RateEstimator.POST_STRATIFIED if post else RateEstimator.STRATIFIED,
@@ -349,6 +349,23 @@ def _widen_to_wilson(found: Estimate, level: float) -> Estimate:
         return found
     low, high = wilson_interval(found.value, found.n, level)
     return replace(found, ci_low=min(found.ci_low, low), ci_high=max(found.ci_high, high))
+
+
+def _widen_to_forecast(found: Estimate, future: Estimate) -> Estimate:
+    """Widen the interval of the share among labelled units of a sample without strata of its own.
+
+    It says the same of units to come as the forecast. Without this it held the share to expect in
+    0.927 of 300 simulated samples of 11 conversations, and in 0.933 of samples of 300 claims.
+    """
+    if found.ci_low is None or found.ci_high is None:
+        return found
+    if future.ci_low is None or future.ci_high is None:
+        return found
+    return replace(
+        found,
+        ci_low=min(found.ci_low, future.ci_low),
+        ci_high=max(found.ci_high, future.ci_high),
+    )
 
 
 def _estimate_judge_pass_rate(units: PassColumns, design: LabelDesign, level: float) -> Estimate:

@@ -52,13 +52,19 @@ def make_confidence_sequences(
 def _list_labelled_prefix_and_count_later_labels(
     compared: ComparedClaims,
 ) -> tuple[list[ClaimUnit], int]:
-    """Give the drawn claims before the first that waits for a label, and count labels after it."""
+    """Give the drawn claims before the first that waits for a label, and count labels after it.
+
+    While any waits, a skipped one ends them too, as it may still be labelled blind: what changes
+    with it would reveal the judge's verdict.
+    """
     rows = compared.all.rows
     drawn = sorted(
         (rows[place] for place in np.flatnonzero(compared.all.is_drawn_blind).tolist()),
         key=lambda each: each.position or 0,
     )
-    ends = (LabelState.LABELLED, LabelState.SKIPPED)
+    ends = {LabelState.LABELLED, LabelState.SKIPPED}
+    if not ends.issuperset(each.state for each in drawn):
+        ends.remove(LabelState.SKIPPED)
     first = next((i for i, each in enumerate(drawn) if each.state not in ends), len(drawn))
     later = sum(each.state is LabelState.LABELLED for each in drawn[first:])
     return drawn[:first], later

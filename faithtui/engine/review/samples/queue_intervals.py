@@ -68,7 +68,7 @@ def read_queue_frame(store: Store, sample: SampleId, reviewer: str) -> QueueFram
 
 
 def compute_confidence_sequences(
-    store: Store, frame: QueueFrame, reviewer: str
+    store: Store, frame: QueueFrame, reviewer: str, *, works_blind: bool = False
 ) -> "ConfidenceSequences | None":
     """Bound the rate and the recall of a run by an annotator's labels in a queue.
 
@@ -76,10 +76,12 @@ def compute_confidence_sequences(
         store: Where everything is.
         frame: Of the queue.
         reviewer: Whose labels.
+        works_blind: The annotator does not see the judge, though the queue would show it.
 
-    While a queue is blind and has claims without a label, the labels before its first skipped claim
-    count alone, and nothing is said where few claims of the run have no label: what changes with a
-    skipped claim, or how many unfaithful ones are left, would reveal the judge's verdict on them.
+    While a queue is answered blind and has claims without a label, the labels before its first
+    skipped claim count alone, and nothing is said where few claims of the run have no label: what
+    changes with a skipped claim, or how many unfaithful ones are left, would reveal the judge's
+    verdict on them.
 
     Returns:
         None before the first label, and where the run went on since the frame was read.
@@ -98,7 +100,7 @@ def compute_confidence_sequences(
         for each in store.samples.list_claims_in_served_order(sample, reviewer)
         if not each.shown and each.claim in frame.verdict_strata
     ]
-    is_hiding = row.blind and row.remaining > 0
+    is_hiding = (row.blind or works_blind) and row.remaining > 0
     served = list(
         takewhile(lambda each: each.answered or (each.skipped and not is_hiding), entries)
     )
@@ -147,7 +149,7 @@ def compute_confidence_sequences(
 
 
 def read_confidence_sequences(
-    store: Store, sample: SampleId, reviewer: str
+    store: Store, sample: SampleId, reviewer: str, *, works_blind: bool = False
 ) -> "ConfidenceSequences | None":
     """Read a queue's frame and bound the rate and the recall by it.
 
@@ -155,4 +157,6 @@ def read_confidence_sequences(
         None where `read_queue_frame` or `compute_confidence_sequences` gives None.
     """
     frame = read_queue_frame(store, sample, reviewer)
-    return None if frame is None else compute_confidence_sequences(store, frame, reviewer)
+    if frame is None:
+        return None
+    return compute_confidence_sequences(store, frame, reviewer, works_blind=works_blind)

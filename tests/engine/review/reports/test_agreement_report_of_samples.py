@@ -20,8 +20,15 @@ from faithtui.engine.review.gate.gate import GateRequest, check_gate_and_write_c
 from faithtui.engine.review.reports.agreement_report import compute_run_agreement, iter_report_text
 from faithtui.engine.review.reports.run_comparison import compare_runs
 from faithtui.errors import StoreError
+from faithtui.store.records import ItemState
 from faithtui.store.store import Store
-from tests.store.building import SPEC
+from tests.store.building import (
+    SPEC,
+    assess,
+    import_conversations,
+    make_conversation,
+    windows_of,
+)
 from tests.store.runs.test_run_designs import drawn, judged_all, label, sampled, skip
 
 KEYS = "abcdefghijklmnopqrst"
@@ -360,6 +367,27 @@ def test_claims_of_a_conversation_that_are_all_called_unfair_leave_its_score_ope
     label(store, run, order[5:10], "no")
     label(store, run, order[10:], "yes")
     expect_between(store, run, order[:5], correct_mean_score(store, run))
+
+
+def test_claims_of_a_window_that_are_all_called_unfair_leave_its_conversation_open(
+    tmp_path: Path,
+) -> None:
+    """Whoever called each claim of the bad turns unfair made the mean score 1.0 for .5."""
+    with Store.open(tmp_path / "store.db") as store:
+        chats = [make_conversation(key, answers=2) for key in KEYS[:14]]
+        run = store.runs.create(SPEC, import_conversations(store, chats))
+        for item, each in zip(store.runs.list_item_ids(run), chats, strict=True):
+            for window in windows_of(each, 1):
+                store.runs.save_window(item, assess(window, {1: ("yes",), 3: ("no",)}))
+            store.runs.score_and_finish_item(item, ItemState.DONE, None, "fingerprint")
+        order = draw_conversations(store, run, 12)
+        turns = {each.claim: each.turn for each in store.labelled_units.read_claim_units(run)}
+        bad = [each for each in order if turns[each] == 3]
+        label(store, run, [each for each in order if turns[each] == 1], "yes")
+        label(store, run, bad, "x")
+        found = correct_mean_score(store, run)
+        assert found.value == pytest.approx(0.75)
+        expect_between(store, run, bad, found)
 
 
 def test_a_tie_between_labels_that_both_pass_leaves_the_score_known(

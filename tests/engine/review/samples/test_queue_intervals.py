@@ -137,9 +137,9 @@ def test_a_skipped_claim_of_a_blind_queue_changes_nothing(store: Store, run: Run
     assert after is not None
     assert (after.rate, after.recall, after.later) == (before.rate, before.recall, 1)
     assert "1 label behind the first claim that is skipped" in describe_confidence_sequences(after)
-    # The report's are of all claims: while the judge is hidden the screen shows none.
+    # Leaving blind work to look at the report's told what the skipped claim is.
     report = compute_run_agreement(store, run).report
-    assert report.progress.sequences is not None
+    assert report.progress.sequences == after
     hidden, shown = (
         " ".join(each.text for each in format_labels_needed_lines(report, 100, 12, blind=blind))
         for blind in (True, False)
@@ -160,8 +160,28 @@ def test_a_skipped_claim_of_a_queue_that_shows_the_judge_may_be_anything(
     assert before is not None
     assert after is not None
     assert after.rate[1] - after.rate[0] > before.rate[1] - before.rate[0]
-    report = compute_run_agreement(store, run).report
-    assert report.progress.sequences == after
+    # Who works blind in it does not learn from this what the judge says of the skipped claim.
+    assert read_confidence_sequences(store, row.id, ANN, works_blind=True) == before
+    assert compute_run_agreement(store, run).report.progress.sequences == before
+    say(store, row, 20)
+    for place in range(21, 30):
+        skip(store, row, place)
+    assert read_confidence_sequences(store, row.id, ANN, works_blind=True) == before
+
+
+def test_skipped_claims_count_in_a_report_once_the_sample_is_through(
+    store: Store, run: RunId
+) -> None:
+    row = drawn(store, run, SamplingDesign.SIMPLE)
+    say(store, row, 20)
+    skip(store, row, 20)
+    open_claims = compute_run_agreement(store, run).report.progress.sequences
+    for place in range(21, 30):
+        skip(store, row, place)
+    through = compute_run_agreement(store, run).report.progress.sequences
+    assert open_claims is not None
+    assert through is not None
+    assert through.rate[1] - through.rate[0] > open_claims.rate[1] - open_claims.rate[0]
 
 
 def test_a_blind_queue_says_nothing_where_few_claims_are_left(store: Store, run: RunId) -> None:
