@@ -19,12 +19,13 @@ from faithtui.cli.output import OutputStyle, set_output_style
 from faithtui.cli.output_options import (
     ColorOption,
     CommandGroup,
+    JsonOption,
     QuietOption,
     SectionedHelpGroup,
     VerboseOption,
     apply_output_options,
 )
-from faithtui.cli.shared_options import HELP_OPTIONS, CommonOptions, JsonOption, StoreOption
+from faithtui.cli.shared_options import HELP_OPTIONS, CommonOptions, StoreOption
 
 app = CommandGroup(
     name="faithtui",

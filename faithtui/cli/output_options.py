@@ -17,6 +17,7 @@ from faithtui.errors import ConfigError
 
 _log = logging.getLogger("faithtui.command")
 
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print no progress and no hints on stderr.")
 ]

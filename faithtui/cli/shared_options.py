@@ -29,7 +29,6 @@ class CommonOptions(NamedTuple):
 StoreOption = Annotated[
     Path | None, typer.Option("--store", metavar="FILE", help="The store to use.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 SplitOption = Annotated[
     str | None,
     typer.Option(

@@ -20,8 +20,8 @@ from faithtui.engine.import_conflicts import (
     hash_without_names_of_passages,
     list_keys_differing_in_names,
 )
-from faithtui.engine.import_index import ImportIndexing
 from faithtui.engine.import_log import ImportLog
+from faithtui.engine.import_word_index import ImportIndexing
 from faithtui.engine.imported_labels import (
     LabelScales,
     NewLabelCounter,

@@ -44,7 +44,7 @@ from faithtui.store.samples.samples import Samples
 from faithtui.store.samples.splits import Splits
 from faithtui.store.schema.checksums import FIGURE_TABLES, refuse_corrupted_rows
 from faithtui.store.schema.row_counts import count_rows
-from faithtui.store.search.filters import Search
+from faithtui.store.search.filter_search import Search
 from faithtui.store.search.saved_views import SavedViews
 from faithtui.store.search.word_index import WordIndex
 

@@ -17,7 +17,7 @@ from sqlalchemy import event
 
 from faithtui.agreement.rating_scales import translate_to_verdict
 from faithtui.domain.conversation import Conversation, Image
-from faithtui.engine import dataset_import, import_index
+from faithtui.engine import dataset_import, import_word_index
 from faithtui.engine.dataset_import import FileImport, ImportProgress, ImportResult, import_files
 from faithtui.engine.imported_labels import UnreadLabels
 from faithtui.errors import ConfigError
@@ -553,7 +553,7 @@ def test_words_are_indexed_in_lots_and_deferred_ones_by_the_next_import(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(word_index, "LOT_ROWS", 4)
-    monkeypatch.setattr(import_index, "LOT_ROWS", 4)
+    monkeypatch.setattr(import_word_index, "LOT_ROWS", 4)
     first = write(tmp_path / "first.jsonl", *(line(f"a{number}") for number in range(6)))
     second = write(tmp_path / "second.jsonl", *(line(f"b{number}") for number in range(6)))
     deferred = import_files(store, [first], report=ignore, defer_index=True)

@@ -35,7 +35,7 @@ from faithtui.store.records import (
     StoredReply,
 )
 from faithtui.store.schema.metadata import METADATA
-from faithtui.store.search.filters import make_filter_context
+from faithtui.store.search.filter_search import make_filter_context
 from faithtui.store.store import Store
 from tests.store.building import FACTS, SPEC, assess, windows_of
 

@@ -13,7 +13,7 @@ from faithtui.domain.ids import RunId
 from faithtui.domain.labels.label_events import Action
 from faithtui.store.deletion_records import DeletionKind
 from faithtui.store.runs.runs import Runs
-from faithtui.store.search.filters import Search
+from faithtui.store.search.filter_search import Search
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.conversations_screen import ConversationsScreen

@@ -13,10 +13,9 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
-from faithtui.cli.output_options import make_command_group
+from faithtui.cli.output_options import JsonOption, make_command_group
 from faithtui.cli.shared_options import (
     ImageHostsOption,
-    JsonOption,
     RunArgument,
     StoreOption,
     merge_common_options,

@@ -18,9 +18,9 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
+from faithtui.cli.output_options import JsonOption
 from faithtui.cli.seen_verdicts import record_who_saw_judge_verdicts
 from faithtui.cli.shared_options import (
-    JsonOption,
     ReadRunArgument,
     StoreOption,
     merge_common_options,

@@ -12,9 +12,9 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
+from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import (
     ClaimSetOption,
-    JsonOption,
     SampleOption,
     SplitOption,
     StoreOption,

@@ -8,8 +8,8 @@ import typer
 
 from faithtui.cli.import_progress import ImportProgressLine
 from faithtui.cli.output import is_quiet, print_json, print_text, print_to_stderr
+from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import (
-    JsonOption,
     StoreOption,
     merge_common_options,
     override_configured_reviewer,

@@ -20,13 +20,13 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
+from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import (
     BlindOnlyOption,
     ClaimSetOption,
     CommonOptions,
     ForceOption,
     GatedRunArgument,
-    JsonOption,
     SampleOption,
     StoreOption,
     merge_common_options,

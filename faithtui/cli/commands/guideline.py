@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.output import Column, print_json, print_table, print_text, print_to_stderr
+from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import (
     CommonOptions,
-    JsonOption,
     StoreOption,
     make_reviewer_option,
     merge_common_options,

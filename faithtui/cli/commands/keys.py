@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from faithtui.cli.output import Column, print_json, print_table
-from faithtui.cli.shared_options import JsonOption, merge_common_options
+from faithtui.cli.output_options import JsonOption
+from faithtui.cli.shared_options import merge_common_options
 from faithtui.errors import ConfigError
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.output import Column, print_json, print_table, print_text
-from faithtui.cli.shared_options import JsonOption, merge_common_options
+from faithtui.cli.output_options import JsonOption
+from faithtui.cli.shared_options import merge_common_options
 
 if TYPE_CHECKING:
     from faithtui.metrics.registry import MetricEntry

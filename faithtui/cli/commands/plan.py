@@ -15,8 +15,8 @@ from faithtui.cli.output import (
     print_table,
     print_text,
 )
+from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import (
-    JsonOption,
     JudgedRunArgument,
     StoreOption,
     merge_common_options,

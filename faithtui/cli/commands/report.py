@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from faithtui.cli.output import plural, print_file_content, print_json, print_text, print_to_stderr
+from faithtui.cli.output_options import JsonOption
 from faithtui.cli.seen_verdicts import record_who_saw_judge_verdicts_of_run
 from faithtui.cli.shared_options import (
     BlindOnlyOption,
     ClaimSetOption,
-    JsonOption,
     JudgedRunArgument,
     SampleOption,
     SplitOption,

@@ -13,7 +13,8 @@ from faithtui.cli.output import (
     print_table,
     print_to_stderr,
 )
-from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_options
+from faithtui.cli.output_options import JsonOption
+from faithtui.cli.shared_options import StoreOption, merge_common_options
 from faithtui.cli.stores import open_store
 
 

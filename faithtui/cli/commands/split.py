@@ -13,8 +13,8 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
+from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import (
-    JsonOption,
     StoreOption,
     make_reviewer_option,
     merge_common_options,

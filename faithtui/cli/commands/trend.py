@@ -13,9 +13,9 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
+from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import (
     ForceOption,
-    JsonOption,
     StoreOption,
     merge_common_options,
     parse_path_as_typed,

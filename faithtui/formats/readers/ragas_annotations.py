@@ -113,11 +113,11 @@ def _read_annotation(
                 is_accepted if accepted is None else accepted,
                 are_verdicts_known=is_exported_run,
             )
-    draft.ratings = [_put_label_on_its_scale(each, metric) for each in draft.ratings]
+    draft.ratings = [_choose_scale_of_label(each, metric) for each in draft.ratings]
     return draft
 
 
-def _put_label_on_its_scale(label: Rating, metric: str) -> Rating:
+def _choose_scale_of_label(label: Rating, metric: str) -> Rating:
     """Name the scale of 1 and 0 where the user named none, and give other words as it has them."""
     if label.scale == metric and label.label in _NUMBERS.values():
         return replace(label, scale=BINARY_SCALE)

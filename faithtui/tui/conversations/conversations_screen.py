@@ -14,7 +14,7 @@ from faithtui.domain.filters import Filter, FilterContext, Scope
 from faithtui.domain.ids import ItemId
 from faithtui.store.records import ItemRow, RunRow
 from faithtui.store.runs.conversation_order import ItemOrder
-from faithtui.store.search.filters import SearchStop, SearchStopped
+from faithtui.store.search.filter_search import SearchStop, SearchStopped
 from faithtui.tui.conversations.conversation_lines import (
     RowOptions,
     empty_list_lines,

@@ -2,7 +2,7 @@
 
 from faithtui.domain.filters import Filter, TermName
 from faithtui.domain.ids import RunId
-from faithtui.store.search.filters import SearchStop
+from faithtui.store.search.filter_search import SearchStop
 from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme.lines import Piece
 

@@ -15,7 +15,7 @@ from faithtui.domain.labels.label_events import TIE, Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS, INFERENCE, NOT_A_CLAIM
 from faithtui.domain.scores import ScoreState, ScoringRule, make_empty_score, make_score
 from faithtui.store.schema.json_columns import scoring_rule_from_json, scoring_rule_to_json
-from faithtui.store.search.filters import make_filter_context
+from faithtui.store.search.filter_search import make_filter_context
 from faithtui.store.store import Store
 from tests.store.building import (
     FACTS,

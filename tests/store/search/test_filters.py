@@ -19,7 +19,7 @@ from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.labels.label_events import Action
 from faithtui.store.file import readers
 from faithtui.store.records import ItemState
-from faithtui.store.search.filters import SearchStop, SearchStopped, make_filter_context
+from faithtui.store.search.filter_search import SearchStop, SearchStopped, make_filter_context
 from faithtui.store.store import Store
 from tests.store.building import (
     FACTS,

@@ -17,7 +17,7 @@ from faithtui.domain.ids import RunId
 from faithtui.errors import StoreReadOnly
 from faithtui.store.deletion_records import DeletionKind
 from faithtui.store.search import word_index
-from faithtui.store.search.filters import SearchStop, SearchStopped, make_filter_context
+from faithtui.store.search.filter_search import SearchStop, SearchStopped, make_filter_context
 from faithtui.store.search.word_index import rebuild_index
 from faithtui.store.store import Store
 from tests.store.building import SPEC, import_conversations

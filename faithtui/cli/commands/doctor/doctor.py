@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from faithtui.cli.output import insert_store_option, is_quiet, print_json, print_text
+from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import (
     BaseUrlOption,
     ForceOption,
-    JsonOption,
     StoreOption,
     merge_common_options,
     parse_path_as_typed,

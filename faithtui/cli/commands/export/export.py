@@ -12,11 +12,11 @@ from faithtui.cli.commands.export.tool_formats import (
     write_run_export,
 )
 from faithtui.cli.output import plural, print_file_content, print_file_name, print_to_stderr
+from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import (
     RUN_WITH_VERDICTS,
     CommonOptions,
     ForceOption,
-    JsonOption,
     SplitOption,
     StoreOption,
     merge_common_options,

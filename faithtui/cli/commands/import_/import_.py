@@ -17,8 +17,8 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
+from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import (
-    JsonOption,
     StoreOption,
     merge_common_options,
     parse_path_as_typed,

@@ -14,7 +14,8 @@ from faithtui.cli.commands.judge.wanted_judge import (
     read_labelled_claims_from_file,
 )
 from faithtui.cli.output import Column, plural, print_json, print_table, print_to_stderr
-from faithtui.cli.shared_options import BaseUrlOption, JsonOption, merge_common_options
+from faithtui.cli.output_options import JsonOption
+from faithtui.cli.shared_options import BaseUrlOption, merge_common_options
 
 if TYPE_CHECKING:
     from faithtui.engine.judge_trials import FamilyFigures

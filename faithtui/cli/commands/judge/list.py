@@ -8,7 +8,8 @@ from typing import NamedTuple
 import typer
 
 from faithtui.cli.output import Column, print_hint, print_json, print_table
-from faithtui.cli.shared_options import JsonOption, merge_common_options
+from faithtui.cli.output_options import JsonOption
+from faithtui.cli.shared_options import merge_common_options
 
 _MOST_MODELS = 4
 """Models of a server that are named in a table."""

@@ -15,7 +15,8 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
-from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_options
+from faithtui.cli.output_options import JsonOption
+from faithtui.cli.shared_options import StoreOption, merge_common_options
 from faithtui.cli.stores import open_store, read_id_of_run_with_verdicts
 from faithtui.errors import ConfigError
 

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from faithtui.cli.output import print_json, print_text
+from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import (
     BaseUrlOption,
-    JsonOption,
     make_timeout_option,
     merge_common_options,
 )

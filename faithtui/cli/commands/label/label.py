@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import (
-    JsonOption,
     JudgedRunArgument,
     StoreOption,
     make_reviewer_option,

@@ -24,10 +24,10 @@ from faithtui.cli.judge_options import (
     TopPOption,
 )
 from faithtui.cli.output import print_json, print_text
+from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import (
     BaseUrlOption,
     ImageHostsOption,
-    JsonOption,
     make_timeout_option,
     merge_common_options,
     parse_path_as_typed,

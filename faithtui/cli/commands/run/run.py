@@ -26,10 +26,10 @@ from faithtui.cli.judge_options import (
     TopPOption,
 )
 from faithtui.cli.output import print_to_stderr
+from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import (
     BaseUrlOption,
     ImageHostsOption,
-    JsonOption,
     SplitOption,
     StoreOption,
     list_typed_options,

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from faithtui.cli.output import print_json, print_text
+from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import (
     CommonOptions,
-    JsonOption,
     StoreOption,
     merge_common_options,
     parse_path_as_typed,

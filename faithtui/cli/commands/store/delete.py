@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.output import format_row_counts_line, print_json, print_text, print_to_stderr
-from faithtui.cli.output_options import make_command_group
+from faithtui.cli.output_options import JsonOption, make_command_group
 from faithtui.cli.shared_options import (
     CommonOptions,
-    JsonOption,
     RunArgument,
     StoreOption,
     merge_common_options,

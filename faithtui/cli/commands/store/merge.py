@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.output import plural, print_json, print_text, print_to_stderr
-from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_options
+from faithtui.cli.output_options import JsonOption
+from faithtui.cli.shared_options import StoreOption, merge_common_options
 from faithtui.cli.stores import open_store
 from faithtui.errors import InputError
 

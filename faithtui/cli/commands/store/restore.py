@@ -3,7 +3,8 @@
 import typer
 
 from faithtui.cli.commands.store.archive import RunsArgument, archive_or_restore_runs
-from faithtui.cli.shared_options import JsonOption, StoreOption, merge_common_options
+from faithtui.cli.output_options import JsonOption
+from faithtui.cli.shared_options import StoreOption, merge_common_options
 
 
 def restore(
