@@ -42,6 +42,7 @@ from faithtui.agreement.report.figures.score_comparison import (
     count_claims_consistent_across_windows,
 )
 from faithtui.agreement.report.headline import format_headline
+from faithtui.agreement.report.label_progress import compute_interval_progress
 from faithtui.agreement.report.label_updates import update_claim_report_without_intervals
 from faithtui.agreement.report.model import (
     CLAIM_NOUNS,
@@ -51,7 +52,7 @@ from faithtui.agreement.report.model import (
     choose_primary_level_report,
 )
 from faithtui.agreement.report.settings import ReportSettings
-from faithtui.agreement.report.slices import compute_interval_progress, make_breakdowns
+from faithtui.agreement.report.slices import make_breakdowns
 from faithtui.agreement.report.warnings import list_warnings
 from faithtui.domain.field_types import require_type
 from faithtui.domain.ids import ClaimId

@@ -28,10 +28,10 @@ from faithtui.agreement.report.figures.score_comparison import (
     compare_judge_scores_with_human_scores,
 )
 from faithtui.agreement.report.headline import format_headline
+from faithtui.agreement.report.label_progress import compute_interval_progress
 from faithtui.agreement.report.model import AgreementReport, RateEstimator, Slice
 from faithtui.agreement.report.report import JudgingDescription, OtherJudge, agreement_report
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, ReportSettings, Severity
-from faithtui.agreement.report.slices import compute_interval_progress
 from faithtui.agreement.statistics.intervals import wilson_interval
 from faithtui.domain.estimates import Estimate, EstimateMethod, EstimateStatus
 from faithtui.domain.ids import ClaimId, ConversationId
