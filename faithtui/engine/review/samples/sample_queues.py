@@ -174,7 +174,8 @@ class QueueProgress:
     differ: int
     """How many of these have different ones."""
     needed: int | None
-    """Labels still to come for `KAPPA_TARGET`; None for samples with another purpose."""
+    """Labels still to come for `KAPPA_TARGET`; None for samples with another purpose, and of whole
+    conversations before their labels give an interval."""
     planned: bool
     """`needed` is what the plan says: too little is labelled to measure it."""
     until_measured: int = 0
@@ -207,8 +208,9 @@ def read_queue_progress(store: Store, sample: SampleId, reviewer: str) -> QueueP
     left, needed = max(0, row.frame - row.answered), None
     if len(counted) >= MEASURED_FROM:
         needed = _estimate_labels_needed(counted, find_metric(spec.metric).spec.labels.names, left)
-    planned = needed is None
-    if needed is None:
+    # The plan is of claims drawn one by one: how far conversations differ is not known yet.
+    planned = needed is None and row.design is not SamplingDesign.CONVERSATIONS
+    if planned:
         needed = min(left, max(0, plan_label_count(KAPPA_TARGET) - len(counted)))
     until_measured = max(0, MEASURED_FROM - len(counted))
     return QueueProgress(row, len(counted), differ, needed, planned, until_measured)

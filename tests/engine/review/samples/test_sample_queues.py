@@ -114,6 +114,16 @@ def test_until_ten_labels_the_plan_says_how_many_are_needed(store: Store, run: R
     assert (first.until_measured, few.until_measured) == (10, 1)
 
 
+def test_no_plan_is_made_of_how_many_labels_of_whole_conversations_are_needed(
+    store: Store, run: RunId
+) -> None:
+    """It said 66 more for ± 0.10 where 38 claims of three conversations gave ± 0.43."""
+    request = SampleRequest("whole", design=SamplingDesign.CONVERSATIONS, size=3)
+    row = draw_and_save_run_sample(store, run, PEOPLE, request)
+    found = read_queue_progress(store, row.id, PEOPLE)
+    assert (found.needed, found.planned) == (None, False)
+
+
 def test_from_ten_labels_on_the_width_of_kappa_says_it(store: Store, run: RunId) -> None:
     row = draw_and_save_run_sample(store, run, PEOPLE, SampleRequest("all", size=40, seed=2))
     say(store, row, 4, most=30)
