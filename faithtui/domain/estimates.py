@@ -41,8 +41,8 @@ class EstimateMethod(StrEnum):
     WILSON = "wilson"
     STRATIFIED = "stratified_normal_fpc"
     PPI = "ppi_normal"
-    LANG_REICZIGEL = "lang_reiczigel"
     FIELLER = "fieller"
+    """Of a certificate's score: the wider of Fieller's and that of Lang and Reiczigel."""
     DELONG = "delong"
     BOUNDS = "exact_bounds"
 
