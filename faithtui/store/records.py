@@ -493,6 +493,8 @@ class RunHistory:
     undefined: Mapping[str, int] = field(default_factory=dict)
     labels: Mapping[str, LabelCount] = field(default_factory=dict)
     """Claims by the judge's label; labels not given are left out."""
+    started_at: datetime | None = None
+    """When the first came of it; None: nothing did."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,9 @@ def runs(
         everything = read_runs_marking_interrupted(opened)
         rows = [row for row in everything if (row.archived_at is not None) is archived]
         out = opened.batches.sum_outstanding_by_run()
+        started_at = {
+            row.id: opened.run_contents.find_start_time(row.id) for row in rows if options.json
+        }
         failures = {
             row.id: opened.run_contents.count_conversations_by_state_reason(
                 row.id, ItemState.FAILED
@@ -61,6 +64,7 @@ def runs(
             [
                 {
                     **run_settings_and_state_to_json(row),
+                    "started_at": None if (at := started_at[row.id]) is None else at.isoformat(),
                     "questions_out": out[row.id].questions if row.id in out else 0,
                 }
                 for row in rows

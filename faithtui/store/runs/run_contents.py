@@ -1,5 +1,8 @@
 """What the conversations of a run hold, taken together: claims, labels, scores, names, reasons."""
 
+from datetime import datetime, timedelta
+from typing import Final
+
 from sqlalchemy import func, select
 
 from faithtui.domain.claims.verdicts import Claim
@@ -16,7 +19,12 @@ from faithtui.store.runs.list_rows import (
     list_annotators,
     list_sources,
 )
+from faithtui.store.schema.judge_tables import judge_call
 from faithtui.store.schema.tables import claim, run_item, verdict, window
+
+_FIRST_ITEMS: Final = 256
+"""Conversations whose windows are looked at for the start of a run: as many as questions can be in
+flight, so that the one that was judged first is among them."""
 
 
 class RunContents:
@@ -82,6 +90,33 @@ class RunContents:
         """Give what the keys of all conversations of a run begin with, up to the end of a word."""
         with self._database.open_reader() as connection:
             return find_common_key_prefix(connection, run_id)
+
+    def find_start_time(self, run_id: RunId) -> datetime | None:
+        """Say when a run was started, by the first that came of it: a question, or a window.
+
+        A run may be planned long before. One whose replies are all stored already, or that asks
+        no judge, has windows alone, and starts when the first is stored. None: nothing came of it.
+        """
+        first_call = (
+            select(judge_call.c.created_at, judge_call.c.latency_ms)
+            .where(judge_call.c.run_id == run_id)
+            .order_by(judge_call.c.id)
+            .limit(1)
+        )
+        first_items = (
+            select(run_item.c.id)
+            .where(run_item.c.run_id == run_id, run_item.c.windows > 0)
+            .order_by(run_item.c.id)
+            .limit(_FIRST_ITEMS)
+        )
+        first_windows = select(func.min(window.c.judged_at)).where(
+            window.c.run_item_id.in_(first_items)
+        )
+        with self._database.open_reader() as connection:
+            call = connection.execute(first_call).one_or_none()
+            judged_at = connection.execute(first_windows).scalar_one()
+        asked_at = call and call.created_at - timedelta(milliseconds=call.latency_ms)
+        return min(filter(None, (asked_at, judged_at)), default=None)
 
     def count_windows_without_claims(self, run_id: RunId) -> int:
         """Count the windows of a run in which the judge found no claim to give a verdict on."""

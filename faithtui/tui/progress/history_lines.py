@@ -34,7 +34,7 @@ def history_lines(row: RunRow, history: RunHistory, width: int, *, blind: bool) 
         blind: Leave out what may quote the judge, and what reveals verdicts of a small run.
     """
     lines: list[Line] = []
-    for moment, words, look in _list_dated_run_events(row):
+    for moment, words, look in _list_dated_run_events(row, history.started_at):
         lines += _format_dated_lines(moment, [Piece(words, look)], width)
     paragraphs: list[list[Piece]] = [_make_scored_count_pieces(row, blind=blind)]
     if row.state is RunState.INTERRUPTED:
@@ -69,15 +69,23 @@ def _format_dated_lines(moment: datetime, pieces: list[Piece], width: int) -> li
     return wrap(pieces, width - 1, first=[Piece(at, "quiet")])
 
 
-def _list_dated_run_events(row: RunRow) -> Iterator[tuple[datetime, str, str]]:
+def _list_dated_run_events(
+    row: RunRow, started_at: datetime | None
+) -> Iterator[tuple[datetime, str, str]]:
     spec = row.spec
     judge = escape_line(spec.judge_title, limit=80).text
     conversations = fmt.format_count_with_noun(row.conversations, "conversation")
-    yield row.created_at, f"started: {conversations} with {judge}", "strong"
+    if started_at is None:
+        yield row.created_at, f"planned: {conversations} with {judge}", "strong"
+    else:
+        yield started_at, f"started: {conversations} with {judge}", "strong"
     if row.finished_at is None:
         return
     words, look = END_WORDS[row.state]
-    seconds = (row.finished_at - row.created_at).total_seconds()
+    if started_at is None:
+        yield row.finished_at, words, look
+        return
+    seconds = max(0.0, (row.finished_at - started_at).total_seconds())
     pace = ""
     if seconds >= 1 and row.state is RunState.DONE:
         pace = f", {row.conversations * 60 / seconds:.0f} conversations a minute"

@@ -369,6 +369,7 @@ def _read_history(session: Session, row: RunRow) -> RunHistory:
         run_contents.count_conversations_by_state_reason(row.id, ItemState.SKIPPED),
         run_contents.count_unscored_conversations_by_reason(row.id),
         run_contents.count_judge_labels(row.id),
+        run_contents.find_start_time(row.id),
     )
 
 

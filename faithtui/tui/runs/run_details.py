@@ -1,6 +1,7 @@
 """Lines of what is known of a run: its figures, how its scores lie, and what it was set to."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from faithtui.domain.estimates import Estimate
@@ -89,6 +90,7 @@ def run_detail_lines(
     counts: "RunCounts | None" = None,
     trust: "RunTrust | None" = None,
     changed_options: Mapping[str, object] | None = None,
+    started_at: datetime | None = None,
     blind: bool = False,
     failure: str | None = None,
 ) -> list[Line]:
@@ -103,6 +105,7 @@ def run_detail_lines(
         counts: Its verdicts and scores; None: not read yet.
         trust: How far its judge can be trusted; None: not read yet.
         changed_options: Its options that are not as by default; None: not known yet.
+        started_at: When the first came of it; None: nothing did, or that was not read yet.
         blind: Leave out scores and counts of verdicts: in a small run, or one that is nearly
             labelled, they reveal what the judge says of a claim.
         failure: Why figures could not be read; None: they were, or that is under way.
@@ -140,7 +143,7 @@ def run_detail_lines(
         if name == "scores" and counts is not None and height >= _CHART_FROM:
             rows = 3 if height < 2 * _CHART_FROM else 6
             lines += _score_histogram_lines(counts.score_bins, width, rows)
-    for name, pieces in _list_setting_fields(row, metric, changed_options):
+    for name, pieces in _list_setting_fields(row, metric, changed_options, started_at):
         lines += field_lines(name, pieces, width, _NAME)
     return lines
 
@@ -332,7 +335,10 @@ def _make_pieces_of_corrected_rate(found: Estimate, units: str) -> list[Piece]:
 
 
 def _list_setting_fields(
-    row: RunRow, metric: "MetricSpec", changed_options: Mapping[str, object] | None
+    row: RunRow,
+    metric: "MetricSpec",
+    changed_options: Mapping[str, object] | None,
+    started_at: datetime | None,
 ) -> Iterator[tuple[str, list[Piece]]]:
     """Say what the run was set to where that is not the default, and what it took."""
     spec = row.spec
@@ -353,7 +359,10 @@ def _list_setting_fields(
     )
     yield (
         "cost",
-        [Piece(describe_cost(row)), Piece(f" · {_describe_start_and_duration(row)}", "quiet")],
+        [
+            Piece(describe_cost(row)),
+            Piece(f" · {_describe_start_and_duration(row, started_at)}", "quiet"),
+        ],
     )
 
 
@@ -396,9 +405,14 @@ def describe_cost(row: RunRow) -> str:
     return f"{known} · {calls} · {tokens}"
 
 
-def _describe_start_and_duration(row: RunRow) -> str:
-    began = f"started {fmt.format_datetime(row.created_at)}"
+def _describe_start_and_duration(row: RunRow, started_at: datetime | None) -> str:
+    if started_at is None:
+        planned = f"planned {fmt.format_datetime(row.created_at)}"
+        ended = "" if row.finished_at is None else f", ended {fmt.format_datetime(row.finished_at)}"
+        return planned + ended
+    started = f"started {fmt.format_datetime(started_at)}"
     if row.finished_at is None:
-        return began
-    took = (row.finished_at - row.created_at).total_seconds()
-    return f"{began}, took {fmt.format_duration(took)}"
+        return started
+    # A run that was resumed rested in between, so that nobody knows how long it was judged.
+    seconds = max(0.0, (row.finished_at - started_at).total_seconds())
+    return f"{started}, ended after {fmt.format_duration(seconds)}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import LabelId, RunId
@@ -43,6 +44,8 @@ class RunFigures:
     """What all its conversations' keys begin with."""
     rest_until_s: float
     """When it may be read again."""
+    started_at: datetime | None = None
+    """When the first came of it; None: nothing did."""
     failure: str | None = None
     """Why some or all of it could not be read."""
 
@@ -123,7 +126,7 @@ class FigureReader(Controller["RunsScreen"]):
         for row in self._list_rows_chosen_first():
             options = list_changed_options(row.spec)
             self._known[row.id] = RunFigures(
-                row, None, None, None, None, options, (), "", self.session.seconds(), failure
+                row, None, None, None, None, options, (), "", self.session.seconds(), None, failure
             )
             self.screen.call_later(self.screen.show_figures, row.id)
 
@@ -163,10 +166,11 @@ class FigureReader(Controller["RunsScreen"]):
         from faithtui.engine.review.run_overview import compute_run_trust, count_verdicts_and_scores
 
         store, began = self.session.store, self.session.seconds()
-        queues = counts = trust = failure = None
+        queues = counts = trust = started_at = failure = None
         lowest: tuple[ItemRow, ...] = ()
         key_prefix = ""
         try:
+            started_at = store.run_contents.find_start_time(row.id)
             lowest = self._read_lowest(row.id)
             key_prefix = store.run_contents.find_common_key_prefix(row.id)
             queues = _read_queue_facts(self.session, row.id)
@@ -192,6 +196,7 @@ class FigureReader(Controller["RunsScreen"]):
             lowest,
             key_prefix,
             ended + REREAD_FACTOR * (ended - began),
+            started_at,
             failure,
         )
 

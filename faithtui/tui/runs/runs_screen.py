@@ -356,6 +356,7 @@ class RunsScreen(FilteredListScreen):
                 counts=None if found is None else found.counts,
                 trust=None if found is None else found.trust,
                 changed_options=None if found is None else found.changed_options,
+                started_at=None if found is None else found.started_at,
                 blind=self.session.is_blind,
                 failure=None if found is None else found.failure,
             ),

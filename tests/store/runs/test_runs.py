@@ -1,6 +1,7 @@
 """Runs, windows, counters and stored replies."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from itertools import permutations
 
 import pytest
@@ -32,6 +33,11 @@ def planned(store: Store, *keys: str) -> tuple[RunId, tuple[ItemId, ...]]:
     store.conversations.import_batch([make_conversation(key) for key in keys])
     run = store.runs.create(SPEC, store.conversations.list_ids())
     return run, store.runs.list_item_ids(run)
+
+
+def at_second(ticks: int) -> datetime:
+    """When the clock of the store has been read so often since the conversations came."""
+    return datetime(2026, 1, 2, 3, 4, 6, tzinfo=UTC) + timedelta(seconds=ticks)
 
 
 def all_three(score: Score) -> ScoreSet:
@@ -512,6 +518,29 @@ def test_a_malformed_reply_is_kept_counted_and_never_a_hit(store: Store) -> None
     store.calls.save_reply_release_lease_and_add_totals(CallContext("k", "j", "claims"), good)
     assert store.calls.find_usable_reply("k") == good
     assert store.runs.read_run(run).calls == 1
+
+
+def test_a_run_starts_with_its_first_question_however_long_it_was_planned(store: Store) -> None:
+    run, (item,) = planned(store, "one")
+    assert store.runs.read_run(run).created_at == at_second(1)
+    assert store.run_contents.find_start_time(run) is None
+    store.runs.set_state(run, RunState.CANCELLED)
+    store.runs.set_state(run, RunState.RUNNING)
+    for key in ("k", "l"):
+        store.calls.save_reply_release_lease_and_add_totals(
+            CallContext(key, "offline", "claims", run, item), replace(REPLY, latency_ms=250)
+        )
+    stored_at = store.run_contents.find_start_time(run)
+    assert stored_at == at_second(3) - timedelta(milliseconds=250)
+
+
+def test_a_run_that_asks_nothing_starts_with_its_first_window(store: Store) -> None:
+    run, items = planned(store, "a", "b")
+    store.runs.set_state(run, RunState.CANCELLED)
+    (window, *_) = windows_of(make_conversation("b"))
+    for item in reversed(items):
+        store.runs.save_window(item, assess(window, {1: ["yes"]}))
+    assert store.run_contents.find_start_time(run) == at_second(3)
 
 
 def test_windows_of_a_pending_conversation_can_be_reviewed(store: Store) -> None:

@@ -3,6 +3,7 @@
 import inspect
 from collections import Counter
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import get_args
 
 import pytest
@@ -27,7 +28,7 @@ from faithtui.engine.runs.events import (
     WindowFailed,
 )
 from faithtui.metrics.registry import find_metric
-from faithtui.store.records import ItemState, RunRow, RunState
+from faithtui.store.records import ItemState, RunHistory, RunRow, RunState
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.progress.event_lines import (
     error_words,
@@ -36,6 +37,7 @@ from faithtui.tui.progress.event_lines import (
     failed_conversation_lines,
     group_events,
 )
+from faithtui.tui.progress.history_lines import history_lines
 from faithtui.tui.progress.pace import (
     LOOK_BACK_S,
     MIN_SPAN_S,
@@ -432,3 +434,31 @@ def test_a_list_says_what_a_run_lacks_and_which_key_goes_on() -> None:
     assert "1 claim without a verdict: never a pass · R asks again" in said
     gone = text(run_detail_lines(row(RunState.INTERRUPTED), spec, 100, keys))
     assert "the process that judged it is gone: r resumes" in gone
+
+
+@pytest.mark.parametrize(
+    ("started", "told", "happened"),
+    [
+        (
+            NOON + timedelta(minutes=15, seconds=49),
+            "started 2026-11-20 12:20, ended after 00:15",
+            ("12:20 started: 40 conversations", "12:20 run done after 00:15, 160 conversations"),
+        ),
+        (
+            None,
+            "planned 2026-11-20 12:04, ended 2026-11-20 12:20",
+            ("12:04 planned: 40 conversations", "12:20 run done"),
+        ),
+    ],
+)
+def test_a_run_took_as_long_as_it_was_judged_not_as_it_was_planned(
+    started: datetime | None, told: str, happened: tuple[str, str]
+) -> None:
+    ended = row(RunState.DONE, finished_at=NOON + timedelta(minutes=16, seconds=4))
+    spec = find_metric(SPEC.metric).spec
+    details = run_detail_lines(ended, spec, 200, KeyNames({}), started_at=started)
+    assert told in text(details)
+    history = history_lines(ended, RunHistory(started_at=started), 90, blind=True)
+    said = text(history)
+    assert all(words in said for words in happened)
+    assert started is not None or "after" not in said
