@@ -338,3 +338,10 @@ class Session:
     def find_background_run(self, run: RunId | None) -> "BackgroundRun | None":
         """Find a run of this process, finished or not; the newest attempt."""
         return next((each for each in reversed(self.process_runs) if each.run_id == run), None)
+
+    def list_unqueued_runs(self, planned: Iterable[RunId]) -> tuple[RunId, ...]:
+        """List the runs that this process neither began nor begins by itself, but could begin."""
+        if self.is_read_only:
+            return ()
+        queued = {*self.waiting_runs, *(each.run_id for each in self.process_runs)}
+        return tuple(each for each in planned if each not in queued)

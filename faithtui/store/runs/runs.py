@@ -101,6 +101,14 @@ class Runs:
         with self._database.open_reader() as connection:
             return find_newest_run_id(connection, with_verdicts=with_verdicts)
 
+    def list_planned_run_ids(self) -> tuple[RunId, ...]:
+        """List the runs that were planned and not started yet, without archived ones, by number."""
+        planned = select(run.c.id).where(
+            run.c.state == RunState.PLANNED.value, run.c.archived_at.is_(None)
+        )
+        with self._database.open_reader() as connection:
+            return tuple(map(RunId, connection.execute(planned.order_by(run.c.id)).scalars()))
+
     def set_state(self, run_id: RunId, state: RunState, reason: str | None = None) -> None:
         """Say where a run stands.
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from faithtui.domain.durations import format_time_left, format_time_span
+from faithtui.domain.ids import RunId
 from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
 from faithtui.engine.runs.events import Draining, Gauges, RunProgress, RunSnapshot
 from faithtui.store.records import RunRow, RunState
@@ -15,6 +16,7 @@ from faithtui.tui.progress.pace import (
     count_received_replies,
     count_replies_in_flight,
 )
+from faithtui.tui.runs.run_lines import format_planned_runs_left
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     Line,
@@ -83,6 +85,8 @@ class RunView:
     """What keys are called."""
     waits_for: str = ""
     """Runs that go before it, in words; "" when it does not wait for any."""
+    planned_runs: Sequence[RunId] = ()
+    """Other runs that were planned and that nobody starts."""
 
     @property
     def incomplete_conversation_count(self) -> int:
@@ -157,6 +161,7 @@ def total_lines(run: RunView, width: int) -> list[Line]:
         *_format_conversation_outcome_lines(totals, width),
         *_cost_lines(run, totals, width),
         *_token_lines(run, totals, width),
+        *_format_planned_run_lines(run, width),
         *_status_lines(run, totals, width),
     ]
 
@@ -312,6 +317,20 @@ def _format_end_reason_lines(run: RunView, totals: RunProgress, width: int) -> l
         words += _format_latencies(run.snapshot.gauges)
         lines.append(make_line(Piece(f" {' · '.join(words)}", "quiet")))
     return lines
+
+
+def _format_planned_run_lines(run: RunView, width: int) -> list[Line]:
+    """Name the runs that stay planned, as after the kill of a process that was to begin them."""
+    left = format_planned_runs_left(run.planned_runs)
+    if not left:
+        return []
+    words = f"{left}. {{go.runs}}, then {{runs.continue}} on one starts it"
+    return wrap(
+        run.keys.fill_in_keys_as_pieces(words, "warn"),
+        width - 1,
+        first=[Piece(" ! ", "warn")],
+        most=2,
+    )
 
 
 def _speed_lines(run: RunView, now: RunSnapshot, totals: RunProgress, width: int) -> list[Line]:

@@ -90,6 +90,8 @@ class ProgressScreen(FaithScreen):
         self.row: RunRow | None = None
         """The run; None: there is none, or it was not read yet."""
         self.failed_rows: Sequence[ItemRow] = ()
+        self.planned_runs: Sequence[RunId] = ()
+        """Runs of the store that were planned and not started yet."""
         self.history: RunHistory | None = None
         """What became of it; None: it is on, or that was not read yet."""
         self._painted_snapshot: RunSnapshot | None = None
@@ -146,6 +148,7 @@ class ProgressScreen(FaithScreen):
         # An interrupted one may be taken up elsewhere at any moment.
         elsewhere = is_over and row.state in (RunState.RUNNING, RunState.INTERRUPTED)
         failed = await self._read_failed_items(row)
+        self.planned_runs = await self.read_in_thread(runs.list_planned_run_ids)
         self.call_later(self.show_run, row, failed, elsewhere=elsewhere)
         if is_over and row.state is not RunState.RUNNING and (row != self.row or not self.history):
             history = await self.read_in_thread(_read_history, self.session, row)
@@ -234,6 +237,7 @@ class ProgressScreen(FaithScreen):
             NO_RATES if snapshot is None else self.pace.measure_pace(snapshot),
             self.keys,
             _name_runs_ahead(self.session, row.id),
+            self.session.list_unqueued_runs(each for each in self.planned_runs if each != row.id),
         )
         self._paint_content(shown)
         before, self.state = self.state, None if snapshot is None else snapshot.state

@@ -5,13 +5,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from faithtui.domain.estimates import Estimate
+from faithtui.domain.ids import RunId
 from faithtui.domain.labels.label_sets import LabelSet, format_label_before_count
 from faithtui.domain.scores import format_parts_left_out_of_mean
 from faithtui.store.runs.run_records import RunRow, RunSpec, RunState
 from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.metric_words import format_unit_count
 from faithtui.tui.runs.next_steps import NextStep
-from faithtui.tui.runs.run_lines import MOST_CLAIMS, integrity_lines
+from faithtui.tui.runs.run_lines import MOST_CLAIMS, format_planned_runs_left, integrity_lines
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
     Line,
@@ -91,6 +92,7 @@ def run_detail_lines(
     trust: "RunTrust | None" = None,
     changed_options: Mapping[str, object] | None = None,
     started_at: datetime | None = None,
+    planned_runs: Sequence[RunId] = (),
     blind: bool = False,
     failure: str | None = None,
 ) -> list[Line]:
@@ -106,6 +108,7 @@ def run_detail_lines(
         trust: How far its judge can be trusted; None: not read yet.
         changed_options: Its options that are not as by default; None: not known yet.
         started_at: When the first came of it; None: nothing did, or that was not read yet.
+        planned_runs: Other runs that were planned and that nobody starts.
         blind: Leave out scores and counts of verdicts: in a small run, or one that is nearly
             labelled, they reveal what the judge says of a claim.
         failure: Why figures could not be read; None: they were, or that is under way.
@@ -128,6 +131,10 @@ def run_detail_lines(
     if failure is not None:
         words = [Piece("! no kappa, as not all of it could be read: ", "warn strong")]
         lines += wrap([*words, escape_text(failure, "warn")], width - 1, first=[Piece(" ")])
+    left = format_planned_runs_left(planned_runs)
+    if left:
+        words = keys.fill_in_keys_as_pieces(f"! {left}. {{runs.continue}} on one starts it", "warn")
+        lines += wrap(words, width - 1, first=[Piece(" ")])
     for pieces in _list_troubles(row, metric, keys):
         lines += wrap(pieces, width - 1, first=[Piece(" ")])
     lines += integrity_lines(row.integrity, metric, width)

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from faithtui.domain.ids import RunId
 from faithtui.domain.integrity.run_summary import IntegritySummary, Soundness
 from faithtui.domain.judging.judge_names import OFFLINE_TITLE
 from faithtui.store.runs.run_records import RunRow, RunState
@@ -33,6 +34,8 @@ _WIDE = 100
 _STATUS_CELLS = 11
 """Cells of the status; a longer one takes blanks of the score's column too."""
 _SCORE_CELLS = 7
+_MOST_NAMED = 8
+"""Planned runs that are named where they are counted."""
 _LONGEST_METRIC = 27
 """Cells beyond which the column of metrics does not grow: the judge's name takes the rest."""
 
@@ -319,6 +322,16 @@ def all_archived_lines(width: int, count: int, keys: KeyNames) -> list[Line]:
             first=pad,
         ),
     ]
+
+
+def format_planned_runs_left(runs: Sequence[RunId]) -> str:
+    """Say that runs were planned and are started by nobody; "" where there are none."""
+    if not runs:
+        return ""
+    wait = "planned run waits" if len(runs) == 1 else "planned runs wait"
+    named = " ".join(f"#{each}" for each in runs[:_MOST_NAMED])
+    more = " …" if len(runs) > _MOST_NAMED else ""
+    return f"{fmt.format_count(len(runs))} {wait}: {named}{more}"
 
 
 def nothing_found_lines(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faithtui import errors
-from faithtui.domain.ids import ItemId
+from faithtui.domain.ids import ItemId, RunId
 from faithtui.domain.judging.error_sentences import ERRORS
 from faithtui.engine.runs.events import (
     CallRetried,
@@ -462,3 +462,15 @@ def test_a_run_took_as_long_as_it_was_judged_not_as_it_was_planned(
     said = text(history)
     assert all(words in said for words in happened)
     assert started is not None or "after" not in said
+
+
+def test_planned_runs_that_nobody_starts_are_named_where_another_run_is_looked_at() -> None:
+    resumed = RunView(row(RunState.DONE), planned_runs=[RunId(8), RunId(9)])
+    words = "! 2 planned runs wait: #8 #9. g r, then r on one starts it"
+    assert words in totals(resumed)
+    assert "planned run" not in totals(RunView(row(RunState.DONE)))
+    spec = find_metric(SPEC.metric).spec
+    detail = run_detail_lines(row(), spec, 100, KeyNames({}), planned_runs=[RunId(8)])
+    assert "! 1 planned run waits: #8. r on one starts it" in text(detail)
+    many = RunView(row(), planned_runs=[RunId(each) for each in range(1, 20)])
+    assert "19 planned runs wait: #1 #2 #3 #4 #5 #6 #7 #8 …. g r" in totals(many)

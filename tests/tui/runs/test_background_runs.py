@@ -155,3 +155,24 @@ async def test_runs_that_wait_stay_planned_when_one_is_cancelled(
         await until(pilot, lambda: not app.session.list_unfinished_run_snapshots())
     states = [state for _, state, _ in rows(store_path)[1:]]
     assert sorted(states) == [RunState.DONE, RunState.PLANNED], "r begins one of them"
+
+
+async def test_runs_left_planned_are_named_beside_the_one_that_was_resumed(app: FaithApp) -> None:
+    """The process that was to begin them was killed: nobody does."""
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        runs = app.session.store.runs
+        left, queued, archived, resumed = (
+            runs.create(SPEC, app.session.store.conversations.list_ids()) for _ in range(4)
+        )
+        runs.archive([archived])
+        # Something to wait for keeps the queued one where it is.
+        begun = StagedRun(replace(ON, run=resumed))
+        app.session.process_runs.append(cast(BackgroundRun, begun))
+        app.session.waiting_runs.append(queued)
+        app.session.switch_run(resumed)
+        words = f"1 planned run waits: #{left}"
+        await press(pilot, "g", "p")
+        await until(pilot, lambda: words in screen_text(app))
+        await press(pilot, "g", "r")
+        await until(pilot, lambda: words in screen_text(app))
