@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from statistics import stdev
 from typing import Final
 
+from faithtui.domain.ids import RunId
 from faithtui.domain.judging.judge_names import judge_title
 from faithtui.engine.calls.call_costs import TablePrices
 from faithtui.store.records import RunSpec
@@ -82,6 +83,8 @@ class Preview:
     """The same in words, with what the model refuses; "" for nothing."""
     held_back: str | None = None
     """Which of them cannot be judged because of where their images lie; None: all can."""
+    same_run: RunId | None = None
+    """The newest run there is that judges the same in the same way; None: there is none."""
 
     @property
     def is_free(self) -> bool:
@@ -165,7 +168,12 @@ def list_preview_fields(previewed: Sequence[Preview]) -> list[tuple[str, str]]:
         written = sum_estimates([each.tokens_out for each in previewed])
         tokens = f"about {_format_tokens(read.value)} read, {_format_tokens(written.value)} written"
         parts.append(("tokens", tokens))
-    return [*parts, ("cost", _describe_cost(previewed))]
+    parts.append(("cost", _describe_cost(previewed)))
+    same = [f"#{each.same_run}" for each in previewed if each.same_run is not None]
+    if same:
+        named = f"{'run' if len(same) == 1 else 'runs'} {' '.join(same)}"
+        parts.insert(0, ("same as", f"{named}: metric, judge, options and conversations"))
+    return parts
 
 
 def _format_with_range(found: EstimatedCount, one: str) -> str:

@@ -46,7 +46,7 @@ from faithtui.judges.embedded.embedded_judge import OfflineJudge
 from faithtui.judges.providers.endpoints import is_in_process_judge
 from faithtui.judges.registry import is_prompt_based
 from faithtui.metrics.base import Metric
-from faithtui.store.records import RunSpec, RunState, StoredReply
+from faithtui.store.records import RunRow, RunSpec, RunState, StoredReply
 from faithtui.store.store import Store
 
 SAMPLE_SIZE = 20
@@ -268,8 +268,41 @@ def preview_requests(
         job = _PreviewJob(*draft_run(store, request, examples, environment))
         if judges_share_claims(request):
             job.claims_of = first.setdefault(job.spec.metric, job)
+        job.has_examples = bool(examples)
         jobs.append(job)
-    return _preview_jobs(store, jobs, environment, sample)
+    rows = store.runs.list_runs()
+    return tuple(
+        replace(found, same_run=_find_same_run(store, rows, job))
+        for found, job in zip(_preview_jobs(store, jobs, environment, sample), jobs, strict=True)
+    )
+
+
+_SAME: Final = (
+    *("metric", "metric_version", "options", "judge_fingerprint", "prompt_digest", "strategy"),
+    *("claims_from", "claims_run", "claim_set"),
+)
+"""Fields of a run that say what is asked; the others say how fast, at what cost, and from where."""
+
+
+def _find_same_run(store: Store, rows: Sequence[RunRow], job: "_PreviewJob") -> RunId | None:
+    """Find the newest run that judges the same conversations in the same way.
+
+    A run whose questions show examples is the same as none: a draft has no name of them yet.
+    """
+    if job.has_examples:
+        return None
+    conversations = frozenset(job.conversations)
+    alike = (
+        row.id
+        for row in rows
+        if row.conversations == len(conversations)
+        and row.spec.example_set is None
+        and all(getattr(row.spec, name) == getattr(job.spec, name) for name in _SAME)
+    )
+    for run in alike:
+        if store.run_contents.list_conversation_ids(run) == conversations:
+            return run
+    return None
 
 
 def preview_runs(
@@ -311,6 +344,8 @@ class _PreviewJob:
     spec: RunSpec
     metric: Metric[Any]
     conversations: Sequence[ConversationId]
+    has_examples: bool = False
+    """Its questions show some."""
     asked_after: int = 0
     """Newest call when what is missing is asked for again; 0: it is not."""
     claims_of: "_PreviewJob | None" = None

@@ -160,6 +160,22 @@ def test_a_preview_in_parts_says_what_is_judged_asked_and_paid_and_by_which_pric
     )
 
 
+def test_an_order_that_is_set_as_a_run_there_is_names_that_run(store: Store) -> None:
+    def same_as(request: RunRequest) -> str | None:
+        return dict(list_preview_fields(preview_requests(store, [request]))).get("same as")
+
+    assert same_as(RunRequest()) is None
+    run = planned(store)
+    words = f"run #{run}: metric, judge, options and conversations"
+    assert same_as(RunRequest()) == words
+    assert same_as(RunRequest(concurrency=3)) == words
+    assert same_as(RunRequest(limit=2)) is None
+    assert same_as(RunRequest(judge=PAID)) is None
+    assert same_as(RunRequest(options={"window_size": "3"})) is None
+    both = [RunRequest(), RunRequest(judge=PAID)]
+    assert list_preview_fields(preview_requests(store, both))[0] == ("same as", words)
+
+
 def test_what_a_sample_says_is_said_to_be_about_right(store: Store) -> None:
     (found,) = preview_requests(store, [RunRequest(judge=PAID)], sample=2)
     assert found.windows.value == 12
