@@ -105,7 +105,8 @@ class FileImport:
     without_passages: int = 0
     """Conversations with an answered question and no passage at any turn. They are imported."""
     refused: int = 0
-    """Records; 1 more when the file was refused as a whole, or from some place on."""
+    """Records; 1 more when the file was refused as a whole, or from some place on. A file without
+    rows has none."""
     merged: int = 0
     """Conversations with the turns of a stored one, which took their labels."""
     format: str | None = None
@@ -495,16 +496,19 @@ class _ImportPass:
     def _settle_files_without_rows(
         self, found: Sequence[DatasetFile | FileImport]
     ) -> list[DatasetFile | FileImport]:
-        """Refuse files without rows where no file has any; beside others, they are reported."""
+        """Report files without rows, each in the same way; where no file has any, refuse them too.
+
+        An import that brings nothing must not pass for one that did, and an empty shard of several
+        must not stop the others.
+        """
         are_all = all(isinstance(each, DatasetFile) and each.why_no_rows for each in found)
         settled: list[DatasetFile | FileImport] = []
         for each in found:
             if isinstance(each, FileImport) or each.why_no_rows is None:
                 settled.append(each)
-            elif are_all:
-                self._record_refusals([InputError(each.why_no_rows, path=each.path)])
-                settled.append(FileImport(each.path, each.source, refused=1))
             else:
+                if are_all:
+                    self._record_refusals([InputError(each.why_no_rows, path=each.path)])
                 settled.append(FileImport(each.path, each.source, reason=each.why_no_rows))
         return settled
 

@@ -75,8 +75,15 @@ def test_lines_that_cannot_be_read_for_too_long_are_no_format(
 
 def test_a_document_that_was_cut_off_is_no_format(tmp_path: Path) -> None:
     path = write_text(tmp_path / "x.json", '{"samples": [' + json.dumps(ROW) + ",")
-    with pytest.raises(FormatUnknown, match=r"cannot be read: line 1: is not JSON.*`faithbench`"):
+    with pytest.raises(FormatUnknown, match=r"x\.json: line 1: is not JSON.*`faithbench`"):
         open_file_and_detect_format(path, FormatChoice(), None)
+
+
+def test_what_cuts_off_the_only_record_is_said_first(tmp_path: Path) -> None:
+    path = write_text(tmp_path / "x.jsonl", GOOD_LINE[:40])
+    with pytest.raises(FormatUnknown) as caught:
+        open_file_and_detect_format(path, FormatChoice(), None)
+    assert str(caught.value).startswith(f"{path}: line 1: is not JSON: Expecting")
 
 
 @pytest.mark.parametrize(

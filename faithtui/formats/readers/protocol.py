@@ -40,7 +40,10 @@ class ParsedRecord:
 WARNINGS_KEPT: Final = 10_000
 """Warnings of a data set that are reported one by one; the others are counted."""
 
-UNEVEN_ROW: Final = "row with too few or too many cells, which was taken as far as it goes"
+UNEVEN_ROW: Final = (
+    "row with too few cells, or with empty ones behind the last column; it was taken, and what is "
+    "missing counts as empty"
+)
 BROKEN_LIST: Final = "list that cannot be read, as if it had been cut off, which was taken as text"
 """Kinds of warnings."""
 

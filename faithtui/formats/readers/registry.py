@@ -168,9 +168,9 @@ def _describe_file_without_readable_record(sample: Sample) -> str:
     if sample.is_whole and len(sample.errors) == 1:
         [error] = sample.errors
         return (
-            f"is in no format that can be told, as the one record in it cannot be read: "
-            f"{_locate_and_format_error(error)}. A file of {_ONE_DOCUMENT} is one "
-            "document, which is refused as a whole: if it was cut off, export or copy it again"
+            f"{_locate_and_format_error(error)}. Nothing else is in the file, so no format can be "
+            "told; if it was cut off, export or copy it again, whole. One document, and no list of "
+            f"records, are files of {_ONE_DOCUMENT}"
         )
     names = ", ".join(f"`{each.name}`" for each in READERS)
     return (

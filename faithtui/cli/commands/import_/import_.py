@@ -146,12 +146,10 @@ def import_(
             rehearse=dry_run,
             defer_index=defer_index,
         )
-    for refusal in result.refusals[:MOST_PRINTED]:
-        print_to_stderr(str(refusal))
+    for line in _format_refusals_and_warnings_by_place(result):
+        print_to_stderr(line)
     if result.refused > MOST_PRINTED:
         print_to_stderr(f"… and {result.refused - MOST_PRINTED} more refused")
-    for warning in result.warnings[:_MOST_WARNINGS]:
-        print_to_stderr(f"note: {warning}")
     warned = sum(each.warned for each in result.files)
     if warned > _MOST_WARNINGS:
         more = f"; --json names {len(result.warnings):,}"
@@ -199,6 +197,22 @@ def import_(
             )
     if result.refused:
         raise typer.Exit(InputError.exit_code)
+
+
+def _format_refusals_and_warnings_by_place(result: "ImportResult") -> list[str]:
+    """Say what was refused and what was taken with a warning, in the order of files and lines."""
+    paths = [path for each in result.files for path in (each.path, *each.beside)]
+    places = {path: number for number, path in enumerate(paths)}
+    found = [(each, str(each)) for each in result.refusals[:MOST_PRINTED]]
+    found += [(each, f"note: {each}") for each in result.warnings[:_MOST_WARNINGS]]
+
+    def get_place(entry: tuple[InputError, str]) -> tuple[int, int, int]:
+        error, _ = entry
+        # What is of no file that was read, such as a missing one, comes first.
+        number = -1 if error.path is None else places.get(error.path, -1)
+        return number, error.line or 0, error.record or 0
+
+    return [line for _, line in sorted(found, key=get_place)]
 
 
 def _require_known_format_name(name: str) -> str:

@@ -19,7 +19,9 @@ from faithtui.engine.review.samples.sample_queues import (
     make_spot_check_request,
     read_sampling_frame,
 )
+from faithtui.engine.runs.run_liveness import read_run_marking_interrupted
 from faithtui.errors import ConfigError
+from faithtui.store.records import RunState
 from faithtui.store.samples.sample_records import SampleRow
 from faithtui.store.samples.sampling_frames import STRATA
 from faithtui.store.store import Store
@@ -58,6 +60,8 @@ def find_or_draw_queue(
         return _make_whole_run_queue(store, run, request, settings)
     reviewer = settings.reviewer
     rows = store.samples.list_samples(reviewer, run)
+    if not rows:
+        _refuse_run_without_claims(store, run)
     given = [request.size, request.seed, request.stratify, request.sizes]
     wanted = request.sample
     if wanted is None and any(each is not None for each in given):
@@ -82,12 +86,29 @@ def find_or_draw_queue(
     return queue
 
 
+def _refuse_run_without_claims(store: Store, run: RunId) -> None:
+    """Refuse a run of which nothing can be drawn, and say how it comes by claims.
+
+    Raises:
+        ConfigError: Nothing is judged in it.
+    """
+    row = read_run_marking_interrupted(store, run)
+    if row.claims:
+        return
+    if row.state is RunState.RUNNING:
+        raise ConfigError(f"run {run} has no verdicts yet; another process judges it now")
+    if row.pending:
+        raise ConfigError(f"run {run} has no verdicts yet; faithtui run --resume {run}")
+    raise ConfigError(f"run {run} found no claims to give a verdict on; faithtui show {run}")
+
+
 def _make_whole_run_queue(
     store: Store, run: RunId, request: QueueRequest, settings: Settings
 ) -> ClaimQueue:
     drawing = (request.sample, request.size, request.stratify, request.sizes)
     if any(each is not None for each in drawing):
         raise ConfigError("--order text goes through every claim; leave out what draws a sample")
+    _refuse_run_without_claims(store, run)
     frame = store.samples.read_frame(run)
     if not len(frame):
         raise ConfigError("the run has judged nothing yet")

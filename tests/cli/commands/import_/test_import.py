@@ -351,7 +351,7 @@ def test_places_where_something_may_not_be_what_was_meant_are_named_and_counted(
         done = cli("import", path, *options)
         for place in places:
             assert done.err.count(place) == 1
-        assert "  1 time: row with too few or too many cells" in done.out
+        assert "  1 time: row with too few cells, or with empty ones behind" in done.out
         assert "  1 time: list that cannot be read" in done.out
     found = cli("import", path, "--source", "again", "--json").json
     assert found["files"][0]["warned"] == 2
@@ -364,6 +364,23 @@ def test_places_where_something_may_not_be_what_was_meant_are_named_and_counted(
     done = cli("import", path, "--dry-run")
     assert done.err.count("has 2 cells") == 100
     assert "note: … and 5 more such places; --json names 105\n" in done.err
+
+
+def test_what_is_wrong_with_a_file_is_said_in_the_order_of_its_lines(
+    cli: Cli, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    first.write_text("question,answer,contexts\nq1,a1,c\nq2,a2\nq3,a3,c,d\nq4,a4\n")
+    second.write_text("question,answer,contexts\nq5,a5,c,d\nq6,a6\n")
+    missing = tmp_path / "c.csv"
+    done = cli("import", first, second, missing, "--dry-run")
+    said = [each.removeprefix("note: ").split(": ")[:2] for each in done.err.splitlines()]
+    assert said == [
+        [str(missing), "there is no such file or folder"],
+        *([str(first), f"line {line}"] for line in (3, 4, 5)),
+        *([str(second), f"line {line}"] for line in (2, 3)),
+    ]
+    assert "taken as far as it goes" not in done.out, "a row that is too long is refused"
 
 
 def test_of_many_data_sets_with_equal_conversations_the_first_are_named(
@@ -500,3 +517,7 @@ def test_a_file_without_rows_beside_others_is_told(
     assert "holds no rows: it is " in done.out
     assert told in done.out
     assert "1 new" in done.out
+    alone = cli("import", tmp_path / "a.jsonl")
+    assert alone.code == 3
+    lines = alone.out.splitlines()
+    assert lines == [each for each in done.out.splitlines() if each in lines], "as beside others"

@@ -21,7 +21,7 @@ from faithtui.domain.scores import ScoringRule, score_window
 from faithtui.domain.windows import cut_sliding_windows, split_into_interactions
 from faithtui.errors import StoreError
 from faithtui.store.annotations.label_log import LabelLog
-from faithtui.store.records import ItemState
+from faithtui.store.records import ItemState, RunState
 from faithtui.store.store import Store
 from tests.cli.conftest import Cli, Result
 from tests.store.building import SPEC
@@ -514,6 +514,25 @@ def test_options_that_cannot_be_are_explained(
     assert result.code == 2
     assert says in result.err
     assert acts(path) == []
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("--sample", "new"), ("--sample", "spot-check"), ("--order", "text")]
+)
+def test_a_run_without_verdicts_names_the_command_that_gets_them(
+    label: Label, path: Path, words: tuple[str, ...]
+) -> None:
+    with Store.open(path) as store:
+        planned = store.runs.create(SPEC, store.conversations.list_ids())
+    result = label("y\n", str(planned), *words)
+    assert result.code == 2
+    assert f"run {planned} has no verdicts yet; faithtui" in result.err
+    assert f" run --resume {planned}" in result.err
+    with Store.open(path) as store:
+        for item in store.runs.list_item_ids(planned):
+            store.runs.score_and_finish_item(item, ItemState.DONE, None)
+        store.runs.set_state(planned, RunState.DONE)
+    assert f"run {planned} found no claims" in label("y\n", str(planned), *words).err
 
 
 def test_a_blind_sample_is_not_opened_with_the_judge_shown(label: Label) -> None:
