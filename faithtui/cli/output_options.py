@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Final
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from faithtui.cli.output import OutputStyle, get_output_style, set_output_style
 from faithtui.cli.shared_options import HELP_OPTIONS, read_color_mode
@@ -52,6 +52,22 @@ _COMMANDS: Final = "Commands"
 _OPTIONS: Final = {"quiet": QuietOption, "verbose": VerboseOption, "color": ColorOption}
 
 
+_NO_NUMBER: Final = {
+    "float_parsing": "is no number",
+    "int_parsing": "is no whole number",
+    "int_parsing_size": "is too large",
+    "int_from_float": "is no whole number",
+    "finite_number": "is no number",
+}
+"""What is wrong with the text of a number, by Pydantic's type of error."""
+
+_BEYOND: Final = {
+    "greater_than_equal": ("is less than", "ge"),
+    "less_than_equal": ("is more than", "le"),
+}
+"""What is wrong with a number, by Pydantic's type of error, and its name of the limit."""
+
+
 class SectionedHelpGroup(TyperGroup):
     """Lists commands under the title that each names as `rich_help_panel`.
 
@@ -74,11 +90,50 @@ class SectionedHelpGroup(TyperGroup):
                 )
 
 
+class ValueNamingCommand(TyperCommand):
+    """A command that names a number it cannot take, and says which ones it takes.
+
+    What Typer has from Pydantic says neither: "Input should be a valid number".
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line; see `TyperCommand`."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            words = _describe_refused_number(error)
+            if words is not None:
+                error.message = words
+            raise
+
+
+def _describe_refused_number(error: typer.BadParameter) -> str | None:
+    """Say which number was refused, with the first sentence about its option; None: none was."""
+    from faithtui.domain.text.visible_text import make_visible_line
+
+    find_details = getattr(error.__cause__, "errors", None)
+    details: list[Any] = find_details() if callable(find_details) else []
+    if len(details) != 1:
+        return None
+    kind, limits = details[0]["type"], details[0].get("ctx", {})
+    if kind in _NO_NUMBER:
+        problem = _NO_NUMBER[kind]
+    elif kind in _BEYOND:
+        words, limit = _BEYOND[kind]
+        problem = f"{words} {limits[limit]}"
+    else:
+        return None
+    first, end, _ = (getattr(error.param, "help", None) or "").partition(".")
+    shown = make_visible_line(str(details[0]["input"]))
+    return f"{shown} {problem}. {first}{end}".rstrip()
+
+
 class CommandGroup(typer.Typer):
     """Commands that take the options of this module beside their own."""
 
     def command(self, *words: Any, **settings: Any) -> Callable[..., Any]:
         """Declare a command; see `typer.Typer.command`."""
+        settings.setdefault("cls", ValueNamingCommand)
         declare = super().command(*words, **settings)
 
         def add(function: Callable[..., None]) -> Callable[..., None]:

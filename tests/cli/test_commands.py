@@ -602,3 +602,33 @@ def test_without_a_store_the_demo_is_named_where_it_is(cli: Cli) -> None:
     make_private_directory(demo.parent)
     Store.open(demo, create=True).close()
     assert f"--store {shlex.quote(str(demo))}" in cli("runs").err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (
+            ("gate", "1", "--min-kappa", "abc"),
+            3,
+            "'--min-kappa': abc is no number. Minimum of Cohen's kappa, -1 to 1.",
+        ),
+        (
+            ("gate", "1", "--min-labels", "3.5"),
+            3,
+            "'--min-labels': 3.5 is no whole number. Minimum of labelled units.",
+        ),
+        (
+            ("run", "--timeout", "a\x1b[31m"),
+            2,
+            "a\N{SYMBOL FOR ESCAPE}[31m is no number. How long one question may take, 1 to 86400.",
+        ),
+        (("judge", "probe", "--limit", "0"), 2, "'--limit': 0 is less than 1. Maximum number of"),
+        (("serve", "--port", "70000"), 2, "'--port': 70000 is more than 65535. Port to listen on"),
+    ],
+)
+def test_a_number_that_is_refused_is_named_with_what_is_taken(
+    cli: Cli, words: tuple[str, ...], code: int, says: str
+) -> None:
+    done = cli(*words)
+    assert done.code == code
+    assert says in " ".join(done.err.split())

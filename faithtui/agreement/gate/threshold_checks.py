@@ -319,7 +319,9 @@ def check_figures_against_thresholds(
 def _check_label_count(found: GateFigures, wanted: Thresholds) -> CriterionCheck:
     enough = found.labels >= wanted.labels
     outcome = CheckOutcome.PASSED if enough else CheckOutcome.UNKNOWN
-    return CriterionCheck(Criterion.LABELS, wanted.labels, outcome, found.labels)
+    missing = wanted.labels - found.labels
+    reason = "" if enough else f"{missing:,} more {'is' if missing == 1 else 'are'} needed"
+    return CriterionCheck(Criterion.LABELS, wanted.labels, outcome, found.labels, reason=reason)
 
 
 def _check_label_age(age_days: float | None, most: float) -> CriterionCheck:
@@ -357,14 +359,24 @@ def _check_figure_against_threshold(
         return replace(
             check, reason=f"annotators found {found.n} unfaithful; {FEW_MINORITY} are needed"
         )
-    value_reaches = found.value >= threshold - _ROUNDING
     low = (
         found.ci_low if basis is ThresholdBasis.LOWER and found.ci_low is not None else found.value
     )
     if low >= threshold - _ROUNDING:
         return replace(check, outcome=CheckOutcome.PASSED)
-    reason = "the value reaches it, the lower end of its interval does not" if value_reaches else ""
+    reason = _explain_below(found, threshold, basis)
     return replace(check, outcome=CheckOutcome.BELOW, reason=reason)
+
+
+def _explain_below(found: Estimate, threshold: float, basis: ThresholdBasis) -> str:
+    """Say how far a figure is from its threshold, so that one sees whether labels may help."""
+    if found.value is not None and found.value >= threshold - _ROUNDING:
+        return "the value reaches it, the lower end of its interval does not"
+    if basis is ThresholdBasis.POINT or found.ci_high is None:
+        return "the value is below it"
+    if found.ci_high < threshold - _ROUNDING:
+        return "all of the interval is below it"
+    return "the value is below it, the upper end of its interval is not"
 
 
 def check_accuracy_drop(
@@ -410,8 +422,7 @@ def check_accuracy_drop(
         ends.append(difference.ci_low)
     if max(ends) >= threshold - _ROUNDING:
         return replace(check, outcome=CheckOutcome.PASSED)
-    reaches = difference.value >= threshold - _ROUNDING
-    reason = "the value reaches it, the lower end of its interval does not" if reaches else ""
+    reason = _explain_below(difference, threshold, basis)
     return replace(check, outcome=CheckOutcome.BELOW, reason=reason)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from typer.core import TyperCommand
 
 from faithtui.cli.output import (
     Column,
@@ -20,7 +19,7 @@ from faithtui.cli.output import (
     print_text,
     print_to_stderr,
 )
-from faithtui.cli.output_options import JsonOption
+from faithtui.cli.output_options import JsonOption, ValueNamingCommand
 from faithtui.cli.shared_options import (
     BlindOnlyOption,
     ClaimSetOption,
@@ -46,7 +45,7 @@ BROKEN: Final = 3
 """What the gate exits with when it cannot give an answer; as for what is stale."""
 
 
-class UsageErrorIsBrokenCommand(TyperCommand):
+class UsageErrorIsBrokenCommand(ValueNamingCommand):
     """A command whose exit code 2 is an answer, so that a mistyped option must not give it."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
