@@ -16,7 +16,7 @@ from faithtui.tui.messages import ShowScreen
 from faithtui.tui.progress import event_lines
 from faithtui.tui.progress.event_list import EventList
 from faithtui.tui.progress.history_lines import advice_lines, history_lines
-from faithtui.tui.progress.pace import NO_RATES, PaceMeter
+from faithtui.tui.progress.pace import NO_RATES, PaceMeter, RunRates
 from faithtui.tui.progress.progress_lines import (
     RunView,
     make_run_state_and_time_pieces,
@@ -144,11 +144,10 @@ class ProgressScreen(FaithScreen):
         # Asked before the row is read: a run that ends meanwhile is none of another process.
         mine = self.session.find_background_run(run)
         is_over = mine is None or mine.is_finished
-        row = await self.read_in_thread(_read_run, self.session, run)
+        row, self.planned_runs = await self.read_in_thread(_read_run_and_planned, self.session, run)
         # An interrupted one may be taken up elsewhere at any moment.
         elsewhere = is_over and row.state in (RunState.RUNNING, RunState.INTERRUPTED)
         failed = await self._read_failed_items(row)
-        self.planned_runs = await self.read_in_thread(runs.list_planned_run_ids)
         self.call_later(self.show_run, row, failed, elsewhere=elsewhere)
         if is_over and row.state is not RunState.RUNNING and (row != self.row or not self.history):
             history = await self.read_in_thread(_read_history, self.session, row)
@@ -231,15 +230,8 @@ class ProgressScreen(FaithScreen):
             if run is not self.attempt:
                 self._reset_for_new_attempt(run, snapshot)
             self.event_list.add_events(snapshot.recent)
-        shown = RunView(
-            row,
-            snapshot,
-            NO_RATES if snapshot is None else self.pace.measure_pace(snapshot),
-            self.keys,
-            _name_runs_ahead(self.session, row.id),
-            self.session.list_unqueued_runs(each for each in self.planned_runs if each != row.id),
-        )
-        self._paint_content(shown)
+        rates = NO_RATES if snapshot is None else self.pace.measure_pace(snapshot)
+        self._paint_content(_make_run_view(self.session, row, snapshot, rates, self.planned_runs))
         before, self.state = self.state, None if snapshot is None else snapshot.state
         if before is RunState.RUNNING and self.state is not RunState.RUNNING:
             self.run_keys.show_cancelled_end()
@@ -350,11 +342,12 @@ class ProgressScreen(FaithScreen):
         return super().check_action(action, parameters)
 
 
-def _read_run(session: Session, run: RunId) -> RunRow:
-    """Read a run. Imports what is slow: meant for a thread."""
+def _read_run_and_planned(session: Session, run: RunId) -> tuple[RunRow, Sequence[RunId]]:
+    """Read a run, and which ones are planned. Imports what is slow: meant for a thread."""
     from faithtui.engine.runs.run_liveness import read_run_marking_interrupted
 
-    return read_run_marking_interrupted(session.store, run)
+    row = read_run_marking_interrupted(session.store, run)
+    return row, session.store.runs.list_planned_run_ids()
 
 
 def _read_failed_items(session: Session, run: RunId) -> Sequence[ItemRow]:
@@ -375,6 +368,18 @@ def _read_history(session: Session, row: RunRow) -> RunHistory:
         run_contents.count_judge_labels(row.id),
         run_contents.find_start_time(row.id),
     )
+
+
+def _make_run_view(
+    session: Session,
+    row: RunRow,
+    snapshot: RunSnapshot | None,
+    rates: RunRates,
+    planned: Sequence[RunId],
+) -> RunView:
+    """Say all that is drawn of a run; `planned` are the runs of the store not started yet."""
+    left = session.list_unqueued_runs(each for each in planned if each != row.id)
+    return RunView(row, snapshot, rates, session.keys, _name_runs_ahead(session, row.id), left)
 
 
 def _name_runs_ahead(session: Session, run: RunId) -> str:

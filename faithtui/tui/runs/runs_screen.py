@@ -341,14 +341,6 @@ class RunsScreen(FilteredListScreen):
         if chosen is None or not self.is_under_way(chosen):
             self.session.switch_run(row.id)
 
-    def _list_other_planned_runs(self, row: RunRow) -> tuple[RunId, ...]:
-        planned = (
-            each.id
-            for each in reversed(self._all_runs)
-            if each.state is RunState.PLANNED and each.archived_at is None and each.id != row.id
-        )
-        return self.session.list_unqueued_runs(planned)
-
     def _show_details(self) -> None:
         row = self.run_at_cursor
         spec = None if row is None else self.specs.get(row.id)
@@ -364,7 +356,7 @@ class RunsScreen(FilteredListScreen):
                 counts=None if found is None else found.counts,
                 trust=None if found is None else found.trust,
                 changed_options=None if found is None else found.changed_options,
-                planned_runs=() if row is None else self._list_other_planned_runs(row),
+                planned_runs=_list_other_planned_runs(self, row),
                 started_at=None if found is None else found.started_at,
                 blind=self.session.is_blind,
                 failure=None if found is None else found.failure,
@@ -374,6 +366,16 @@ class RunsScreen(FilteredListScreen):
         )
         self.query_one(LowestScoresPane).show_lowest_conversations(row, spec, found)
         self.steps.show_steps_of_run(row, spec)
+
+
+def _list_other_planned_runs(screen: RunsScreen, row: RunRow | None) -> tuple[RunId, ...]:
+    """List the planned runs beside one that nobody starts."""
+    planned = (
+        each.id
+        for each in reversed(screen.all_runs)
+        if each.state is RunState.PLANNED and each.archived_at is None and each != row
+    )
+    return screen.session.list_unqueued_runs(planned)
 
 
 def _read_runs(session: Session) -> tuple[RunRow, ...]:
