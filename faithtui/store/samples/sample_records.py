@@ -31,14 +31,24 @@ class SampleRow:
     closed_at: datetime | None
     decision: str | None
     size: int
-    answered: int
+    answered_claims: frozenset[ClaimId]
     """Claims the annotator has labelled in this sample."""
-    skipped: int
-    """Claims the annotator skipped."""
+    skipped_claims: frozenset[ClaimId]
+    """Claims the annotator skipped, without those labelled since."""
     pace_s: float | None
     """Median of the annotator's seconds for the newest claims; None while there are too few."""
     population: Population | None = None
     """What it was drawn from where only drawn conversations are in the store; None: its run."""
+
+    @property
+    def answered(self) -> int:
+        """How many claims the annotator has labelled in this sample."""
+        return len(self.answered_claims)
+
+    @property
+    def skipped(self) -> int:
+        """How many claims the annotator skipped."""
+        return len(self.skipped_claims)
 
     @property
     def remaining(self) -> int:

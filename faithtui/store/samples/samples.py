@@ -415,8 +415,8 @@ def _sample_from_row(connection: Connection, row: AnyRow, reviewer: str) -> Samp
         closed_at=row.closed_at,
         decision=row.decision,
         size=size,
-        answered=sum(stand.values()),
-        skipped=sum(not each for each in stand.values()),
+        answered_claims=frozenset(each for each, labelled in stand.items() if labelled),
+        skipped_claims=frozenset(each for each, labelled in stand.items() if not labelled),
         pace_s=measure_pace(seconds),
         population=None if row.population is None else Population.from_json(row.population),
     )

@@ -23,8 +23,6 @@ class SessionLine(Controller["ReviewScreen"]):
         super().__init__(screen)
         self._facts: SessionFacts | None = None
         self._repeats: tuple[RunId, tuple[RepeatedLabel, ...]] | None = None
-        self._answered_elsewhere = 0
-        """How many claims of the queue were answered when it was last read again for that."""
         self._frame: tuple[tuple[SampleId, int], QueueFrame | None] | None = None
 
     @property
@@ -107,9 +105,10 @@ class SessionLine(Controller["ReviewScreen"]):
         cursor, progress = self.screen.queue_navigator.cursor, facts.progress
         if cursor is None or progress is None or cursor.queue.sample != progress.row.id:
             return
-        answered = progress.row.answered
-        # Once for each number: what is answered here is counted before it is saved.
-        if answered > len(cursor.answered_claims) and answered != self._answered_elsewhere:
-            self._answered_elsewhere = answered
+        if self.screen.writer.in_flight:
+            return  # What is answered here counts before it is saved; the last save reads again.
+        # The claims and not how many: one may be undone there and another one labelled.
+        answered = cursor.answered_claims ^ progress.row.answered_claims
+        if answered or cursor.skipped_claims ^ progress.row.skipped_claims:
             cursor.is_outdated = True
             self.screen.reload()

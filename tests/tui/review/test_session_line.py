@@ -9,8 +9,13 @@ import pytest
 from faithtui.agreement.report.figures.rater_comparison import RepeatedLabel
 from faithtui.agreement.report.model import ConfidenceSequences
 from faithtui.agreement.sampling.draw import SamplingDesign
+from faithtui.domain.labels.label_events import Action
 from faithtui.engine.review.samples.queue_intervals import read_confidence_sequences
-from faithtui.engine.review.samples.sample_queues import SampleRequest, draw_and_save_run_sample
+from faithtui.engine.review.samples.sample_queues import (
+    QueueProgress,
+    SampleRequest,
+    draw_and_save_run_sample,
+)
 from faithtui.store.annotations.session_counts import SessionCounts
 from faithtui.tui.app import FaithApp
 from faithtui.tui.review.lines.session_lines import SessionFacts, describe_session_progress
@@ -19,6 +24,7 @@ from faithtui.tui.samples.sample_lines import describe_confidence_sequences_brie
 from faithtui.tui.session import Session
 from tests.tui.driving import blinded, calm, press, reviewing, screen_text
 from tests.tui.fake_screens import FakeReviewScreen
+from tests.tui.review.sample_queues import label_in_other_window, open_sample_queue
 
 
 def test_the_weightiest_comes_first_and_the_timer_can_be_off() -> None:
@@ -100,6 +106,61 @@ async def test_a_queue_that_another_window_answers_too_is_read_again(session: Se
     assert cursor is not None
     assert cursor.answered_claims == set(claims[:2])
     assert [each[1] for each in cursor.list_next_open_claims(1)] == [claims[2]]
+
+
+async def test_as_many_answers_as_before_may_be_those_of_other_claims(session: Session) -> None:
+    """One claim was undone in the other window and another one labelled."""
+    store = session.store
+    screen, row, claims = await open_sample_queue(session, size=5)
+    cursor = screen.queue_navigator.cursor
+    assert cursor is not None
+    for claim in claims[1:3]:
+        label_in_other_window(store, row, claim)
+        screen.session_line.load_and_show_progress()
+        await screen.settle()
+        cursor = screen.queue_navigator.cursor
+        assert cursor is not None
+        assert cursor.answered_claims == {claim}
+        store.label_log.undo("ann")
+    screen.session_line.load_and_show_progress()
+    await screen.settle()
+    assert screen.queue_navigator.cursor is not cursor, "an undo alone is seen, too"
+    store.label_log.append_label_event(
+        claims[3], "ann", Action.SKIPPED,
+        run=row.run, judge_verdict=None, saw_judge=False, sample=row.id,
+    )  # fmt: skip
+    screen.session_line.load_and_show_progress()
+    await screen.settle()
+    cursor = screen.queue_navigator.cursor
+    assert cursor is not None
+    assert (cursor.answered_claims, cursor.skipped_claims) == (set(), {claims[3]})
+
+
+async def test_each_queue_is_compared_with_its_own_answers(session: Session) -> None:
+    """Both have one answer of another window, though not the same."""
+    shown = FakeReviewScreen(session)
+    for size in (5, 4):
+        screen, row, claims = await open_sample_queue(session, size, screen=shown)
+        label_in_other_window(session.store, row, claims[1])
+        screen.session_line.load_and_show_progress()
+        await screen.settle()
+        cursor = screen.queue_navigator.cursor
+        assert cursor is not None
+        assert cursor.answered_claims == {claims[1]}
+
+
+async def test_nothing_is_read_again_for_answers_that_are_being_saved(session: Session) -> None:
+    screen, row, claims = await open_sample_queue(session, size=5)
+    before = session.store.samples.read_sample(row.id, "ann")
+    screen.give("yes")
+    cursor = screen.queue_navigator.cursor
+    assert cursor is not None
+    progress = QueueProgress(before, 0, 0, None, planned=False)
+    screen.session_line._keep_and_show_facts(SessionFacts(SessionCounts(), progress))
+    assert not cursor.is_outdated
+    await screen.settle()
+    assert screen.queue_navigator.cursor is cursor
+    assert cursor.answered_claims == {claims[0]}
 
 
 def test_intervals_that_always_hold_are_told_in_few_words() -> None:

@@ -39,8 +39,8 @@ ROW = SampleRow(
     closed_at=None,
     decision=None,
     size=2,
-    answered=0,
-    skipped=0,
+    answered_claims=frozenset(),
+    skipped_claims=frozenset(),
     pace_s=None,
     population=POPULATION,
 )
