@@ -20,11 +20,7 @@ from faithtui.tui.review.labels.verdict_keys import VERDICT, list_typed_keys
 from faithtui.tui.review.lines import evidence_lines
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition
-from faithtui.tui.samples.queue import (
-    QueuePosition,
-    find_nearest_open_conversation,
-    load_queue_position,
-)
+from faithtui.tui.samples.queue import QueuePosition, find_nearest_open_conversation
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.label_undo import UndoneStep
 from faithtui.tui.screen.main_screen import CONTENT_GROUP
@@ -53,6 +49,8 @@ class LoadedConversation:
     """The undo or redo that led here."""
     queue_position: QueuePosition | None = None
     """The queue that is worked through."""
+    position_changes: int = 0
+    """`changes` of the position there was when it was read."""
     hiding_state: tuple[object, ...] = ()
     """`Session.hiding_state` when it was read."""
     mark: ConversationMark | None = None
@@ -229,11 +227,8 @@ class ConversationLoader(Controller["ReviewScreen"]):
         hiding = session.hiding_state
         mark = self._read_change_stamp(item)  # first: a change after it is seen at the next look
         view = session.store.runs.read_conversation_for_review(item, session.reviewer)
-        queue, position = session.claim_queue, self.screen.queue_navigator.cursor
-        if queue is None:
-            position = None
-        elif position is None or position.queue is not queue or position.is_outdated:
-            position = load_queue_position(session.store, queue, session.reviewer)
+        queue = session.claim_queue
+        position, changes = self.screen.queue_navigator.other_window.read_queue_position(queue)
         if session.is_blind:
             view = hide_judge_verdicts(
                 view,
@@ -256,6 +251,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             claim,
             edge,
             queue_position=position,
+            position_changes=changes,
             hiding_state=hiding,
             mark=mark,
             asked_again=tuple(each for each in asked_again if each.claim not in view.hidden),
@@ -286,7 +282,6 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.screen.verdicts.clear_pending_flags()
             self.screen.marking.drop_unsaved_marks()
         self.mark = loaded.mark
-        self.screen.queue_navigator.switch_queue(loaded.queue_position, loaded.view.item.id)
         # Labels that are still being saved are on the screen, and not in what was read.
         view = position.overlay_pending_verdicts(
             loaded.view, self.session.reviewer, self.screen.writer.pending_verdicts
@@ -294,6 +289,8 @@ class ConversationLoader(Controller["ReviewScreen"]):
         same = self.screen.view is not None and self.screen.view.item.id == view.item.id
         before = self.screen.review_position if same else None
         at = self._choose_position(loaded, view, before or ReviewPosition())
+        other_window = self.screen.queue_navigator.other_window
+        labelled_there = other_window.switch_queue_and_find_label(loaded, view, at.claim)
         if not same:
             self.screen.claim_range.clear_range()
             self.screen.search.clear_search()
@@ -309,6 +306,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             guideline=loaded.guideline,
         )
         self.screen.show_conversation(state, at, fresh=not same)
+        other_window.warn_of_label_if_any(labelled_there)
         self._start_what_follows_the_paint(loaded, is_same=same)
 
     def _choose_position(

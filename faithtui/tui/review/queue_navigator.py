@@ -12,6 +12,7 @@ from faithtui.domain.labels.label_events import Action, LabelEvent, Step
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ShowScreen
+from faithtui.tui.review.labels.other_window import OtherWindowLabels
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.samples.queue import ClaimQueue, QueuePosition
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -46,6 +47,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         super().__init__(screen)
         self.cursor: QueuePosition | None = None
         """The queue that is worked through; None: conversation by conversation."""
+        self.other_window = OtherWindowLabels(screen)
         self.conversations_ahead: dict[ItemId, LoadedConversation] = {}
         """Conversations read ahead."""
         self._recorded_as_seen: set[ClaimId] = set()
@@ -230,10 +232,11 @@ class QueueNavigator(Controller["ReviewScreen"]):
         self.forget_read_ahead()
         if position is None:
             return
-        if position.queue.sample is not None:
-            position.is_outdated = True  # The store knows what is answered.
-            return
+        sample = position.queue.sample
+        position.is_outdated = sample is not None  # The store knows what is answered.
         for act in filter(_answers_claim, step.acts):
+            if sample is not None and (step.words == "undone" or act.sample != sample):
+                continue  # Another answer may stand.
             if step.words == "undone":
                 position.mark_open(act.claim)
             elif act.verdict is None:

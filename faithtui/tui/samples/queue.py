@@ -76,6 +76,9 @@ class QueuePosition:
         """Place of the claim that is looked at, or was last."""
         self.is_outdated = False
         """The store knows better by now what is answered."""
+        self.changes = 0
+        """How many answers were noted here or taken back: a position that was read meanwhile lacks
+        the last of them."""
         self.is_end_reported = False
         """What came of the queue was said, and no claim was opened again since."""
 
@@ -87,11 +90,18 @@ class QueuePosition:
     def mark_answered(self, claim: ClaimId) -> None:
         """Note that a claim has its verdict."""
         if claim in self.queue.place:
+            self.changes += 1
+            self.note_answer_in_store(claim)
+
+    def note_answer_in_store(self, claim: ClaimId) -> None:
+        """Note that the store has the answer of a claim, whichever window it was given in."""
+        if claim in self.queue.place:
             self.answered_claims.add(claim)
             self.skipped_claims.discard(claim)
 
     def mark_open(self, claim: ClaimId) -> None:
         """Note that a claim has no answer after all: it was taken back, or could not be saved."""
+        self.changes += 1
         self.answered_claims.discard(claim)
         self.skipped_claims.discard(claim)
         self.is_end_reported = False
@@ -107,6 +117,7 @@ class QueuePosition:
     def mark_skipped(self, claim: ClaimId) -> None:
         """Note that a claim was skipped."""
         if claim in self.queue.place:
+            self.changes += 1
             self.skipped_claims.add(claim)
 
     def list_next_open_claims(self, count: int) -> tuple[tuple[ItemId, ClaimId], ...]:

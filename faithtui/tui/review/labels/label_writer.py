@@ -62,7 +62,7 @@ class LabelWriter(Controller["ReviewScreen"]):
         """The last label event in words."""
         self._just_saved: tuple[Piece, ...] = ()
         """What was said of the run's last label, so that it is said beside what comes next."""
-        self._last_message: tuple[Piece, ...] = ()
+        self.last_message: tuple[Piece, ...] = ()
         """What was said of a save in this conversation, last."""
 
     def open_next_conversation_when_saved(self) -> None:
@@ -261,7 +261,7 @@ class LabelWriter(Controller["ReviewScreen"]):
             pieces = (*pieces, Piece(f" in {conversation}"))
         self._just_saved = (*pieces, Piece(" · ")) if self._is_leaving else ()
         shown = self.screen.query_one(StatusLine).left
-        if shown != self._last_message and shown and shown[0].look == "warn":
+        if shown != self.last_message and shown and shown[0].look == "warn":
             self._refused = (*shown, Piece(" · "))  # else it was gone before anybody read it
         self._show_and_keep_message(*self._unsaved_pieces(), *self._refused, *pieces)
         self._reload_when_all_saved()
@@ -305,19 +305,19 @@ class LabelWriter(Controller["ReviewScreen"]):
         return "" if view is None else make_visible_line(view.item.key, 40)
 
     def _show_and_keep_message(self, *pieces: Piece) -> None:
-        self._last_message = pieces
+        self.last_message = pieces
         self.show_message(*pieces)
 
     def clear_message_of_other_conversation(self) -> None:
         """Clear what was said in another conversation, but for the save that led away from it."""
-        kept = self._last_message
+        kept = self.last_message
         names_conversation = bool(kept) and kept[-1].text.startswith(" in ")
         if self.screen.query_one(StatusLine).left != kept or names_conversation:
             self.show_message()
         elif kept and kept[-1].text.startswith(" · "):
             # Another claim has the same number here.
             self.show_message(*kept, Piece(f" in {self._name_conversation()}"))
-        self._last_message = ()
+        self.last_message = ()
         words = self.last_act_words
         self.last_act_words = "" if not words or words.endswith(ELSEWHERE) else words + ELSEWHERE
 

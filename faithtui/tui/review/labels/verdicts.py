@@ -78,10 +78,10 @@ class Verdicts(Controller["ReviewScreen"]):
         """Find the claim on screen, which a key is about.
 
         Args:
-            leads_on: Whether the key leads to another claim.
+            leads_on: Whether the key labels it and leads to another claim.
 
         Returns:
-            None when there is none; that was said.
+            None when there is none, or another window has just labelled it; that was said.
         """
         claims = self.screen.panes.claims
         drawn = claims.take_painted_claim() if leads_on else claims.painted_claim
@@ -92,6 +92,8 @@ class Verdicts(Controller["ReviewScreen"]):
         if found is None:
             self.refuse("that claim is not here any more: the key was not saved")
             self.screen.repaint()
+        elif leads_on and self.screen.queue_navigator.other_window.refuse_first_verdict(found):
+            return None
         return found
 
     def _save_and_advance(self, claim: ClaimView, verdict: str, code: str | None) -> None:
@@ -119,12 +121,15 @@ class Verdicts(Controller["ReviewScreen"]):
         Args:
             which: What was refused besides, to begin the sentence with.
         """
+        if typed := self.drop_keys_typed_ahead():
+            self.refuse(f"{which}typed before the claim was drawn, not saved: {typed}")
+
+    def drop_keys_typed_ahead(self) -> str:
+        """Drop keys that were typed ahead, but those about the label given last, and list them."""
         active = self.screen.active_bindings.items()
         keys = {key for key, each in active if each.binding.id in _IDS}
         kept = {key for key, each in active if each.binding.id in _IDS_ABOUT_LAST_VERDICT}
-        if dropped := self.input_queue.drop_typed_ahead(keys - kept, kept):
-            typed = list_typed_keys(dropped)
-            self.refuse(f"{which}typed before the claim was drawn, not saved: {typed}")
+        return list_typed_keys(self.input_queue.drop_typed_ahead(keys - kept, kept))
 
     def action_explain_ignored_verdict_key(self) -> None:
         """Say why a verdict key did nothing."""

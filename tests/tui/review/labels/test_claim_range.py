@@ -58,7 +58,8 @@ async def test_a_range_says_which_labels_it_replaces(session: Session) -> None:
     screen.press("j")
     screen.give("yes")
     await screen.settle()
-    assert screen.message.startswith("replaced 2 NO contradicted of another window")
+    assert screen.message.startswith("claim 3 = YES supported in another window")
+    assert "replaced 2 NO contradicted of another window" in screen.message
     assert "2 claims = YES supported, in bulk" in screen.message, "they were not in view"
     screen.press("k")
     screen.press("m")

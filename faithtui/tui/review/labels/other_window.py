@@ -1,0 +1,142 @@
+"""Labels that another window of the same annotator gives to the claim on screen.
+
+Two apps, or an app and line mode, may work through one queue. What the other one labels is said,
+and no single key replaces it: the annotator typed it for a claim without that label.
+"""
+
+from typing import TYPE_CHECKING
+
+from faithtui.domain.ids import ClaimId
+from faithtui.store.annotations.blind_view import has_given_queue_verdict
+from faithtui.store.records import ClaimView, ReviewView
+from faithtui.tui.review import position
+from faithtui.tui.samples.queue import ClaimQueue, QueuePosition, load_queue_position
+from faithtui.tui.screen.controller import Controller
+from faithtui.tui.theme import format as fmt
+from faithtui.tui.theme.lines import Piece
+from faithtui.tui.widgets.bars import StatusLine
+
+if TYPE_CHECKING:
+    from faithtui.tui.review.conversation_loader import LoadedConversation
+    from faithtui.tui.review.review_screen import ReviewScreen
+
+
+class OtherWindowLabels(Controller["ReviewScreen"]):
+    """Takes over what another window labelled, and refuses the first key that would replace it."""
+
+    def __init__(self, screen: "ReviewScreen") -> None:
+        super().__init__(screen)
+        self._unconfirmed: set[ClaimId] = set()
+        """Claims with a label of another window on which no key was refused yet."""
+
+    def read_queue_position(self, queue: ClaimQueue | None) -> tuple[QueuePosition | None, int]:
+        """Read how far the annotator is in a queue, if that is not known. Meant for a thread.
+
+        Returns:
+            The position, and `changes` of the one there was.
+        """
+        known = self.screen.queue_navigator.cursor
+        changes = 0 if known is None else known.changes
+        if queue is None:
+            return None, changes
+        # The store lacks what is being saved; the last save reads again.
+        is_outdated = known is not None and known.is_outdated and not self.screen.writer.in_flight
+        if known is None or known.queue is not queue or is_outdated:
+            known = load_queue_position(self.session.store, queue, self.session.reviewer)
+        return known, changes
+
+    def switch_queue_and_find_label(
+        self, loaded: "LoadedConversation", view: ReviewView, claim_id: ClaimId | None
+    ) -> ClaimView | None:
+        """Go on in the queue as it was read, with the labels that its conversation shows.
+
+        Args:
+            loaded: What was read; the screen still shows what was read before.
+            view: Its conversation, with labels that are being saved.
+            claim_id: The claim to be shown.
+
+        Returns:
+            The claim to be shown if another window has labelled it since; None otherwise.
+        """
+        labelled = self._find_claim_labelled_there(loaded, view, claim_id)
+        navigator = self.screen.queue_navigator
+        read, known = loaded.queue_position, navigator.cursor
+        if read is not None and known is not None and read.queue is known.queue:
+            # What was read lacks an answer given here meanwhile: it is read once more.
+            read = read if known.changes == loaded.position_changes else known
+        navigator.switch_queue(read, loaded.view.item.id)
+        if read is not None and read.queue.sample is not None:
+            for claim in loaded.view.claims:
+                if has_given_queue_verdict(claim, read.queue.sample):
+                    read.note_answer_in_store(claim.id)
+        return labelled
+
+    def warn_of_label_if_any(self, claim: ClaimView | None) -> None:
+        """Say that a claim got a label in another window; the next verdict on it is refused."""
+        if claim is None:
+            return
+        self._unconfirmed.add(claim.id)
+        key = self.keys("review.next-unlabelled")
+        writer, saved = self.screen.writer, self.screen.query_one(StatusLine).left
+        if writer.in_flight or saved != writer.last_message:
+            saved = ()  # What is being saved is said when it is saved.
+        self.show_message(
+            Piece(f"{self._describe_label(claim)} in another window", "warn"),
+            Piece(f" · {key} goes on" + " · " * bool(saved)),
+            *saved,
+        )
+
+    def refuse_first_verdict(self, claim: ClaimView) -> bool:
+        """Refuse a verdict, once, on a claim that got its label in another window.
+
+        Returns:
+            Whether it was refused; that was said.
+        """
+        if claim.id not in self._unconfirmed or self.screen.claim_range.start is not None:
+            return False  # Which labels a range replaces is said.
+        self._unconfirmed.discard(claim.id)
+        cursor = self.screen.queue_navigator.cursor
+        is_answered = cursor is not None and claim.id in cursor.answered_claims
+        if _get_verdict(claim) is None and not is_answered:
+            return False  # It was taken back there.
+        words = f"not saved: {self._describe_label(claim)} in another window; "
+        key = self.keys("review.next-unlabelled")
+        words += f"the key again replaces it, {key} goes on"
+        # Those behind it were typed for the claims further down.
+        if typed := self.screen.verdicts.drop_keys_typed_ahead():
+            words += f"; nor were saved: {typed}"
+        self.refuse(words)
+        self.screen.repaint()
+        return True
+
+    def _find_claim_labelled_there(
+        self, loaded: "LoadedConversation", view: ReviewView, claim_id: ClaimId | None
+    ) -> ClaimView | None:
+        claim, known = position.find_claim(view, claim_id), self.screen.queue_navigator.cursor
+        following = loaded.queue_position
+        if claim is None or loaded.undone is not None:
+            return None
+        if (known and known.queue) is not (following and following.queue):
+            return None  # What one queue hides another one shows.
+        sample = None if known is None else known.queue.sample
+        is_labelled = has_given_queue_verdict(claim, sample)
+        if known is not None and following is not None and sample is not None:
+            # What was said a second time is no verdict of the claim: only the queue knows it.
+            is_answered = is_labelled or claim.id in following.answered_claims
+            if is_answered and claim.id not in known.answered_claims:
+                return claim
+        shown = self.screen.find_claim(claim.id)
+        is_new = shown is not None and _get_verdict(shown) != _get_verdict(claim)
+        return claim if is_labelled and is_new else None
+
+    def _describe_label(self, claim: ClaimView) -> str:
+        state, verdict = self.screen.review_state, _get_verdict(claim)
+        name = self.screen.format_claim_name(claim)
+        if state is None or verdict is None:
+            return f"{name} was labelled"
+        word = position.translate_label(state.view, verdict) or verdict
+        return f"{name} = {fmt.describe_label(word, state.label_set)}"
+
+
+def _get_verdict(claim: ClaimView) -> str | None:
+    return None if claim.mine is None else claim.mine.verdict

@@ -1,0 +1,177 @@
+"""Labels that another window of the same annotator gives to the claim on screen."""
+
+from itertools import pairwise
+from pathlib import Path
+
+from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.store.store import Store
+from faithtui.tui.app import FaithApp
+from faithtui.tui.session import Session
+from tests.tui.driving import calm, press, reviewing, status, stored
+from tests.tui.fake_screens import FakeReviewScreen
+from tests.tui.review.sample_queues import label_in_other_window, open_sample_queue
+
+THERE = "NO contradicted in another window"
+
+
+async def reload_after_other_window(screen: FakeReviewScreen) -> None:
+    """Do what the app does when it sees that another process wrote."""
+    screen.reload_after_store_change()
+    await screen.settle()
+
+
+async def go_to_first_of_two_in_a_conversation(
+    screen: FakeReviewScreen,
+) -> tuple[ItemId, ClaimId, ClaimId]:
+    """Go to a claim whose follower in the queue is of the same conversation; gives both."""
+    assert screen.queue_navigator.cursor is not None
+    pairs = pairwise(screen.queue_navigator.cursor.queue.entries)
+    here, following = next(pair for pair in pairs if pair[0][0] == pair[1][0])
+    screen.queue_navigator.go_to_queued_claim(here)
+    await screen.settle()
+    return *here, following[1]
+
+
+def verdict_of(session: Session, claim: ClaimId) -> str | None:
+    """Give the label of a claim as the store has it."""
+    assert session.run is not None
+    item = session.store.label_log.find_item_id_of_claim(session.run, claim)
+    assert item is not None
+    view = session.store.runs.read_conversation_for_review(item, "ann")
+    (found,) = (each for each in view.claims if each.id == claim)
+    return found.mine.verdict if found.mine else None
+
+
+async def test_a_label_of_another_window_is_said_and_replaced_by_the_second_key(
+    session: Session,
+) -> None:
+    screen, row, claims = await open_sample_queue(session, 5)
+    name = f"claim {screen.claim.number}" if screen.claim else ""
+    label_in_other_window(session.store, row, claims[0])
+    await reload_after_other_window(screen)
+    assert screen.message == f"{name} = {THERE} · N goes on"
+    screen.give("yes")
+    await screen.settle()
+    assert screen.message.startswith(f"not saved: {name} = {THERE}; the key again replaces it")
+    assert screen.app.bells == 1
+    assert verdict_of(session, claims[0]) == "no"
+    assert screen.review_position.claim == claims[0], "the key moved nowhere"
+    screen.give("yes")
+    await screen.settle()
+    assert verdict_of(session, claims[0]) == "yes"
+    assert screen.review_position.claim == claims[1]
+
+
+async def test_no_key_that_labels_replaces_a_label_of_another_window_at_once(
+    session: Session,
+) -> None:
+    screen, row, claims = await open_sample_queue(session, 5, blind=False)
+    screen.give("yes")
+    await screen.settle()
+    label_in_other_window(session.store, row, claims[1])
+    await reload_after_other_window(screen)
+    assert "saved" in screen.message, "what was saved is still said"
+    for key in ("full_stop", "a", "s"):
+        screen.queue_navigator.other_window._unconfirmed.add(claims[1])
+        screen.press(key)
+        await screen.settle()
+        assert f"{THERE}; the key again replaces it" in screen.message
+        assert verdict_of(session, claims[1]) == "no"
+
+
+async def test_the_next_claim_of_the_queue_is_none_that_another_window_labelled(
+    session: Session,
+) -> None:
+    """The conversation is shown with the label before the answers of the queue are read again."""
+    screen, row, _ = await open_sample_queue(session, 60)
+    item, _, following = await go_to_first_of_two_in_a_conversation(screen)
+    label_in_other_window(session.store, row, following)
+    screen.loader.show_loaded_if_still_wanted(screen.loader.read_conversation(item, None, 0))
+    screen.give("yes")
+    assert screen.review_position.claim != following
+    await screen.settle()
+    assert screen.review_position.claim != following
+    assert verdict_of(session, following) == "no"
+
+
+async def test_a_label_that_was_taken_back_in_the_other_window_refuses_nothing(
+    session: Session,
+) -> None:
+    screen, row, claims = await open_sample_queue(session, 5)
+    label_in_other_window(session.store, row, claims[0])
+    await reload_after_other_window(screen)
+    session.store.label_log.undo("ann")
+    await reload_after_other_window(screen)
+    screen.give("yes")
+    await screen.settle()
+    assert verdict_of(session, claims[0]) == "yes"
+
+
+async def test_a_second_label_of_another_window_is_said_too(session: Session) -> None:
+    """It is no verdict of the claim; only the queue knows it."""
+    screen, row, claims = await open_sample_queue(session, 5)
+    cursor = screen.queue_navigator.cursor
+    assert cursor is not None
+    session.store.label_log.record_verdict(
+        claims[0], "ann", "no", run=row.run, saw_judge=False, repeats=True, sample=row.id
+    )
+    await reload_after_other_window(screen)
+    assert "was labelled in another window" in screen.message
+    screen.give("yes")
+    assert "was labelled in another window; the key again replaces it" in screen.message
+
+
+async def test_own_labels_undo_and_redo_are_of_no_other_window(session: Session) -> None:
+    screen, _, claims = await open_sample_queue(session, 5)
+    screen.give("no")
+    await screen.settle()
+    for key in ("u", "ctrl+r", "u", "ctrl+r"):
+        screen.press(key)
+        await screen.settle()
+        screen.loader.reload()
+        await screen.settle()
+    assert verdict_of(session, claims[0]) == "no"
+    assert not any("another window" in each for each in screen.messages)
+
+
+async def test_an_answer_given_while_the_queue_was_read_again_stays(session: Session) -> None:
+    screen, row, claims = await open_sample_queue(session, 60)
+    item, claim, _ = await go_to_first_of_two_in_a_conversation(screen)
+    before = screen.queue_navigator.cursor
+    assert before is not None
+    label_in_other_window(session.store, row, claims[-1])
+    before.is_outdated = True
+    loaded = screen.loader.read_conversation(item, None, 0)
+    screen.give("yes")
+    screen.loader.show_loaded_if_still_wanted(loaded)
+    assert claim in before.answered_claims
+    assert screen.queue_navigator.cursor is before, "what was read lacks the answer"
+    during = screen.loader.read_conversation(item, None, 0)
+    assert during.queue_position is before, "nor has the store what is being saved"
+    await screen.settle()
+    cursor = screen.queue_navigator.cursor
+    assert cursor is not None
+    assert cursor.answered_claims == {claim, claims[-1]}
+
+
+async def test_conversation_by_conversation_one_key_replaces_no_new_label_either(
+    app: FaithApp, store_path: Path
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await reviewing(pilot)
+        assert screen.claim is not None
+        assert screen.view is not None
+        with Store.open(store_path) as other:
+            other.label_log.record_verdict(
+                screen.claim.id, app.session.reviewer, "no", run=screen.view.run.id, saw_judge=True
+            )
+        app.store_watcher.reload_screens_if_store_changed()
+        await calm(pilot)
+        assert f"claim 1 = {THERE} · N goes on" in status(app)
+        await press(pilot, "y")
+        assert "not saved: claim 1" in status(app)
+        await press(pilot, "N")
+        assert screen.claim.number == 2
+        await press(pilot, "y")
+    verdicts = [each.mine.verdict if each.mine else None for each in stored(store_path).claims]
+    assert verdicts[:3] == ["no", "yes", None]
