@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from faithtui.cli.commands.label.line_output import LineOutput
 from faithtui.cli.commands.label.line_text import wrap_with_name_before
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.label_events import Action, LabelMark, MarkedPassage
+from faithtui.domain.labels.label_events import Action, LabelEvent, LabelMark, MarkedPassage
 from faithtui.tui.samples.queue import ClaimQueue
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ class LineContext:
         code: str | None = None,
         mark: LabelMark | None = None,
         evidence: tuple[MarkedPassage, ...] = (),
-    ) -> None:
+    ) -> LabelEvent:
         """Store what is marked on a claim besides a label."""
-        self.store.label_log.append_label_event(
+        return self.store.label_log.append_label_event(
             claim,
             self.reviewer,
             action,

@@ -125,6 +125,9 @@ class LineMode:
         return True
 
     def _save_verdict_and_serve_next(self, served: ServedClaim, verdict: str) -> None:
+        if self.queue.is_served_claim_labelled_elsewhere():
+            self._print_label_from_elsewhere_and_serve_next(served, verdict)
+            return
         act = self.context.store.label_log.record_verdict(
             served.claim.id,
             self.context.reviewer,
@@ -153,7 +156,29 @@ class LineMode:
             # `agreed` would reveal what a hidden judge said.
             **({"action": act.action.value} if served.shown else {}),
         )
-        self.queue.position.mark_answered(act.claim)
+        self.queue.mark_answered_or_skipped(act)
+        self.queue.serve_next_claim_or_say_queue_is_done()
+
+    def _print_label_from_elsewhere_and_serve_next(
+        self, served: ServedClaim, typed: str | None
+    ) -> None:
+        """Leave the label that another window gave meanwhile, and go on.
+
+        To ask again would take the next line for this claim, and lines may be typed ahead.
+        """
+        label = self.queue.find_given_label(served)
+        words = f"{served.name} was labelled"
+        if label is not None:
+            words = f"{served.name} = {fmt.describe_label(label, served.spec.labels)}"
+        self.context.output.print_event(
+            "labelled-elsewhere",
+            *wrap_with_name_before("not saved", f"{words} in another window, which stands"),
+            claim=served.claim.id,
+            verdict=label,
+            typed=typed,
+        )
+        # A reason code that follows is not about the label before it.
+        self._last_verdict = None
         self.queue.serve_next_claim_or_say_queue_is_done()
 
     def _find_replaced_label(self, act: LabelEvent) -> str | None:
@@ -168,11 +193,14 @@ class LineMode:
         if mine is not None and mine.verdict is not None:
             self.context.print_refusal("it has your verdict; u undoes it")
             return
-        self.context.save_event(
+        if self.queue.is_served_claim_labelled_elsewhere():
+            self._print_label_from_elsewhere_and_serve_next(served, None)
+            return
+        act = self.context.save_event(
             served.claim.id, Action.SKIPPED, saw_judge=served.has_seen_judge_verdict
         )
         self.context.output.print_event("later", f"skipped: {served.name}", claim=served.claim.id)
-        self.queue.position.mark_skipped(served.claim.id)
+        self.queue.mark_answered_or_skipped(act)
         self.queue.serve_next_claim_or_say_queue_is_done()
 
     def _add_reason_code_to_last_verdict(self, number: int) -> None:
@@ -250,6 +278,7 @@ class LineMode:
 
     def print_done_and_remaining_counts(self) -> None:
         """Say what was done and what is left."""
+        self.queue.reload_position_if_changed()
         left = self.queue.open_count
         self.context.output.print_event(
             "done",

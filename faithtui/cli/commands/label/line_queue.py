@@ -12,8 +12,8 @@ from faithtui.cli.commands.label.line_text import (
     format_short_key_lines,
 )
 from faithtui.cli.commands.label.served_claim import ServedClaim, read_served_claim
-from faithtui.domain.ids import ClaimId, ItemId
-from faithtui.domain.labels.label_events import Action
+from faithtui.domain.ids import ClaimId, ItemId, LabelId
+from faithtui.domain.labels.label_events import Action, LabelEvent
 from faithtui.tui.samples.queue import QueuePosition, load_queue_position
 
 
@@ -27,6 +27,10 @@ class LineQueue:
     served: ServedClaim | None = None
     """The claim that is asked about; None: none is open."""
     _served_at: float = 0.0
+    _is_served_open: bool = False
+    """The claim that is asked about had no answer when it was printed."""
+    _newest_event: LabelId | None = None
+    """The newest event, of anybody, that `position` takes in."""
 
     def __post_init__(self) -> None:
         """Take the queue up where the annotator left it."""
@@ -44,6 +48,8 @@ class LineQueue:
     def reload_reviewer_position_in_queue(self) -> None:
         """Read how far the annotator is."""
         here = self.position.current_place if self.served is not None else -1
+        # First: an event after it is seen at the next look.
+        self._newest_event = self.context.store.label_log.read_newest_event_id()
         self.position = load_queue_position(
             self.context.store, self.context.queue, self.context.reviewer
         )
@@ -56,8 +62,40 @@ class LineQueue:
             )
         self.position.current_place = here
 
+    def reload_position_if_changed(self) -> None:
+        """Read how far the annotator is if anything was said elsewhere, as in an app."""
+        if self.context.store.label_log.read_newest_event_id() != self._newest_event:
+            self.reload_reviewer_position_in_queue()
+
+    def mark_answered_or_skipped(self, act: LabelEvent) -> None:
+        """Note an answer that was given here."""
+        if act.verdict is None:
+            self.position.mark_skipped(act.claim)
+        else:
+            self.position.mark_answered(act.claim)
+        if self._newest_event is not None and act.id == self._newest_event + 1:
+            self._newest_event = act.id  # Nothing was said elsewhere: there is nothing to read.
+
+    def is_served_claim_labelled_elsewhere(self) -> bool:
+        """Look whether the claim that is asked about got its label while it was."""
+        self.reload_position_if_changed()
+        return (
+            self.served is not None
+            and self._is_served_open
+            and self.served.claim.id in self.position.answered_claims
+        )
+
+    def find_given_label(self, served: ServedClaim) -> str | None:
+        """Read the label that a claim has by now; None where it was asked a second time."""
+        context, item = self.context, served.view.item.id
+        now = read_served_claim(
+            context.store, context.queue, context.reviewer, item, served.claim.id, ()
+        )
+        return None if now.claim.mine is None else now.claim.mine.verdict
+
     def serve_next_claim_or_say_queue_is_done(self) -> None:
-        """Serve the next claim, or say that the queue is through."""
+        """Serve the next claim that is open by now, or say that the queue is through."""
+        self.reload_position_if_changed()
         following = self.position.list_next_open_claims(1)
         if following:
             self.load_and_print_claim_recording_exposure(*following[0])
@@ -88,6 +126,7 @@ class LineQueue:
         if not again:
             self._served_at = self.seconds()
         if not quietly:
+            self._is_served_open = claim not in self.position.answered_claims
             self.print_claim(self.served)
 
     def reload_claim(self, served: ServedClaim) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.cli.commands.label.line_queue import LineQueue
 from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Turn
 from faithtui.domain.ids import ClaimId, RunId
@@ -407,6 +408,97 @@ def test_every_answer_is_on_the_disk_before_the_next_prompt(
     monkeypatch.setattr("sys.stdin", typed)
     cli("--store", path, "label", "--plain", *NEW)
     assert seen == [0, 1, 2, 3]
+
+
+Act = Callable[[Store, Sequence[ClaimId]], object]
+"""What another window does with the claims of the sample, in the order of serving."""
+
+
+@pytest.fixture
+def label_beside_window(
+    cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Result]:
+    """Type lines while another window of the same annotator acts before each of them."""
+
+    def run(typed: str, *acts_before: Act | None) -> Result:
+        following = iter(acts_before)
+
+        def act() -> None:
+            if (given := next(following, None)) is not None:
+                with Store.open(path) as store:
+                    (row,) = store.samples.list_samples("ann")
+                    entries = store.samples.list_claims_in_served_order(row.id, "ann")
+                    given(store, [each.claim for each in entries])
+
+        monkeypatch.setattr("sys.stdin", Typed(typed, act))
+        return cli("--store", path, "label", "--json", "--reviewer", "ann", *NEW)
+
+    return run
+
+
+def label_there(place: int, verdict: str = "no") -> Act:
+    def act(store: Store, claims: Sequence[ClaimId]) -> None:
+        (row,) = store.samples.list_samples("ann")
+        store.label_log.record_verdict(
+            claims[place], "ann", verdict, run=RUN, saw_judge=False, sample=row.id
+        )
+
+    return act
+
+
+def undo_there(store: Store, claims: Sequence[ClaimId]) -> None:
+    store.label_log.undo("ann")
+
+
+def list_verdicts_in_served_order(path: Path) -> list[str | None]:
+    with Store.open(path) as store:
+        (row,) = store.samples.list_samples("ann")
+        entries = store.samples.list_claims_in_served_order(row.id, "ann")
+        labels = store.samples.read_human_and_judge_labels(row.id, "ann")
+    by_claim = {each.event.claim: each.event.verdict for each in labels}
+    return [by_claim.get(each.claim) for each in entries]
+
+
+def test_what_another_window_labels_is_not_asked_and_what_it_undoes_is(
+    label_beside_window: Callable[..., Result], path: Path
+) -> None:
+    result = label_beside_window("y\n" * 5, label_there(1), None, undo_there)
+    served = [each["number"] for each in events(result) if each["event"] == "claim"]
+    assert served == [1, 3, 4, 5, 6, 3], "the undone one is the first that is open again"
+    assert list_verdicts_in_served_order(path) == ["yes", "no", None, "yes", "yes", "yes"]
+
+
+def test_a_label_that_another_window_gave_meanwhile_stands(
+    label_beside_window: Callable[..., Result], path: Path
+) -> None:
+    result = label_beside_window("y\n1\ny\ns\ny\n", label_there(0), None, None, label_there(2))
+    opening, *found = events(result)
+    assert opening["event"] == "queue"
+    assert [each["event"] for each in found] == [
+        "claim", "labelled-elsewhere", "claim", "refused", "saved", "claim",
+        "labelled-elsewhere", "claim", "saved", "claim", "end-of-input", "done", "status",
+    ]  # fmt: skip
+    assert (found[1]["claim"], found[1]["verdict"], found[1]["typed"]) == (
+        found[0]["claim"], "no", "yes",
+    )  # fmt: skip
+    assert found[6]["typed"] is None, "a skip takes no label away"
+    assert list_verdicts_in_served_order(path) == ["no", "yes", "no", "yes", None, None]
+    assert (found[-2]["saved"], found[-2]["left"]) == (2, 2)
+
+
+def test_the_queue_is_read_again_only_when_somebody_else_acted(
+    label_beside_window: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    before = LineQueue.reload_reviewer_position_in_queue
+
+    def reload(self: LineQueue) -> None:
+        read.append(1)
+        before(self)
+
+    monkeypatch.setattr(LineQueue, "reload_reviewer_position_in_queue", reload)
+    label_beside_window("y\ns\ny\n")
+    assert len(read) == 1, "own answers are known"
 
 
 def test_what_cannot_be_saved_is_said_and_asked_again(
