@@ -319,7 +319,7 @@ def parse_settings(file: TomlFile, environment: Mapping[str, str]) -> SettingsWi
     return SettingsWithOrigins(settings, file.file, origins, environment)
 
 
-def describe_allowed_value(name: str) -> str:
+def describe_allowed_setting(name: str) -> str:
     """Say what a setting takes, in the words of messages."""
     return _ALLOWED[name]
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from faithtui.config import SettingsWithOrigins, describe_allowed_value, parse_settings
+from faithtui.config import SettingsWithOrigins, describe_allowed_setting, parse_settings
 from faithtui.errors import ConfigError, ExportError
 from faithtui.output_files import make_private_directory, write_text
 from faithtui.toml_text import TomlFile
@@ -82,7 +82,7 @@ def parse_typed_value(name: str, text: str, now: object) -> Value | None:
         now = 0.0
     if isinstance(now, bool) or name == "ascii":
         if word.casefold() not in ("true", "false"):
-            raise ConfigError(f"`{name}` is not valid; expected {describe_allowed_value(name)}")
+            raise ConfigError(f"`{name}` is not valid; expected {describe_allowed_setting(name)}")
         return word.casefold() == "true"
     if not isinstance(now, int | float):
         return word
@@ -90,7 +90,7 @@ def parse_typed_value(name: str, text: str, now: object) -> Value | None:
         return int(word) if isinstance(now, int) else float(word)
     except ValueError:
         raise ConfigError(
-            f"`{name}` is not valid; expected {describe_allowed_value(name)}"
+            f"`{name}` is not valid; expected {describe_allowed_setting(name)}"
         ) from None
 
 
@@ -101,7 +101,7 @@ def _parse_json_table(name: str, word: str) -> dict[str, object]:
         table = None
     if not isinstance(table, dict):
         raise ConfigError(
-            f"`{name}` is not valid; expected {describe_allowed_value(name)}, typed as JSON: "
+            f"`{name}` is not valid; expected {describe_allowed_setting(name)}, typed as JSON: "
             '{"openai:MODEL": {"temperature": 0}}'
         )
     return table

@@ -37,8 +37,9 @@ from faithtui.store.file.database_errors import (
 from faithtui.store.file.readers import Readers, connect_to_file, make_engine
 from faithtui.store.file.upgrade import copy_file_and_upgrade_tables, recognise_version
 from faithtui.store.file.writer import Writer
-from faithtui.store.schema.checksums import describe_corrupted_rows, get_driver_connection
+from faithtui.store.schema.checksums import describe_corrupted_rows
 from faithtui.store.schema.identity import find_head_revision
+from faithtui.store.schema.statements import get_driver_connection
 from faithtui.store.schema.stored_json import describe_damaged_json
 from faithtui.store.schema.undecodable_texts import describe_undecodable_texts
 

@@ -19,7 +19,7 @@ from faithtui.domain.ids import RunId
 from faithtui.engine.runs import run_planner
 from faithtui.engine.runs.request import RunRequest
 from faithtui.store.store import Store
-from faithtui.tui.screen.filter_matches import make_filter_context
+from faithtui.tui.screen.filter_matches import make_context_of_run_filter
 from faithtui.tui.theme import format as fmt
 from tests.benchmarks.big_store import CLAIMS, WORDS, build
 from tests.benchmarks.measuring import (
@@ -195,7 +195,9 @@ def typed(terminal: Terminal, found: dict[str, int], size: int) -> list[float]:
 def counts(path: Path) -> dict[str, int]:
     """Count the conversations that each beginning of a word finds."""
     with Store.open(path) as store:
-        ground = make_filter_context(store.runs.read_run(RunId(1)).spec.rule, Scope.CONVERSATIONS)
+        ground = make_context_of_run_filter(
+            store.runs.read_run(RunId(1)).spec.rule, Scope.CONVERSATIONS
+        )
         return {
             word[:at]: len(
                 store.search.list_matching_items(RunId(1), parse_filter(word[:at], ground).filter)

@@ -471,7 +471,7 @@ def setting_list() -> str:
             (
                 f"`{each.name}`",
                 setting_lines.MEANINGS[each.name],
-                config.describe_allowed_value(each.name),
+                config.describe_allowed_setting(each.name),
                 default,
                 f"`{variable}`" if variable else "",
             )

@@ -8,7 +8,7 @@ from datetime import datetime
 from io import StringIO
 from typing import Protocol
 
-from faithtui.agreement.documents.header import ReportHeader, format_time
+from faithtui.agreement.documents.header import ReportHeader, format_utc_time
 from faithtui.agreement.labelled_units import ClaimUnit, MetadataValues, Opinion
 from faithtui.agreement.report.claim_columns import CountedLabel
 from faithtui.domain.csv_cells import escape_formula
@@ -172,7 +172,7 @@ def format_opinions_cell(opinions: Sequence[Opinion], dates: OpinionDates) -> st
                 "blind": each.blind,
                 "seconds": each.seconds,
                 "code": each.code,
-                "at": None if (at := dates.get_date(each)) is None else format_time(at),
+                "at": None if (at := dates.get_date(each)) is None else format_utc_time(at),
                 "guideline": dates.get_guideline(each),
             }
             for each in opinions

@@ -76,6 +76,6 @@ class PlotFile:
     """A sentence that says what the picture says."""
 
 
-def format_time(moment: datetime) -> str:
+def format_utc_time(moment: datetime) -> str:
     """Write an aware time in UTC, to the second, as in `2026-01-31T12:00:00Z`."""
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from faithtui.agreement.documents.figure_texts import label_dates_and_guidelines_text
-from faithtui.agreement.documents.header import PlotFile, ReportHeader, format_time
+from faithtui.agreement.documents.header import PlotFile, ReportHeader, format_utc_time
 from faithtui.agreement.labelled_units import DesignKind, LabelDesign, StratumCounts
 from faithtui.agreement.report.figures.rater_comparison import SelfAgreement
 from faithtui.agreement.report.model import (
@@ -97,7 +97,7 @@ def report_to_json(
     hidden: JsonFields = {} if include_text else {"text": None}
     return {
         "schema_version": REPORT_SCHEMA_VERSION,
-        "generated_at": format_time(header.generated_at),
+        "generated_at": format_utc_time(header.generated_at),
         "tool": {"name": "faithtui", "version": header.tool_version},
         "input_digest": header.input_digest,
         "scope": _scope_json(report, which, header),
@@ -160,7 +160,7 @@ def _scope_json(report: AgreementReport, which: LevelReport, header: ReportHeade
                     {"judge_parameters": header.judge_parameters} if header.judge_parameters else {}
                 ),
                 "prompt_digest": header.prompt_digest,
-                "created_at": format_time(header.created_at),
+                "created_at": format_utc_time(header.created_at),
             }
         ],
         "unit": _UNITS[which.level],

@@ -37,7 +37,11 @@ from faithtui.engine.library.judge_session import (
 )
 from faithtui.engine.library.measurement import build_metric
 from faithtui.engine.library.measurement_result import Measurement
-from faithtui.engine.library.result_tables import ResultTable, format_cost_cell, format_score_cell
+from faithtui.engine.library.result_tables import (
+    ResultTable,
+    format_cost_cell,
+    format_score_or_dash,
+)
 from faithtui.errors import ConfigError, InputError, JudgeError, JudgeUnusable, MetricError
 from faithtui.metrics.base import Metric
 from faithtui.metrics.registry import find_metric, list_option_names
@@ -177,7 +181,7 @@ class Evaluation:
     def to_table(self) -> ResultTable:
         """Draw the measurements, and below what is missing."""
         means = ", ".join(
-            f"{key} {format_score_cell(mean)}" for key, mean in self.mean_scores.items()
+            f"{key} {format_score_or_dash(mean)}" for key, mean in self.mean_scores.items()
         )
         cost = format_cost_cell(self.cost_usd)
         usage = f"{self.calls} calls, {self.calls_stored} from before, {cost}"
@@ -197,7 +201,7 @@ class Evaluation:
                 (
                     each.conversation.key,
                     each.spec.key,
-                    format_score_cell(each.score.value),
+                    format_score_or_dash(each.score.value),
                     {True: "yes", False: "no", None: "—"}[each.success],
                     str(len(each.claims)),
                     each.reason or each.score.reason or "",

@@ -30,7 +30,7 @@ from faithtui.domain.scores import (
 from faithtui.domain.windows import split_into_interactions
 from faithtui.engine.integrity.judged_conversations import CheckRules
 from faithtui.engine.integrity.run_checks import check_unsaved_assessments
-from faithtui.engine.library.result_tables import ResultTable, format_score_cell
+from faithtui.engine.library.result_tables import ResultTable, format_score_or_dash
 from faithtui.engine.runs.verbose_steps import format_windows_and_score
 from faithtui.errors import ConfigError
 from faithtui.judges.base import JudgeReply
@@ -255,7 +255,7 @@ class Measurement:
         state = (
             f"{self.score.state.value}: {self.score.reason}"
             if self.score.value is None
-            else format_score_cell(self.score.value)
+            else format_score_or_dash(self.score.value)
         )
         return ResultTable(
             f"{self.spec.title} by {self.judge}, {self.conversation.key}: {state}",

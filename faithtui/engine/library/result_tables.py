@@ -67,7 +67,7 @@ class ResultTable:
         return [*notes, *(make_visible_line(each, 400) for each in self.notes)]
 
 
-def format_score_cell(value: float | None) -> str:
+def format_score_or_dash(value: float | None) -> str:
     """Write a score; a dash for none."""
     return "—" if value is None else f"{value:.2f}"
 

@@ -18,8 +18,8 @@ from typing import IO, Any, Final, NoReturn
 from faithtui.domain.limits import COLUMNS_ROW, MB, RECORD_VALUES
 from faithtui.errors import InputError
 from faithtui.formats.files.arrow_columns import (
+    ArrowColumn,
     ByteRange,
-    Column,
     ExtensionColumn,
     FixedColumn,
     FixedListColumn,
@@ -101,7 +101,7 @@ def read_arrow_batches(path: Path) -> Iterator[Any]:
         InputError: It is damaged, or has columns of a type that is not read.
     """
     fields: tuple[_Field, ...] | None = None
-    dictionaries: dict[int, list[Column]] = {}
+    dictionaries: dict[int, list[ArrowColumn]] = {}
     number = 0
     with path.open("rb") as file, TemporaryFile() as unpacked:
         try:
@@ -237,7 +237,7 @@ def _iterate_fields(fields: tuple[_Field, ...]) -> Iterator[_Field]:
 def _read_dictionary_batch_into(
     message: _Message,
     fields: tuple[_Field, ...],
-    dictionaries: dict[int, list[Column]],
+    dictionaries: dict[int, list[ArrowColumn]],
     unpacked: IO[bytes],
 ) -> None:
     number = message.described.read_number(0, "q")
@@ -255,7 +255,7 @@ def _read_dictionary_batch_into(
 
 
 def _read_batch(
-    message: _Message, fields: tuple[_Field, ...], dictionaries: dict[int, list[Column]]
+    message: _Message, fields: tuple[_Field, ...], dictionaries: dict[int, list[ArrowColumn]]
 ) -> Iterator[Any]:
     import pyarrow as pa
 
@@ -295,7 +295,7 @@ class _BatchReader:
         self,
         batch: FlatTable,
         body: ByteRange,
-        dictionaries: dict[int, list[Column]],
+        dictionaries: dict[int, list[ArrowColumn]],
         unpacked: Any,
     ) -> None:
         self.length = batch.read_number(0, "q")
@@ -315,7 +315,7 @@ class _BatchReader:
         self._unpacked = unpacked
         self._taken = 0
 
-    def read_columns(self, fields: tuple[_Field, ...]) -> list[Column]:
+    def read_columns(self, fields: tuple[_Field, ...]) -> list[ArrowColumn]:
         """Make the columns of the batch.
 
         Raises:
@@ -332,7 +332,7 @@ class _BatchReader:
             )
         return columns
 
-    def _make_column(self, field: _Field) -> Column:
+    def _make_column(self, field: _Field) -> ArrowColumn:
         import pyarrow as pa
 
         kind, types = field.kind, pa.types

@@ -65,7 +65,7 @@ class ByteRange:
         return number.to_bytes(len(found), "little")
 
 
-class Column(Protocol):
+class ArrowColumn(Protocol):
     """Values of one column in one batch."""
 
     @property
@@ -255,7 +255,7 @@ class ListColumn:
     length: int
     validity: ByteRange
     offsets: Offsets
-    child: Column
+    child: ArrowColumn
     is_map: bool
 
     def measure_rows(self, start: int, stop: int) -> RowsSize:
@@ -288,7 +288,7 @@ class FixedListColumn:
 
     length: int
     validity: ByteRange
-    child: Column
+    child: ArrowColumn
     size: int
 
     def measure_rows(self, start: int, stop: int) -> RowsSize:
@@ -314,7 +314,7 @@ class StructColumn:
 
     length: int
     validity: ByteRange
-    children: tuple[Column, ...]
+    children: tuple[ArrowColumn, ...]
     names: tuple[str, ...]
 
     def measure_rows(self, start: int, stop: int) -> RowsSize:
@@ -341,7 +341,7 @@ class WordColumn:
     """Numbers that stand for values of a dictionary."""
 
     numbers: FixedColumn
-    words: Sequence[Column]
+    words: Sequence[ArrowColumn]
     """The dictionary, in as many pieces as it was written in."""
 
     @property
@@ -377,7 +377,7 @@ class WordColumn:
         chosen = pa.array([places.get(each) for each in numbers.to_pylist()], pa.int64())
         return pa.concat_arrays(pieces).take(chosen)
 
-    def _locate_in_dictionary(self, number: int) -> tuple[Column, int]:
+    def _locate_in_dictionary(self, number: int) -> tuple[ArrowColumn, int]:
         place = number
         for words in self.words:
             if 0 <= place < words.length:
@@ -390,7 +390,7 @@ class WordColumn:
 class ExtensionColumn:
     """Values to which a package gave a meaning of its own."""
 
-    storage: Column
+    storage: ArrowColumn
     kind: Any
 
     @property

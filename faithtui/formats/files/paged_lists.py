@@ -33,7 +33,7 @@ _BESIDE: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ListPage:
     """An answer of an API."""
 
     key: str
@@ -61,7 +61,7 @@ class PagesOfFile:
     total_pages: int = 0
     has_more: bool = False
 
-    def add_page(self, page: Page) -> None:
+    def add_page(self, page: ListPage) -> None:
         """Count the records of one more page; the last one says whether others follow."""
         self.key = page.key
         self.records += len(page.records)
@@ -82,7 +82,7 @@ class PagesOfFile:
         return None
 
 
-def find_paged_list(value: dict[str, object], *, is_later: bool = False) -> Page | None:
+def find_paged_list(value: dict[str, object], *, is_later: bool = False) -> ListPage | None:
     """Find the records in an answer of an API.
 
     Args:
@@ -117,7 +117,7 @@ def find_paged_list(value: dict[str, object], *, is_later: bool = False) -> Page
         next((each for name in names if type(each := beside.get(name)) is int), None)
         for names in (_TOTALS, _PAGES)
     )
-    return Page(key, records, total, pages, any(beside.get(name) for name in _MORE))
+    return ListPage(key, records, total, pages, any(beside.get(name) for name in _MORE))
 
 
 def _list_row(row: dict[str, object]) -> Iterator[dict[str, object] | str]:

@@ -28,9 +28,8 @@ from faithtui.store.file.database_errors import (
     translate_errors,
 )
 from faithtui.store.file.upgrade import recognise_version
-from faithtui.store.schema.checksums import get_driver_connection
 from faithtui.store.schema.identity import find_head_revision
-from faithtui.store.schema.statements import compile_for_driver
+from faithtui.store.schema.statements import compile_for_driver, get_driver_connection
 from faithtui.store.schema.stored_json import (
     WAY_OUT,
     DamagedJson,

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Dialect, Float, Table
 from sqlalchemy.engine.default import DefaultExecutionContext
 
 from faithtui.errors import StoreError
+from faithtui.store.schema.statements import get_driver_connection
 
 CHECKED_COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     "human_label": (
@@ -113,13 +114,6 @@ def describe_corrupted_rows(
 ) -> Iterator[str]:
     """Name the rows that are not what was written, one sentence each."""
     return describe_corrupted_rows_by_driver(get_driver_connection(connection), tables)
-
-
-def get_driver_connection(connection: Connection) -> sqlite3.Connection:
-    """Give the connection of the driver that is under one of SQLAlchemy."""
-    raw = connection.connection.driver_connection
-    assert isinstance(raw, sqlite3.Connection)
-    return raw
 
 
 def describe_corrupted_rows_by_driver(

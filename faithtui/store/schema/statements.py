@@ -1,6 +1,7 @@
 """What statements need that SQLAlchemy does not do for us: sizes, ids, and texts for the driver."""
 
 import json
+import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -96,9 +97,11 @@ def insert_rows(
     get_driver_connection(connection).executemany(_compile_insert(table, columns), rows)
 
 
-def get_driver_connection(connection: Connection) -> Any:
-    """Give the connection of `sqlite3` that a write goes through."""
-    return connection.connection.driver_connection
+def get_driver_connection(connection: Connection) -> sqlite3.Connection:
+    """Give the connection of the driver that is under one of SQLAlchemy."""
+    raw = connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)
+    return raw
 
 
 def make_unindexed_key_expression(key: ColumnElement[int]) -> ColumnElement[int]:

@@ -39,11 +39,11 @@ from faithtui.tui.replies.show_replies import RawReplies
 from faithtui.tui.review.evidence.image_opener import OPEN_IMAGE, ImageOpener
 from faithtui.tui.runs.run_lines import nothing_found_lines
 from faithtui.tui.screen.blind_mode import BlindMode
-from faithtui.tui.screen.filter_matches import make_filter_context
+from faithtui.tui.screen.filter_matches import make_context_of_run_filter
 from faithtui.tui.screen.filtered_list import FilteredListScreen
 from faithtui.tui.screen.main_screen import CONTENT_GROUP
 from faithtui.tui.screen.pager import Pager
-from faithtui.tui.screen.word_index_progress import index_words_before_search
+from faithtui.tui.screen.word_index_progress import index_words_and_show_progress
 from faithtui.tui.session import Session
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme import layouts
@@ -167,7 +167,9 @@ class ConversationsScreen(FilteredListScreen):
         if self.run_row is None:
             return FilterContext(Scope.CONVERSATIONS, blind=self.session.is_blind)
         rule = self.run_row.spec.rule
-        filter_context = make_filter_context(rule, Scope.CONVERSATIONS, blind=self.session.is_blind)
+        filter_context = make_context_of_run_filter(
+            rule, Scope.CONVERSATIONS, blind=self.session.is_blind
+        )
         return replace(filter_context, known=self.facts.known)
 
     @property
@@ -269,7 +271,7 @@ class ConversationsScreen(FilteredListScreen):
         spec = await self.read_in_thread(get_metric_spec, row.spec)
         self.run_row, began = row, self.session.seconds()
         try:
-            await index_words_before_search(self, run, self.active_filter, stop)
+            await index_words_and_show_progress(self, run, self.active_filter, stop)
             ids = await self.read_in_thread(
                 self.session.store.search.list_matching_items,
                 run,

@@ -18,7 +18,11 @@ from faithtui.tui.review.lines.claim_rows import (
     claim_list_lines,
     highlight_row_at_cursor,
 )
-from faithtui.tui.review.position import ReviewPosition, has_no_reviewer_verdict, list_claims
+from faithtui.tui.review.position import (
+    ReviewPosition,
+    has_no_reviewer_verdict,
+    list_claims_of_window,
+)
 from faithtui.tui.theme.lazy_lines import LazyLines
 from faithtui.tui.widgets.scroll_pane import RowPane
 
@@ -61,7 +65,7 @@ class ClaimList(RowPane):
         self, view: ReviewView, at: ReviewPosition, spec: "MetricSpec", extras: ClaimListExtras
     ) -> None:
         """Draw the claims of a conversation or of one window, and choose one."""
-        listed = list_claims(view, at.window)
+        listed = list_claims_of_window(view, at.window)
         where = "" if at.window is None else f" in w{at.window + 1}"
         if extras.queue_done is None:
             done = sum(not has_no_reviewer_verdict(claim) for claim in listed)

@@ -96,7 +96,9 @@ class ClaimMoves(Controller["ReviewScreen"]):
     def show_claim_of_row(self, row: int) -> None:
         """Show the claim of a row of the list."""
         if self.screen.view is not None:
-            claims = position.list_claims(self.screen.view, self.screen.review_position.window)
+            claims = position.list_claims_of_window(
+                self.screen.view, self.screen.review_position.window
+            )
             if row < len(claims):
                 self.screen.verdicts.forget_last_verdict()
                 self.screen.paint_at_position(

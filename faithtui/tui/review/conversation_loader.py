@@ -314,7 +314,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
     ) -> ReviewPosition:
         """Choose where to be: at the claim that is wanted, at an end, else where one is."""
         if loaded.claim is not None:
-            listed = position.list_claims(view, at.window)
+            listed = position.list_claims_of_window(view, at.window)
             held = any(claim.id == loaded.claim for claim in listed)
             at = ReviewPosition(at.window if held else None, loaded.claim)
         elif loaded.edge:

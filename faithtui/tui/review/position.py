@@ -19,7 +19,7 @@ class ReviewPosition:
     """Place of the passage in the ranking, from 0."""
 
 
-def list_claims(view: ReviewView, window: int | None) -> tuple[ClaimView, ...]:
+def list_claims_of_window(view: ReviewView, window: int | None) -> tuple[ClaimView, ...]:
     """List the claims of a window, or of the whole conversation."""
     if window is None or not 0 <= window < len(view.windows):
         return view.claims
@@ -59,7 +59,7 @@ def fit_position_to_view(view: ReviewView, focus: ReviewPosition) -> ReviewPosit
     window = focus.window
     if window is not None and window >= len(view.windows):
         window = None
-    claims = list_claims(view, window)
+    claims = list_claims_of_window(view, window)
     if not claims:
         window, claims = None, view.claims
     if any(claim.id == focus.claim for claim in claims):
@@ -72,7 +72,7 @@ def fit_position_to_view(view: ReviewView, focus: ReviewPosition) -> ReviewPosit
 
 def move_by_claims(view: ReviewView, focus: ReviewPosition, by: int) -> ReviewPosition:
     """Go some claims further in the list, as far as there are any."""
-    claims = list_claims(view, focus.window)
+    claims = list_claims_of_window(view, focus.window)
     here = _find_index(claims, focus.claim)
     if not claims:
         return focus
@@ -96,7 +96,7 @@ def find_position_after_verdict(view: ReviewView, focus: ReviewPosition) -> Revi
     Returns:
         None when the conversation has nothing further.
     """
-    claims = list_claims(view, focus.window)
+    claims = list_claims_of_window(view, focus.window)
     here = _find_index(claims, focus.claim)
     if here + 1 < len(claims):
         return ReviewPosition(focus.window, claims[here + 1].id)
@@ -104,7 +104,7 @@ def find_position_after_verdict(view: ReviewView, focus: ReviewPosition) -> Revi
         return None
     for row in view.windows:
         if row.position > focus.window:
-            for claim in list_claims(view, row.position):
+            for claim in list_claims_of_window(view, row.position):
                 if has_no_reviewer_verdict(claim) and claim.id != focus.claim:
                     return ReviewPosition(row.position, claim.id)
     return None
@@ -114,7 +114,7 @@ def find_next_open_claim_position(
     view: ReviewView, focus: ReviewPosition, direction: int
 ) -> ReviewPosition | None:
     """Go to the next (1) or previous (-1) claim without a verdict; None when there is none."""
-    claims = list_claims(view, focus.window)
+    claims = list_claims_of_window(view, focus.window)
     here = _find_index(claims, focus.claim)
     order = claims[here + 1 :] if direction > 0 else claims[:here][::-1]
     found = next((claim for claim in order if has_no_reviewer_verdict(claim)), None)
@@ -179,7 +179,7 @@ def list_claims_in_range(
     Returns:
         () when nothing is marked, or what is marked is not listed now.
     """
-    claims = list_claims(view, focus.window)
+    claims = list_claims_of_window(view, focus.window)
     ends = sorted((_find_index(claims, anchor), _find_index(claims, focus.claim)))
     return () if anchor is None or ends[0] < 0 else claims[ends[0] : ends[1] + 1]
 

@@ -10,7 +10,7 @@ from faithtui.domain.filters import FilterContext, Scope, parse_filter
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ReviewView
 from faithtui.tui.screen.controller import Controller
-from faithtui.tui.screen.filter_matches import list_matching_claims, make_filter_context
+from faithtui.tui.screen.filter_matches import list_matching_claims, make_context_of_run_filter
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import Piece, escape_line
 from faithtui.tui.widgets.filter_bar import FilterBar
@@ -54,7 +54,7 @@ class ClaimSearch(Controller["ReviewScreen"]):
         view = self.screen.view
         if view is None:
             return FilterContext(Scope.CLAIMS)
-        return make_filter_context(view.run.spec.rule, Scope.CLAIMS, blind=view.is_blind)
+        return make_context_of_run_filter(view.run.spec.rule, Scope.CLAIMS, blind=view.is_blind)
 
     @property
     def found_claims(self) -> tuple[ClaimId, ...] | None:

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from faithtui.store.records import ClaimView, ReviewView
 
 
-def make_filter_context(rule: ScoringRule, scope: Scope, *, blind: bool = False) -> FilterContext:
+def make_context_of_run_filter(
+    rule: ScoringRule, scope: Scope, *, blind: bool = False
+) -> FilterContext:
     """Say which words a filter over something of a run may hold."""
     return FilterContext(scope, rule.labels, dict(rule.synonyms), blind)
 
@@ -108,7 +110,7 @@ def _does_claim_match(claim: "ClaimView", term: Term, wanted: Filter, rule: Scor
             label = (
                 None
                 if value == MISSING
-                else make_filter_context(rule, Scope.CLAIMS).find_label(value)
+                else make_context_of_run_filter(rule, Scope.CLAIMS).find_label(value)
             )
             return claim.first_window_verdict.label == label
         case TermName.HUMAN:

@@ -7,7 +7,7 @@ from faithtui.tui.screen.main_screen import FaithScreen
 from faithtui.tui.theme.lines import Piece
 
 
-async def index_words_before_search(
+async def index_words_and_show_progress(
     screen: FaithScreen, run: RunId, wanted: Filter, stop: SearchStop
 ) -> None:
     """Take up the words that an import left to the first search for words.

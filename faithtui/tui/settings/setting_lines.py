@@ -8,7 +8,7 @@ from pathlib import Path
 from faithtui.config import (
     SettingOrigin,
     SettingsWithOrigins,
-    describe_allowed_value,
+    describe_allowed_setting,
     find_environment_variable,
 )
 from faithtui.tui.keymap.key_names import KeyNames
@@ -207,7 +207,7 @@ def _setting_lines(
         row=number,
     )
     words = MEANINGS[name]
-    takes = "" if has_choices(name) else f" Takes {describe_allowed_value(name)}."
+    takes = "" if has_choices(name) else f" Takes {describe_allowed_setting(name)}."
     if origin is SettingOrigin.ENVIRONMENT:
         takes += f" {find_environment_variable(name)} goes before the file."
     takes += f" In the file: {name}."

@@ -18,7 +18,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.conversations.unanimous_rows import note_painted_list_row
 from faithtui.tui.samples.queue import ClaimQueue, make_sample_queue
 from faithtui.tui.samples.queues_screen import QueuesScreen
-from faithtui.tui.screen.filter_matches import make_filter_context
+from faithtui.tui.screen.filter_matches import make_context_of_run_filter
 from faithtui.tui.session import Session
 from tests.tui.building import NOON
 from tests.tui.driving import calm, opened, press, screen_text, status, text_of
@@ -246,7 +246,7 @@ def test_a_filter_tells_the_judge_or_does_not(path: Path, text: str, tells: bool
     with Store.open(path) as store:
         run = store.runs.find_newest_run_id()
         assert run is not None
-        filter_context = make_filter_context(
+        filter_context = make_context_of_run_filter(
             store.runs.read_run(run).spec.rule, Scope.CONVERSATIONS
         )
         assert parse_filter(text, filter_context).filter.reveals_judge is tells

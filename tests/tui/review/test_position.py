@@ -8,7 +8,7 @@ from faithtui.tui.review.position import (
     find_next_open_claim_position,
     find_position_after_verdict,
     has_no_reviewer_verdict,
-    list_claims,
+    list_claims_of_window,
 )
 from tests.tui.driving import stored
 
@@ -17,7 +17,7 @@ def test_after_the_last_claim_of_a_window_a_later_one_comes_and_not_an_open_one_
     store_path: Path,
 ) -> None:
     view = stored(store_path)
-    first, last = list_claims(view, 0)
+    first, last = list_claims_of_window(view, 0)
     assert has_no_reviewer_verdict(first)
     reached = find_position_after_verdict(view, ReviewPosition(0, last.id))
     assert reached is not None

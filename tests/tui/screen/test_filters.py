@@ -17,7 +17,7 @@ from faithtui.tui.screen.filter_matches import (
     highlight_matches,
     list_matching_claims,
     list_matching_runs,
-    make_filter_context,
+    make_context_of_run_filter,
 )
 from faithtui.tui.screen.saved_views import SavedViewsDialog
 from faithtui.tui.theme.lines import Piece
@@ -163,7 +163,7 @@ def test_what_is_in_memory_is_matched_as_the_store_matches(store_path: Path) -> 
             )  # fmt: skip
         view = store.runs.read_conversation_for_review(item, "ann")
         for text in texts:
-            filter_context = make_filter_context(run.spec.rule, Scope.CLAIMS)
+            filter_context = make_context_of_run_filter(run.spec.rule, Scope.CLAIMS)
             wanted = parse_filter(text, filter_context).filter
             in_store = [
                 claim for at, claim in store.search.find_claims(run.id, wanted) if at == item

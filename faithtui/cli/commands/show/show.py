@@ -129,9 +129,9 @@ def _parse_filter(text: str, spec: "RunSpec", scope: "Scope") -> "Filter":
         ConfigError: A part of it cannot be used.
     """
     from faithtui.domain.filters import parse_filter
-    from faithtui.tui.screen.filter_matches import make_filter_context
+    from faithtui.tui.screen.filter_matches import make_context_of_run_filter
 
-    reading = parse_filter(text, make_filter_context(spec.rule, scope))
+    reading = parse_filter(text, make_context_of_run_filter(spec.rule, scope))
     if reading.problem is not None:
         raise ConfigError(reading.problem)
     return reading.filter

@@ -17,7 +17,7 @@ from faithtui.tui.keymap.key_names import KeyNames
 from faithtui.tui.review.lines.window_lines import format_turn_numbers
 from faithtui.tui.review.position import (
     ReviewPosition,
-    list_claims,
+    list_claims_of_window,
 )
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import (
@@ -190,5 +190,5 @@ def wrap_sentence(words: str, width: int) -> list[Line]:
 
 def get_claim_row_index(view: ReviewView, focus: ReviewPosition, claim: ClaimId | None) -> int:
     """Find the entry of a claim in the list; 0 when it is not listed."""
-    claims = list_claims(view, focus.window)
+    claims = list_claims_of_window(view, focus.window)
     return next((row for row, each in enumerate(claims) if each.id == claim), 0)

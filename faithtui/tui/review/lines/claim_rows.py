@@ -25,7 +25,7 @@ from faithtui.tui.review.position import (
     ReviewPosition,
     get_judge_verdict,
     has_no_reviewer_verdict,
-    list_claims,
+    list_claims_of_window,
     translate_label,
 )
 from faithtui.tui.theme import format as fmt
@@ -135,7 +135,7 @@ def choose_row_layout(
     layout = RowLayout(width, digits, windows, len(view.windows), cell, 1, heading)
     if spec.units[0] == "answer":
         return layout
-    claims = list_claims(view, focus.window)
+    claims = list_claims_of_window(view, focus.window)
     layout = replace(layout, lines=_find_max_lines_per_claim(claims, layout, height))
     return replace(layout, longer=_list_claims_for_spare_lines(claims, layout, height))
 
@@ -185,7 +185,7 @@ def claim_list_lines(
     `highlight_row_at_cursor` does that, for much less than making all lines again. Lines of claims
     are made when they are drawn: a long conversation has a thousand.
     """
-    claims = list_claims(view, focus.window)
+    claims = list_claims_of_window(view, focus.window)
     if not claims:
         none = no_claims_lines(view, focus, spec, layout.width, extras.keys)
         return ClaimRows(LazyLines(none))
