@@ -83,6 +83,7 @@ class ClaimRange(Controller["ReviewScreen"]):
     def _save_range(self, chosen: tuple[ClaimView, ...], verdict: str, words: str) -> None:
         self.clear_range()
         self.screen.verdicts.forget_last_verdict(in_bulk=True)
+        self.screen.verdicts.repeated.remember(verdict)
         self.screen.writer.save_bulk_verdict(chosen, verdict, words)
         self.screen.paint_at_position(replace(self.screen.review_position, claim=chosen[-1].id))
         self.screen.moves.move_on_after_verdict(chosen[-1].id)

@@ -273,7 +273,7 @@ class LabelWriter(Controller["ReviewScreen"]):
             self.screen.reveal.forget_unsaved_reveal(claim)
             self.pending_verdicts.pop(claim, None)
             self.screen.verdicts.discard_pending_flag(claim)
-        self.screen.verdicts.forget_last_verdict()
+        self.screen.verdicts.forget_unsaved_verdict()
         self.cancel_opening_next_conversation()
         self.screen.marking.drop_unsaved_marks()
         self.last_act_words = ""

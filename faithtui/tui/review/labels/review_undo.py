@@ -47,7 +47,13 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
     def action_undo(self) -> None:
         """Take back the last step; a code does not belong to a verdict taken back."""
         self.screen.verdicts.forget_last_verdict()
+        self.screen.verdicts.repeated.forget("nothing to repeat after an undo")
         super().action_undo()
+
+    def action_redo(self) -> None:
+        """Do again what was taken back last, which may be another verdict than the last one."""
+        self.screen.verdicts.repeated.forget("nothing to repeat after a redo")
+        super().action_redo()
 
     def _go_to_undone_claim(self, step: UndoneStep) -> None:
         """Go to the claim concerned."""

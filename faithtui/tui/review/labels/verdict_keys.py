@@ -78,7 +78,8 @@ PANE_BINDINGS: Final[list[BindingType]] = [
         "repeat_verdict",
         "repeat",
         key_display=".",
-        tooltip="Repeat your last verdict and its reason code, and go on",
+        tooltip="Repeat your last verdict, of one claim with its reason code, and go on; after an "
+        "accepted verdict or an undo there is none",
         id="review.repeat",
     ),
     Binding(

@@ -13,6 +13,7 @@ from faithtui.domain.labels.label_events import (
 from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.store.records import ClaimView
 from faithtui.tui.review.labels import verdict_keys
+from faithtui.tui.review.labels.repeated_verdict import RepeatedVerdict
 from faithtui.tui.review.labels.verdict_keys import list_typed_keys
 from faithtui.tui.review.lines.verdict_lines import VERDICT_IDS, list_verdict_choices
 from faithtui.tui.screen.controller import Controller
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LastVerdict:
-    """The verdict that was given last, for codes and for repeating."""
+    """The verdict that was given last, for codes."""
 
     claim: ClaimId
     number: int
@@ -48,8 +49,7 @@ class Verdicts(Controller["ReviewScreen"]):
         super().__init__(screen)
         self.last_verdict: LastVerdict | None = None
         """The label given last, while one has not moved elsewhere since."""
-        self.verdict_to_repeat: LastVerdict | None = None
-        """The label given last."""
+        self.repeated = RepeatedVerdict()
         self.was_given_in_bulk = False
         """Whether the label given last is that of a range, while one has not moved since."""
         self.pending_flags: dict[ClaimId, bool] = {}
@@ -99,9 +99,8 @@ class Verdicts(Controller["ReviewScreen"]):
     def _save_and_advance(self, claim: ClaimView, verdict: str, code: str | None) -> None:
         self.screen.writer.save_verdict(claim, verdict, code)
         self.was_given_in_bulk = False
-        self.last_verdict = self.verdict_to_repeat = LastVerdict(
-            claim.id, claim.number, verdict, code
-        )
+        self.last_verdict = LastVerdict(claim.id, claim.number, verdict, code)
+        self.repeated.remember(verdict, code, claim.id)
         self.screen.moves.move_on_after_verdict(claim.id)
 
     def say_key_came_too_early(self) -> None:
@@ -144,17 +143,21 @@ class Verdicts(Controller["ReviewScreen"]):
             self.refuse(f"{state.spec.title} has no verdict on this key: its keys are {keys}")
 
     def action_repeat_verdict(self) -> None:
-        """Give the label and the code that were given last."""
+        """Give the label and the code that were given last; a marked range gets no code."""
+        state = self.screen.review_state
         claim = self._find_painted_claim(leads_on=True)
-        if claim is None:
+        if state is None or claim is None:
             return
-        if self.verdict_to_repeat is None:
-            self.refuse("nothing to repeat yet: give a verdict first")
+        last = self.repeated.given
+        labels = [label for _, label, _ in list_verdict_choices(state.spec)]
+        why = self.repeated.explain_refusal(labels)
+        if last is None or why:
+            self.refuse(why)
             self.screen.repaint()
+        elif self.screen.claim_range.start is not None:
+            self.screen.claim_range.give_verdict_to_range(last.verdict)
         else:
-            self._save_and_advance(
-                claim, self.verdict_to_repeat.verdict, self.verdict_to_repeat.code
-            )
+            self._save_and_advance(claim, last.verdict, last.code)
 
     def action_accept_judge_verdict(self) -> None:
         """Take over the judge's verdict; it is no label of one's own."""
@@ -175,6 +178,7 @@ class Verdicts(Controller["ReviewScreen"]):
             self.screen.writer.save_event(claim, Action.ACCEPTED, words, verdict=label)
             self.screen.writer.set_last_event_text(words)
             self.forget_last_verdict()
+            self.repeated.forget("you accepted the judge's last")
             self.screen.moves.move_on_after_verdict(claim.id)
 
     def action_skip_claim(self) -> None:
@@ -310,8 +314,7 @@ class Verdicts(Controller["ReviewScreen"]):
         changed = LastVerdict(found.claim, found.number, found.verdict, code, unsure)
         if self.last_verdict is not None:
             self.last_verdict = changed
-        if self.verdict_to_repeat is not None and self.verdict_to_repeat.claim == found.claim:
-            self.verdict_to_repeat = changed
+        self.repeated.set_code(found.claim, code)
 
     def forget_last_verdict(self, *, in_bulk: bool = False) -> None:
         """Let codes be about the chosen claim again: one moved, or the last label is none.
@@ -321,6 +324,11 @@ class Verdicts(Controller["ReviewScreen"]):
         """
         self.last_verdict = None
         self.was_given_in_bulk = in_bulk
+
+    def forget_unsaved_verdict(self) -> None:
+        """Let neither codes nor repeats be about a verdict that may not be saved."""
+        self.forget_last_verdict()
+        self.repeated.forget("not all was saved")
 
     def discard_pending_flag(self, claim: ClaimId) -> None:
         """Take the flag of a claim as the store has it."""

@@ -147,6 +147,7 @@ async def test_a_verdict_that_is_lost_leads_back_to_its_claim(
     assert screen.message.startswith("not saved · claim 1 = NO")
     assert screen.chosen == 0
     assert screen.verdicts.last_verdict is None
+    assert screen.verdicts.repeated.given is None
     assert screen.writer.last_act_words == ""
     assert [str(each) for each in screen.failures] == ["no room"]
     assert screen.view is not None

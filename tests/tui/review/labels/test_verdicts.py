@@ -25,6 +25,9 @@ from tests.tui.driving import (
 )
 from tests.tui.fake_screens import FakeClaimList, FakeReviewScreen
 
+_ROOM = 80 - len(" a reviewer's name · ") - 5
+"""Cells of the status line of a small terminal for what happened."""
+
 
 @pytest.mark.thorough
 async def test_a_digit_codes_the_verdict_given_last_or_after_moving_the_chosen_one(
@@ -234,6 +237,103 @@ async def test_repeating_needs_a_verdict_and_keeps_it_over_moves(session: Sessio
     assert given[:3] == ["idk", None, "idk"]
 
 
+def _labels_and_codes(screen: FakeReviewScreen) -> list[tuple[str | None, str | None]]:
+    assert screen.view is not None
+    mine = [each.mine for each in screen.view.claims]
+    return [(each.verdict, each.code) if each else (None, None) for each in mine]
+
+
+async def test_a_verdict_on_a_range_is_repeated_without_a_code(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.give("yes")
+    screen.press("3")
+    screen.press("m")
+    screen.press("j")
+    screen.give("no")
+    await screen.settle()
+    assert screen.chosen == 3
+    screen.press("k")
+    screen.press("5")
+    screen.press("j")
+    screen.press("full_stop")
+    await screen.settle()
+    given = _labels_and_codes(screen)
+    assert given[1:4] == [("no", None), ("no", "policy"), ("no", None)], "its code is its own"
+    actions = [each.mine.action for each in screen.view.claims[1:4] if each.mine]  # type: ignore[union-attr]  # it was opened
+    assert actions == [Action.BULK, Action.BULK, Action.OVERRIDDEN], "one claim is no bulk"
+
+
+async def test_a_verdict_is_repeated_on_all_of_a_marked_range(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.give("no")
+    screen.press("3")
+    screen.press("m")
+    screen.press("j")
+    screen.press("full_stop")
+    await screen.settle()
+    assert "2 claims = NO contradicted, in bulk" in screen.message
+    assert _labels_and_codes(screen)[:4] == [("no", "verdict"), *[("no", None)] * 2, (None, None)]
+
+
+async def test_a_code_that_is_taken_back_is_not_repeated(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.give("no")
+    screen.press("3")
+    screen.press("full_stop")
+    screen.press("3")
+    screen.press("full_stop")
+    await screen.settle()
+    assert _labels_and_codes(screen)[:3] == [("no", "verdict"), ("no", None), ("no", None)]
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        (("a",), "you accepted the judge's last: give a verdict first"),
+        (("u",), "nothing to repeat after an undo"),
+        (("u", "ctrl+r"), "nothing to repeat after a redo"),
+        (("3", "u"), "nothing to repeat after an undo"),
+    ],
+)
+async def test_what_is_not_the_last_verdict_any_more_is_not_repeated(
+    session: Session, keys: tuple[str, ...], words: str
+) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.give("x")
+    for key in keys:
+        await screen.settle()
+        assert screen.press(key)
+    await screen.settle()
+    before = _labels_and_codes(screen)
+    assert screen.press("full_stop")
+    assert words in screen.message
+    assert len(screen.message) <= _ROOM
+    await screen.settle()
+    assert _labels_and_codes(screen) == before
+    screen.give("no")
+    screen.press("full_stop")
+    await screen.settle()
+    assert [verdict for verdict, _ in _labels_and_codes(screen)].count("no") == 2
+
+
+async def test_a_skip_and_a_flag_leave_the_last_verdict_to_repeat(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.give("idk")
+    for key in ("f", "s", "full_stop"):
+        assert screen.press(key)
+    await screen.settle()
+    given = [verdict for verdict, _ in _labels_and_codes(screen)]
+    assert given[:3] == ["idk", None, "idk"]
+
+
+async def test_a_verdict_that_the_metric_does_not_have_is_not_repeated(session: Session) -> None:
+    screen = await FakeReviewScreen(session).open()
+    screen.verdicts.repeated.remember("irrelevant")
+    screen.press("full_stop")
+    assert "your last verdict is none of this metric" in screen.message
+    assert screen.writer.in_flight == 0
+
+
 async def test_a_claim_that_is_gone_is_refused_and_nothing_is_saved(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
     screen.panes.claims = FakeClaimList(lambda: ClaimId(10_000))
@@ -260,7 +360,6 @@ async def test_why_a_key_did_nothing_fits_the_status_line_of_a_small_terminal(
     session: Session,
 ) -> None:
     """A box would lie over the verdict."""
-    room = 80 - len(" a reviewer's name · ") - 5
     screen = await FakeReviewScreen(session).open()
     assert screen.press("5")
     assert "give one first" in screen.message
@@ -274,7 +373,7 @@ async def test_why_a_key_did_nothing_fits_the_status_line_of_a_small_terminal(
     assert screen.press("v")
     assert "nothing is hidden" in screen.message
     refusals.append(screen.message)
-    assert [each for each in refusals if len(each) > room] == []
+    assert [each for each in refusals if len(each) > _ROOM] == []
 
 
 async def test_no_other_key_counts_before_its_claim_is_drawn(session: Session) -> None:
