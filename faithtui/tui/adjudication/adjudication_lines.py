@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from faithtui.agreement.report.figures.rater_comparison import (
     ClaimOpinions,
@@ -278,6 +278,17 @@ def _list_final_choices(found: FinalVerdictView) -> Iterator[tuple[str, str, str
         yield found.keys(f"adjudicate.final-{name}"), label, meaning
 
 
+def _find_key_taking_over(found: FinalVerdictView, place: int, opinion: HumanVerdict) -> str:
+    """Name the key that makes an annotator's label the final one; "" where none does.
+
+    From C on it is that of the label itself: further letters have other meanings here.
+    """
+    if place < len(_TAKE_BINDINGS):
+        return found.keys(_TAKE_BINDINGS[place])
+    word = opinion.verdict or NOT_A_CLAIM
+    return next((key for key, label, _ in _list_final_choices(found) if label == word), "")
+
+
 def _opinion_pieces(letter: str, opinion: HumanVerdict, labels: LabelSet) -> list[Piece]:
     word = fmt.describe_label(opinion.verdict, labels)
     pieces = [
@@ -323,10 +334,13 @@ def _format_compact_opinion_lines(
     last = [*_make_judge_verdict_pieces(found, claim)]
     if found.last:
         last += [Piece(" · last: ", "quiet"), Piece(found.last)]
+    keys = [found.keys(name) for name in _TAKE_BINDINGS]
+    keys += [_find_key_taking_over(found, place, each) for place, each in enumerate(opinions)][2:3]
     take = [
         piece
-        for letter, name in zip(LETTERS, _TAKE_BINDINGS, strict=False)
-        for piece in (Piece(f"[{found.keys(name)}]", "key"), Piece(f" take {letter}  "))
+        for letter, key in zip(LETTERS, keys, strict=False)
+        if key
+        for piece in (Piece(f"[{key}]", "key"), Piece(f" take {letter}  "))
     ]
     lines = [both or [Piece("nobody has labelled anything yet", "quiet")], final, take, last]
     if claim.final is not None and claim.final.note:
@@ -396,8 +410,8 @@ def _annotator_column(
 ) -> list[Line]:
     """Draw one annotator's label, reason and words."""
     head: list[Piece] = [Piece(f" {letter} ", "human strong")]
-    if place < len(_TAKE_BINDINGS):
-        head = [Piece(" "), Piece(f"[{found.keys(_TAKE_BINDINGS[place])}]", "key"), Piece(" ")]
+    if key := _find_key_taking_over(found, place, opinion):
+        head = [Piece(" "), Piece(f"[{key}]", "key"), Piece(" ")]
         head.append(Piece(f"{letter} ", "human strong"))
     word = fmt.describe_label(opinion.verdict, found.spec.labels)
     verdict_piece = Piece(word, fmt.get_label_look(opinion.verdict, found.spec.labels))
@@ -410,6 +424,14 @@ def _annotator_column(
         note = [Piece("‹"), escape_text(opinion.note, "", 600), Piece("›")]
         lines += wrap(note, width - 1, first=[Piece("   ")], most=8)
     return lines
+
+
+_WHERE_NEXT_DIFFERS: Final = {
+    ComparisonFilter.HUMANS: "the judge differs from the human label",
+    ComparisonFilter.FINAL: "judges of different runs differ",
+    ComparisonFilter.JUDGES: "annotators differ",
+}
+"""By what is listed: who differs in the list that comes next."""
 
 
 def no_compared_claims_lines(
@@ -442,30 +464,49 @@ def _explain_empty_list(
     """Give sentences: what is needed, then how to get there."""
     if compared is None or spec is None:
         return ("There is no run yet.", "{go.runs}, then {runs.new} starts one.")
-    units = spec.units[1]
+    unit, units = spec.units
     people = {each.reviewer for claim in compared.claims for each in claim.opinions}
-    other = f"{{adjudicate.filter}} lists something else than: {chosen}."
+    common = sum(len(each.opinions) > 1 for each in compared.claims)
+    other = f"{{adjudicate.filter}} lists {units} on which {_WHERE_NEXT_DIFFERS[chosen]}."
+    ways = (
+        "1. {go.queues} draws a sample to label.",
+        "2. Both label this store, each under a name: faithtui --reviewer NAME.",
+        "   Or each labels a copy: there faithtui export labels, here faithtui merge FILE.",
+        f"3. Where they differ, the {units} are listed here with both reasons, and you give the "
+        "final label.",
+    )
     match chosen:
         case ComparisonFilter.HUMANS if len(people) < 2:
             return (
                 f"Nothing to settle: two annotators must label the same {units}. So far: "
                 f"{len(people)}.",
-                "1. {go.queues} draws a sample to label.",
-                "2. Both label this store, each under a name: faithtui --reviewer NAME.",
-                "   Or each labels a copy: there faithtui export labels, here faithtui merge FILE.",
-                "3. Where they differ, the claims are listed here with both reasons, and you give "
-                "the final label.",
+                *ways,
+                other,
+            )
+        case ComparisonFilter.HUMANS if not common:
+            return (
+                f"Nothing to settle: no {unit} has labels of two annotators. {len(people)} "
+                "annotators have labelled, each something else.",
+                *ways,
                 other,
             )
         case ComparisonFilter.HUMANS:
-            return (f"{len(people)} annotators, and none differ.", other)
+            return (
+                f"Nothing to settle: {fmt.format_count_with_noun(common, unit, units)} "
+                f"{'has' if common == 1 else 'have'} labels of two annotators or more, who differ "
+                "on none.",
+                f"When annotators give a {unit} different labels, it is listed here with their "
+                "reasons, and you give the final label.",
+                "{go.queues} draws more to label.",
+                other,
+            )
         case ComparisonFilter.FINAL:
             return (
                 "The judge's verdict equals the human label wherever there is one."
                 if people
                 else "Nothing of this run has a human label yet.",
-                "Claims that still need adjudication are not listed here: that would reveal the "
-                "judge's verdict.",
+                f"{units.capitalize()} that still need adjudication are not listed here: that "
+                "would reveal the judge's verdict.",
                 other,
             )
         case ComparisonFilter.JUDGES:

@@ -18,10 +18,10 @@ from faithtui.store.annotations.raters import ClaimRow, RaterRecords
 from faithtui.tui.adjudication import adjudication_lines
 from faithtui.tui.adjudication.claim_evidence import ClaimEvidence
 from faithtui.tui.adjudication.comparison_reader import LoadedComparison, read_comparison
+from faithtui.tui.adjudication.final_label_undo import FinalLabelUndo
 from faithtui.tui.adjudication.final_labels import FinalLabels
 from faithtui.tui.adjudication.final_notes import FinalNotes
 from faithtui.tui.runs.run_lines import run_title_pieces
-from faithtui.tui.screen.label_undo import LabelUndo
 from faithtui.tui.screen.main_screen import CONTENT_GROUP, FaithScreen
 from faithtui.tui.screen.pager import Pager
 from faithtui.tui.session import Session
@@ -101,9 +101,7 @@ class AdjudicationScreen(FaithScreen):
         self.labels = FinalLabels(self)
         self.notes = FinalNotes(self)
         self.evidence = ClaimEvidence(self)
-        self.undo = LabelUndo(
-            self, self.labels.report_undone_step_and_go_to_claim, self.labels.is_own_event
-        )
+        self.undo = FinalLabelUndo(self)
         self.add_controllers(self.labels, self.notes, self.evidence, self.undo)
 
     def compose_input_lines(self) -> ComposeResult:

@@ -12,9 +12,10 @@ from faithtui.agreement.report.figures.rater_comparison import (
     PairRow,
     RaterComparison,
     RaterFigures,
+    order_opinions_anonymously,
 )
 from faithtui.domain.estimates import Estimate, EstimateStatus
-from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.domain.ids import ClaimId, ItemId, RunId
 from faithtui.domain.labels.label_events import Action
 from faithtui.domain.withheld_reasons import WithheldReason
 from faithtui.store.annotations.raters import RaterRecords
@@ -192,11 +193,89 @@ async def test_an_empty_list_gives_its_room_to_the_way_out(store_path: Path, app
         await opened(pilot)
         await press(pilot, "g", "d")
         assert not app.screen.query_one("#decide").display
-        assert "lists something else" in screen_text(app)
+        assert "f lists claims on which the judge differs" in screen_text(app)
         assert screen_text(app).count("two annotators must label") == 1
         await press(pilot, "f")
         assert "equals the human label" not in screen_text(app), "there is none"
         assert "Nothing of this run has a human label yet." in screen_text(app)
+
+
+def _label(store_path: Path, *labels: tuple[int, str, str]) -> None:
+    """Let annotators label claims of the first conversation: place, annotator, label."""
+    with Store.open(store_path) as store:
+        run = store.runs.find_newest_run_id()
+        assert run is not None
+        claims = said(store, store.runs.list_item_ids(run)[0])
+        for place, who, word in labels:
+            store.label_log.append_label_event(
+                claims[place],
+                who,
+                Action.BLIND,
+                word,
+                run=run,
+                judge_verdict=None,
+                saw_judge=False,
+            )
+
+
+@pytest.mark.parametrize(
+    ("labels", "why", "step"),
+    [
+        (
+            ((0, "bo", "yes"), (1, "zoe", "no")),
+            "no claim has labels of two annotators. 2 annotators have labelled, each something",
+            "faithtui --reviewer NAME",
+        ),
+        (
+            ((0, "bo", "yes"), (0, "zoe", "yes"), (1, "zoe", "no")),
+            "1 claim has labels of two annotators or more, who differ on none.",
+            "g u draws more to label.",
+        ),
+    ],
+)
+async def test_an_empty_list_says_whether_anybody_labelled_the_same_claims(
+    store_path: Path, app: FaithApp, labels: tuple[tuple[int, str, str], ...], why: str, step: str
+) -> None:
+    _label(store_path, *labels)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d")
+        assert why in " ".join(screen_text(app).replace("┃", " ").split())
+        assert step in words_of(app, "evidence")
+        assert "f lists claims on which the judge differs" in words_of(app, "evidence")
+        footer = screen_text(app).splitlines()[-2:]
+        assert not any("undo" in line or "redo" in line for line in footer)
+
+
+async def test_an_empty_list_offers_undo_of_what_was_decided_in_another_one(
+    differing: Path, app: FaithApp
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d", "y", "f", "f")
+        screen = await adjudicating(app)
+        assert not screen.listed_entries
+        assert any("undo" in line for line in screen_text(app).splitlines()[-2:])
+
+
+@pytest.mark.parametrize("size", [(80, 19), (80, 24), (120, 40)])
+async def test_the_label_of_a_third_annotator_has_the_key_that_gives_it(
+    store_path: Path, app: FaithApp, size: tuple[int, int]
+) -> None:
+    _label(store_path, (1, "bo", "yes"), (1, "mia", "idk"), (1, "zoe", "no"))
+    with Store.open(store_path) as store:
+        records = store.raters.read_rater_records(RunId(1))
+        third = order_opinions_anonymously(records.claims[0])[2]
+    key = {"yes": "y", "no": "n", "idk": "i"}[third.verdict or ""]
+    async with app.run_test(size=size) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d")
+        assert (f"[{key}] take C" if size[1] == 19 else f"[{key}] C ") in text_of(app, "decide")
+        await press(pilot, key)
+        screen = await adjudicating(app)
+        final = screen.listed_entries[third.claim].final
+        assert final is not None
+        assert final.verdict == third.verdict
 
 
 async def test_keys_typed_before_the_list_is_read_are_about_its_first_claim(
