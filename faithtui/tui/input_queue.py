@@ -65,6 +65,9 @@ class InputQueue:
         given_up: Called when escape has given up what keys waited for.
     """
 
+    last_key = ""
+    """The key that was handed on last; "" where something else was, such as a click."""
+
     def __init__(
         self,
         app: App[Any],
@@ -250,6 +253,7 @@ class InputQueue:
             )
         elif (event := self._pop_next_input()) is not None:
             self._is_followed = False
+            self.last_key = event.key if isinstance(event, events.Key) else ""
             if isinstance(event, events.Key):
                 # What a box says of an earlier key would lie over what this one shows.
                 withdraw_refusals(self._app)

@@ -57,6 +57,11 @@ class StatusLine(EdgeLine):
     who: reactive[tuple[Piece, ...]] = reactive(())
     """In whose name labels are saved; never pushed out by what happened."""
 
+    @property
+    def _is_warning(self) -> bool:
+        """Whether what happened begins with what was not done."""
+        return bool(self.left) and self.left[0].look.split()[:1] in (["warn"], ["bad"])
+
     def has_room_for(self, piece: Piece) -> bool:
         """Whether something that happened is read to its end."""
         return piece.text in self.lay_out_line(self.size.width).text
@@ -64,13 +69,14 @@ class StatusLine(EdgeLine):
     def lay_out_line(self, width: int) -> Line:
         """Put all into `width` cells: how it goes on gives way first, then what happened is cut.
 
-        Where what happened is cut anyway, the first part of how it goes on stays in half the line.
+        Where what happened is cut anyway, the first part of how it goes on stays in half the line,
+        but not beside a warning: what was not done matters more than how it goes on.
         """
         who = truncate_pieces(self.who, max(1, width // 3)) if self.who else []
         beside = width - count_cells_of_pieces(who) - (8 if who else 5)
         room = beside - count_cells_of_pieces(self.left)
         right: Sequence[Piece] = self.right
-        if room < 0:
+        if room < 0 and not self._is_warning:
             room = beside - width // 2
             right = _keep_first_part(right)
         if count_cells_of_pieces(right) > room:

@@ -385,12 +385,12 @@ async def test_a_key_repeated_on_the_way_to_a_blind_claim_reveals_nothing(
         type_ahead(app, *"vvvB")  # the first opens the review
         await calm(pilot)
         assert isinstance(app.screen, ReviewScreen)
-        assert "typed before the claim was drawn, not saved: v v B" in status(app)
+        assert "not saved: v v B · typed before the claim was drawn" in status(app)
         await press(pilot, "q")
         type_ahead(app, *"vvB")  # this time it has only to be painted again
         await calm(pilot)
         assert isinstance(app.screen, ReviewScreen)
-        assert "typed before the claim was drawn, not saved: v B" in status(app)
+        assert "not saved: v B · typed before the claim was drawn" in status(app)
         assert app.session.is_blind
         await press(pilot, "v")
     assert [each[0] for each in acts(store_path)] == ["revealed"]

@@ -163,6 +163,17 @@ def test_whole_parts_of_the_status_line_give_way() -> None:
     }
 
 
+def test_a_warning_pushes_aside_how_it_goes_on() -> None:
+    line = StatusLine()
+    line.right = (Piece("passing 0-100%, recall 0-68% · 9 s a claim", "quiet"),)
+    line.who = (Piece("gil"),)
+    words = "not saved: y y y y y · typed before the claim was drawn"
+    line.left = (Piece(words, "warn"), Piece(" · "), Piece("saved 12:04:19", "good"))
+    assert line.lay_out_line(80).text.split("  ")[0] == f" {words} · saved 12:04:19"
+    line.left = (Piece("what was done, " * 6),)
+    assert "passing 0-100%" in line.lay_out_line(80).text, "what is no warning leaves it a place"
+
+
 @pytest.mark.parametrize("width", [44, 80, 120, 200])
 def test_a_long_message_is_cut_and_not_the_name_of_who_reviews(width: int) -> None:
     line = StatusLine()

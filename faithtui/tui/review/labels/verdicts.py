@@ -110,25 +110,30 @@ class Verdicts(Controller["ReviewScreen"]):
         else:
             self.refuse("that key came before its row was drawn: it was not saved")
             # Those behind it were typed as early, each for a claim further down.
-            self.drop_and_report_typed_ahead_keys("that key and those behind it were ")
+            self.drop_and_report_typed_ahead_keys(self.input_queue.last_key or "that key")
 
-    def drop_and_report_typed_ahead_keys(self, which: str = "") -> None:
+    def drop_and_report_typed_ahead_keys(self, refused: str = "") -> None:
         """Drop keys that were typed before the conversation came on screen, and say so.
 
         Reason codes and doubts stay: they may be about the label given last.
 
         Args:
-            which: What was refused besides, to begin the sentence with.
+            refused: A key that was refused before them, to be named with them.
         """
-        if typed := self.drop_keys_typed_ahead():
-            self.refuse(f"{which}typed before the claim was drawn, not saved: {typed}")
+        if typed := self.drop_keys_typed_ahead(refused):
+            self.refuse(f"not saved: {typed} · typed before the claim was drawn")
 
-    def drop_keys_typed_ahead(self) -> str:
-        """Drop keys that were typed ahead, but those about the label given last, and list them."""
+    def drop_keys_typed_ahead(self, refused: str = "") -> str:
+        """Drop keys that were typed ahead, but those about the label given last, and list them.
+
+        Args:
+            refused: A key that was refused before them, to be named with them.
+        """
         active = self.screen.active_bindings.items()
         keys = {key for key, each in active if each.binding.id in _IDS}
         kept = {key for key, each in active if each.binding.id in _IDS_ABOUT_LAST_VERDICT}
-        return list_typed_keys(self.input_queue.drop_typed_ahead(keys - kept, kept))
+        dropped = self.input_queue.drop_typed_ahead(keys - kept, kept)
+        return list_typed_keys([refused, *dropped] if refused and dropped else dropped)
 
     def action_explain_ignored_verdict_key(self) -> None:
         """Say why a verdict key did nothing."""
