@@ -121,9 +121,8 @@ class ReviewScreen(FaithScreen):
         self.replies = RawReplies(self, self.moves.get_shown_item_id, self.moves.get_chosen_claim)
         self.add_controllers(self.reveal, self.blind_mode, self.undo, self.notes, self.guideline)
         self.add_controllers(self.verdicts, self.evidence, self.marking, self.missed_claims)
-        self.add_controllers(
-            self.images, self.search, self.re_ask, self.replies, self.moves, self.queue_navigator
-        )
+        self.add_controllers(self.images, self.search, self.re_ask, self.replies)
+        self.add_controllers(self.moves, self.queue_navigator)
 
     def make_panes(self) -> ReviewPanes:
         """Make the panes, the claims first."""
@@ -254,6 +253,7 @@ class ReviewScreen(FaithScreen):
         claim = position.find_claim(view, at.claim)
         if moved:
             self.writer.start_claim_clock()
+            self.evidence.clear_copied_message()
         if self.queue_navigator.cursor is not None:
             self.queue_navigator.cursor.move_to(at.claim)
         chosen = position.list_claims_in_range(view, at, self.claim_range.start)

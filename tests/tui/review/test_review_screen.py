@@ -8,15 +8,7 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.bars import StatusLine
 from faithtui.tui.widgets.zoomable_panes import Panes
-from tests.tui.driving import (
-    SIZE,
-    calm,
-    focused,
-    press,
-    reviewing,
-    screen_text,
-    text_of,
-)
+from tests.tui.driving import SIZE, calm, focused, press, reviewing, screen_text, status, text_of
 
 
 @pytest.mark.thorough
@@ -136,6 +128,19 @@ async def test_where_one_is_is_never_cut_at_the_usual_size(app: FaithApp) -> Non
         assert screen.view is not None
         where = f"claim {screen.claim.number}/{len(screen.view.claims)} "
         assert where in screen_text(app).splitlines()[0]
+
+
+async def test_that_a_claim_was_copied_goes_with_the_claim(app: FaithApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "C")
+        assert "claim 1 copied" in status(app)
+        await press(pilot, "tab", "shift+tab")
+        assert "claim 1 copied" in status(app), "it is the same claim"
+        await press(pilot, "j")
+        assert "copied" not in status(app)
+        await press(pilot, "C", "y")
+        assert "saved" in status(app), "what came after it stays"
 
 
 def test_what_happened_last_is_whole_and_the_other_end_gives_way() -> None:

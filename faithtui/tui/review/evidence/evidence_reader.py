@@ -22,6 +22,7 @@ from faithtui.tui.screen.controller import Controller
 from faithtui.tui.screen.dialogs import PickDialog, TextDialog
 from faithtui.tui.theme import format as fmt
 from faithtui.tui.theme.lines import FULL_TEXT_LIMIT, Piece
+from faithtui.tui.widgets.bars import StatusLine
 
 if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
@@ -95,6 +96,8 @@ class EvidenceReader(Controller["ReviewScreen"]):
         super().__init__(screen)
         self.per_interaction = False
         """Show scores in which each interaction counts once."""
+        self._copied: tuple[Piece, ...] = ()
+        """What was said of the claim that was copied last, while one has not moved since."""
 
     def action_choose_passage(self, by: int) -> None:
         """Choose another passage and show where it begins."""
@@ -225,12 +228,15 @@ class EvidenceReader(Controller["ReviewScreen"]):
         claim = self.screen.claim
         if claim is not None:
             self.app.copy_to_clipboard(make_visible(claim.text))
-            self.show_message(
-                Piece(
-                    f"{self.screen.format_claim_name(claim)} copied, control characters made "
-                    "visible"
-                )
-            )
+            name = self.screen.format_claim_name(claim)
+            self._copied = (Piece(f"{name} copied, control characters made visible"),)
+            self.show_message(*self._copied)
+
+    def clear_copied_message(self) -> None:
+        """Take away that a claim was copied, where the status line says so still: one moved on."""
+        if self._copied and self.screen.query_one(StatusLine).left == self._copied:
+            self.show_message()
+        self._copied = ()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what cannot be done without a conversation."""
