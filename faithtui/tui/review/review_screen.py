@@ -58,12 +58,12 @@ class ReviewScreen(FaithScreen):
         "One key gives a verdict on the chosen claim (or statement, or answer: whatever the metric "
         "judges), saves it and goes to the next one. Each window that judged a claim has a column "
         'with the judge\'s letter, ! where it gave none; under "you" is your label, a small '
-        "letter where it is not counted in agreement, a dot where only others gave one, blank "
-        "where nobody did. Not overridden is not agreed: only what has a label of yours counts. "
-        "A score reads judge → with overrides: human labels replace the judge's verdicts. In the "
-        "mean of windows early turns count once per window that holds them, with the default size "
-        "up to 29 times more than the last one; {review.weighting} shows the score in which each "
-        "interaction counts once."
+        "letter where it is not counted in agreement, a dot where only others gave one that is "
+        "counted, blank elsewhere. Not overridden is not agreed: only what has a label of yours "
+        "counts. A score reads judge → with overrides: human labels replace the judge's verdicts. "
+        "In the mean of windows early turns count once per window that holds them, with the "
+        "default size up to 29 times more than the last one; {review.weighting} shows the score "
+        "in which each interaction counts once."
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [

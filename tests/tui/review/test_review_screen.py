@@ -1,10 +1,17 @@
 """Review: panes, title and status line of the screen itself."""
 
+from pathlib import Path
+
 import pytest
 
+from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.reason_codes import REASON_CODES
+from faithtui.store.store import Store
 from faithtui.tui.agreement.agreement_screen import AgreementScreen
 from faithtui.tui.app import FaithApp
+from faithtui.tui.metric_words import get_metric_spec
+from faithtui.tui.review.lines.claim_rows import reviewer_letter_piece
+from faithtui.tui.review.review_screen import ReviewScreen
 from faithtui.tui.theme.lines import Piece
 from faithtui.tui.widgets.bars import StatusLine
 from faithtui.tui.widgets.zoomable_panes import Panes
@@ -204,3 +211,24 @@ async def test_each_reason_code_stands_behind_its_key(app: FaithApp, width: int)
         assert "1 claim extraction" in said
         for number, code in enumerate(REASON_CODES, start=1):
             assert f"{number} {code.title}" in said
+
+
+@pytest.mark.parametrize(
+    ("action", "mark", "labelled"), [(Action.BLIND, "·", 1), (Action.BULK, " ", 0)]
+)
+def test_a_dot_stands_for_what_the_title_of_conversations_counts(
+    store_path: Path, action: Action, mark: str, labelled: int
+) -> None:
+    with Store.open(store_path) as store:
+        run = store.runs.find_newest_run_id()
+        assert run is not None
+        item = store.runs.list_item_ids(run, "number")[0]
+        claim = store.runs.read_conversation_for_review(item, "ann").claims[0].id
+        store.label_log.append_label_event(
+            claim, "bo", action, "no", run=run, judge_verdict=None, saw_judge=False
+        )
+        view = store.runs.read_conversation_for_review(item, "ann")
+        assert store.runs.read_run(run).labelled == labelled
+    spec = get_metric_spec(view.run.spec)
+    assert reviewer_letter_piece(view, view.claims[0], spec.labels).text == mark
+    assert "gave one that is counted" in ReviewScreen.HELP_WORDS
