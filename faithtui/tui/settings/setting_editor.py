@@ -15,6 +15,7 @@ from faithtui.settings_file import (
     preview_setting,
     write_setting_and_reload_settings,
 )
+from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.keymap.keymap import load_keymap
 from faithtui.tui.messages import SettingsChanged
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -108,9 +109,13 @@ class SettingEditor(Controller["SettingsScreen"]):
             PickDialog(title, choice_lines, chosen=chosen), change_to_choice
         )
 
-    def _open_value_input(self, name: str, value: str) -> None:
-        self.screen.entry.setting = name
-        self.screen.show_input_line(self.screen.entry, value)
+    def _open_value_input(self, name: str, value: str, *, is_refused: bool = False) -> None:
+        entry = self.screen.entry
+        entry.setting = name
+        # A value in force is replaced by what is typed; one that was refused is mended.
+        entry.select_on_focus = not is_refused
+        self.screen.show_input_line(entry, value)
+        entry.cursor_position = len(value)
         # A value alone does not say what it is: the status line does.
         self.screen.query_one(StatusLine).display = True
         self.screen.show_message(
@@ -118,9 +123,9 @@ class SettingEditor(Controller["SettingsScreen"]):
         )
 
     def save_typed_value(self, text: str) -> None:
-        """Save what was typed."""
+        """Save what was typed; what is refused is typed on."""
         self.stop_typing()
-        self.check_save_and_apply_setting(self.screen.entry.setting, text)
+        self.check_save_and_apply_setting(self.screen.entry.setting, text, is_typed=True)
 
     def stop_typing(self) -> None:
         """Close the line that is typed on."""
@@ -133,9 +138,18 @@ class SettingEditor(Controller["SettingsScreen"]):
         if self.screen.selected_setting is not None:
             self.check_save_and_apply_setting(self.screen.selected_setting, "")
 
+    @hold_keys_during_worker(can_give_up=False)
     @run_in_worker("write")
-    async def check_save_and_apply_setting(self, name: str, text: str) -> None:
-        """Check a value, write it and take it into use."""
+    async def check_save_and_apply_setting(
+        self, name: str, text: str, *, is_typed: bool = False
+    ) -> None:
+        """Check a value, write it and take it into use; one that is refused stays to be mended.
+
+        Args:
+            name: The setting.
+            text: The value, as it is typed.
+            is_typed: It was typed on the line, and is put there again where it is refused.
+        """
         configured = self.session.configured
         if configured is None:
             return
@@ -145,6 +159,8 @@ class SettingEditor(Controller["SettingsScreen"]):
                 self._write_setting_and_load_keymap, configured, name, value
             )
         except ConfigError as error:
+            if is_typed:
+                self._open_value_input(name, text, is_refused=True)
             self._show_rejection(str(error))
             return
         self._apply_setting(name, changed, keymap)

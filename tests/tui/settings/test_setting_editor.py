@@ -12,7 +12,7 @@ from faithtui.tui.session import Session
 from faithtui.tui.settings.setting_editor import SettingEditor
 from faithtui.tui.settings.settings_screen import SettingsScreen
 from faithtui.tui.theme import theme
-from tests.tui.driving import calm, press, screen_text, status, text_of
+from tests.tui.driving import calm, press, screen_text, status, text_of, until
 from tests.tui.fake_screens import FakeScreen
 from tests.tui.settings.test_settings_screen import SIZE, Make, at, content, own_keys
 
@@ -40,13 +40,29 @@ async def test_a_typed_value_is_checked_and_written_and_the_comment_stays(
         await press(pilot, "k", "enter", "backspace", *"999", "enter")
         assert "not saved" in status(app)
         assert "`concurrency` is not valid; expected a whole number from 1 to 256" in status(app)
-        await press(pilot, "e", "9")
+        await press(pilot, "escape", "e", "9")
         assert "enter save value  esc drop value" in screen_text(app)
         assert status(app).endswith(": type the new value"), "it says which setting that is"
         await press(pilot, "escape")
         assert "save value" not in screen_text(app)
         assert screen.focused is screen.values
         assert content(file) == before
+
+
+async def test_a_refused_value_stays_on_the_line_to_be_mended(make: Make, file: Path) -> None:
+    app = make()
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await at(pilot, app, "Judge", 2)
+        before = content(file)
+        await press(pilot, "enter", "backspace", *"999", "enter")
+        await until(pilot, lambda: status(app).startswith("not saved"))
+        assert screen.entry.has_focus
+        assert screen.entry.value == "999"
+        assert content(file) == before
+        await press(pilot, "backspace", "enter")
+        await until(pilot, lambda: status(app).startswith("saved questions at once"))
+        assert app.session.defaults.concurrency == 99
+        assert screen.values.has_focus
 
 
 async def test_what_is_chosen_counts_at_once(make: Make) -> None:
