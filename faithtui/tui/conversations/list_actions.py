@@ -30,7 +30,7 @@ from faithtui.tui.samples.queue import (
 )
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme import format as fmt
-from faithtui.tui.theme.lines import Piece
+from faithtui.tui.theme.lines import Piece, escape_line
 
 if TYPE_CHECKING:
     from faithtui.tui.conversations.conversations_screen import ConversationsScreen
@@ -181,8 +181,11 @@ class ConversationActions(Controller["ConversationsScreen"]):
             path = await self.read_in_thread(self._export_conversations_json, row.id, items, left)
         finally:
             left.set()
-        where = make_visible_line(str(path))
-        self.show_message(Piece(f"{count} written", "good"), Piece(f" · {where}", "quiet"))
+        # The name comes first: where the line is cut, its place is.
+        name, where = make_visible_line(path.name), escape_line(fmt.format_path(path.parent)).text
+        self.show_message(
+            Piece("written ", "good"), Piece(name), Piece(f" · {count} · in {where}", "quiet")
+        )
 
     def _export_conversations_json(
         self, run: RunId, items: Sequence[ItemId], left: threading.Event

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from textual import events
 
 from faithtui.tui.screen.dialogs import Dialog
-from faithtui.tui.theme.lines import Line, Piece, fit_text, truncate_pieces
+from faithtui.tui.theme.lines import Line, Piece, count_cells_of_pieces, fit_text, wrap
 from faithtui.tui.widgets.scroll_pane import Pane, RowPane
 
 
@@ -55,11 +55,13 @@ class KeyListDialog(Dialog):
 
     def _key_entry_lines(self, width: int) -> Sequence[Line]:
         room = max(cell_len(each.words) for each in self._entries)
-        lines = []
+        lines: list[Line] = []
         for row, each in enumerate(self._entries):
             named = [Piece(f" {each.key}  {fit_text(each.words, room)}", "strong")]
-            pieces = truncate_pieces([*named, Piece(f"  {each.meaning}", "quiet")], width - 1)
-            lines.append(Line(tuple(pieces), row))
+            gap = Piece("  ")
+            pad = [Piece(" " * (count_cells_of_pieces(named) + 2))]
+            meaning = [Piece(each.meaning, "quiet")]
+            lines += wrap(meaning, width - 1, first=[*named, gap], rest=pad, row=row)
         return lines
 
 

@@ -92,8 +92,9 @@ async def test_marked_conversations_are_written_one_a_line(app: FaithApp, tmp_pa
         await listed(pilot, app)
         await press(pilot, "space", "space", "X")
         await calm(pilot)
-        assert "2 conversations written" in status(app)
+        said = status(app)
     (file,) = (tmp_path / "reports").glob("faithtui-conversations-1-*.jsonl")
+    assert said.startswith(f"written {file.name} · 2 conversations · in "), "its name is not cut"
     written = [json.loads(line) for line in file.read_text().splitlines()]
     assert [each["conversation"]["conversation"] for each in written] == ["conv-0147", "conv-0031"]
     assert written[0]["claims"][2]["judge"] == "no"

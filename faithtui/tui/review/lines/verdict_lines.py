@@ -282,13 +282,13 @@ def _other_reviewer_pieces(shown_view: VerdictView, claim: ClaimView) -> list[Pi
         if pieces:
             pieces.append(Piece(", ", "quiet"))
         word = translate_label(shown_view.view, other.verdict)
-        pieces.append(escape_line(other.reviewer, "quiet", limit=24))
+        name = escape_line(other.reviewer, "quiet", limit=24)
         if word is None:
-            pieces.append(Piece(f" {_describe_other_metric_label(other.verdict)}", "quiet"))
+            pieces += [name, Piece(f" {_describe_other_metric_label(other.verdict)}", "quiet")]
         else:
-            pieces.append(
-                Piece(f" {fmt.get_label_letter(word, shown_view.label_set)}", "human strong")
-            )
+            # The letter comes first: where the line is cut, the name is.
+            letter = fmt.get_label_letter(word, shown_view.label_set)
+            pieces += [Piece(f"{letter} ", "human strong"), name]
     if len(claim.others) > 4:
         pieces.append(Piece(f" and {len(claim.others) - 4} more", "quiet"))
     return pieces
