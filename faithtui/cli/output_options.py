@@ -97,7 +97,7 @@ class ValueNamingCommand(TyperCommand):
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line; see `TyperCommand`."""
+        """Read the command line, as the class of Typer does."""
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:

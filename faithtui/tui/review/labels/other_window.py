@@ -10,6 +10,7 @@ from faithtui.domain.ids import ClaimId
 from faithtui.store.annotations.blind_view import has_given_queue_verdict
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.review import position
+from faithtui.tui.review.labels.verdict_keys import drop_keys_typed_ahead
 from faithtui.tui.samples.queue import ClaimQueue, QueuePosition, load_queue_position
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.theme import format as fmt
@@ -103,7 +104,7 @@ class OtherWindowLabels(Controller["ReviewScreen"]):
         key = self.keys("review.next-unlabelled")
         words += f"the key again replaces it, {key} goes on"
         # Those behind it were typed for the claims further down.
-        if typed := self.screen.verdicts.drop_keys_typed_ahead():
+        if typed := drop_keys_typed_ahead(self.screen):
             words += f"; nor were saved: {typed}"
         self.refuse(words)
         self.screen.repaint()

@@ -4,12 +4,15 @@ The holder of the panes lists them, not the screen: lines for notes and filters 
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from textual.binding import Binding, BindingType
 from textual.keys import format_key
 
 from faithtui.domain.labels.reason_codes import REASON_CODES
+
+if TYPE_CHECKING:
+    from faithtui.tui.review.review_screen import ReviewScreen
 
 VERDICT: Final = Binding.Group("verdict")
 CODE: Final = Binding.Group("code", compact=True)
@@ -136,6 +139,34 @@ CLAIM_LIST_BINDINGS: Final[list[BindingType]] = [
     ),
 ]
 """In other panes the key scrolls."""
+
+
+_IDS_SHOWING_JUDGE: Final = frozenset(("review.reveal", "review.truths", "review.blind"))
+_IDS: Final = _IDS_SHOWING_JUDGE | {
+    each.id
+    for each in (*SCREEN_BINDINGS, *PANE_BINDINGS, *CLAIM_LIST_BINDINGS)
+    if isinstance(each, Binding)
+}
+_IDS_ABOUT_LAST_VERDICT: Final = frozenset(
+    ("review.unsure", "review.codes", *(f"review.code-{code.name}" for code in REASON_CODES))
+)
+
+
+def drop_keys_typed_ahead(screen: "ReviewScreen", refused: str = "") -> str:
+    """Drop verdict keys that were typed ahead, but those about the label given last.
+
+    Args:
+        screen: Where they were typed.
+        refused: A key that was refused before them, to be named with them.
+
+    Returns:
+        What was dropped, by what stands on the keys; "": nothing.
+    """
+    active = screen.active_bindings.items()
+    keys = {key for key, each in active if each.binding.id in _IDS}
+    kept = {key for key, each in active if each.binding.id in _IDS_ABOUT_LAST_VERDICT}
+    dropped = screen.input_queue.drop_typed_ahead(keys - kept, kept)
+    return list_typed_keys([refused, *dropped] if refused and dropped else dropped)
 
 
 def list_typed_keys(keys: Sequence[str]) -> str:

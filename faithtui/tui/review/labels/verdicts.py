@@ -1,9 +1,9 @@
 """Verdicts on claims, with reason codes and marks: their keys, and what they save."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.labels.label_events import (
@@ -14,7 +14,7 @@ from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.store.records import ClaimView
 from faithtui.tui.review.labels import verdict_keys
 from faithtui.tui.review.labels.repeated_verdict import RepeatedVerdict
-from faithtui.tui.review.labels.verdict_keys import list_typed_keys
+from faithtui.tui.review.labels.verdict_keys import drop_keys_typed_ahead
 from faithtui.tui.review.lines.verdict_lines import VERDICT_IDS, list_verdict_choices
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, make_chosen_row_callback
@@ -120,20 +120,8 @@ class Verdicts(Controller["ReviewScreen"]):
         Args:
             refused: A key that was refused before them, to be named with them.
         """
-        if typed := self.drop_keys_typed_ahead(refused):
+        if typed := drop_keys_typed_ahead(self.screen, refused):
             self.refuse(f"not saved: {typed} · typed before the claim was drawn")
-
-    def drop_keys_typed_ahead(self, refused: str = "") -> str:
-        """Drop keys that were typed ahead, but those about the label given last, and list them.
-
-        Args:
-            refused: A key that was refused before them, to be named with them.
-        """
-        active = self.screen.active_bindings.items()
-        keys = {key for key, each in active if each.binding.id in _IDS}
-        kept = {key for key, each in active if each.binding.id in _IDS_ABOUT_LAST_VERDICT}
-        dropped = self.input_queue.drop_typed_ahead(keys - kept, kept)
-        return list_typed_keys([refused, *dropped] if refused and dropped else dropped)
 
     def action_explain_ignored_verdict_key(self) -> None:
         """Say why a verdict key did nothing."""
@@ -342,14 +330,3 @@ class Verdicts(Controller["ReviewScreen"]):
     def clear_pending_flags(self) -> None:
         """Take every flag as the store has it."""
         self.pending_flags.clear()
-
-
-_IDS_SHOWING_JUDGE: Final = frozenset(("review.reveal", "review.truths", "review.blind"))
-_IDS: Final = _IDS_SHOWING_JUDGE | {
-    each.id
-    for each in (*Verdicts.BINDINGS, *Verdicts.PANE_BINDINGS, *Verdicts.CLAIM_LIST_BINDINGS)
-    if isinstance(each, Binding)
-}
-_IDS_ABOUT_LAST_VERDICT: Final = frozenset(
-    ("review.unsure", "review.codes", *(f"review.code-{code.name}" for code in REASON_CODES))
-)
