@@ -438,9 +438,9 @@ def _find_problem_of_term(term: Term, context: FilterContext) -> str | None:
         there = ", ".join(f"{each}:" for each in list_term_names(context))
         return f"{quoted_term}: {context.scope} cannot be found by `{name}:`; possible are {there}"
     if context.blind and _reveals_judge(term):
-        return f"{quoted_term} would reveal the judge's verdict, and you work blind"
+        return f"left out while you work blind: {quoted_term} would reveal the judge's verdict"
     if context.hides_labels and _reveals_labels(term):
-        return f"{quoted_term} would reveal labels of others, and you work blind"
+        return f"left out while you work blind: {quoted_term} would reveal labels of others"
     if _has_allowed_value(term, context):
         return None
     return f"{quoted_term}: after `{name}:` comes {describe_allowed_values(name, context)}"

@@ -116,7 +116,8 @@ def test_a_blind_queue_takes_no_term_that_tells_what_the_judge_said(text: str) -
     reading = parse_filter(text, blind)
     assert not reading.filter
     assert reading.problem is not None
-    assert reading.problem.endswith("would reveal the judge's verdict, and you work blind")
+    assert reading.problem.startswith("left out while you work blind: ")
+    assert reading.problem.endswith("would reveal the judge's verdict")
     assert TermName.VERDICT not in list_term_names(blind)
     assert "disagreement" not in describe_allowed_values(TermName.IS, blind)
     assert parse_filter("is:unlabelled refund human:none", blind).problem is None
@@ -128,7 +129,8 @@ def test_a_blind_list_takes_no_term_that_tells_how_others_labelled(text: str) ->
     reading = parse_filter(text, blind)
     assert not reading.filter
     assert reading.problem is not None
-    assert reading.problem.endswith("would reveal labels of others, and you work blind")
+    assert reading.problem.startswith("left out while you work blind: ")
+    assert reading.problem.endswith("would reveal labels of others")
     assert describe_allowed_values(TermName.HUMAN, blind) == "none"
     assert "unsure" not in describe_allowed_values(TermName.IS, blind)
     # In a conversation only what is shown is looked through.
