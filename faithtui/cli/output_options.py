@@ -123,7 +123,7 @@ def _describe_refused_number(error: typer.BadParameter) -> str | None:
         problem = f"{words} {limits[limit]}"
     else:
         return None
-    first, end, _ = (getattr(error.param, "help", None) or "").partition(".")
+    first, end, _ = f"{getattr(error.param, 'help', None) or ''} ".partition(". ")
     shown = make_visible_line(str(details[0]["input"]))
     return f"{shown} {problem}. {first}{end}".rstrip()
 

@@ -193,7 +193,7 @@ class InputQueue:
 
         Args:
             keys: What is forgotten.
-            kept: Keys between them that are not.
+            kept: Keys that are not, up to the first that is: behind it they are about that one.
 
         Returns:
             Those that were forgotten, in the order typed.
@@ -203,7 +203,7 @@ class InputQueue:
         while self._inputs:
             event = self._inputs.popleft()
             key = event.key if isinstance(event, events.Key) else None
-            if key is not None and key in keys:
+            if key is not None and (key in keys or (dropped and key in kept)):
                 dropped.append(key)
                 continue
             first.append(event)

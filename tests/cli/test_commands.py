@@ -613,6 +613,11 @@ def test_without_a_store_the_demo_is_named_where_it_is(cli: Cli) -> None:
             "'--min-kappa': abc is no number. Minimum of Cohen's kappa, -1 to 1.",
         ),
         (
+            ("plan", "--design-effect", "abc"),
+            2,
+            "of independent claims, such as 1.5.",
+        ),
+        (
             ("gate", "1", "--min-labels", "3.5"),
             3,
             "'--min-labels': 3.5 is no whole number. Minimum of labelled units.",

@@ -223,7 +223,7 @@ def _get_kappa_with_interval_if_perfect(report: LevelReport) -> Estimate:
         EstimateStatus.OK,
         kappa.n,
         kappa.clusters,
-        ci_low=(percent.ci_low - chance) / (1 - chance),
+        ci_low=max(-1.0, (percent.ci_low - chance) / (1 - chance)),
         ci_high=1.0,
         level=percent.level,
         method=percent.method,

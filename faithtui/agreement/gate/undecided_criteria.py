@@ -15,7 +15,7 @@ from faithtui.agreement.report.figures.missing_figures import (
     find_only_label,
 )
 from faithtui.agreement.report.model import LevelReport
-from faithtui.domain.estimates import Estimate
+from faithtui.domain.estimates import FEWEST_GROUPS, Estimate
 from faithtui.domain.withheld_reasons import WithheldReason
 
 _FIGURES = (Criterion.KAPPA, Criterion.RECALL, Criterion.SCORE)
@@ -129,13 +129,12 @@ def _explain_no_interval(found: Estimate, criterion: Criterion, level: LevelRepo
     if found.reason is not WithheldReason.TOO_FEW_CLUSTERS:
         return f"no interval: {found.reason.words}"
     many, groups = level.unit[1], level.coverage.group_word
-    fewest = level.fewest_groups_for_interval
-    if found.clusters >= fewest:
+    if found.clusters >= FEWEST_GROUPS:
         return f"no interval: {found.reason.words}; label {many} of more {groups}"
     what = f"unfaithful {many}" if criterion is Criterion.RECALL else f"labelled {many}"
     where = f"{found.clusters} {groups if found.clusters != 1 else groups.removesuffix('s')}"
     return (
-        f"no interval: the {found.n:,} {what} are of {where}, and it takes {fewest}: "
+        f"no interval: the {found.n:,} {what} are of {where}, too few: "
         f"label {many} of more {groups}"
     )
 

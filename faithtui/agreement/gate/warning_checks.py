@@ -26,7 +26,12 @@ from faithtui.agreement.gate.threshold_checks import (
 )
 from faithtui.agreement.report.model import LevelReport
 from faithtui.agreement.report.report import PreparedUnits
-from faithtui.agreement.report.settings import ReportLevel, ReportWarning, Severity
+from faithtui.agreement.report.settings import (
+    ReportLevel,
+    ReportWarning,
+    Severity,
+    WarningSubject,
+)
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.text.suggestions import format_known_names
 from faithtui.errors import ConfigError
@@ -183,6 +188,17 @@ def _must_warning_be_accepted(
     return warning.code in ASKED_WARNINGS
 
 
+def _touches_criterion(warning: ReportWarning, criterion: Criterion) -> bool:
+    """Say whether a warning is asked of a criterion.
+
+    Of a score, that conversations are few where the warning is about the share too.
+    """
+    if criterion in ASKED_WARNINGS.get(warning.code, _AGREEMENT):
+        return True
+    is_of_share = warning.code == "few_conversations" and WarningSubject.RATE in warning.about
+    return criterion is Criterion.SCORE and is_of_share
+
+
 def _make_undecided_if_warned(
     check: CriterionCheck, warnings: Iterable[ReportWarning], of_labels: Collection[Criterion]
 ) -> CriterionCheck:
@@ -193,7 +209,7 @@ def _make_undecided_if_warned(
     why = [
         f"{each.message} To accept it: --accept {each.code}"
         for each in warnings
-        if check.criterion in ASKED_WARNINGS.get(each.code, _AGREEMENT)
+        if _touches_criterion(each, check.criterion)
         and (check.criterion in of_labels or each.code in OF_RUN)
     ]
     if not why:

@@ -11,15 +11,10 @@ from enum import StrEnum
 from typing import NamedTuple, overload
 
 from faithtui.agreement.confusion_matrix import ConfusionMatrix
-from faithtui.agreement.labelled_units import (
-    RANDOM_DESIGNS,
-    ClaimUnit,
-    LabelDesign,
-    ScoredUnit,
-)
+from faithtui.agreement.labelled_units import ClaimUnit, LabelDesign, ScoredUnit
 from faithtui.agreement.report.figures.rater_comparison import SelfAgreement
 from faithtui.agreement.report.settings import ReportLevel, ReportSettings, ReportWarning
-from faithtui.domain.estimates import FEWEST_DRAWN_GROUPS, FEWEST_GROUPS, Estimate
+from faithtui.domain.estimates import Estimate
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.probes.perturbations import Effect, ProbeKind
 
@@ -367,13 +362,6 @@ class LevelReport:
     weights: tuple[tuple[str, float], ...] = ()
     """Of a sample by strata: how many units a compared one of each stratum stands for; without
     strata that have none."""
-
-    @property
-    def fewest_groups_for_interval(self) -> int:
-        """Labelled groups that figures of judge against human label take for an interval."""
-        is_drawn = self.design.kind in RANDOM_DESIGNS
-        many = is_drawn and self.coverage.groups >= FEWEST_GROUPS
-        return FEWEST_DRAWN_GROUPS if many else FEWEST_GROUPS
 
     @property
     def table(self) -> ConfusionMatrix[int]:

@@ -29,7 +29,7 @@ from faithtui.agreement.report.settings import (
     WarningSubject,
 )
 from faithtui.agreement.statistics.coefficients import list_table_warning_codes
-from faithtui.domain.estimates import Estimate, EstimateStatus
+from faithtui.domain.estimates import FEWEST_GROUPS, Estimate, EstimateStatus
 from faithtui.domain.integrity.run_summary import Soundness
 from faithtui.domain.labels.label_events import HASTY_S
 from faithtui.domain.withheld_reasons import WithheldReason
@@ -336,9 +336,9 @@ def _warn_of_level_report(report: LevelReport, passing: Sequence[str]) -> Iterat
     yield from _warn_of_confusion_table(report)
     if report.agreement.clusters < FEW_GROUPS:
         rough = f"intervals are rough below {FEW_GROUPS}"
-        fewest = report.fewest_groups_for_interval
-        if report.agreement.clusters < fewest:
-            rough = f"below {fewest} figures have no interval"
+        is_very_few = report.agreement.clusters < FEWEST_GROUPS
+        if is_very_few and not report.agreement.percent.has_interval:
+            rough = "figures of so few have no interval"
             if report.rate.corrected_this_run.has_interval:
                 rough += ", but for the share that passes in this run"
         yield make_warning(
@@ -347,6 +347,7 @@ def _warn_of_level_report(report: LevelReport, passing: Sequence[str]) -> Iterat
             f"{_describe_groups_of_pass_share(report)}; {rough}.",
             WarningSubject.AGREEMENT,
             WarningSubject.DETECTION,
+            *([WarningSubject.RATE] if is_very_few else []),
         )
     # The same definition of unfaithful as in the headline: the two stand below each other.
     found = choose_unfaithful_detection(report, passing)

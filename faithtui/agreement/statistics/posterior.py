@@ -210,14 +210,15 @@ def widen_future_rate(
 
     Returns:
         The same rate; without an interval where this run's has none, or where all labels are of
-        one group, or all units of fewer than five: unlabelled groups tell how verdicts differ, not
-        how labels do.
+        one group, or nearly all units of fewer than five: unlabelled groups tell how verdicts
+        differ, not how labels do.
     """
     populations, labelled, faithful, unfair = groups.counts
     is_labelled = labelled.any(axis=0)
     if future.value is None:
         return future
-    few = _has_too_few_groups(int(groups.times[is_labelled].sum()), int(groups.times.sum()))
+    sizes = np.repeat(populations.sum(axis=0), groups.times)
+    few = _has_too_few_groups(int(groups.times[is_labelled].sum()), sizes)
     if few or this_run.ci_low is None or this_run.ci_high is None:
         reason = WithheldReason.TOO_FEW_CLUSTERS if few else this_run.reason
         return Estimate(future.value, future.status, future.n, future.clusters, reason)
@@ -248,14 +249,25 @@ def widen_future_rate(
     )
 
 
-def _has_too_few_groups(labelled: int, all_groups: int) -> bool:
+def _has_too_few_groups(labelled: int, sizes: Ints) -> bool:
     """Say whether drawn units are of too few groups for an interval.
 
     In simulated samples of 100 of runs with two to four groups, draws held the specificity to
-    expect in 0.86 to 0.92 at 2 and 5 % errors; where as few of ten and more were drawn, every
-    figure in 0.96 and more.
+    expect in 0.86 to 0.92 at 2 and 5 % errors, and in 0.62 to 0.87 where as few of five groups have
+    nearly all units; where as few of ten and more were drawn, every figure in 0.96 and more.
+
+    Args:
+        labelled: Groups with a labelled unit.
+        sizes: Units of each group that was drawn from; () where none was drawn.
+
+    Source:
+        Kish 1965, Survey Sampling, 11.7: the number of groups of equal size that are worth as much,
+        (Σ units)² / Σ units².
     """
-    return labelled < (FEWEST_DRAWN_GROUPS if all_groups >= FEWEST_GROUPS else FEWEST_GROUPS)
+    if labelled >= FEWEST_GROUPS or labelled < FEWEST_DRAWN_GROUPS or not len(sizes):
+        return labelled < FEWEST_GROUPS
+    units = sizes.astype(np.float64)
+    return bool(units.sum() ** 2 < FEWEST_GROUPS * (units**2).sum())
 
 
 def widen_run_rate_of_few_conversations(
@@ -512,16 +524,14 @@ def widen_intervals_by_posterior(
         found: Figures by name, by the jackknife or the bootstrap.
         statistics: The same figures by name.
         groups: What they were computed from; fewer than five labelled groups give no interval,
-            and fewer than two where they were drawn from five or more.
+            and fewer than two where they were drawn from five or more that are about alike.
         level: Confidence level in (0, 1).
     """
     widened = dict(found)
     whole = groups if groups.collapsed_from is None else groups.collapsed_from[0]
     labelled = groups.labelled_group_count
-    drawn_from = labelled
-    if whole.frame is not None:
-        drawn_from = int(whole.frame.verdicts.any(axis=(0, 1)).sum())
-    if _has_too_few_groups(labelled, drawn_from):
+    sizes = np.zeros(0, np.int64) if whole.frame is None else whole.frame.verdicts.sum(axis=(0, 1))
+    if _has_too_few_groups(labelled, sizes):
         return widened
     is_thin = bool(np.isnan(groups.without_each_group.n).any())
     drawn = draw_confusion_matrices(groups, level)

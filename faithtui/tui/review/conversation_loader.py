@@ -3,7 +3,6 @@
 Each reading says what was hidden when it was made, and is shown only if that still holds.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from faithtui.store.records import FreshVerdict, ItemRow, ReviewView
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.review import position
-from faithtui.tui.review.labels.verdict_keys import VERDICT, list_typed_keys
+from faithtui.tui.review.labels.verdict_keys import drop_verdicts_typed_ahead
 from faithtui.tui.review.lines import evidence_lines
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition
@@ -204,8 +203,8 @@ class ConversationLoader(Controller["ReviewScreen"]):
             words, unit = "after" if direction > 0 else "before", self.screen.unit_word
             text = f"no {unit} without a verdict {words} this one in the run"
             item = here
-            if after_verdict and (dropped := self._drop_verdicts_typed_ahead()):
-                text += f"; typed ahead and not saved: {list_typed_keys(dropped)}"
+            if after_verdict and (typed := drop_verdicts_typed_ahead(self.screen)):
+                text += f"; typed ahead and not saved: {typed}"
             self.show_message(*self.screen.writer.take_last_saved_message(), Piece(text, "warn"))
         self.session.choose_conversation(item)
         edge = 0 if item == here else direction
@@ -213,11 +212,6 @@ class ConversationLoader(Controller["ReviewScreen"]):
             self.show_loaded_if_still_wanted,
             await self.read_in_thread(self.read_conversation, item, None, edge),
         )
-
-    def _drop_verdicts_typed_ahead(self) -> Sequence[str]:
-        """Drop verdicts that were typed for a claim that there is not, and give their keys."""
-        keys = self.screen.active_bindings.items()
-        return self.input_queue.drop_typed_ahead({k for k, v in keys if v.binding.group is VERDICT})
 
     def read_conversation(
         self, item: ItemId, claim: ClaimId | None, edge: int

@@ -112,6 +112,26 @@ def test_labels_of_all_that_was_drawn_pass() -> None:
     assert outcomes(gate(sampled(GOOD))) == {CheckOutcome.PASSED}
 
 
+@pytest.mark.parametrize(("labels", "outcome"), [(20, "UNDECIDED"), (30, "PASSED")])
+def test_a_score_of_fewer_than_five_conversations_is_asked_about(labels: int, outcome: str) -> None:
+    """Its interval holds; that it is of four conversations is said, and accepted or not."""
+    checks = gate(sampled([YES] * labels, DesignKind.CLUSTER), Thresholds(score=0.01))
+    check = checks[Criterion.SCORE]
+    assert check.outcome is CheckOutcome[outcome], check.reason
+    assert ("--accept few_conversations" in check.reason) is (outcome == "UNDECIDED")
+
+
+def test_the_lower_end_of_a_perfect_kappa_is_a_kappa() -> None:
+    """Of two conversations it was -8.4."""
+    (check,) = (
+        each
+        for name, each in gate(sampled([YES] * 9 + [NO], DesignKind.CLUSTER)).items()
+        if name is Criterion.KAPPA
+    )
+    assert check.estimate is not None
+    assert check.estimate.ci_low == -1
+
+
 @pytest.mark.parametrize(
     ("state", "code"),
     [

@@ -603,7 +603,7 @@ def test_few_conversations_are_said_to_give_no_interval() -> None:
         )
     )
     assert rough.endswith(" only; intervals are rough below 20.")
-    assert " only; below 5 figures have no interval" in none
+    assert " only; figures of so few have no interval" in none
 
 
 def test_few_conversations_name_those_that_only_the_share_that_passes_counts() -> None:

@@ -327,7 +327,27 @@ def test_two_to_four_drawn_conversations_have_intervals_that_hold(
     """They were withheld. Of 40 seeded runs; docs/agreement.md has 600 of each setting."""
     for name, found in simulate(Setting("conversations", error, size, groups), 40).items():
         assert found.shown >= (40 if name in ALWAYS_DEFINED else 25), name
-        assert min(found.holds_run, found.holds_future) >= found.shown - 4, name
+        assert min(found.holds_run, found.holds_future) >= found.shown - 2, name
+
+
+def test_five_groups_of_which_two_have_nearly_all_units_are_too_few() -> None:
+    """The specificity to expect was below the lower end in 21 to 38 % of such samples."""
+    sizes = {"alike": [180] * 5, "not alike": [440, 440, 7, 7, 6]}
+    for name, units in sizes.items():
+        counts = np.zeros((1, 2, 2, 5), np.int64)
+        counts[0, :, :, :2] = np.array([[20, 2], [1, 5]])[:, :, None]
+        verdicts = np.array([units, [10] * 5])[None]
+        whole = GroupedMatrix.from_groups(
+            LABELS, counts, frame=UnitFrame(counts, np.zeros_like(verdicts), verdicts)
+        )
+        found = estimate_figures_by_posterior({"kappa": KAPPA}, whole)["kappa"]
+        assert found.has_interval is (name == "alike"), name
+        strata = [[LabelledStratum(each, 0, 0)] for each in units]
+        strata[:2] = [[LabelledStratum(each[0].population, 20, 18)] for each in strata[:2]]
+        groups = make_grouped_strata(strata)
+        run = estimate_run_rate(groups.totals_by_stratum)
+        future = widen_future_rate(estimate_future_rate(groups), run, groups)
+        assert future.has_interval is (name == "alike"), name
 
 
 ALWAYS_DEFINED = ("percent", "AC1", "alpha", "prevalence", "rate, this run", "rate, future")

@@ -176,8 +176,8 @@ async def test_where_no_claim_is_left_only_verdicts_after_a_verdict_are_dropped(
 ) -> None:
     screen = await FakeReviewScreen(session).open(2)
     screen.active_bindings = {
-        "y": SimpleNamespace(binding=SimpleNamespace(group=VERDICT)),
-        "j": SimpleNamespace(binding=SimpleNamespace(group=None)),
+        "y": SimpleNamespace(binding=SimpleNamespace(group=VERDICT, id="review.verdict-yes")),
+        "j": SimpleNamespace(binding=SimpleNamespace(group=None, id="list.down")),
     }
     screen.press("N")
     await screen.settle()

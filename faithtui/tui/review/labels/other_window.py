@@ -103,6 +103,8 @@ class OtherWindowLabels(Controller["ReviewScreen"]):
         words = f"not saved: {self._describe_label(claim)} in another window; "
         key = self.keys("review.next-unlabelled")
         words += f"the key again replaces it, {key} goes on"
+        # A code that follows is not about the label before it.
+        self.screen.verdicts.forget_last_verdict()
         # Those behind it were typed for the claims further down.
         if typed := drop_keys_typed_ahead(self.screen):
             words += f"; nor were saved: {typed}"

@@ -153,11 +153,11 @@ _IDS_ABOUT_LAST_VERDICT: Final = frozenset(
 
 
 def drop_keys_typed_ahead(screen: "ReviewScreen", refused: str = "") -> str:
-    """Drop verdict keys that were typed ahead, but those about the label given last.
+    """Drop verdict keys that were typed ahead, but codes and doubts about the label given last.
 
     Args:
         screen: Where they were typed.
-        refused: A key that was refused before them, to be named with them.
+        refused: A key that was refused before them, to be named with them: codes are about it.
 
     Returns:
         What was dropped, by what stands on the keys; "": nothing.
@@ -165,8 +165,22 @@ def drop_keys_typed_ahead(screen: "ReviewScreen", refused: str = "") -> str:
     active = screen.active_bindings.items()
     keys = {key for key, each in active if each.binding.id in _IDS}
     kept = {key for key, each in active if each.binding.id in _IDS_ABOUT_LAST_VERDICT}
+    if refused:
+        keys, kept = keys | kept, set()
     dropped = screen.input_queue.drop_typed_ahead(keys - kept, kept)
     return list_typed_keys([refused, *dropped] if refused and dropped else dropped)
+
+
+def drop_verdicts_typed_ahead(screen: "ReviewScreen") -> str:
+    """Drop verdicts that were typed for a claim that there is not, with the codes behind them.
+
+    Returns:
+        What was dropped, by what stands on the keys; "": nothing.
+    """
+    active = screen.active_bindings.items()
+    verdicts = {key for key, each in active if each.binding.group is VERDICT}
+    kept = {key for key, each in active if each.binding.id in _IDS_ABOUT_LAST_VERDICT}
+    return list_typed_keys(screen.input_queue.drop_typed_ahead(verdicts, kept))
 
 
 def list_typed_keys(keys: Sequence[str]) -> str:

@@ -175,3 +175,23 @@ async def test_conversation_by_conversation_one_key_replaces_no_new_label_either
         await press(pilot, "y")
     verdicts = [each.mine.verdict if each.mine else None for each in stored(store_path).claims]
     assert verdicts[:3] == ["no", "yes", None]
+
+
+async def test_a_reason_code_behind_a_refused_verdict_is_not_of_the_label_before_it(
+    session: Session,
+) -> None:
+    """It was stored on the claim labelled before, in another conversation."""
+    screen, row, claims = await open_sample_queue(session, size=5)
+    screen.give("no")
+    await screen.settle()
+    label_in_other_window(session.store, row, claims[1])
+    await reload_after_other_window(screen)
+    screen.give("no")
+    screen.press("3")
+    await screen.settle()
+    item = session.store.label_log.find_item_id_of_claim(row.run, claims[0])
+    assert item is not None
+    view = session.store.runs.read_conversation_for_review(item, "ann")
+    (first,) = (each for each in view.claims if each.id == claims[0])
+    assert first.mine is not None
+    assert (first.mine.verdict, first.mine.code) == ("no", None)
