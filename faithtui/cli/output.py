@@ -69,7 +69,7 @@ def style_text(text: str, look: str, stream: TextIO) -> str:
             return f"{look}{text}{_PLAIN}"
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """One column of a table."""
 
     title: str
@@ -204,7 +204,7 @@ def print_file_content(parts: Iterable[str]) -> None:
         sys.stdout.write(make_visible(part) if on_terminal else part)
 
 
-def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+def print_table(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> None:
     """Print a table on stdout; on a terminal it fits, elsewhere nothing is cut or left out."""
     from faithtui.domain.text.visible_text import make_visible_line
 
@@ -232,7 +232,7 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Non
 
 
 def choose_columns_and_widths_that_fit(
-    columns: Sequence[Column], widths: Sequence[int], room: int
+    columns: Sequence[TableColumn], widths: Sequence[int], room: int
 ) -> tuple[list[int], list[int]]:
     """Fit a table into a terminal.
 

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from faithtui.cli.output import (
     GAP,
     NARROWEST,
-    Column,
+    TableColumn,
     choose_columns_and_widths_that_fit,
     print_table,
 )
@@ -25,13 +25,13 @@ from tests.docs.test_command_names import COMMANDS
 
 COLUMNS = st.lists(
     st.builds(
-        Column,
+        TableColumn,
         st.text("abc", min_size=1, max_size=14),
         st.sampled_from(["left", "right"]),
         st.just(False),
         st.integers(0, 3),
     )
-    | st.text("abc", min_size=1, max_size=14).map(lambda title: Column(title, flexible=True)),
+    | st.text("abc", min_size=1, max_size=14).map(lambda title: TableColumn(title, flexible=True)),
     min_size=1,
     max_size=16,
 )
@@ -155,7 +155,9 @@ def test_colours_are_for_terminals_or_on_demand(
 
 
 @given(COLUMNS, st.integers(20, 200), st.data())
-def test_a_table_fits_the_terminal(columns: list[Column], room: int, data: st.DataObject) -> None:
+def test_a_table_fits_the_terminal(
+    columns: list[TableColumn], room: int, data: st.DataObject
+) -> None:
     widths = [
         data.draw(st.integers(len(each.title), 18 if each.align == "right" else 90))
         for each in columns
@@ -181,10 +183,10 @@ def test_no_line_of_a_table_is_wider_than_the_terminal(
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
     columns = (
-        Column("run", "right"),
-        Column("judge", flexible=True),
-        *(Column(f"number {each}", "right", rank=each % 3) for each in range(12)),
-        Column("made"),
+        TableColumn("run", "right"),
+        TableColumn("judge", flexible=True),
+        *(TableColumn(f"number {each}", "right", rank=each % 3) for each in range(12)),
+        TableColumn("made"),
     )
     print_table(columns, [("1", "openai:" + "一" * 30, *["0.123"] * 12, "2026-01-02")] * 2)
     out, err = capsys.readouterr()

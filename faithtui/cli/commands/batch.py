@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from faithtui.cli.output import (
-    Column,
+    TableColumn,
     plural,
     print_json,
     print_table,
@@ -60,11 +60,11 @@ def list_runs_waiting_for_batch(
         return
     print_table(
         (
-            Column("run", "right"),
-            Column("judge", flexible=True),
-            Column("batches", "right"),
-            Column("questions", "right"),
-            Column("in files", "right"),
+            TableColumn("run", "right"),
+            TableColumn("judge", flexible=True),
+            TableColumn("batches", "right"),
+            TableColumn("questions", "right"),
+            TableColumn("in files", "right"),
         ),
         [
             (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.output import (
-    Column,
+    TableColumn,
     format_conversation_name,
     is_quiet,
     plural,
@@ -117,11 +117,11 @@ def _print_finding_counts(summary: "FindingSummary") -> None:
         return
     print_table(
         (
-            Column("kind"),
-            Column("entries", "right"),
-            Column("claims", "right"),
-            Column("conversations", "right"),
-            Column("what", flexible=True),
+            TableColumn("kind"),
+            TableColumn("entries", "right"),
+            TableColumn("claims", "right"),
+            TableColumn("conversations", "right"),
+            TableColumn("what", flexible=True),
         ),
         [
             (
@@ -141,11 +141,11 @@ def _print_finding_counts(summary: "FindingSummary") -> None:
 def _print_findings(rows: "Sequence[FindingRow]") -> None:
     print_table(
         (
-            Column("no", "right"),
-            Column("conversation"),
-            Column("where"),
-            Column("seen", flexible=True),
-            Column("claim"),
+            TableColumn("no", "right"),
+            TableColumn("conversation"),
+            TableColumn("where"),
+            TableColumn("seen", flexible=True),
+            TableColumn("claim"),
         ),
         [
             (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.output import (
-    Column,
+    TableColumn,
     plural,
     print_json,
     print_table,
@@ -95,14 +95,14 @@ def list_sets(context: typer.Context, store: StoreOption = None, json: JsonOptio
         return
     print_table(
         [
-            Column("SET", flexible=True),
-            Column("VERSION", "right"),
-            Column("METRIC"),
-            Column("DRAWN", "right"),
-            Column("OF", "right"),
-            Column("DESIGN"),
-            Column("MADE"),
-            Column("LABELS"),
+            TableColumn("SET", flexible=True),
+            TableColumn("VERSION", "right"),
+            TableColumn("METRIC"),
+            TableColumn("DRAWN", "right"),
+            TableColumn("OF", "right"),
+            TableColumn("DESIGN"),
+            TableColumn("MADE"),
+            TableColumn("LABELS"),
         ],
         [
             (

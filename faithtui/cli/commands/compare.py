@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.output import (
-    Column,
+    TableColumn,
     plural,
     print_json,
     print_table,
@@ -106,10 +106,10 @@ def _print_run_comparison(change: "RunComparison") -> None:
     print_text("")
     print_table(
         [
-            Column("AGAINST HUMAN LABELS"),
-            Column("A"),
-            Column("B"),
-            Column("B - A"),
+            TableColumn("AGAINST HUMAN LABELS"),
+            TableColumn("A"),
+            TableColumn("B"),
+            TableColumn("B - A"),
         ],
         [
             (
@@ -132,7 +132,7 @@ def _print_run_comparison(change: "RunComparison") -> None:
     )
     print_text("")
     print_table(
-        [Column("IF NOTHING CHANGED"), Column("P", "right")],
+        [TableColumn("IF NOTHING CHANGED"), TableColumn("P", "right")],
         [
             ("signs of groups flipped", p_value_text(report.signflip_p)),
             ("McNemar for groups (Durkalski)", p_value_text(report.clustered_mcnemar_p)),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from faithtui.cli.output import (
-    Column,
+    TableColumn,
     insert_store_option,
     print_error,
     print_json,
@@ -284,12 +284,12 @@ def _print_table(result: "GateResult") -> None:
     )
     print_table(
         [
-            Column("CRITERION"),
-            Column("VALUE", "right"),
-            Column("95 % INTERVAL"),
-            Column("THRESHOLD"),
-            Column("RESULT"),
-            Column("WHY", flexible=True),
+            TableColumn("CRITERION"),
+            TableColumn("VALUE", "right"),
+            TableColumn("95 % INTERVAL"),
+            TableColumn("THRESHOLD"),
+            TableColumn("RESULT"),
+            TableColumn("WHY", flexible=True),
         ],
         [_format_check_row(each, result.thresholds.basis) for each in result.checks],
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.output import Column, print_json, print_table, print_text, print_to_stderr
+from faithtui.cli.output import TableColumn, print_json, print_table, print_text, print_to_stderr
 from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import (
     CommonOptions,
@@ -147,12 +147,12 @@ def _list_versions(options: CommonOptions, metric: str | None) -> None:
         return
     print_table(
         [
-            Column("VERSION", "right"),
-            Column("METRIC"),
-            Column("DIGEST"),
-            Column("SET"),
-            Column("BY"),
-            Column("BEGINS", flexible=True),
+            TableColumn("VERSION", "right"),
+            TableColumn("METRIC"),
+            TableColumn("DIGEST"),
+            TableColumn("SET"),
+            TableColumn("BY"),
+            TableColumn("BEGINS", flexible=True),
         ],
         [
             [

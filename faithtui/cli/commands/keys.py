@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from faithtui.cli.output import Column, print_json, print_table
+from faithtui.cli.output import TableColumn, print_json, print_table
 from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import merge_common_options
 from faithtui.errors import ConfigError
@@ -58,10 +58,10 @@ def keys(
         return
     print_table(
         (
-            Column("where"),
-            Column("keys"),
-            Column("id"),
-            Column("does", flexible=True),
+            TableColumn("where"),
+            TableColumn("keys"),
+            TableColumn("id"),
+            TableColumn("does", flexible=True),
         ),
         [(where, " ".join(own), name, words) for where, own, words, name in rows],
     )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from faithtui.cli.output import Column, print_json, print_table, print_text
+from faithtui.cli.output import TableColumn, print_json, print_table, print_text
 from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import merge_common_options
 
@@ -38,11 +38,11 @@ def metrics(
 def _print_metrics(metrics: "Sequence[MetricEntry]") -> None:
     print_table(
         (
-            Column("metric"),
-            Column("title"),
-            Column("after"),
-            Column("judges"),
-            Column("labels"),
+            TableColumn("metric"),
+            TableColumn("title"),
+            TableColumn("after"),
+            TableColumn("judges"),
+            TableColumn("labels"),
         ),
         [
             (
@@ -70,7 +70,7 @@ def _print_metric_options(found: "MetricEntry", *, as_json: bool) -> None:
         return
     print_text(f"{found.spec.key}: {found.spec.title}, after {found.spec.peer}")
     print_table(
-        (Column("option"), Column("default"), Column("meaning", flexible=True)),
+        (TableColumn("option"), TableColumn("default"), TableColumn("meaning", flexible=True)),
         [(each.name, _format_default(each.default), each.meaning) for each in options],
     )
 

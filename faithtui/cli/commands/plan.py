@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.output import (
-    Column,
+    TableColumn,
     insert_store_option,
     plural,
     print_json,
@@ -269,13 +269,13 @@ def _print_plan(
     has_unfair = any(each.unfair_share for each in basis.strata)
     print_table(
         (
-            Column("stratum", flexible=True),
-            Column("claims", "right"),
-            *((Column("expected x", "right"),) if has_unfair else ()),
-            Column(f"expected {failing}", "right"),
-            Column("from"),
-            Column("labels", "right"),
-            Column("weight", "right"),
+            TableColumn("stratum", flexible=True),
+            TableColumn("claims", "right"),
+            *((TableColumn("expected x", "right"),) if has_unfair else ()),
+            TableColumn(f"expected {failing}", "right"),
+            TableColumn("from"),
+            TableColumn("labels", "right"),
+            TableColumn("weight", "right"),
         ),
         [_format_stratum_row(each, found.sizes[each.name], has_unfair) for each in basis.strata],
     )

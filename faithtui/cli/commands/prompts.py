@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.output import (
-    Column,
+    TableColumn,
     plural,
     print_json,
     print_table,
@@ -59,12 +59,12 @@ def list_prompts(
         return
     print_table(
         [
-            Column("PROMPTS"),
-            Column("METRIC", flexible=True),
-            Column("VERSION", "right"),
-            Column("RUNS"),
-            Column("SINCE"),
-            Column("FROM"),
+            TableColumn("PROMPTS"),
+            TableColumn("METRIC", flexible=True),
+            TableColumn("VERSION", "right"),
+            TableColumn("RUNS"),
+            TableColumn("SINCE"),
+            TableColumn("FROM"),
         ],
         [
             (

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from faithtui.cli.output import (
-    Column,
+    TableColumn,
     format_score_cell,
     format_score_with_overrides,
     plural,
@@ -73,22 +73,22 @@ def runs(
         return
     print_table(
         (
-            Column("run", "right"),
-            Column("metric"),
-            Column("judge", flexible=True),
-            Column("state"),
-            Column("conversations", "right"),
-            Column("failed", "right", rank=2),
-            Column("skipped", "right", rank=2),
-            Column("undefined", "right", rank=2),
-            Column("without verdict", "right", rank=2),
-            Column("claims", "right", rank=1),
-            Column("labelled", "right", rank=1),
-            Column("score", "right"),
-            Column("with overrides", "right", rank=1),
-            Column("options", rank=3),
-            Column("integrity", rank=1),
-            Column("made", rank=4),
+            TableColumn("run", "right"),
+            TableColumn("metric"),
+            TableColumn("judge", flexible=True),
+            TableColumn("state"),
+            TableColumn("conversations", "right"),
+            TableColumn("failed", "right", rank=2),
+            TableColumn("skipped", "right", rank=2),
+            TableColumn("undefined", "right", rank=2),
+            TableColumn("without verdict", "right", rank=2),
+            TableColumn("claims", "right", rank=1),
+            TableColumn("labelled", "right", rank=1),
+            TableColumn("score", "right"),
+            TableColumn("with overrides", "right", rank=1),
+            TableColumn("options", rank=3),
+            TableColumn("integrity", rank=1),
+            TableColumn("made", rank=4),
         ),
         [
             (

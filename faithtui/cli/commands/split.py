@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.output import (
-    Column,
+    TableColumn,
     plural,
     print_json,
     print_table,
@@ -124,10 +124,10 @@ def _print_split(
     )
     print_table(
         [
-            Column("SPLIT"),
-            Column("SHARE", "right"),
-            Column("GROUPS", "right"),
-            Column("CONVERSATIONS", "right"),
+            TableColumn("SPLIT"),
+            TableColumn("SHARE", "right"),
+            TableColumn("GROUPS", "right"),
+            TableColumn("CONVERSATIONS", "right"),
         ],
         [
             (each, f"{share} %", str(counts[each].groups), str(counts[each].conversations))

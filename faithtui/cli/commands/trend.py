@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.output import (
-    Column,
+    TableColumn,
     plural,
     print_json,
     print_table,
@@ -111,17 +111,17 @@ def _print_trend(row: "ClaimSetRow", found: "Trend") -> None:
     print_text(f"{row.title}: {plural(row.drawn, 'drawn claim')} of {row.frame}")
     print_table(
         [
-            Column("RUN", "right"),
-            Column("MADE"),
-            Column("JUDGE", flexible=True),
-            Column("PROMPTS"),
-            Column("LABELLED", "right"),
-            Column("ACCURACY"),
-            Column("KAPPA"),
-            Column("RECALL OF NO"),
-            Column("CORRECTED SCORE"),
-            Column("CHANGE"),
-            Column("P", "right"),
+            TableColumn("RUN", "right"),
+            TableColumn("MADE"),
+            TableColumn("JUDGE", flexible=True),
+            TableColumn("PROMPTS"),
+            TableColumn("LABELLED", "right"),
+            TableColumn("ACCURACY"),
+            TableColumn("KAPPA"),
+            TableColumn("RECALL OF NO"),
+            TableColumn("CORRECTED SCORE"),
+            TableColumn("CHANGE"),
+            TableColumn("P", "right"),
         ],
         [_format_run_row(each) for each in found.points],
     )

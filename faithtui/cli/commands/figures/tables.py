@@ -9,7 +9,7 @@ from faithtui.agreement.imported_scores.imported_figures import ScaleFigures
 from faithtui.agreement.imported_scores.judge_figures import JudgeFigures, ScoreDetection
 from faithtui.agreement.imported_scores.label_scales import Pooling, ScaleConvention, ScaleReading
 from faithtui.agreement.imported_scores.rated_units import RatedScale, UnitKind
-from faithtui.cli.output import Column, plural, print_table, print_text
+from faithtui.cli.output import TableColumn, plural, print_table, print_text
 from faithtui.domain.estimates import Estimate, Point
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.domain.withheld_reasons import WithheldReason
@@ -82,16 +82,16 @@ def _print_annotator_agreement(people: Sequence[AnnotatorFigures]) -> None:
     print_text("\ninter-annotator agreement")
     print_table(
         (
-            Column("coding"),
-            Column("categories"),
-            Column("units", "right"),
-            Column("agreement"),
-            Column("alpha nominal"),
-            Column("alpha ordinal"),
-            Column("AC1"),
-            Column("pairs", "right"),
-            Column("mean kappa"),
-            Column("weighted by n"),
+            TableColumn("coding"),
+            TableColumn("categories"),
+            TableColumn("units", "right"),
+            TableColumn("agreement"),
+            TableColumn("alpha nominal"),
+            TableColumn("alpha ordinal"),
+            TableColumn("AC1"),
+            TableColumn("pairs", "right"),
+            TableColumn("mean kappa"),
+            TableColumn("weighted by n"),
         ),
         [
             (
@@ -114,9 +114,9 @@ def _print_annotator_agreement(people: Sequence[AnnotatorFigures]) -> None:
     print_text("\npairs of annotators, Cohen's kappa")
     print_table(
         (
-            Column("pair"),
-            Column("units", "right"),
-            *(Column(each.view.reading.value) for each in people),
+            TableColumn("pair"),
+            TableColumn("units", "right"),
+            *(TableColumn(each.view.reading.value) for each in people),
         ),
         [
             (
@@ -144,14 +144,14 @@ def _print_judge_figures(judges: Sequence[JudgeFigures]) -> None:
         print_text(f"\njudges: an answer passes when {_POOLING_WORDS[detection.pooling]}")
         print_table(
             (
-                Column("judge"),
-                Column("pass", "right"),
-                Column("fail", "right"),
-                Column("AUROC"),
-                Column("balanced accuracy"),
-                Column("at"),
-                Column("best, same labels"),
-                Column("best, other groups"),
+                TableColumn("judge"),
+                TableColumn("pass", "right"),
+                TableColumn("fail", "right"),
+                TableColumn("AUROC"),
+                TableColumn("balanced accuracy"),
+                TableColumn("at"),
+                TableColumn("best, same labels"),
+                TableColumn("best, other groups"),
             ),
             [_format_detection_row(each, each.detections[place]) for each in judges],
         )
@@ -163,12 +163,12 @@ def _print_correlations(judges: Sequence[JudgeFigures]) -> None:
     print_text("\njudges: Spearman with the mean human level")
     print_table(
         (
-            Column("judge"),
-            Column("scores"),
-            Column("units", "right"),
-            Column("left out", "right"),
+            TableColumn("judge"),
+            TableColumn("scores"),
+            TableColumn("units", "right"),
+            TableColumn("left out", "right"),
             *(
-                Column(_describe_correlated_human_figure(each.view.reading))
+                TableColumn(_describe_correlated_human_figure(each.view.reading))
                 for each in judges[0].correlations
             ),
         ),

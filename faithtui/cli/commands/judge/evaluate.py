@@ -13,7 +13,7 @@ from faithtui.cli.commands.judge.wanted_judge import (
     open_typed_or_configured_judge,
     read_labelled_claims_from_file,
 )
-from faithtui.cli.output import Column, plural, print_json, print_table, print_to_stderr
+from faithtui.cli.output import TableColumn, plural, print_json, print_table, print_to_stderr
 from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import BaseUrlOption, merge_common_options
 
@@ -87,7 +87,7 @@ def _print_figures(figures: "Sequence[FamilyFigures]") -> None:
     measures = ("claims", "supported", "accuracy", "balanced", "AUROC", "ECE")
     titles = (*measures, "said no", "of these right")
     print_table(
-        [Column("family", flexible=True), *(Column(title, "right") for title in titles)],
+        [TableColumn("family", flexible=True), *(TableColumn(title, "right") for title in titles)],
         [
             (
                 each.family,

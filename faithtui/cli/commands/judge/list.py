@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import typer
 
-from faithtui.cli.output import Column, print_hint, print_json, print_table
+from faithtui.cli.output import TableColumn, print_hint, print_json, print_table
 from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import merge_common_options
 
@@ -44,7 +44,9 @@ def list_judges(context: typer.Context, json: JsonOption = False) -> None:
     if merge_common_options(context, None, json).json:
         print_json([each._asdict() for each in listed])
         return
-    print_table((Column("judge"), Column("what"), Column("now", flexible=True)), listed)
+    print_table(
+        (TableColumn("judge"), TableColumn("what"), TableColumn("now", flexible=True)), listed
+    )
     print_hint("faithtui judge test JUDGE asks one a question")
 
 

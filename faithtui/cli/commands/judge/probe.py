@@ -13,7 +13,7 @@ from faithtui.cli.commands.judge.wanted_judge import (
     open_typed_or_configured_judge,
     read_labelled_claims_from_file,
 )
-from faithtui.cli.output import Column, plural, print_json, print_table, print_to_stderr
+from faithtui.cli.output import TableColumn, plural, print_json, print_table, print_to_stderr
 from faithtui.cli.output_options import JsonOption
 from faithtui.cli.shared_options import BaseUrlOption, StoreOption, merge_common_options
 from faithtui.errors import ConfigError
@@ -123,11 +123,11 @@ def _read_labelled_claims_of_run(run: str, store: Path | None) -> "tuple[Labelle
 def _print_change_shares_per_probe_kind(figures: "Sequence[ProbeFigures]") -> None:
     print_table(
         [
-            Column("change", flexible=True),
-            Column("the verdict should"),
-            Column("probes", "right"),
-            Column("changed", "right"),
-            Column("95 %", "right"),
+            TableColumn("change", flexible=True),
+            TableColumn("the verdict should"),
+            TableColumn("probes", "right"),
+            TableColumn("changed", "right"),
+            TableColumn("95 %", "right"),
         ],
         [
             (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.output import (
-    Column,
+    TableColumn,
     plural,
     print_json,
     print_table,
@@ -156,7 +156,7 @@ def _print_preview(wanted: "RecalibrationPreview") -> None:
     print_text(f"{labels}, run {runs}{weighed}")
     if wanted.left_out:
         print_table(
-            [Column("LEFT OUT", "right"), Column("WHY")],
+            [TableColumn("LEFT OUT", "right"), TableColumn("WHY")],
             [(str(number), reason.words) for reason, number in wanted.left_out.items()],
         )
     print_text(
@@ -165,13 +165,13 @@ def _print_preview(wanted: "RecalibrationPreview") -> None:
     )
     print_table(
         [
-            Column("PROBABILITY"),
-            Column("BEFORE", "right"),
-            Column("STATED", "right"),
-            Column("TRUE", "right"),
-            Column("AFTER", "right"),
-            Column("STATED", "right"),
-            Column("TRUE", "right"),
+            TableColumn("PROBABILITY"),
+            TableColumn("BEFORE", "right"),
+            TableColumn("STATED", "right"),
+            TableColumn("TRUE", "right"),
+            TableColumn("AFTER", "right"),
+            TableColumn("STATED", "right"),
+            TableColumn("TRUE", "right"),
         ],
         _make_bin_rows(found.bins_before, found.bins_after),
     )
@@ -212,9 +212,9 @@ def _print_threshold_effect(found: "ThresholdEffect") -> None:
     print_text(f"\nverdicts: yes from {found.threshold:.2f} up, where it is 0.50 as shipped")
     print_table(
         [
-            Column("UNSUPPORTED CLAIMS"),
-            Column("BEFORE", "right"),
-            Column("AFTER", "right"),
+            TableColumn("UNSUPPORTED CLAIMS"),
+            TableColumn("BEFORE", "right"),
+            TableColumn("AFTER", "right"),
         ],
         [
             (

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from itertools import groupby
 
 from faithtui.cli.output import (
-    Column,
+    TableColumn,
     plural,
     print_json,
     print_table,
@@ -21,11 +21,11 @@ from faithtui.engine.runs.run_environment import RunEnvironment
 from faithtui.store.store import Store
 
 _COLUMNS = (
-    Column("step"),
-    Column("questions", align="right"),
-    Column("need no call", align="right"),
-    Column("tokens read", align="right"),
-    Column("tokens written", align="right"),
+    TableColumn("step"),
+    TableColumn("questions", align="right"),
+    TableColumn("need no call", align="right"),
+    TableColumn("tokens read", align="right"),
+    TableColumn("tokens written", align="right"),
 )
 
 

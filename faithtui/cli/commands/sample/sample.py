@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from faithtui.cli.output import (
-    Column,
+    TableColumn,
     plural,
     print_hint,
     print_json,
@@ -177,10 +177,10 @@ def _print_sample(found: "PopulationSample") -> None:
     print_text("")
     print_table(
         [
-            Column("stratum"),
-            Column(f"{unit}s", "right"),
-            Column("drawn", "right"),
-            Column("chance", "right"),
+            TableColumn("stratum"),
+            TableColumn(f"{unit}s", "right"),
+            TableColumn("drawn", "right"),
+            TableColumn("chance", "right"),
         ],
         [
             (

@@ -1,6 +1,6 @@
 """One conversation as all metrics see it, for `faithtui show`."""
 
-from faithtui.cli.output import Column, print_table, print_text
+from faithtui.cli.output import TableColumn, print_table, print_text
 from faithtui.domain.labels.label_sets import format_label_count
 from faithtui.domain.scores import Score
 from faithtui.engine.integrity.judged_conversations import format_integrity_sentence
@@ -16,10 +16,10 @@ def print_metric_comparison(view: ComparisonView) -> None:
     """Print one row per answer and one column per run."""
     print_table(
         (
-            Column("turn", "right"),
-            Column("answer", flexible=True),
-            Column("human"),
-            *(Column(f"{each.run.id} {each.run.spec.metric}") for each in view.runs),
+            TableColumn("turn", "right"),
+            TableColumn("answer", flexible=True),
+            TableColumn("human"),
+            *(TableColumn(f"{each.run.id} {each.run.spec.metric}") for each in view.runs),
         ),
         [
             (

@@ -7,7 +7,7 @@ import typer
 
 from faithtui.cli.import_progress import index_words_before_search
 from faithtui.cli.output import (
-    Column,
+    TableColumn,
     format_conversation_name,
     format_score_cell,
     format_score_with_overrides,
@@ -152,17 +152,17 @@ def _print_conversations(
         return
     print_table(
         (
-            Column("no", "right"),
-            Column("conversation", flexible=True),
-            Column("state"),
-            Column("score", "right"),
-            Column("with overrides", "right"),
-            Column("undefined", "right"),
-            *(Column(name, "right") for name in labels.names),
-            Column("none", "right"),
-            Column("labelled", "right"),
-            Column("integrity"),
-            Column("why"),
+            TableColumn("no", "right"),
+            TableColumn("conversation", flexible=True),
+            TableColumn("state"),
+            TableColumn("score", "right"),
+            TableColumn("with overrides", "right"),
+            TableColumn("undefined", "right"),
+            *(TableColumn(name, "right") for name in labels.names),
+            TableColumn("none", "right"),
+            TableColumn("labelled", "right"),
+            TableColumn("integrity"),
+            TableColumn("why"),
         ),
         [
             (
