@@ -197,7 +197,7 @@ async def test_other_peoples_words_are_translated_too(
         await under(pilot, "ragas-faithfulness")
         await press(pilot, "home")
         told = " ".join(text_of(boots_app, "verdict").split())
-        assert "cleo 0" in told
+        assert "0 cleo" in told
         assert "dan `maybe`, a word of another metric" in told
 
 
