@@ -336,7 +336,7 @@ def _warn_of_level_report(report: LevelReport, passing: Sequence[str]) -> Iterat
     yield from _warn_of_confusion_table(report)
     if report.agreement.clusters < FEW_GROUPS:
         rough = f"intervals are rough below {FEW_GROUPS}"
-        is_very_few = report.agreement.clusters < FEWEST_GROUPS
+        design, is_very_few = report.design.kind, report.agreement.clusters < FEWEST_GROUPS
         if is_very_few and not report.agreement.percent.has_interval:
             rough = "figures of so few have no interval"
             if report.rate.corrected_this_run.has_interval:
@@ -347,7 +347,8 @@ def _warn_of_level_report(report: LevelReport, passing: Sequence[str]) -> Iterat
             f"{_describe_groups_of_pass_share(report)}; {rough}.",
             WarningSubject.AGREEMENT,
             WarningSubject.DETECTION,
-            *([WarningSubject.RATE] if is_very_few else []),
+            # Of claims drawn one by one the share of the run does not rest on conversations.
+            *([WarningSubject.RATE] if is_very_few and design is DesignKind.CLUSTER else []),
         )
     # The same definition of unfaithful as in the headline: the two stand below each other.
     found = choose_unfaithful_detection(report, passing)
