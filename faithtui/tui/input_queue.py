@@ -188,23 +188,28 @@ class InputQueue:
         self._on_dropped, self._is_painted = on_dropped, False
         self._schedule_turn()
 
-    def drop_typed_ahead(self, keys: Collection[str], kept: Collection[str] = ()) -> Sequence[str]:
+    def drop_typed_ahead(
+        self, keys: Collection[str], kept: Collection[str] = (), verdicts: Collection[str] = ()
+    ) -> Sequence[str]:
         """Forget these keys where they were typed ahead, up to the first other one.
 
         Args:
             keys: What is forgotten.
-            kept: Keys that are not, up to the first that is: behind it they are about that one.
+            kept: Keys that are not, up to the first of `verdicts` that is.
+            verdicts: Those of `keys` that `kept` behind them are about, and forgotten with.
 
         Returns:
             Those that were forgotten, in the order typed.
         """
         first: list[events.Event] = []
         dropped: list[str] = []
+        has_dropped_verdict = False
         while self._inputs:
             event = self._inputs.popleft()
             key = event.key if isinstance(event, events.Key) else None
-            if key is not None and (key in keys or (dropped and key in kept)):
+            if key is not None and (key in keys or (has_dropped_verdict and key in kept)):
                 dropped.append(key)
+                has_dropped_verdict |= key in verdicts
                 continue
             first.append(event)
             if key not in kept:

@@ -213,10 +213,11 @@ def make_queue(app: QuietApp, *keys: str) -> InputQueue:
 
 
 def test_keys_typed_ahead_are_dropped_up_to_another_one() -> None:
-    queue = make_queue(QuietApp(), "1", "y", "2", "n", "j", "y")
-    assert queue.drop_typed_ahead({"y", "n"}, {"1", "2"}) == ["y", "2", "n"], "2 is about the y"
+    queue = make_queue(QuietApp(), "1", "f", "1", "y", "2", "n", "j", "y")
+    dropped = queue.drop_typed_ahead({"f", "y", "n"}, {"1", "2"}, {"y", "n"})
+    assert dropped == ["f", "y", "2", "n"], "2 is about the y, 1 about what came before"
     assert queue.drop_typed_ahead({"y"}) == [], "1 was kept, and stands first"
-    assert queue.drop_typed_ahead({"1", "j", "y"}) == ["1", "j", "y"]
+    assert queue.drop_typed_ahead({"1", "j", "y"}) == ["1", "1", "j", "y"]
 
 
 async def test_what_was_meant_for_a_screen_that_gave_way_is_dropped_but_for_quitting() -> None:

@@ -10,7 +10,7 @@ from faithtui.domain.ids import ClaimId
 from faithtui.store.annotations.blind_view import has_given_queue_verdict
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.review import position
-from faithtui.tui.review.labels.verdict_keys import drop_keys_typed_ahead
+from faithtui.tui.review.labels.verdict_keys import drop_keys_typed_ahead, list_typed_keys
 from faithtui.tui.samples.queue import ClaimQueue, QueuePosition, load_queue_position
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.theme import format as fmt
@@ -106,8 +106,8 @@ class OtherWindowLabels(Controller["ReviewScreen"]):
         # A code that follows is not about the label before it.
         self.screen.verdicts.forget_last_verdict()
         # Those behind it were typed for the claims further down.
-        if typed := drop_keys_typed_ahead(self.screen):
-            words += f"; nor were saved: {typed}"
+        if dropped := drop_keys_typed_ahead(self.screen, self.input_queue.last_key or ""):
+            words += f"; nor were saved: {list_typed_keys(dropped)}"
         self.refuse(words)
         self.screen.repaint()
         return True

@@ -147,28 +147,39 @@ _IDS: Final = _IDS_SHOWING_JUDGE | {
     for each in (*SCREEN_BINDINGS, *PANE_BINDINGS, *CLAIM_LIST_BINDINGS)
     if isinstance(each, Binding)
 }
+_IDS_OF_VERDICTS: Final = frozenset(
+    (
+        "review.verdict-elsewhere",
+        "review.repeat",
+        "review.accept",
+        "review.later",
+        "review.later-too",
+        *(each.id for each in PANE_BINDINGS if isinstance(each, Binding) and each.group is VERDICT),
+    )
+)
+"""Keys that label a claim, or say that it gets no label now, and lead on."""
 _IDS_ABOUT_LAST_VERDICT: Final = frozenset(
     ("review.unsure", "review.codes", *(f"review.code-{code.name}" for code in REASON_CODES))
 )
 
 
-def drop_keys_typed_ahead(screen: "ReviewScreen", refused: str = "") -> str:
-    """Drop verdict keys that were typed ahead, but codes and doubts about the label given last.
+def drop_keys_typed_ahead(screen: "ReviewScreen", refused: str = "") -> Sequence[str]:
+    """Drop keys that were typed ahead for claims, but codes and doubts about the label given last.
 
     Args:
         screen: Where they were typed.
-        refused: A key that was refused before them, to be named with them: codes are about it.
+        refused: A key that was refused before them; of a verdict, codes are about that one.
 
     Returns:
-        What was dropped, by what stands on the keys; "": nothing.
+        What was dropped, in the order typed.
     """
     active = screen.active_bindings.items()
     keys = {key for key, each in active if each.binding.id in _IDS}
     kept = {key for key, each in active if each.binding.id in _IDS_ABOUT_LAST_VERDICT}
-    if refused:
-        keys, kept = keys | kept, set()
-    dropped = screen.input_queue.drop_typed_ahead(keys - kept, kept)
-    return list_typed_keys([refused, *dropped] if refused and dropped else dropped)
+    verdicts = {key for key, each in active if each.binding.id in _IDS_OF_VERDICTS}
+    if refused in verdicts:
+        kept = set()
+    return screen.input_queue.drop_typed_ahead(keys - kept, kept, verdicts)
 
 
 def drop_verdicts_typed_ahead(screen: "ReviewScreen") -> str:
@@ -180,7 +191,7 @@ def drop_verdicts_typed_ahead(screen: "ReviewScreen") -> str:
     active = screen.active_bindings.items()
     verdicts = {key for key, each in active if each.binding.group is VERDICT}
     kept = {key for key, each in active if each.binding.id in _IDS_ABOUT_LAST_VERDICT}
-    return list_typed_keys(screen.input_queue.drop_typed_ahead(verdicts, kept))
+    return list_typed_keys(screen.input_queue.drop_typed_ahead(verdicts, kept, verdicts))
 
 
 def list_typed_keys(keys: Sequence[str]) -> str:

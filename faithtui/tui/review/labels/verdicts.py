@@ -14,7 +14,7 @@ from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.store.records import ClaimView
 from faithtui.tui.review.labels import verdict_keys
 from faithtui.tui.review.labels.repeated_verdict import RepeatedVerdict
-from faithtui.tui.review.labels.verdict_keys import drop_keys_typed_ahead
+from faithtui.tui.review.labels.verdict_keys import drop_keys_typed_ahead, list_typed_keys
 from faithtui.tui.review.lines.verdict_lines import VERDICT_IDS, list_verdict_choices
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, make_chosen_row_callback
@@ -85,10 +85,13 @@ class Verdicts(Controller["ReviewScreen"]):
         """
         claims = self.screen.panes.claims
         drawn = claims.take_painted_claim() if leads_on else claims.painted_claim
+        found = None if drawn is None else self.screen.find_claim(drawn)
+        if leads_on and found is None:
+            # A code that follows is not about the label before it.
+            self.forget_last_verdict()
         if drawn is None:
             self.say_key_came_too_early()
             return None
-        found = self.screen.find_claim(drawn)
         if found is None:
             self.refuse("that claim is not here any more: the key was not saved")
             self.screen.repaint()
@@ -120,7 +123,8 @@ class Verdicts(Controller["ReviewScreen"]):
         Args:
             refused: A key that was refused before them, to be named with them.
         """
-        if typed := drop_keys_typed_ahead(self.screen, refused):
+        if dropped := drop_keys_typed_ahead(self.screen, refused):
+            typed = list_typed_keys([refused, *dropped] if refused else dropped)
             self.refuse(f"not saved: {typed} · typed before the claim was drawn")
 
     def action_explain_ignored_verdict_key(self) -> None:
@@ -134,6 +138,7 @@ class Verdicts(Controller["ReviewScreen"]):
                 for key, _, _ in list_verdict_choices(state.spec)
             )
             self.refuse(f"{state.spec.title} has no verdict on this key: its keys are {keys}")
+            self.forget_last_verdict()
 
     def action_repeat_verdict(self) -> None:
         """Give the label and the code that were given last; a marked range gets no code."""
@@ -146,6 +151,7 @@ class Verdicts(Controller["ReviewScreen"]):
         why = self.repeated.explain_refusal(labels)
         if last is None or why:
             self.refuse(why)
+            self.forget_last_verdict()
             self.screen.repaint()
         elif self.screen.claim_range.start is not None:
             self.screen.claim_range.give_verdict_to_range(last.verdict)
@@ -161,9 +167,11 @@ class Verdicts(Controller["ReviewScreen"]):
         if self.screen.view is not None and claim.id in self.screen.view.hidden:
             key = self.keys("review.reveal")
             self.refuse(f"the judge is hidden: {key} reveals it, and that is recorded")
+            self.forget_last_verdict()
             self.screen.repaint()
         elif label is None:
             self.refuse("the judge gave no verdict here: nothing to accept")
+            self.forget_last_verdict()
             self.screen.repaint()
         else:
             name = self.screen.format_claim_name(claim)

@@ -3,6 +3,8 @@
 from itertools import pairwise
 from pathlib import Path
 
+from textual import events
+
 from faithtui.domain.ids import ClaimId, ItemId
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
@@ -195,3 +197,29 @@ async def test_a_reason_code_behind_a_refused_verdict_is_not_of_the_label_before
     (first,) = (each for each in view.claims if each.id == claims[0])
     assert first.mine is not None
     assert (first.mine.verdict, first.mine.code) == ("no", None)
+
+
+async def test_a_code_typed_ahead_with_a_refused_verdict_is_not_of_the_other_windows_label(
+    app: FaithApp, store_path: Path
+) -> None:
+    """It was stored on that label, and *saved* took the place of the refusal."""
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "y")
+        assert screen.claim is not None
+        assert screen.view is not None
+        with Store.open(store_path) as other:
+            other.label_log.record_verdict(
+                screen.claim.id, app.session.reviewer, "yes", run=screen.view.run.id, saw_judge=True
+            )
+        app.store_watcher.reload_screens_if_store_changed()
+        await calm(pilot)
+        for key in ("n", "3"):
+            app.post_message(events.Key(key, key))
+        await calm(pilot)
+        assert "not saved: claim 2 = YES" in status(app)
+        assert "nor were saved: 3" in status(app)
+    labels = [
+        each.mine and (each.mine.verdict, each.mine.code) for each in stored(store_path).claims
+    ]
+    assert labels[:2] == [("yes", None), ("yes", None)]

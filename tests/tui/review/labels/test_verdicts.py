@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.binding import Binding
 
 from faithtui.domain.ids import ClaimId
@@ -184,6 +185,42 @@ async def test_a_click_on_a_verdicts_letter_gives_it(app: FaithApp, store_path: 
         assert screen.claim is not None
         assert screen.claim.number == 2
     assert said(stored(store_path)) == ["no", None, None, None, None]
+
+
+async def test_a_code_after_a_refused_verdict_is_not_of_the_label_before(
+    app: FaithApp, store_path: Path
+) -> None:
+    """The refused verdict came before its row was drawn; the code, when the refusal was read."""
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        await press(pilot, "n")
+        screen.panes.claims.block_keys_until_repaint()
+        await press(pilot, "y")
+        assert "it was not saved" in status(app)
+        screen.repaint()
+        await press(pilot, "3")
+        assert "belongs to a label of yours" in status(app)
+    assert codes_of(store_path)[:2] == [("no", None), None]
+
+
+async def test_a_code_behind_a_flag_that_came_too_early_is_of_the_label_before(
+    app: FaithApp, store_path: Path
+) -> None:
+    """All typed in one go at the last claim: the next conversation was not drawn yet."""
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await reviewing(pilot)
+        assert screen.view is not None
+        await press(pilot, *"nnnn")
+        for key in ("n", "f", "3"):
+            app.post_message(events.Key(key, key))
+        await calm(pilot)
+    assert codes_of(store_path)[-1] == ("no", "verdict")
+
+
+def codes_of(store_path: Path) -> list[tuple[str | None, str | None] | None]:
+    """Give the verdict and the reason code of each claim."""
+    mine = [each.mine for each in stored(store_path).claims]
+    return [None if each is None else (each.verdict, each.code) for each in mine]
 
 
 # On a screen that is not drawn
