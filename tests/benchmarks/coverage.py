@@ -2,7 +2,8 @@
 
 Runs are drawn whose truth is known, sampled and labelled by the program's own functions, and
 reported. `python -m tests.benchmarks.coverage` from the repository root prints the table;
-`--replications`, `--designs`, `--errors`, `--sizes` and `--groups` make it smaller.
+`--replications`, `--designs`, `--errors`, `--sizes` and `--groups` make it smaller, `--kinds` adds
+runs in which few conversations have most of what is unfaithful.
 
 A run has 900 claims in so many groups. One claim in so many is unfaithful (the error rate); the
 judge flags 70 % of these, and half as many of the others as the error rate. Annotators and judge
@@ -62,6 +63,11 @@ DESIGNS = ("simple", "stratified", "conversations", "half", "unfair")
 and annotators call `UNFAIR` of the flagged claims no fair claims, `x`, and the truth is that of the
 others."""
 UNFAIR = 0.6
+KINDS = ("even", "bad", "large")
+"""`even`: as above. `bad`: half of the unfaithful claims are in a tenth of the conversations, at
+error rates up to 0.2. `large`: a conversation has two fifths of the claims, and of these five times
+as many are unfaithful; no truth to expect of future runs is known."""
+BAD, LARGE = 0.1, 0.4
 ERRORS = (0.02, 0.05, 0.1, 0.3)
 SIZES = (20, 60, 100, 300)
 GROUPS = (10, 40, 100)
@@ -77,6 +83,8 @@ class Setting:
     size: int
     """Claims that are drawn; of whole conversations as many as have them on average."""
     groups: int
+    kind: str = "even"
+    """One of `KINDS`."""
 
 
 @dataclass(slots=True)
@@ -104,10 +112,21 @@ def draw_population(setting: Setting, generator: np.random.Generator) -> Populat
     """Draw a run."""
     groups, alike = setting.groups, (1 - CORRELATION) / CORRELATION
     sizes = np.maximum(generator.multinomial(CLAIMS, generator.dirichlet(np.full(groups, 6.0))), 1)
+    unfaithful = np.full(groups, setting.error)
+    if setting.kind == "bad":
+        is_bad_group = generator.permutation(groups) < BAD * groups
+        unfaithful *= np.where(is_bad_group, 0.5 / BAD, 0.5 / (1 - BAD))
+    elif setting.kind == "large":
+        sizes[0] = round(sizes[1:].sum() * LARGE / (1 - LARGE))
+        unfaithful[0] *= 5
     group = np.repeat(np.arange(groups), sizes)
     error, flagged, alarmed = (
-        generator.beta(share * alike, (1 - share) * alike, groups)[group]
-        for share in (setting.error, SENSITIVITY, setting.error * FALSE_ALARMS)
+        generator.beta(share * alike, (1 - share) * alike)[group]
+        for share in (
+            unfaithful,
+            np.full(groups, SENSITIVITY),
+            np.full(groups, setting.error * FALSE_ALARMS),
+        )
     )
     chance = generator.random((6, len(group)))
     is_bad = chance[0] < error
@@ -137,7 +156,7 @@ def expect_cells(setting: Setting) -> np.ndarray:
     if setting.design == "unfair":
         cells[:, 2] *= 1 - UNFAIR
     # So many units that what depends on their number, as alpha does, no longer shows.
-    return cells * 1e9
+    return cells * (np.nan if setting.kind == "large" else 1e9)
 
 
 def compute_truth(cells: np.ndarray) -> dict[str, float]:
@@ -355,12 +374,14 @@ def main() -> None:
     parser.add_argument("--errors", nargs="+", type=float, default=ERRORS)
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
     parser.add_argument("--groups", nargs="+", type=int, default=GROUPS)
+    parser.add_argument("--kinds", nargs="+", default=KINDS[:1])
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count())
     given = parser.parse_args()
     settings = [
-        Setting(*each) for each in product(given.designs, given.errors, given.sizes, given.groups)
+        Setting(*each)
+        for each in product(given.designs, given.errors, given.sizes, given.groups, given.kinds)
     ]
-    print("design error n groups figure shown run future width", flush=True)
+    print("design error n groups kind figure shown run future width", flush=True)
     with multiprocessing.Pool(given.jobs) as pool:
         work = [(each, given.replications) for each in settings]
         for setting, found in pool.imap(_simulate_all, work):
@@ -371,6 +392,7 @@ def main() -> None:
                     setting.error,
                     setting.size,
                     setting.groups,
+                    setting.kind,
                     name.replace(", ", "/").replace(" ", "-"),
                     f"{each.shown / given.replications:.3f}",
                     f"{each.holds_run / shown:.3f}",

@@ -13,7 +13,7 @@ Annotators behave in one of the ways of `WAYS`; all but the first try to fool th
 import argparse
 import multiprocessing
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -263,6 +263,7 @@ def main() -> None:
     parser.add_argument("--errors", nargs="+", type=float, default=(0.1, 0.3))
     parser.add_argument("--sizes", nargs="+", type=int, default=(100,))
     parser.add_argument("--groups", nargs="+", type=int, default=(40, 100))
+    parser.add_argument("--kinds", nargs="+", default=coverage.KINDS[:1])
     parser.add_argument("--stores", type=int, default=0, help="runs through a store, of each")
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count())
     given = parser.parse_args()
@@ -274,9 +275,10 @@ def main() -> None:
             given.errors,
             given.sizes,
             given.groups,
+            given.kinds,
         )
     ]
-    print("way design error n groups criterion", *(each.name.lower() for each in OUTCOMES))
+    print("way design error n groups kind criterion", *(each.name.lower() for each in OUTCOMES))
     work = [(each, given.replications, False) for each in settings]
     work += [(GOOD_JUDGE, given.replications, True)] * (GOOD in given.ways)
     with multiprocessing.Pool(given.jobs) as pool:
@@ -284,7 +286,7 @@ def main() -> None:
             run = setting.run
             way = GOOD if usual else setting.way
             for criterion, counts in found.items():
-                print(way, run.design, run.error, run.size, run.groups, criterion, *counts.values())
+                print(way, *astuple(run), criterion, *counts.values(), flush=True)
     for setting, seed in product(settings, range(given.stores)):
         with TemporaryDirectory() as folder, Store.open(Path(folder) / "gated.db") as store:
             checks = gate_stored_run(setting, seed, store)

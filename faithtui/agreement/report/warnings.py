@@ -336,7 +336,10 @@ def _warn_of_level_report(report: LevelReport, passing: Sequence[str]) -> Iterat
     yield from _warn_of_confusion_table(report)
     if report.agreement.clusters < FEW_GROUPS:
         rough = f"intervals are rough below {FEW_GROUPS}"
-        design, is_very_few = report.design.kind, report.agreement.clusters < FEWEST_GROUPS
+        is_very_few = report.agreement.clusters < FEWEST_GROUPS
+        has_few_drawn = report.design.kind is DesignKind.CLUSTER and (
+            report.rate.corrected_this_run.clusters < FEWEST_GROUPS
+        )
         if is_very_few and not report.agreement.percent.has_interval:
             rough = "figures of so few have no interval"
             if report.rate.corrected_this_run.has_interval:
@@ -348,7 +351,7 @@ def _warn_of_level_report(report: LevelReport, passing: Sequence[str]) -> Iterat
             WarningSubject.AGREEMENT,
             WarningSubject.DETECTION,
             # Of claims drawn one by one the share of the run does not rest on conversations.
-            *([WarningSubject.RATE] if is_very_few and design is DesignKind.CLUSTER else []),
+            *([WarningSubject.RATE] if has_few_drawn else []),
         )
     # The same definition of unfaithful as in the headline: the two stand below each other.
     found = choose_unfaithful_detection(report, passing)

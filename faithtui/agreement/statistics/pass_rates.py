@@ -42,6 +42,11 @@ _CLUSTER_SPREAD = 4 / 3
 """Variance over that between the drawn conversations. Measured: with 1 the lower end of the rate
 was above the truth of the run in 3.5 % of simulated samples of 20 to 30 conversations, and with
 this in 1.6 %."""
+_LARGE_SHARE, _LARGE_TIMES = 0.1, 3
+"""Of all units, and of the average, from which on a conversation is large. Measured: where one has
+two fifths of the claims, of which half are unfaithful and a tenth of the others, the lower end was
+above the truth in 5 of 40 samples of 23 of 40 conversations when undrawn ones were taken for like
+the drawn ones."""
 _FIELLER_STEPS = 2_000
 """Rates that are tried for `fieller_interval`."""
 _SAME = 1e-12
@@ -321,7 +326,6 @@ def estimate_run_rate_clustered(
     is_drawn = (labelled + unfair).any(axis=0)
     times = groups.times[is_drawn]
     drawn = int(times.sum())
-    every = int(groups.times.sum()) if drawn_from is None else drawn_from
     value = compute_stratified_rate(total)
     if isinstance(value, WithheldReason) or all(
         each.reviewed_count == each.population for each in total
@@ -336,11 +340,49 @@ def estimate_run_rate_clustered(
         all_faithful - faithful,
         all_unfair - unfair,
     )[is_drawn]
-    moved = value + math.sqrt(_CLUSTER_SPREAD * (1 - drawn / every)) * (without - value)
+    undrawn = compute_variance_share_of_undrawn(groups, drawn_from)
+    moved = value + math.sqrt(undrawn) * (without - value)
     n = sum(each.labelled for each in total)
     return make_estimate_with_jackknife_interval(
         value, moved, times, IntervalScale.LOGIT, n=n, level=level, fewest=FEWEST_DRAWN_GROUPS
     )
+
+
+def compute_variance_share_of_undrawn(groups: GroupedStrata, drawn_from: int | None) -> float:
+    """Compute how much of the variance of conversations is left for the rate of this run.
+
+    Args:
+        groups: All conversations of the run; those that were not drawn have no labels.
+        drawn_from: As of `estimate_run_rate_clustered`.
+
+    Returns:
+        0 where all were drawn; up to 4/3, see `_CLUSTER_SPREAD`.
+
+    Source:
+        Cochran 1977, 2.6: 1 - g / G.
+    """
+    _, labelled, _, unfair = groups.counts
+    drawn = int(groups.times[(labelled + unfair).any(axis=0)].sum())
+    every = int(groups.times.sum()) if drawn_from is None else drawn_from
+    return _CLUSTER_SPREAD * (1 - drawn / every)
+
+
+def count_units_of_large_undrawn_conversations(groups: GroupedStrata) -> int:
+    """Count the units of conversations that drawn ones cannot stand for.
+
+    Args:
+        groups: All conversations of the run; those that were not drawn have no labels.
+
+    Returns:
+        The units of undrawn conversations that have each more than a tenth of all, and more than
+        three times as many as there are on average.
+    """
+    populations, labelled, _, unfair = groups.counts
+    sizes = populations.sum(axis=0)
+    is_undrawn = ~(labelled + unfair).any(axis=0)
+    share = max(_LARGE_SHARE, _LARGE_TIMES / int(groups.times.sum()))
+    is_large = sizes > share * int(sizes @ groups.times)
+    return int((sizes * groups.times)[is_undrawn & is_large].sum())
 
 
 def estimate_future_rate(groups: GroupedStrata, level: float = LEVEL) -> Estimate:

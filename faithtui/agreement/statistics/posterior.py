@@ -7,6 +7,7 @@ and the verdicts, which are known of all units, weigh it.
 """
 
 import hashlib
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -31,7 +32,11 @@ from faithtui.agreement.statistics.matrices import (
 from faithtui.agreement.statistics.pass_rates import (
     GroupedStrata,
     LabelledStratum,
+    compute_variance_share_of_undrawn,
     compute_worst_case_bounds,
+    count_units_of_large_undrawn_conversations,
+    estimate_future_rate,
+    widen_interval_for_unknown_units,
 )
 from faithtui.domain.estimates import (
     FEWEST_DRAWN_GROUPS,
@@ -270,36 +275,58 @@ def _has_too_few_groups(labelled: int, sizes: Ints) -> bool:
     return bool(units.sum() ** 2 < FEWEST_GROUPS * (units**2).sum())
 
 
-def widen_run_rate_of_few_conversations(
-    this_run: Estimate, future: Estimate, strata: Sequence[LabelledStratum]
+def widen_clustered_run_rate(
+    this_run: Estimate,
+    conversations: GroupedStrata,
+    level: float = LEVEL,
+    *,
+    drawn_from: int | None = None,
 ) -> Estimate:
-    """Widen the rate of this run to the forecast where two to four conversations were drawn.
+    """Widen the rate of this run, of drawn conversations, to what a forecast from them leaves open.
 
-    Leaving out one of so few alone held the share of the run in 0.947 to 0.973 of 150 simulated
-    samples.
+    Where few conversations are bad, or one has many of the claims, a draw without them both has a
+    high rate and says little of how much conversations differ: by leaving out one at a time the
+    lower end was above the truth in up to 18 % of simulated samples of 5 to 15 of 40, and in 43 %
+    of 24 of 40 of which one has two fifths of the claims. With this in 3 % at most.
 
     Args:
-        this_run: By leaving out one drawn conversation at a time.
-        future: Of the same labels, see `widen_future_rate`.
-        strata: What both were computed from, all conversations together.
+        this_run: By `estimate_run_rate_clustered`.
+        conversations: What it was computed from.
+        level: Confidence level in (0, 1).
+        drawn_from: As of `estimate_run_rate_clustered`.
 
     Returns:
-        With five and more as it was; no wider than what the unlabelled claims can change, and
-        without an interval where the forecast has none.
+        The same rate with the ends of `widen_future_rate`, as much nearer as drawn conversations
+        are a part of the run. An undrawn conversation that has many of the claims may pass or fail
+        as a whole. No wider than what unlabelled claims can change; without an interval where
+        there is no forecast.
+
+    Source:
+        Cochran 1977, 2.6, for the part.
     """
-    bounds = compute_worst_case_bounds(strata)
-    if this_run.value is None or this_run.clusters >= FEWEST_GROUPS or bounds is None:
+    bounds = compute_worst_case_bounds(conversations.totals_by_stratum)
+    if this_run.value is None or this_run.ci_low is None or this_run.ci_high is None:
         return this_run
-    if not this_run.has_interval:
-        return this_run
+    future = widen_future_rate(
+        estimate_future_rate(conversations, level), this_run, conversations, level
+    )
     if future.ci_low is None or future.ci_high is None:
         counts = this_run.n, this_run.clusters
         return Estimate(this_run.value, this_run.status, *counts, WithheldReason.TOO_FEW_CLUSTERS)
-    low, high = bounds
+    share = min(1.0, math.sqrt(compute_variance_share_of_undrawn(conversations, drawn_from)))
+    low = min(this_run.ci_low, this_run.value - share * (this_run.value - future.ci_low))
+    high = max(this_run.ci_high, this_run.value + share * (future.ci_high - this_run.value))
+    found = replace(this_run, ci_low=low, ci_high=high)
+    if drawn_from is None:
+        large = count_units_of_large_undrawn_conversations(conversations)
+        known = int(conversations.counts[0].sum(axis=0) @ conversations.times) - large
+        found = widen_interval_for_unknown_units(found, known, large)
+    if bounds is None or found.ci_low is None or found.ci_high is None:
+        return found
     return replace(
-        this_run,
-        ci_low=min(this_run.value, max(low, future.ci_low)),
-        ci_high=max(this_run.value, min(high, future.ci_high)),
+        found,
+        ci_low=min(max(found.ci_low, bounds[0]), this_run.value),
+        ci_high=max(min(found.ci_high, bounds[1]), this_run.value),
     )
 
 

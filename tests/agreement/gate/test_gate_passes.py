@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion
+from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion, Thresholds
 from faithtui.store.store import Store
 from tests.benchmarks.coverage import Setting
 from tests.benchmarks.gate_passes import (
@@ -36,6 +36,28 @@ def test_a_judge_below_its_thresholds_hardly_ever_passes(way: str) -> None:
     found = count_outcomes(GateSetting(way, Setting("simple", 0.2, 100, 40)), 5)
     # By chance 1 in 40 of honest labels; those that were meant to fool the gate decide nothing.
     assert all(found[each][CheckOutcome.PASSED] <= (way == "honest") for each in FIGURES), found
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        Setting("conversations", 0.1, 180, 40, "bad"),
+        pytest.param(Setting("conversations", 0.1, 700, 40, "large"), marks=pytest.mark.thorough),
+    ],
+    ids=lambda run: run.kind,
+)
+def test_few_bad_conversations_that_were_not_drawn_do_not_pass_a_score(run: Setting) -> None:
+    """Of 8 of 40 conversations, and of 23 of 40; 2 of 40 runs by chance.
+
+    By leaving out one drawn conversation at a time 6 and 16 passed.
+    """
+    found = count_outcomes(GateSetting("honest", run), 40, ask_for_score)
+    assert found[Criterion.SCORE][CheckOutcome.PASSED] <= 2
+
+
+def ask_for_score(truth: dict[Criterion, float]) -> Thresholds:
+    """Ask for a hair more than the true score alone."""
+    return Thresholds(score=ask_for_more(truth).score)
 
 
 @pytest.mark.parametrize("way", WAYS[1:3])

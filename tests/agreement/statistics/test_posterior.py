@@ -23,9 +23,9 @@ from faithtui.agreement.statistics.pass_rates import (
 from faithtui.agreement.statistics.posterior import (
     draw_confusion_matrices,
     estimate_figures_by_posterior,
+    widen_clustered_run_rate,
     widen_future_rate,
     widen_run_rate,
-    widen_run_rate_of_few_conversations,
 )
 from faithtui.domain.estimates import Estimate, EstimateMethod
 from faithtui.domain.withheld_reasons import WithheldReason
@@ -436,22 +436,64 @@ def test_a_future_rate_of_too_few_groups_has_no_interval(labelled: int, unlabell
     assert (found.ci_low, found.reason) == (None, WithheldReason.TOO_FEW_CLUSTERS)
 
 
-def test_of_few_drawn_conversations_this_run_is_no_surer_than_the_forecast() -> None:
-    """But for what the claims without a label can change: of 27 of 90 they are two thirds."""
-    drawn = [[LabelledStratum(9, 9, 9 - 3 * place)] for place in range(3)]
-    groups = make_grouped_strata([*drawn, *[[LabelledStratum(9, 0, 0)]] * 7])
-    strata = groups.totals_by_stratum
+@pytest.mark.parametrize("drawn", [3, 8])
+def test_drawn_conversations_say_no_more_of_this_run_than_a_forecast_as_far_as_they_are_a_part(
+    drawn: int,
+) -> None:
+    """By 4/3 of the part of 10 that was not drawn, and no more than claims without a label."""
+    labels = [[LabelledStratum(9, 9, 9 - 3 * (place % 3))] for place in range(drawn)]
+    groups = make_grouped_strata([*labels, *[[LabelledStratum(9, 0, 0)]] * (10 - drawn)])
     alone = estimate_run_rate_clustered(groups)
     future = widen_future_rate(estimate_future_rate(groups), alone, groups)
-    run = widen_run_rate_of_few_conversations(alone, future, strata)
+    run = widen_clustered_run_rate(alone, groups)
+    assert alone.value is not None
     assert None not in (alone.ci_low, future.ci_low, run.ci_low)
-    assert run.value == alone.value == pytest.approx(2 / 3)
-    assert run.ci_low == max(18 / 90, future.ci_low or 0)
-    assert run.ci_high == min(81 / 90, future.ci_high or 0)
-    none = replace(future, ci_low=None, ci_high=None, level=None, method=None)
-    assert not widen_run_rate_of_few_conversations(alone, none, strata).has_interval
-    many = replace(alone, clusters=5)
-    assert widen_run_rate_of_few_conversations(many, future, strata) is many
+    assert run.value == alone.value
+    part = min(1, math.sqrt(4 / 3 * (1 - drawn / 10)))
+    forecast, jackknife = np.array(
+        [(each.ci_low or 0, each.ci_high or 0) for each in (future, alone)]
+    )
+    low, high = alone.value + part * (forecast - alone.value)
+    fewest, most = compute_worst_case_bounds(groups.totals_by_stratum) or (0, 1)
+    assert run.ci_low == pytest.approx(max(fewest, min(jackknife[0], low)))
+    assert run.ci_high == pytest.approx(min(most, max(jackknife[1], high)))
+
+
+def test_one_bad_conversation_of_many_widens_what_leaving_out_one_says() -> None:
+    """Nine drawn ones hardly differ; one of the other ten may be bad."""
+    labels = [[LabelledStratum(30, 30, 29 - place % 2)] for place in range(9)]
+    groups = make_grouped_strata([*labels, *[[LabelledStratum(30, 0, 0)]] * 10])
+    alone = estimate_run_rate_clustered(groups)
+    run = widen_clustered_run_rate(alone, groups)
+    assert (run.ci_low or 0) < (alone.ci_low or 0) - 0.02
+
+
+def test_a_large_conversation_that_was_not_drawn_may_pass_or_fail_whole() -> None:
+    """It has 60 of 150 claims; ten that are alike have a tenth each."""
+    labels = [[LabelledStratum(9, 9, 8 - place % 2)] for place in range(6)]
+    unlabelled = [[LabelledStratum(9, 0, 0)]] * 4
+    alike = make_grouped_strata([*labels, *unlabelled])
+    run = widen_clustered_run_rate(estimate_run_rate_clustered(alike), alike)
+    large = make_grouped_strata([*labels, *unlabelled, [LabelledStratum(60, 0, 0)]])
+    found = widen_clustered_run_rate(estimate_run_rate_clustered(large), large)
+    assert (run.ci_low or 0) > 0.7
+    assert (found.ci_low or 0) == pytest.approx((run.ci_low or 0) * 90 / 150, abs=0.08)
+    assert 0.94 >= (found.ci_high or 0) > 0.9, "nine labelled ones of 150 are unfaithful"
+
+
+def test_all_conversations_leave_nothing_open() -> None:
+    groups = make_grouped_strata([[LabelledStratum(9, 9, 9 - place)] for place in range(6)])
+    run = widen_clustered_run_rate(estimate_run_rate_clustered(groups), groups)
+    assert run.ci_low == run.ci_high == run.value
+
+
+def test_drawn_conversations_without_a_forecast_have_no_interval() -> None:
+    """Of four conversations three: in all they say too much of how conversations differ."""
+    labels = [[LabelledStratum(9, 9, 9 - 3 * place)] for place in range(3)]
+    groups = make_grouped_strata([*labels, [LabelledStratum(9, 0, 0)]])
+    alone = estimate_run_rate_clustered(groups)
+    assert alone.has_interval
+    assert widen_clustered_run_rate(alone, groups).reason is WithheldReason.TOO_FEW_CLUSTERS
 
 
 def test_a_future_rate_has_no_interval_where_this_run_has_none() -> None:

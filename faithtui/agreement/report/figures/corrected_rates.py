@@ -43,9 +43,9 @@ from faithtui.agreement.statistics.pass_rates import (
     widen_interval_for_unknown_units,
 )
 from faithtui.agreement.statistics.posterior import (
+    widen_clustered_run_rate,
     widen_future_rate,
     widen_run_rate,
-    widen_run_rate_of_few_conversations,
 )
 from faithtui.domain.estimates import Estimate, make_withheld_estimate
 from faithtui.domain.scores import ScoringRule
@@ -276,12 +276,15 @@ def _estimate_pass_rate_of_labels_as_given(
         strata = merge_unlabelled_strata(strata)
     if kind is DesignKind.CLUSTER:
         # Conversations were drawn, of which a group may have several.
-        this_run = estimate_run_rate_clustered(
-            merge_unlabelled_strata(
-                _count_passes_by_stratum(_regroup_by_conversation(units), design, labels)
-            ),
+        conversations = merge_unlabelled_strata(
+            _count_passes_by_stratum(_regroup_by_conversation(units), design, labels)
+        )
+        drawn_from = None if units.population is None else design.conversations
+        this_run = widen_clustered_run_rate(
+            estimate_run_rate_clustered(conversations, level, drawn_from=drawn_from),
+            conversations,
             level,
-            drawn_from=None if units.population is None else design.conversations,
+            drawn_from=drawn_from,
         )
     else:
         total = strata.totals_by_stratum
@@ -289,8 +292,6 @@ def _estimate_pass_rate_of_labels_as_given(
             estimate_run_rate(total, clusters=labelled.clusters, level=level), total, level
         )
     future = widen_future_rate(estimate_future_rate(strata, level), this_run, strata, level)
-    if kind is DesignKind.CLUSTER:
-        this_run = widen_run_rate_of_few_conversations(this_run, future, strata.totals_by_stratum)
     if design.population is not None:
         # Bundles of the population are no groups that labels are of.
         future = replace(future, clusters=labelled.clusters)
