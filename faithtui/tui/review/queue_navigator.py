@@ -306,6 +306,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
                 self.session.store,
                 queue.sample,
                 self.session.reviewer,
+                works_blind=self.session.is_blind,
             )
         self.screen.call_later(self.show_queue_outcome, queue, end)
 

@@ -26,6 +26,7 @@ from tests.tui.driving import (
     until,
 )
 from tests.tui.fake_screens import FakeReviewScreen
+from tests.tui.review.sample_queues import open_sample_queue
 
 
 @pytest.mark.thorough
@@ -192,6 +193,27 @@ async def test_a_skipped_claim_comes_again_and_the_end_is_said(session: Session)
     screen.press("s")
     await screen.settle()
     assert not screen.input_queue.windows, "it was said"
+
+
+@pytest.mark.parametrize("is_blind", [False, True])
+async def test_the_end_of_a_queue_says_nothing_of_a_skipped_claim_while_blind(
+    session: Session, is_blind: bool
+) -> None:
+    """Its intervals told what the judge says of the skipped claim where `B` hid it."""
+    screen, _, claims = await open_sample_queue(session, 5, blind=False)
+    if is_blind:
+        screen.press("B")
+        await screen.settle()
+    for _ in claims[1:]:
+        screen.give("no")
+        await screen.settle()
+    screen.press("s")
+    await screen.settle()
+    (end,) = screen.input_queue.windows
+    assert isinstance(end, QueueEndDialog)
+    words = " ".join(each.text for each in end._build(80))
+    assert "1 claim skipped and left" in words
+    assert ("known: " in words) is not is_blind
 
 
 async def test_the_end_of_a_queue_is_said_once_and_not_after_every_correction(

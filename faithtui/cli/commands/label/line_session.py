@@ -34,7 +34,7 @@ def run_line_session(store: Store, queue: ClaimQueue, reviewer: str, *, as_json:
     mode.print_done_and_remaining_counts()
     if queue.sample is not None:
         _close_done_queue_and_print_status(
-            store, queue.sample, reviewer, output, through=not interrupted
+            store, queue, queue.sample, reviewer, output, through=not interrupted
         )
     if interrupted:
         return INTERRUPTED
@@ -68,14 +68,22 @@ def _make_opening_json(queue: ClaimQueue, reviewer: str) -> dict[str, object]:
 
 
 def _close_done_queue_and_print_status(
-    store: Store, sample: SampleId, reviewer: str, output: LineOutput, *, through: bool
+    store: Store,
+    queue: ClaimQueue,
+    sample: SampleId,
+    reviewer: str,
+    output: LineOutput,
+    *,
+    through: bool,
 ) -> None:
     """Say how the sample stands, and what a spot-check came to."""
-    end = read_outcome_and_close_finished_spot_check(store, sample, reviewer)
+    end = read_outcome_and_close_finished_spot_check(
+        store, sample, reviewer, works_blind=queue.blind
+    )
     row = end.progress.row
     lines = wrap_with_name_before("status", queue_status(end.progress))
     # They follow from the judge's verdicts, of which line mode says nothing while blind.
-    sequences = None if row.blind else end.sequences
+    sequences = None if queue.blind else end.sequences
     if sequences is not None:
         lines += wrap_with_name_before("known", describe_confidence_sequences(sequences))
     check = end.check if end.progress.is_finished and through else None

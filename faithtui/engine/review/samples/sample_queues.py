@@ -265,11 +265,17 @@ class QueueOutcome:
 
 
 def read_outcome_and_close_finished_spot_check(
-    store: Store, sample: SampleId, reviewer: str
+    store: Store, sample: SampleId, reviewer: str, *, works_blind: bool = False
 ) -> QueueOutcome:
     """Say what came of a sample; a spot-check that is through is closed with its decision.
 
     Meant for a thread.
+
+    Args:
+        store: Where everything is.
+        sample: The sample.
+        reviewer: Whose labels.
+        works_blind: The annotator does not see the judge, though the queue would show it.
 
     Raises:
         StoreError: There is no such sample.
@@ -289,5 +295,5 @@ def read_outcome_and_close_finished_spot_check(
         progress,
         {"blind": knew[False], "shown": knew[True]},
         check,
-        read_confidence_sequences(store, sample, reviewer),
+        read_confidence_sequences(store, sample, reviewer, works_blind=works_blind),
     )

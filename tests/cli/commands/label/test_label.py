@@ -533,6 +533,10 @@ def test_events_are_json_lines(label: Label) -> None:
     shown = events(label("y\n", "--sample", "simple", "--size", "6", "--shown", "--json"))[-1]
     assert shown["rate_at_every_look"] is not None
     assert shown["recall_at_every_look"] is not None
+    # Blind now, in a sample that shows the judge: its intervals would tell of a skipped claim.
+    blind = events(label("s\nq\n", "--sample", "2", "--blind", "--json"))[-1]
+    assert blind["answered"] == shown["answered"] == 1
+    assert (blind["rate_at_every_look"], blind["recall_at_every_look"]) == (None, None)
 
 
 def test_a_spot_check_ends_with_a_decision_that_is_stored(label: Label, path: Path) -> None:
