@@ -102,10 +102,6 @@ class _UnitScorer:
         is_fair = not unfair and any(self._consensus.get(each) != NOT_A_CLAIM for each in counted)
         if counted and labelled == len(counted) and is_fair:
             human = self._compute_mean_score(windows, lambda _, claim: self._consensus[claim])
-            if len(counted) < len(claims):
-                judge = self._compute_mean_score(
-                    windows, lambda window, claim: self._judge_labels[window, claim]
-                )
         bounds = self._bound_human_score(windows, counted, human, unfair)
         if (
             bounds is not None
@@ -114,6 +110,11 @@ class _UnitScorer:
         ):
             # Whichever of the tied labels is right, they pass alike, or fail alike.
             human, labelled = bounds[0], len(counted)
+        if len(counted) < len(claims) and (human is not None or bounds is not None):
+            # The two are compared, so they are of the same claims.
+            judge = self._compute_mean_score(
+                windows, lambda window, claim: self._judge_labels[window, claim]
+            )
         return UnitScores(
             unit=ScoredUnit.CONVERSATION if position is None else ScoredUnit.WINDOW,
             key=item.key,

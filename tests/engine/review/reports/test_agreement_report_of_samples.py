@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from faithtui.agreement.gate.threshold_checks import CheckOutcome, Criterion
-from faithtui.agreement.labelled_units import DesignKind
+from faithtui.agreement.labelled_units import DesignKind, UnitScores
 from faithtui.agreement.report.settings import ReportSettings
 from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.domain.estimates import Estimate
@@ -281,6 +281,39 @@ def test_scores_leave_out_labels_served_with_the_judge_in_view(tmp_path: Path) -
     assert whole.judge_mean is not None
     assert 0.6 <= whole.judge_mean < 1
     assert whole.corrected.value is not None
+
+
+def test_scores_of_a_unit_with_a_tie_are_both_without_what_was_shown(
+    store: Store, run: RunId
+) -> None:
+    """The judge's was of all five claims, the annotators' of those that were not shown."""
+    plan = SamplePlan(SamplingDesign.CONVERSATIONS, 7, 20, shown_share=0.4)
+    row = store.samples.save_draw_as_sample(
+        run, "ann", make_sample_draw(store.samples.read_frame(run), plan), plan, name="s"
+    )
+    entries = store.samples.list_claims_in_served_order(row.id, "ann")
+    judge = {each.claim: each.judge for each in store.labelled_units.read_claim_units(run)}
+    for each in entries:
+        label(store, run, [each.claim], judge[each.claim] or "")
+
+    def list_scores() -> list[UnitScores]:
+        found = compute_run_agreement(store, run).readings.scores
+        return [each for each in found if each.human_bounds is not None]
+
+    # Both pass, so the score is known though annotators differ.
+    passing = [each.claim for each in entries if not each.shown and judge[each.claim] == "yes"]
+    label(store, run, passing, "idk", "bob")
+    known = list_scores()
+    assert known
+    assert all(each.judge == each.human for each in known)
+    # One passes and one fails: the score lies between the two.
+    label(store, run, passing, "no", "bob")
+    bounded = [each for each in list_scores() if each.human is None]
+    assert {(each.key, each.window): each.judge for each in bounded}.items() <= {
+        (each.key, each.window): each.judge for each in known
+    }.items()
+    assert all(each.judge == (each.human_bounds or ())[1] for each in bounded)
+    assert bounded
 
 
 def draw_conversations(store: Store, run: RunId, size: int) -> list[ClaimId]:
