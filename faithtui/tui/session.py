@@ -339,9 +339,18 @@ class Session:
         """Find a run of this process, finished or not; the newest attempt."""
         return next((each for each in reversed(self.process_runs) if each.run_id == run), None)
 
-    def list_unqueued_runs(self, planned: Iterable[RunId]) -> tuple[RunId, ...]:
-        """List the runs that this process neither began nor begins by itself, but could begin."""
-        if self.is_read_only:
+    def list_unqueued_runs(
+        self, planned: Iterable[RunId], worked_on: Iterable[RunId]
+    ) -> tuple[RunId, ...]:
+        """List the runs that nobody begins by itself, but that this process could begin.
+
+        Args:
+            planned: Runs that were planned and not started yet.
+            worked_on: Runs that some process works on now. Another one that does may have planned
+                these too, and begins them in their turn.
+        """
+        mine = {each.run_id for each in self.process_runs}
+        if self.is_read_only or not mine.issuperset(worked_on):
             return ()
-        queued = {*self.waiting_runs, *(each.run_id for each in self.process_runs)}
+        queued = {*self.waiting_runs, *mine}
         return tuple(each for each in planned if each not in queued)

@@ -34,6 +34,17 @@ def read_run_marking_interrupted(
     return row
 
 
+def list_runs_worked_on(
+    store: Store, clock: Callable[[], datetime] = utc_now
+) -> tuple[RunId, ...]:
+    """List the runs that some process works on now, this one too."""
+    now = clock()
+    workers = store.workers.list_workers()
+    return tuple(
+        each.run for each in workers if each.run is not None and not is_worker_gone(each, now)
+    )
+
+
 def copy_rows_with_dead_runs_interrupted(
     store: Store, rows: Iterable[RunRow], clock: Callable[[], datetime]
 ) -> tuple[RunRow, ...]:

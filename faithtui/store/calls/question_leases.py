@@ -64,9 +64,15 @@ class Workers:
         now = {"me": uid, "now": self._clock()}
         self._database.run_in_write_transaction(lambda connection: connection.execute(_BEAT, now))
 
-    def list_workers(self, runs: Collection[RunId]) -> tuple[WorkerRow, ...]:
-        """List the processes that say they work on one of some runs, dead ones too."""
-        statement = select(*WORKER_COLUMNS).where(worker.c.run_id.in_(runs))
+    def list_workers(self, runs: Collection[RunId] | None = None) -> tuple[WorkerRow, ...]:
+        """List the processes that say they work on one of some runs, dead ones too.
+
+        Args:
+            runs: The runs; None: any run.
+        """
+        own = worker.c.run_id
+        is_wanted = own.is_not(None) if runs is None else own.in_(runs)
+        statement = select(*WORKER_COLUMNS).where(is_wanted)
         with self._database.open_reader() as connection:
             return tuple(WorkerRow(*row) for row in connection.execute(statement))
 

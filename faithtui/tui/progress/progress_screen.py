@@ -92,6 +92,8 @@ class ProgressScreen(FaithScreen):
         self.failed_rows: Sequence[ItemRow] = ()
         self.planned_runs: Sequence[RunId] = ()
         """Runs of the store that were planned and not started yet."""
+        self.runs_worked_on: Sequence[RunId] = ()
+        """Those that some process works on now."""
         self.history: RunHistory | None = None
         """What became of it; None: it is on, or that was not read yet."""
         self._painted_snapshot: RunSnapshot | None = None
@@ -144,7 +146,9 @@ class ProgressScreen(FaithScreen):
         # Asked before the row is read: a run that ends meanwhile is none of another process.
         mine = self.session.find_background_run(run)
         is_over = mine is None or mine.is_finished
-        row, self.planned_runs = await self.read_in_thread(_read_run_and_planned, self.session, run)
+        row, self.planned_runs, self.runs_worked_on = await self.read_in_thread(
+            _read_run_and_queue, self.session, run
+        )
         # An interrupted one may be taken up elsewhere at any moment.
         elsewhere = is_over and row.state in (RunState.RUNNING, RunState.INTERRUPTED)
         failed = await self._read_failed_items(row)
@@ -231,7 +235,10 @@ class ProgressScreen(FaithScreen):
                 self._reset_for_new_attempt(run, snapshot)
             self.event_list.add_events(snapshot.recent)
         rates = NO_RATES if snapshot is None else self.pace.measure_pace(snapshot)
-        self._paint_content(_make_run_view(self.session, row, snapshot, rates, self.planned_runs))
+        left = self.session.list_unqueued_runs(
+            (each for each in self.planned_runs if each != row.id), self.runs_worked_on
+        )
+        self._paint_content(_make_run_view(self.session, row, snapshot, rates, left))
         before, self.state = self.state, None if snapshot is None else snapshot.state
         if before is RunState.RUNNING and self.state is not RunState.RUNNING:
             self.run_keys.show_cancelled_end()
@@ -342,12 +349,19 @@ class ProgressScreen(FaithScreen):
         return super().check_action(action, parameters)
 
 
-def _read_run_and_planned(session: Session, run: RunId) -> tuple[RunRow, Sequence[RunId]]:
-    """Read a run, and which ones are planned. Imports what is slow: meant for a thread."""
-    from faithtui.engine.runs.run_liveness import read_run_marking_interrupted
+def _read_run_and_queue(
+    session: Session, run: RunId
+) -> tuple[RunRow, Sequence[RunId], Sequence[RunId]]:
+    """Read a run, and which ones are planned and worked on.
+
+    Imports what is slow: meant for a thread.
+    """
+    from faithtui.engine.runs.run_liveness import list_runs_worked_on, read_run_marking_interrupted
 
     row = read_run_marking_interrupted(session.store, run)
-    return row, session.store.runs.list_planned_run_ids()
+    # Who begins the next planned run is seen at work on it, or the run is planned no more.
+    planned = session.store.runs.list_planned_run_ids()
+    return row, planned, list_runs_worked_on(session.store)
 
 
 def _read_failed_items(session: Session, run: RunId) -> Sequence[ItemRow]:
@@ -375,10 +389,9 @@ def _make_run_view(
     row: RunRow,
     snapshot: RunSnapshot | None,
     rates: RunRates,
-    planned: Sequence[RunId],
+    left: Sequence[RunId],
 ) -> RunView:
-    """Say all that is drawn of a run; `planned` are the runs of the store not started yet."""
-    left = session.list_unqueued_runs(each for each in planned if each != row.id)
+    """Say all that is drawn of a run; `left` are other runs that nobody starts."""
     return RunView(row, snapshot, rates, session.keys, _name_runs_ahead(session, row.id), left)
 
 

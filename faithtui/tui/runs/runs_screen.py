@@ -375,7 +375,8 @@ def _list_other_planned_runs(screen: RunsScreen, row: RunRow | None) -> tuple[Ru
         for each in reversed(screen.all_runs)
         if each.state is RunState.PLANNED and each.archived_at is None and each != row
     )
-    return screen.session.list_unqueued_runs(planned)
+    running = (each.id for each in screen.all_runs if each.state is RunState.RUNNING)
+    return screen.session.list_unqueued_runs(planned, running)
 
 
 def _read_runs(session: Session) -> tuple[RunRow, ...]:

@@ -17,6 +17,7 @@ from faithtui.engine.calls.leases import SILENT_S, StoreLeases
 from faithtui.engine.runs import runner
 from faithtui.engine.runs.events import ItemFinished, RunEvent
 from faithtui.engine.runs.run_liveness import (
+    list_runs_worked_on,
     read_run_marking_interrupted,
     read_runs_marking_interrupted,
 )
@@ -72,9 +73,14 @@ async def test_a_run_is_running_while_it_is_worked_on(store: Store) -> None:
 
 
 async def test_a_process_that_was_killed_works_on_nothing(store: Store, run: RunId) -> None:
+    assert list_runs_worked_on(store) == ()
+    store.workers.add_worker(worker(run))
+    assert list_runs_worked_on(store) == (run,)
+    store.workers.remove_worker_and_leases("other")
     gone = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
     await gone.wait()
     store.workers.add_worker(worker(run, pid=gone.pid))
+    assert list_runs_worked_on(store) == ()
     assert read_run_marking_interrupted(store, run).state is RunState.INTERRUPTED
 
 

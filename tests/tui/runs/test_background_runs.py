@@ -1,17 +1,20 @@
 """Runs in the background: one after the other, and shown only where somebody looks at them."""
 
 import asyncio
+import os
+import socket
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 import pytest
 
+from faithtui.clock import utc_now
 from faithtui.domain.ids import RunId
 from faithtui.engine.runs.background import BackgroundRun
 from faithtui.engine.runs.events import RunProgress, RunSnapshot
 from faithtui.engine.runs.request import RunRequest
-from faithtui.store.records import RunState
+from faithtui.store.records import RunState, WorkerRow
 from faithtui.tui.app import FaithApp
 from faithtui.tui.progress.progress_screen import ProgressScreen
 from faithtui.tui.runs import background_runs
@@ -22,6 +25,12 @@ from tests.tui.building_metrics import KEYS
 from tests.tui.driving import calm, opened, press, screen_text, until
 from tests.tui.new_run.test_new_run_screen import SIZE, form_of, ordered, rows
 from tests.tui.staged_runs import ON, StagedRun
+
+
+def make_live_worker(run: RunId) -> WorkerRow:
+    """Make the entry of a process that works on a run and lives."""
+    now = utc_now()
+    return WorkerRow("other", socket.gethostname(), os.getpid(), 0, now, run, None, now)
 
 
 @pytest.mark.thorough
@@ -175,4 +184,32 @@ async def test_runs_left_planned_are_named_beside_the_one_that_was_resumed(app: 
         await press(pilot, "g", "p")
         await until(pilot, lambda: words in screen_text(app))
         await press(pilot, "g", "r")
+        await until(pilot, lambda: words in screen_text(app))
+
+
+async def test_planned_runs_are_not_named_while_another_process_works_through_its_runs(
+    app: FaithApp,
+) -> None:
+    """It plans all of them at once and begins them in their turn; `r` would take one away."""
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(pilot)
+        store = app.session.store
+        done, on, planned = (
+            store.runs.create(SPEC, store.conversations.list_ids()) for _ in range(3)
+        )
+        store.runs.set_state(done, RunState.DONE)
+        store.runs.set_state(on, RunState.RUNNING)
+        store.workers.add_worker(make_live_worker(on))
+        app.session.switch_run(done)
+        words = f"1 planned run waits: #{planned}"
+        await press(pilot, "g", "p")
+        await until(pilot, lambda: f"#{done}" in screen_text(app))
+        assert words not in screen_text(app)
+        await press(pilot, "g", "r")
+        await until(pilot, lambda: f"#{planned}" in screen_text(app))
+        assert words not in screen_text(app)
+        store.workers.remove_worker_and_leases("other")
+        app.store_watcher.reload_screens_if_store_changed()
+        await until(pilot, lambda: words in screen_text(app))
+        await press(pilot, "g", "p")
         await until(pilot, lambda: words in screen_text(app))
