@@ -307,8 +307,8 @@ def _print_plan(
     if basis.has_too_few_conversations:
         print_text(
             f"the claims are of {plural(basis.conversation_count, 'conversation')}: below "
-            f"{FEWEST_GROUPS} the intervals of recall, kappa and future conversations leave nearly "
-            "everything open, whatever is labelled; judge more of them"
+            f"{FEWEST_GROUPS} reports give recall, kappa and future conversations no interval, "
+            "whatever is labelled; judge more of them"
         )
     if (recall := predict_recall(basis.strata)) is not None:
         print_text(f"expected: the judge finds {recall:.0%} of the claims that are {failing}")

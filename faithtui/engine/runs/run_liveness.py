@@ -34,9 +34,7 @@ def read_run_marking_interrupted(
     return row
 
 
-def list_runs_worked_on(
-    store: Store, clock: Callable[[], datetime] = utc_now
-) -> tuple[RunId, ...]:
+def list_runs_worked_on(store: Store, clock: Callable[[], datetime] = utc_now) -> tuple[RunId, ...]:
     """List the runs that some process works on now, this one too."""
     now = clock()
     workers = store.workers.list_workers()

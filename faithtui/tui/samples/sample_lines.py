@@ -461,7 +461,7 @@ def _format_interval_forecast_lines(found: LabelPlan, basis: PlanBasis, width: i
     if basis.has_too_few_conversations:
         few = (
             f"of {fmt.format_count_with_noun(basis.conversation_count, 'conversation')}: "
-            f"below {FEWEST_GROUPS} recall, kappa and new data stay nearly open"
+            f"below {FEWEST_GROUPS} reports give recall, kappa and new data no interval"
         )
         lines += wrap([Piece(few, "warn")], width)
     source = f"if {failing} is right for {shares}{more} ({source})"

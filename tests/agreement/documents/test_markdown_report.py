@@ -214,6 +214,16 @@ def test_the_method_says_how_it_was_asked(wanted: ReportSettings, sentence: str)
     assert sentence in report_markdown(rich(settings=wanted), HEADER)
 
 
+@pytest.mark.parametrize("kind", list(DesignKind))
+def test_the_method_says_which_figures_of_few_groups_have_an_interval(kind: DesignKind) -> None:
+    found = rich()
+    claims = replace(found.claims, design=replace(found.claims.design, kind=kind))
+    page = report_markdown(replace(found, claims=claims), HEADER)
+    is_drawn = kind in (DesignKind.SIMPLE, DesignKind.STRATIFIED, DesignKind.CLUSTER)
+    assert ("Below five groups: none, but two give one" in page) is is_drawn
+    assert ("Below five groups: none." in page) is not is_drawn
+
+
 @pytest.mark.parametrize(
     ("kind", "sentence"),
     [

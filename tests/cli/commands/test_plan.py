@@ -126,7 +126,7 @@ def test_a_run_that_is_labelled_throughout_needs_no_plan(cli: Cli, tmp_path: Pat
 
 
 def test_a_plan_of_few_conversations_says_what_no_label_gives(cli: Cli, tmp_path: Path) -> None:
-    """As intervals of recall and of future conversations are nearly everything there."""
+    """A report gives recall, kappa and future conversations no interval there."""
     few = tmp_path / "few.db"
     with Store.open(few) as store:
         chats = [make_conversation(key, answers=1) for key in KEYS[:4]]
@@ -134,7 +134,9 @@ def test_a_plan_of_few_conversations_says_what_no_label_gives(cli: Cli, tmp_path
         for item, each in zip(store.runs.list_item_ids(run), chats, strict=True):
             store.runs.save_window(item, assess(windows_of(each)[0], {1: VERDICTS}))
     told = cli("plan", "last", "--store", few)
-    assert "the claims are of 4 conversations: below 5 the intervals of recall, kappa" in told.out
+    words = " ".join(told.out.split())
+    assert "the claims are of 4 conversations: below 5 reports give recall, kappa and" in words
+    assert "future conversations no interval, whatever is labelled" in words
     assert re.search(r"future conversations +cannot be foreseen", told.out)
     widths = cli("plan", "last", "--store", few, "--json").json["half_widths"]
     assert widths["rate_future_at_best"] is None

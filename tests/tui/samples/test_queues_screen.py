@@ -476,6 +476,23 @@ def test_a_plan_from_labels_says_what_reports_show() -> None:
         assert "recall 36% then; reports show 40%, of labels alone" in text
 
 
+def test_a_plan_of_few_conversations_says_what_has_no_interval(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    strata = (PlanStratum("judge no", 10, True, 0.5), PlanStratum("judge yes", 90, False, 0.1))
+    basis = PlanBasis(SamplingFrame(), strata, ("no",), is_broad=False)
+    found = predict_half_widths(strata, {"judge no": 5, "judge yes": 40})
+    drawn = [Stratum("judge no", 10, 5), Stratum("judge yes", 90, 40)]
+    words = "of {} conversations: below 5 reports give recall, kappa and new data no interval"
+    for count in (4, 5):
+        monkeypatch.setattr(PlanBasis, "conversation_count", count)
+        lines = sample_lines.format_sample_preview_lines(
+            drawn, SamplingDesign.STRATIFIED, 100, 10.0, 120, found=found, basis=basis
+        )
+        text = " ".join(" ".join(each.text for each in lines).split())
+        assert (words.format(count) in text) is (count < 5)
+
+
 def test_a_plan_for_a_half_width_takes_as_many_as_it_needs() -> None:
     strata = (PlanStratum("judge no", 100, True, 0.5), PlanStratum("judge yes", 900, False, 0.1))
     wanted = plan_fewest_labels_for_target(strata, PlanTarget(rate=0.05)).sizes

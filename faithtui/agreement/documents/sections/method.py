@@ -23,6 +23,7 @@ from faithtui.agreement.documents.figure_texts import (
 from faithtui.agreement.documents.header import ReportHeader, list_option_texts
 from faithtui.agreement.documents.plots.report_plots import interval_progress_plot, pass_rate_plot
 from faithtui.agreement.idk_recoding import IdkRule
+from faithtui.agreement.labelled_units import RANDOM_DESIGNS
 from faithtui.agreement.report.headline import format_number_with_noun
 from faithtui.agreement.report.model import (
     AgreementReport,
@@ -33,6 +34,12 @@ from faithtui.agreement.report.model import (
 from faithtui.agreement.report.settings import IntervalMethod, ReportLevel
 
 _TARGET_NAMES = {"cohen_kappa": "Cohen's kappa", "percent": "percent agreement"}
+
+_OF_FEW_DRAWN_GROUPS = (
+    ", but two give one to judge against human labels (the next alone) and to the corrected share "
+    "where units were drawn from groups that are worth five of equal size, (Σ units)² / Σ units² "
+    "≥ 5."
+)
 
 
 def make_interval_progress_section_blocks(report: AgreementReport) -> Iterator[Block]:
@@ -226,7 +233,8 @@ def _list_method_sentences(report: AgreementReport, header: ReportHeader) -> Ite
             "they belong to, "
             "are left out one at a time (jackknife, Student t), on the logit scale for shares and "
             "the atanh scale for the others; judge against human labels has the wider of this and "
-            "the next. A coefficient without variation is withheld. Below five groups: none."
+            "the next. A coefficient without variation is withheld. Below five groups: none"
+            + (_OF_FEW_DRAWN_GROUPS if report.claims.design.kind in RANDOM_DESIGNS else ".")
         )
     yield (
         "What few labels leave open: 1,000 confusion matrices that may be true, drawn with random "

@@ -53,7 +53,11 @@ class PlanBasis:
 
     @property
     def has_too_few_conversations(self) -> bool:
-        """Whether intervals of more than this run leave nearly all open, whatever is labelled."""
+        """Whether nothing beyond the share that passes in this run has an interval, ever.
+
+        However many are labelled, fewer than five are never worth five of equal size, which takes
+        as few (docs/decisions/0061).
+        """
         return 0 < self.conversation_count < FEWEST_GROUPS
 
 
