@@ -438,7 +438,9 @@ def _find_problem_of_term(term: Term, context: FilterContext) -> str | None:
         there = ", ".join(f"{each}:" for each in list_term_names(context))
         return f"{quoted_term}: {context.scope} cannot be found by `{name}:`; possible are {there}"
     if context.blind and _reveals_judge(term):
-        return f"left out while you work blind: {quoted_term} would reveal the judge's verdict"
+        # A list goes by the other terms; a search within a conversation takes all of them or none.
+        fate = "nothing is searched" if context.scope is Scope.CLAIMS else "left out"
+        return f"{fate} while you work blind: {quoted_term} would reveal the judge's verdict"
     if context.hides_labels and _reveals_labels(term):
         return f"left out while you work blind: {quoted_term} would reveal labels of others"
     if _has_allowed_value(term, context):

@@ -118,6 +118,9 @@ def test_a_blind_queue_takes_no_term_that_tells_what_the_judge_said(text: str) -
     assert reading.problem is not None
     assert reading.problem.startswith("left out while you work blind: ")
     assert reading.problem.endswith("would reveal the judge's verdict")
+    # Within a conversation nothing is found by the other terms alone.
+    within = parse_filter(text, replace(blind, scope=Scope.CLAIMS)).problem or ""
+    assert "would reveal" not in within or within.startswith("nothing is searched while you work")
     assert TermName.VERDICT not in list_term_names(blind)
     assert "disagreement" not in describe_allowed_values(TermName.IS, blind)
     assert parse_filter("is:unlabelled refund human:none", blind).problem is None

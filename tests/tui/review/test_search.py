@@ -74,8 +74,9 @@ async def test_while_blind_nothing_is_found_by_the_judges_word(app: FaithApp) ->
         for key in ("v", "e", "r", "d", "i", "c", "t", "colon", "n", "o"):
             await pilot.press(key)
         await press(pilot, "enter")
-        await until(pilot, lambda: "blind" in status(app))
-        assert not screen.search.found_claims
+        words = "nothing is searched while you work blind: `verdict:no` would reveal"
+        await until(pilot, lambda: words in status(app))
+        assert screen.search.found_claims is None
 
 
 @pytest.mark.thorough
