@@ -124,7 +124,8 @@ def _describe_refused_number(error: typer.BadParameter) -> str | None:
     else:
         return None
     first, end, _ = f"{getattr(error.param, 'help', None) or ''} ".partition(". ")
-    shown = make_visible_line(str(details[0]["input"]))
+    typed = str(details[0]["input"])
+    shown = make_visible_line(typed) if typed.strip() else f"'{typed}'"
     return f"{shown} {problem}. {first}{end}".rstrip()
 
 

@@ -612,6 +612,8 @@ def test_without_a_store_the_demo_is_named_where_it_is(cli: Cli) -> None:
             3,
             "'--min-kappa': abc is no number. Minimum of Cohen's kappa, -1 to 1.",
         ),
+        (("gate", "1", "--min-kappa", ""), 3, "'--min-kappa': '' is no number. Minimum of"),
+        (("gate", "1", "--min-kappa", " "), 3, "'--min-kappa': ' ' is no number. Minimum of"),
         (
             ("plan", "--design-effect", "abc"),
             2,
