@@ -28,7 +28,12 @@ from faithtui.agreement.report.model import (
     Disagreement,
     LevelReport,
 )
-from faithtui.agreement.report.settings import IntervalMethod, ReportLevel, Severity
+from faithtui.agreement.report.settings import (
+    IntervalMethod,
+    ReportLevel,
+    ReportWarning,
+    Severity,
+)
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM, LabelSet
 from faithtui.tui.agreement.figure_lines import (
@@ -409,11 +414,10 @@ def add_heading_if_wanted(name: str, lines: Sequence[Line], wanted: bool) -> lis
     return [BLANK, make_line(Piece(f" {name}", "strong")), *lines] if wanted else []
 
 
-def make_summary_title(report: AgreementReport, level: ReportLevel) -> str:
+def make_summary_title(report: AgreementReport, level: ReportLevel, *, blind: bool = False) -> str:
     """Name the summary with how many warnings follow it, below its edge where it is small."""
     count = sum(
-        each.level in (None, level) and each.severity is not Severity.INFO
-        for each in report.warnings
+        each.severity is not Severity.INFO for each in _list_shown_warnings(report, level, blind)
     )
     return f"Summary and {fmt.format_count_with_noun(count, 'warning')}" if count else "Summary"
 
@@ -440,11 +444,7 @@ def format_headline_and_warning_lines(
         Severity.INFO: ("i ", "quiet"),
     }
     tips = next_step_lines(report, level, width)
-    for warning in report.warnings:
-        if warning.level not in (None, level):
-            continue
-        if blind and warning.code in _NAMING_STRATA:
-            continue
+    for warning in _list_shown_warnings(report, level, blind):
         if warning.severity is Severity.INFO:
             # What to do comes before what is merely good to know.
             lines += tips
@@ -460,6 +460,16 @@ def format_headline_and_warning_lines(
         [Piece(describe_pass_criterion(report))], width - 1, first=[Piece(f" {mark} ", look)]
     )
     return lines
+
+
+def _list_shown_warnings(
+    report: AgreementReport, level: ReportLevel, blind: bool
+) -> list[ReportWarning]:
+    return [
+        each
+        for each in report.warnings
+        if each.level in (None, level) and not (blind and each.code in _NAMING_STRATA)
+    ]
 
 
 def describe_pass_criterion(report: AgreementReport) -> str:

@@ -183,7 +183,7 @@ class AgreementPanes(Panes):
                     if report.primary_level_report.coverage.compared
                     else matrix_lines.nothing_labelled_lines(report, spec, w)
                 ),
-                matrix_lines.make_summary_title(report, kind),
+                matrix_lines.make_summary_title(report, kind, blind=blind),
             ),
         }
         empty = frozenset(_list_empty_panes(report, level))

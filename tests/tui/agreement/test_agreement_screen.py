@@ -271,6 +271,12 @@ def test_the_stratum_of_a_skipped_claim_is_hidden_while_blind() -> None:
     assert "5 of 45 claims of «judge yes» were skipped" in shown
     assert "judge yes" not in hidden
     assert "5 claims of the sample skipped so far." in hidden
+    # The title counts what is drawn.
+    for blind, drawn in ((False, shown), (True, hidden)):
+        count = drawn.count(" ! ") + drawn.count(" !! ")
+        title = matrix_lines.make_summary_title(report, ReportLevel.CLAIMS, blind=blind)
+        assert title.startswith(f"Summary and {count} warning")
+    assert hidden.count(" ! ") < shown.count(" ! ")
 
 
 @pytest.mark.parametrize("width", [38, 60, 118])
