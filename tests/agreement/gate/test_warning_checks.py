@@ -37,6 +37,7 @@ from faithtui.agreement.report.settings import (
     ReportSettings,
     ReportWarning,
     Severity,
+    WarningSubject,
 )
 from faithtui.domain.ids import ClaimId, ConversationId, SampleId
 from faithtui.domain.labels.label_events import Action
@@ -119,6 +120,24 @@ def test_a_score_of_fewer_than_five_conversations_is_asked_about(labels: int, ou
     check = checks[Criterion.SCORE]
     assert check.outcome is CheckOutcome[outcome], check.reason
     assert ("--accept few_conversations" in check.reason) is (outcome == "UNDECIDED")
+
+
+@pytest.mark.parametrize("kind", [DesignKind.SIMPLE, DesignKind.STRATIFIED])
+def test_a_score_of_claims_drawn_one_by_one_is_not_asked_about(kind: DesignKind) -> None:
+    """The share that passes in the run does not rest on how many conversations hold them."""
+    prepared = sampled([YES] * 20, kind)
+    claims = [
+        each._replace(group=f"g{number % 4}", stratum="all")
+        for number, each in enumerate(prepared.readings.claims)
+    ]
+    units = RunUnits(tuple(claims), (), (), prepared.readings.design)
+    few = PreparedUnits(units, FAITHFULNESS, RULE)
+    report = compute_report_of_prepared_units(few)
+    (warning,) = (each for each in report.warnings if each.code == "few_conversations")
+    assert report.claims.agreement.clusters == 4
+    assert WarningSubject.RATE not in warning.about
+    check = gate(few, Thresholds(score=0.01))[Criterion.SCORE]
+    assert check.outcome is CheckOutcome.PASSED, check.reason
 
 
 def test_the_lower_end_of_a_perfect_kappa_is_a_kappa() -> None:
