@@ -240,6 +240,28 @@ def _describe_groups_of_pass_share(report: LevelReport) -> str:
     )
 
 
+def _describe_intervals_of_few_groups(report: LevelReport, passing: Sequence[str]) -> str:
+    """Say that intervals are rough, or which figures alone have one."""
+    agreement, detection = report.agreement, choose_unfaithful_detection(report, passing)
+    figures = (
+        agreement.percent,
+        agreement.cohen_kappa,
+        detection.precision,
+        detection.recall,
+        detection.specificity,
+    )
+    if any(each.has_interval for each in figures):
+        return f"intervals are rough below {FEW_GROUPS}"
+    shares = {
+        "in this run": report.rate.corrected_this_run,
+        "in future conversations": report.rate.corrected_future,
+    }
+    known = [place for place, share in shares.items() if share.has_interval]
+    so_few = "figures of so few" if agreement.clusters < FEWEST_GROUPS else "their figures"
+    but = f", but for the share that passes {' and '.join(known)}" if known else ""
+    return f"{so_few} have no interval{but}"
+
+
 def _is_hasty(rater: RaterReport) -> bool:
     """Say whether the middle label of an annotator was too fast, or many were."""
     if rater.median_seconds is None:
@@ -335,19 +357,14 @@ def _warn_of_level_report(report: LevelReport, passing: Sequence[str]) -> Iterat
         return
     yield from _warn_of_confusion_table(report)
     if report.agreement.clusters < FEW_GROUPS:
-        rough = f"intervals are rough below {FEW_GROUPS}"
-        is_very_few = report.agreement.clusters < FEWEST_GROUPS
         has_few_drawn = report.design.kind is DesignKind.CLUSTER and (
             report.rate.corrected_this_run.clusters < FEWEST_GROUPS
         )
-        if is_very_few and not report.agreement.percent.has_interval:
-            rough = "figures of so few have no interval"
-            if report.rate.corrected_this_run.has_interval:
-                rough += ", but for the share that passes in this run"
         yield make_warning(
             "few_conversations",
             f"The compared {many} come from {format_group_count(report)} only"
-            f"{_describe_groups_of_pass_share(report)}; {rough}.",
+            f"{_describe_groups_of_pass_share(report)}; "
+            f"{_describe_intervals_of_few_groups(report, passing)}.",
             WarningSubject.AGREEMENT,
             WarningSubject.DETECTION,
             # Of claims drawn one by one the share of the run does not rest on conversations.

@@ -19,7 +19,8 @@ from faithtui.agreement.report.digest import hash_units
 from faithtui.agreement.report.model import AgreementReport, Coverage, VerdictCount
 from faithtui.agreement.report.report import JudgingDescription, agreement_report
 from faithtui.agreement.report.settings import ReportLevel, Severity
-from faithtui.domain.estimates import EstimateStatus
+from faithtui.agreement.report.warnings import _warn_of_level_report
+from faithtui.domain.estimates import EstimateStatus, make_undefined_estimate
 from faithtui.domain.ids import ClaimId, ConversationId
 from faithtui.domain.integrity.run_summary import Soundness
 from faithtui.domain.labels.label_events import Action
@@ -604,6 +605,37 @@ def test_few_conversations_are_said_to_give_no_interval() -> None:
     )
     assert rough.endswith(" only; intervals are rough below 20.")
     assert " only; figures of so few have no interval" in none
+
+
+@pytest.mark.parametrize(
+    ("this_run", "future", "but"),
+    [
+        (True, True, ", but for the share that passes in this run and in future conversations."),
+        (True, False, ", but for the share that passes in this run."),
+        (False, False, "."),
+    ],
+)
+def test_few_conversations_name_the_shares_that_have_an_interval_alone(
+    this_run: bool, future: bool, but: str
+) -> None:
+    """With labels of four of eight conversations of a sample by strata both have one."""
+    level = report(many({("yes", "yes"): 90, ("no", "no"): 20})).claims
+    known, none = level.rate.corrected_this_run, make_undefined_estimate(WithheldReason.NO_ITEMS)
+    assert known.has_interval
+    rate = replace(
+        level.rate,
+        corrected_this_run=known if this_run else none,
+        corrected_future=known if future else none,
+    )
+    for groups, of_whom in ((4, "figures of so few"), (12, "their figures")):
+        few = report(many({("yes", "yes"): 90, ("no", "no"): 20}, groups=4)).claims
+        few = replace(few, rate=rate, agreement=replace(few.agreement, clusters=groups))
+        told = next(
+            each.message
+            for each in _warn_of_level_report(few, ("yes",))
+            if each.code == "few_conversations"
+        )
+        assert told.endswith(f"; {of_whom} have no interval{but}")
 
 
 def test_few_conversations_name_those_that_only_the_share_that_passes_counts() -> None:
