@@ -222,7 +222,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         mark = self._read_change_stamp(item)  # first: a change after it is seen at the next look
         view = session.store.runs.read_conversation_for_review(item, session.reviewer)
         queue = session.claim_queue
-        position, changes = self.screen.queue_navigator.other_window.read_queue_position(queue)
+        position, changes = self.screen.queue_navigator.other_app.read_queue_position(queue)
         if session.is_blind:
             view = hide_judge_verdicts(
                 view,
@@ -283,8 +283,8 @@ class ConversationLoader(Controller["ReviewScreen"]):
         same = self.screen.view is not None and self.screen.view.item.id == view.item.id
         before = self.screen.review_position if same else None
         at = self._choose_position(loaded, view, before or ReviewPosition())
-        other_window = self.screen.queue_navigator.other_window
-        labelled_there = other_window.switch_queue_and_find_label(loaded, view, at.claim)
+        other_app = self.screen.queue_navigator.other_app
+        labelled_there = other_app.switch_queue_and_find_label(loaded, view, at.claim)
         if not same:
             self.screen.claim_range.clear_range()
             self.screen.search.clear_search()
@@ -300,7 +300,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             guideline=loaded.guideline,
         )
         self.screen.show_conversation(state, at, fresh=not same)
-        other_window.warn_of_label_if_any(labelled_there)
+        other_app.warn_of_label_if_any(labelled_there)
         self._start_what_follows_the_paint(loaded, is_same=same)
 
     def _choose_position(

@@ -12,7 +12,7 @@ from faithtui.domain.labels.label_events import Action, LabelEvent, Step
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.messages import ShowScreen
-from faithtui.tui.review.labels.other_window import OtherWindowLabels
+from faithtui.tui.review.labels.other_app import OtherAppLabels
 from faithtui.tui.review.position import ReviewPosition
 from faithtui.tui.samples.queue import ClaimQueue, QueuePosition
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -47,7 +47,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         super().__init__(screen)
         self.cursor: QueuePosition | None = None
         """The queue that is worked through; None: conversation by conversation."""
-        self.other_window = OtherWindowLabels(screen)
+        self.other_app = OtherAppLabels(screen)
         self.conversations_ahead: dict[ItemId, LoadedConversation] = {}
         """Conversations read ahead."""
         self._recorded_as_seen: set[ClaimId] = set()

@@ -30,7 +30,7 @@ async def open_sample_queue(
     return screen, row, [each.claim for each in entries]
 
 
-def label_in_other_window(
+def label_in_other_app(
     store: Store, row: SampleRow, claim: ClaimId, verdict: str = "no"
 ) -> None:
     """Label a claim of a sample as another process of `ann` does."""

@@ -24,7 +24,7 @@ from faithtui.tui.samples.sample_lines import describe_confidence_sequences_brie
 from faithtui.tui.session import Session
 from tests.tui.driving import blinded, calm, press, reviewing, screen_text
 from tests.tui.fake_screens import FakeReviewScreen
-from tests.tui.review.sample_queues import label_in_other_window, open_sample_queue
+from tests.tui.review.sample_queues import label_in_other_app, open_sample_queue
 
 
 def test_the_weightiest_comes_first_and_the_timer_can_be_off() -> None:
@@ -115,7 +115,7 @@ async def test_as_many_answers_as_before_may_be_those_of_other_claims(session: S
     cursor = screen.queue_navigator.cursor
     assert cursor is not None
     for claim in claims[1:3]:
-        label_in_other_window(store, row, claim)
+        label_in_other_app(store, row, claim)
         screen.session_line.load_and_show_progress()
         await screen.settle()
         cursor = screen.queue_navigator.cursor
@@ -141,7 +141,7 @@ async def test_each_queue_is_compared_with_its_own_answers(session: Session) -> 
     shown = FakeReviewScreen(session)
     for size in (5, 4):
         screen, row, claims = await open_sample_queue(session, size, screen=shown)
-        label_in_other_window(session.store, row, claims[1])
+        label_in_other_app(session.store, row, claims[1])
         screen.session_line.load_and_show_progress()
         await screen.settle()
         cursor = screen.queue_navigator.cursor

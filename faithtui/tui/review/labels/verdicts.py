@@ -95,7 +95,7 @@ class Verdicts(Controller["ReviewScreen"]):
         if found is None:
             self.refuse("that claim is not here any more: the key was not saved")
             self.screen.repaint()
-        elif leads_on and self.screen.queue_navigator.other_window.refuse_first_verdict(found):
+        elif leads_on and self.screen.queue_navigator.other_app.refuse_first_verdict(found):
             return None
         return found
 

@@ -11,12 +11,12 @@ from faithtui.tui.app import FaithApp
 from faithtui.tui.session import Session
 from tests.tui.driving import calm, press, reviewing, status, stored
 from tests.tui.fake_screens import FakeReviewScreen
-from tests.tui.review.sample_queues import label_in_other_window, open_sample_queue
+from tests.tui.review.sample_queues import label_in_other_app, open_sample_queue
 
 THERE = "NO contradicted in another window"
 
 
-async def reload_after_other_window(screen: FakeReviewScreen) -> None:
+async def reload_after_other_app(screen: FakeReviewScreen) -> None:
     """Do what the app does when it sees that another process wrote."""
     screen.reload_after_store_change()
     await screen.settle()
@@ -49,8 +49,8 @@ async def test_a_label_of_another_window_is_said_and_replaced_by_the_second_key(
 ) -> None:
     screen, row, claims = await open_sample_queue(session, 5)
     name = f"claim {screen.claim.number}" if screen.claim else ""
-    label_in_other_window(session.store, row, claims[0])
-    await reload_after_other_window(screen)
+    label_in_other_app(session.store, row, claims[0])
+    await reload_after_other_app(screen)
     assert screen.message == f"{name} = {THERE} · N goes on"
     screen.give("yes")
     await screen.settle()
@@ -70,11 +70,11 @@ async def test_no_key_that_labels_replaces_a_label_of_another_window_at_once(
     screen, row, claims = await open_sample_queue(session, 5, blind=False)
     screen.give("yes")
     await screen.settle()
-    label_in_other_window(session.store, row, claims[1])
-    await reload_after_other_window(screen)
+    label_in_other_app(session.store, row, claims[1])
+    await reload_after_other_app(screen)
     assert "saved" in screen.message, "what was saved is still said"
     for key in ("full_stop", "a", "s"):
-        screen.queue_navigator.other_window._unconfirmed.add(claims[1])
+        screen.queue_navigator.other_app._unconfirmed.add(claims[1])
         screen.press(key)
         await screen.settle()
         assert f"{THERE}; the key again replaces it" in screen.message
@@ -87,7 +87,7 @@ async def test_the_next_claim_of_the_queue_is_none_that_another_window_labelled(
     """The conversation is shown with the label before the answers of the queue are read again."""
     screen, row, _ = await open_sample_queue(session, 60)
     item, _, following = await go_to_first_of_two_in_a_conversation(screen)
-    label_in_other_window(session.store, row, following)
+    label_in_other_app(session.store, row, following)
     screen.loader.show_loaded_if_still_wanted(screen.loader.read_conversation(item, None, 0))
     screen.give("yes")
     assert screen.review_position.claim != following
@@ -100,10 +100,10 @@ async def test_a_label_that_was_taken_back_in_the_other_window_refuses_nothing(
     session: Session,
 ) -> None:
     screen, row, claims = await open_sample_queue(session, 5)
-    label_in_other_window(session.store, row, claims[0])
-    await reload_after_other_window(screen)
+    label_in_other_app(session.store, row, claims[0])
+    await reload_after_other_app(screen)
     session.store.label_log.undo("ann")
-    await reload_after_other_window(screen)
+    await reload_after_other_app(screen)
     screen.give("yes")
     await screen.settle()
     assert verdict_of(session, claims[0]) == "yes"
@@ -117,7 +117,7 @@ async def test_a_second_label_of_another_window_is_said_too(session: Session) ->
     session.store.label_log.record_verdict(
         claims[0], "ann", "no", run=row.run, saw_judge=False, repeats=True, sample=row.id
     )
-    await reload_after_other_window(screen)
+    await reload_after_other_app(screen)
     assert "was labelled in another window" in screen.message
     screen.give("yes")
     assert "was labelled in another window; the key again replaces it" in screen.message
@@ -141,7 +141,7 @@ async def test_an_answer_given_while_the_queue_was_read_again_stays(session: Ses
     item, claim, _ = await go_to_first_of_two_in_a_conversation(screen)
     before = screen.queue_navigator.cursor
     assert before is not None
-    label_in_other_window(session.store, row, claims[-1])
+    label_in_other_app(session.store, row, claims[-1])
     before.is_outdated = True
     loaded = screen.loader.read_conversation(item, None, 0)
     screen.give("yes")
@@ -186,8 +186,8 @@ async def test_a_reason_code_behind_a_refused_verdict_is_not_of_the_label_before
     screen, row, claims = await open_sample_queue(session, size=5)
     screen.give("no")
     await screen.settle()
-    label_in_other_window(session.store, row, claims[1])
-    await reload_after_other_window(screen)
+    label_in_other_app(session.store, row, claims[1])
+    await reload_after_other_app(screen)
     screen.give("no")
     screen.press("3")
     await screen.settle()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from faithtui.tui.review.review_screen import ReviewScreen
 
 
-class OtherWindowLabels(Controller["ReviewScreen"]):
+class OtherAppLabels(Controller["ReviewScreen"]):
     """Takes over what another window labelled, and refuses the first key that would replace it."""
 
     def __init__(self, screen: "ReviewScreen") -> None:
