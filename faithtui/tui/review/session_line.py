@@ -101,7 +101,7 @@ class SessionLine(Controller["ReviewScreen"]):
         self._reload_queue_answered_elsewhere(facts)
 
     def _reload_queue_answered_elsewhere(self, facts: "SessionFacts") -> None:
-        """Read a queue again in which another window of the same annotator labels, too."""
+        """Read a queue again in which another open app of the same annotator labels, too."""
         cursor, progress = self.screen.queue_navigator.cursor, facts.progress
         if cursor is None or progress is None or cursor.queue.sample != progress.row.id:
             return

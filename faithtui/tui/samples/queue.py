@@ -94,7 +94,7 @@ class QueuePosition:
             self.note_answer_in_store(claim)
 
     def note_answer_in_store(self, claim: ClaimId) -> None:
-        """Note that the store has the answer of a claim, whichever window it was given in."""
+        """Note that the store has the answer of a claim, whichever app it was given in."""
         if claim in self.queue.place:
             self.answered_claims.add(claim)
             self.skipped_claims.discard(claim)

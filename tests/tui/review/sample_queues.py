@@ -1,4 +1,4 @@
-"""Samples of the newest run as queues of `ann`, which another window of hers answers too."""
+"""Samples of the newest run as queues of `ann`, which another open app of hers answers too."""
 
 from collections.abc import Sequence
 
@@ -30,9 +30,7 @@ async def open_sample_queue(
     return screen, row, [each.claim for each in entries]
 
 
-def label_in_other_app(
-    store: Store, row: SampleRow, claim: ClaimId, verdict: str = "no"
-) -> None:
+def label_in_other_app(store: Store, row: SampleRow, claim: ClaimId, verdict: str = "no") -> None:
     """Label a claim of a sample as another process of `ann` does."""
     store.label_log.record_verdict(
         claim, "ann", verdict, run=row.run, saw_judge=False, sample=row.id

@@ -255,7 +255,7 @@ async def test_verdicts_after_an_undo_wait_for_the_claim_that_it_goes_back_to(
     assert verdicts[:3] == ["yes", "no", None]
 
 
-async def test_a_verdict_over_one_of_another_window_says_what_it_replaced(
+async def test_a_verdict_over_one_of_another_app_says_what_it_replaced(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
@@ -270,12 +270,12 @@ async def test_a_verdict_over_one_of_another_window_says_what_it_replaced(
                 claim, app.session.reviewer, "no", run=run, saw_judge=False
             )
         await press(pilot, "y")
-        assert "replaced NO contradicted of another window, u brings it back" in status(app)
+        assert "replaced NO contradicted of another app, u brings it back" in status(app)
         await press(pilot, "u")
         assert screen.claim.mine is not None
         assert screen.claim.mine.verdict == "no"
         await press(pilot, "y")
-        assert "another window" not in status(app), "it was in view"
+        assert "another app" not in status(app), "it was in view"
 
 
 @pytest.mark.parametrize(("keys", "marks"), [("ff", 2), ("fff", 3), ("ffff", 4)])

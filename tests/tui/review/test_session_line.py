@@ -85,7 +85,7 @@ async def test_a_sample_says_what_is_known_after_every_label(session: Session) -
     assert describe_confidence_sequences_briefly(known) in screen.session_line.progress_words
 
 
-async def test_a_queue_that_another_window_answers_too_is_read_again(session: Session) -> None:
+async def test_a_queue_that_another_app_answers_too_is_read_again(session: Session) -> None:
     """It served claims once more that had their label, and the second one replaced the first."""
     store = session.store
     run = store.runs.find_newest_run_id()
@@ -109,7 +109,7 @@ async def test_a_queue_that_another_window_answers_too_is_read_again(session: Se
 
 
 async def test_as_many_answers_as_before_may_be_those_of_other_claims(session: Session) -> None:
-    """One claim was undone in the other window and another one labelled."""
+    """One claim was undone in the other app and another one labelled."""
     store = session.store
     screen, row, claims = await open_sample_queue(session, size=5)
     cursor = screen.queue_navigator.cursor
@@ -137,7 +137,7 @@ async def test_as_many_answers_as_before_may_be_those_of_other_claims(session: S
 
 
 async def test_each_queue_is_compared_with_its_own_answers(session: Session) -> None:
-    """Both have one answer of another window, though not the same."""
+    """Both have one answer of the other app, though not the same."""
     shown = FakeReviewScreen(session)
     for size in (5, 4):
         screen, row, claims = await open_sample_queue(session, size, screen=shown)

@@ -162,7 +162,7 @@ class LineMode:
     def _print_label_from_elsewhere_and_serve_next(
         self, served: ServedClaim, typed: str | None
     ) -> None:
-        """Leave the label that another window gave meanwhile, and go on.
+        """Leave the label that another open app gave meanwhile, and go on.
 
         To ask again would take the next line for this claim, and lines may be typed ahead.
         """
@@ -172,7 +172,7 @@ class LineMode:
             words = f"{served.name} = {fmt.describe_label(label, served.spec.labels)}"
         self.context.output.print_event(
             "labelled-elsewhere",
-            *wrap_with_name_before("not saved", f"{words} in another window, which stands"),
+            *wrap_with_name_before("not saved", f"{words} in another app, which stands"),
             claim=served.claim.id,
             verdict=label,
             typed=typed,

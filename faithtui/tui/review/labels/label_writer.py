@@ -250,7 +250,7 @@ class LabelWriter(Controller["ReviewScreen"]):
             return ()
         state = self.screen.review_state
         words = describe_replaced_labels(found, state.label_set if state else None)
-        words = f"replaced {words} of another window, {self.keys('review.undo')} brings it back"
+        words = f"replaced {words} of another app, {self.keys('review.undo')} brings it back"
         return (Piece(words, "warn"), Piece(" · "))
 
     def _show_saved_and_reload(self, words: str, conversation: str) -> None:

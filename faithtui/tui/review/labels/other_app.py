@@ -1,4 +1,4 @@
-"""Labels that another window of the same annotator gives to the claim on screen.
+"""Labels that another open app of the same annotator gives to the claim on screen.
 
 Two apps, or an app and line mode, may work through one queue. What the other one labels is said,
 and no single key replaces it: the annotator typed it for a claim without that label.
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 class OtherAppLabels(Controller["ReviewScreen"]):
-    """Takes over what another window labelled, and refuses the first key that would replace it."""
+    """Takes over what another app labelled, and refuses the first key that would replace it."""
 
     def __init__(self, screen: "ReviewScreen") -> None:
         super().__init__(screen)
         self._unconfirmed: set[ClaimId] = set()
-        """Claims with a label of another window on which no key was refused yet."""
+        """Claims with a label of another app on which no key was refused yet."""
 
     def read_queue_position(self, queue: ClaimQueue | None) -> tuple[QueuePosition | None, int]:
         """Read how far the annotator is in a queue, if that is not known. Meant for a thread.
@@ -57,7 +57,7 @@ class OtherAppLabels(Controller["ReviewScreen"]):
             claim_id: The claim to be shown.
 
         Returns:
-            The claim to be shown if another window has labelled it since; None otherwise.
+            The claim to be shown if another open app has labelled it since; None otherwise.
         """
         labelled = self._find_claim_labelled_there(loaded, view, claim_id)
         navigator = self.screen.queue_navigator
@@ -73,7 +73,7 @@ class OtherAppLabels(Controller["ReviewScreen"]):
         return labelled
 
     def warn_of_label_if_any(self, claim: ClaimView | None) -> None:
-        """Say that a claim got a label in another window; the next verdict on it is refused."""
+        """Say that a claim got a label in another app; the next verdict on it is refused."""
         if claim is None:
             return
         self._unconfirmed.add(claim.id)
@@ -82,13 +82,13 @@ class OtherAppLabels(Controller["ReviewScreen"]):
         if writer.in_flight or saved != writer.last_message:
             saved = ()  # What is being saved is said when it is saved.
         self.show_message(
-            Piece(f"{self._describe_label(claim)} in another window", "warn"),
+            Piece(f"{self._describe_label(claim)} in another app", "warn"),
             Piece(f" · {key} goes on" + " · " * bool(saved)),
             *saved,
         )
 
     def refuse_first_verdict(self, claim: ClaimView) -> bool:
-        """Refuse a verdict, once, on a claim that got its label in another window.
+        """Refuse a verdict, once, on a claim that got its label in another app.
 
         Returns:
             Whether it was refused; that was said.
@@ -100,7 +100,7 @@ class OtherAppLabels(Controller["ReviewScreen"]):
         is_answered = cursor is not None and claim.id in cursor.answered_claims
         if _get_verdict(claim) is None and not is_answered:
             return False  # It was taken back there.
-        words = f"not saved: {self._describe_label(claim)} in another window; "
+        words = f"not saved: {self._describe_label(claim)} in another app; "
         key = self.keys("review.next-unlabelled")
         words += f"the key again replaces it, {key} goes on"
         # A code that follows is not about the label before it.

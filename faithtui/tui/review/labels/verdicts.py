@@ -81,7 +81,7 @@ class Verdicts(Controller["ReviewScreen"]):
             leads_on: Whether the key labels it and leads to another claim.
 
         Returns:
-            None when there is none, or another window has just labelled it; that was said.
+            None when there is none, or another open app has just labelled it; that was said.
         """
         claims = self.screen.panes.claims
         drawn = claims.take_painted_claim() if leads_on else claims.painted_claim

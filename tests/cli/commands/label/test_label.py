@@ -411,14 +411,14 @@ def test_every_answer_is_on_the_disk_before_the_next_prompt(
 
 
 Act = Callable[[Store, Sequence[ClaimId]], object]
-"""What another window does with the claims of the sample, in the order of serving."""
+"""What another open app does with the claims of the sample, in the order of serving."""
 
 
 @pytest.fixture
 def label_beside_window(
     cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Result]:
-    """Type lines while another window of the same annotator acts before each of them."""
+    """Type lines while another open app of the same annotator acts before each of them."""
 
     def run(typed: str, *acts_before: Act | None) -> Result:
         following = iter(acts_before)
@@ -459,7 +459,7 @@ def list_verdicts_in_served_order(path: Path) -> list[str | None]:
     return [by_claim.get(each.claim) for each in entries]
 
 
-def test_what_another_window_labels_is_not_asked_and_what_it_undoes_is(
+def test_what_another_app_labels_is_not_asked_and_what_it_undoes_is(
     label_beside_window: Callable[..., Result], path: Path
 ) -> None:
     result = label_beside_window("y\n" * 5, label_there(1), None, undo_there)
@@ -468,7 +468,7 @@ def test_what_another_window_labels_is_not_asked_and_what_it_undoes_is(
     assert list_verdicts_in_served_order(path) == ["yes", "no", None, "yes", "yes", "yes"]
 
 
-def test_a_label_that_another_window_gave_meanwhile_stands(
+def test_a_label_that_another_app_gave_meanwhile_stands(
     label_beside_window: Callable[..., Result], path: Path
 ) -> None:
     result = label_beside_window("y\n1\ny\ns\ny\n", label_there(0), None, None, label_there(2))

@@ -58,8 +58,8 @@ async def test_a_range_says_which_labels_it_replaces(session: Session) -> None:
     screen.press("j")
     screen.give("yes")
     await screen.settle()
-    assert screen.message.startswith("claim 3 = YES supported in another window")
-    assert "replaced 2 NO contradicted of another window" in screen.message
+    assert screen.message.startswith("claim 3 = YES supported in another app")
+    assert "replaced 2 NO contradicted of another app" in screen.message
     assert "2 claims = YES supported, in bulk" in screen.message, "they were not in view"
     screen.press("k")
     screen.press("m")
@@ -69,7 +69,7 @@ async def test_a_range_says_which_labels_it_replaces(session: Session) -> None:
     assert "2 claims = NO contradicted, replacing 2 YES supported, in bulk" in screen.message
 
 
-async def test_the_same_label_from_another_window_replaces_nothing(session: Session) -> None:
+async def test_the_same_label_from_another_app_replaces_nothing(session: Session) -> None:
     screen = await FakeReviewScreen(session).open()
     assert screen.view is not None
     session.store.label_log.record_verdict(

@@ -1,4 +1,4 @@
-"""Labels that another window of the same annotator gives to the claim on screen."""
+"""Labels that another open app of the same annotator gives to the claim on screen."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.tui.driving import calm, press, reviewing, status, stored
 from tests.tui.fake_screens import FakeReviewScreen
 from tests.tui.review.sample_queues import label_in_other_app, open_sample_queue
 
-THERE = "NO contradicted in another window"
+THERE = "NO contradicted in another app"
 
 
 async def reload_after_other_app(screen: FakeReviewScreen) -> None:
@@ -44,7 +44,7 @@ def verdict_of(session: Session, claim: ClaimId) -> str | None:
     return found.mine.verdict if found.mine else None
 
 
-async def test_a_label_of_another_window_is_said_and_replaced_by_the_second_key(
+async def test_a_label_of_another_app_is_said_and_replaced_by_the_second_key(
     session: Session,
 ) -> None:
     screen, row, claims = await open_sample_queue(session, 5)
@@ -64,7 +64,7 @@ async def test_a_label_of_another_window_is_said_and_replaced_by_the_second_key(
     assert screen.review_position.claim == claims[1]
 
 
-async def test_no_key_that_labels_replaces_a_label_of_another_window_at_once(
+async def test_no_key_that_labels_replaces_a_label_of_another_app_at_once(
     session: Session,
 ) -> None:
     screen, row, claims = await open_sample_queue(session, 5, blind=False)
@@ -81,7 +81,7 @@ async def test_no_key_that_labels_replaces_a_label_of_another_window_at_once(
         assert verdict_of(session, claims[1]) == "no"
 
 
-async def test_the_next_claim_of_the_queue_is_none_that_another_window_labelled(
+async def test_the_next_claim_of_the_queue_is_none_that_another_app_labelled(
     session: Session,
 ) -> None:
     """The conversation is shown with the label before the answers of the queue are read again."""
@@ -109,7 +109,7 @@ async def test_a_label_that_was_taken_back_in_the_other_window_refuses_nothing(
     assert verdict_of(session, claims[0]) == "yes"
 
 
-async def test_a_second_label_of_another_window_is_said_too(session: Session) -> None:
+async def test_a_second_label_of_another_app_is_said_too(session: Session) -> None:
     """It is no verdict of the claim; only the queue knows it."""
     screen, row, claims = await open_sample_queue(session, 5)
     cursor = screen.queue_navigator.cursor
@@ -118,12 +118,12 @@ async def test_a_second_label_of_another_window_is_said_too(session: Session) ->
         claims[0], "ann", "no", run=row.run, saw_judge=False, repeats=True, sample=row.id
     )
     await reload_after_other_app(screen)
-    assert "was labelled in another window" in screen.message
+    assert "was labelled in another app" in screen.message
     screen.give("yes")
-    assert "was labelled in another window; the key again replaces it" in screen.message
+    assert "was labelled in another app; the key again replaces it" in screen.message
 
 
-async def test_own_labels_undo_and_redo_are_of_no_other_window(session: Session) -> None:
+async def test_own_labels_undo_and_redo_are_of_no_other_app(session: Session) -> None:
     screen, _, claims = await open_sample_queue(session, 5)
     screen.give("no")
     await screen.settle()
@@ -133,7 +133,7 @@ async def test_own_labels_undo_and_redo_are_of_no_other_window(session: Session)
         screen.loader.reload()
         await screen.settle()
     assert verdict_of(session, claims[0]) == "no"
-    assert not any("another window" in each for each in screen.messages)
+    assert not any("another app" in each for each in screen.messages)
 
 
 async def test_an_answer_given_while_the_queue_was_read_again_stays(session: Session) -> None:
@@ -199,7 +199,7 @@ async def test_a_reason_code_behind_a_refused_verdict_is_not_of_the_label_before
     assert (first.mine.verdict, first.mine.code) == ("no", None)
 
 
-async def test_a_code_typed_ahead_with_a_refused_verdict_is_not_of_the_other_windows_label(
+async def test_a_code_typed_ahead_with_a_refused_verdict_is_not_of_the_other_apps_label(
     app: FaithApp, store_path: Path
 ) -> None:
     """It was stored on that label, and *saved* took the place of the refusal."""
