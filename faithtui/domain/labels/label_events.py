@@ -31,7 +31,7 @@ class Action(StrEnum):
     ACCEPTED = "accepted"
     """The judge's verdict taken over by one key; never counted as a label of one's own."""
     SKIPPED = "skipped"
-    """Skipped until later."""
+    """Skipped until later; an earlier label stays."""
     BULK = "bulk"
     """One of many labels given at once; not counted in agreement."""
     REPEATED = "repeated"
@@ -61,7 +61,8 @@ COUNTED_ACTIONS = frozenset(
 """Events whose label enters agreement figures."""
 
 VERDICT_ACTIONS = COUNTED_ACTIONS | {Action.ACCEPTED, Action.BULK, Action.SKIPPED}
-"""Events that set an annotator's label from then on; `SKIPPED` says: nothing yet."""
+"""Events that answer a claim: they set an annotator's label from then on. `SKIPPED` says: nothing
+yet, and takes no label away."""
 
 UNDOABLE_ACTIONS = frozenset(Action) - {
     Action.IMPORTED,
@@ -268,9 +269,9 @@ class HumanVerdict:
     claim: ClaimId
     reviewer: str
     verdict: str | None
-    """None when the annotator gave none, or skipped the claim."""
+    """None when the annotator gave none."""
     action: Action | None
-    """The event that gave the label, or skipped the claim; None before either."""
+    """The event that gave the label, or skipped a claim without one; None before either."""
     note: str | None = None
     code: str | None = None
     """Reason code of the verdict."""
@@ -279,6 +280,8 @@ class HumanVerdict:
     """Low confidence in the verdict."""
     sample: SampleId | None = None
     """The sample that the verdict was served from."""
+    skipped_since: bool = False
+    """The claim was skipped after the verdict, which stands all the same."""
     evidence: tuple[MarkedPassage, ...] = ()
     """Marked as what decides the verdict."""
     missed_in: frozenset[RunId] = frozenset()
@@ -292,6 +295,11 @@ class HumanVerdict:
     def is_counted(self) -> bool:
         """Whether it is a human label on record, `x` included."""
         return self.verdict is not None and self.action in COUNTED_ACTIONS
+
+    @property
+    def is_skipped(self) -> bool:
+        """Whether the claim was skipped last, and has no label that counts."""
+        return self.action is Action.SKIPPED or (self.skipped_since and not self.is_counted)
 
     @property
     def has_content(self) -> bool:
@@ -357,6 +365,10 @@ def _apply_event(before: HumanVerdict | None, act: LabelEvent) -> HumanVerdict:
     note = act.note or None
     if before is not None and act.note is None:
         note = before.note
+    if act.action is Action.SKIPPED and before is not None and before.verdict is not None:
+        # Whoever skips a claim may not see its label: it is hidden in a blind sample, or another
+        # app gave it just now.
+        return replace(before, note=note, skipped_since=True)
     if act.action in VERDICT_ACTIONS:
         # Not by `replace`, which takes twice as long: there may be a million.
         return HumanVerdict(

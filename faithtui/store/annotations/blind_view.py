@@ -88,7 +88,9 @@ def _blind_claim(claim: ClaimView, sample: SampleId | None) -> ClaimView:
     mine = claim.mine
     if mine is not None and sample is not None:
         # The note and the flag are one's own work; an earlier verdict would anchor.
-        mine = replace(mine, verdict=None, action=None, code=None, unsure=False)
+        mine = replace(
+            mine, verdict=None, action=None, code=None, unsure=False, skipped_since=False
+        )
     return replace(
         claim,
         verdicts=tuple(

@@ -248,10 +248,10 @@ def _translate_verdict(found: HumanVerdict, translate: Callable[[str], str | Non
 
 def _decide_state_without_counted_verdict(standing: Sequence[HumanVerdict]) -> LabelState:
     """Say how a claim stands of which no verdict counts."""
-    if any(each.is_counted for each in standing):
+    if any(each.is_counted and not each.skipped_since for each in standing):
         return LabelState.STALE
     actions = {each.action for each in standing}
-    if Action.SKIPPED in actions:
+    if Action.SKIPPED in actions or any(each.skipped_since for each in standing):
         return LabelState.SKIPPED
     if actions & {Action.BULK, Action.ACCEPTED}:
         return LabelState.BULK

@@ -115,9 +115,7 @@ def find_claims_meeting_label_term(
         case "flagged":
             return _find_claims_where_any_person_meets(people, lambda each: each.flagged)
         case "skipped":
-            return _find_claims_where_any_person_meets(
-                people, lambda each: each.action is Action.SKIPPED
-            )
+            return _find_claims_where_any_person_meets(people, lambda each: each.is_skipped)
         case "unsure":
             return _find_claims_where_any_person_meets(people, lambda each: each.unsure)
         case _:

@@ -430,13 +430,8 @@ def _read_sample_progress(
     Returns:
         Per claim True for a label and False for skipped, and the seconds each label took.
     """
-    stand = {
-        act.claim: act.verdict is not None
-        for act in drop_withdrawn_events(
-            _read_events_on_sample_claims(connection, sample_id, reviewer)
-        )
-        if _is_verdict_or_deferral_in_sample(act, sample_id)
-    }
+    answers = _read_answers_in_sample(connection, sample_id, reviewer)
+    stand = {each: act.verdict is not None for each, act in answers.items()}
     seconds = connection.execute(
         select(human_label.c.seconds)
         .where(
@@ -448,6 +443,20 @@ def _read_sample_progress(
         .order_by(human_label.c.clock, human_label.c.uid)
     ).scalars()
     return stand, list(seconds)
+
+
+def _read_answers_in_sample(
+    connection: Connection, sample_id: SampleId, reviewer: str
+) -> dict[ClaimId, LabelEvent]:
+    """Read an annotator's last answer to each claim of a sample; a skip takes no label away."""
+    found: dict[ClaimId, LabelEvent] = {}
+    log = _read_events_on_sample_claims(connection, sample_id, reviewer)
+    for act in drop_withdrawn_events(log):
+        if not _is_verdict_or_deferral_in_sample(act, sample_id):
+            continue
+        if act.verdict is not None or act.claim not in found:
+            found[act.claim] = act
+    return found
 
 
 def _read_events_on_sample_claims(
@@ -484,13 +493,7 @@ def _read_human_and_judge_labels(
     connection: Connection, sample_id: SampleId, reviewer: str
 ) -> tuple[SampleLabel, ...]:
     """Pair the last label of an annotator in a sample with the judge's verdict."""
-    event_by_claim = {
-        act.claim: act
-        for act in drop_withdrawn_events(
-            _read_events_on_sample_claims(connection, sample_id, reviewer)
-        )
-        if _is_verdict_or_deferral_in_sample(act, sample_id)
-    }
+    event_by_claim = _read_answers_in_sample(connection, sample_id, reviewer)
     return tuple(
         SampleLabel(act, row.label, row.group, row.shown)
         for row in connection.execute(

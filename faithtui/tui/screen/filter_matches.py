@@ -16,7 +16,7 @@ from faithtui.domain.filters import (
     parse_score_bounds,
 )
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.label_events import TIE, Action, HumanVerdict
+from faithtui.domain.labels.label_events import TIE, HumanVerdict
 from faithtui.domain.scores import ScoringRule
 from faithtui.domain.text.search_words import contains_phrase, find_phrase_spans, list_folded_words
 from faithtui.store.runs.run_records import RunRow, RunState
@@ -131,7 +131,7 @@ def _does_claim_match(claim: "ClaimView", term: Term, wanted: Filter, rule: Scor
         case "flagged":
             return any(each.flagged for each in people)
         case "skipped":
-            return any(each.action is Action.SKIPPED for each in people)
+            return any(each.is_skipped for each in people)
         case "unsure":
             return any(each.unsure for each in people)
         case _:

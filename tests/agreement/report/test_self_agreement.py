@@ -48,10 +48,11 @@ def test_only_a_counted_verdict_of_ones_own_can_be_repeated() -> None:
     assert found(act(1, Action.BULK, "yes"), act(2, Action.REPEATED, "yes")) == []
     assert found(act(1, Action.BLIND, "yes", who="bo"), act(2, Action.REPEATED, "yes")) == []
     assert found(act(1, Action.BLIND, "yes", claim=2), act(2, Action.REPEATED, "yes")) == []
-    assert (
-        found(act(1, Action.BLIND, "yes"), act(2, Action.SKIPPED), act(3, Action.REPEATED, "yes"))
-        == []
-    )
+
+
+def test_a_claim_that_was_skipped_before_it_was_repeated_is_compared_with_its_label() -> None:
+    log = (act(1, Action.BLIND, "yes"), act(2, Action.SKIPPED), act(3, Action.REPEATED, "no"))
+    assert found(*log) == [("yes", "no")]
 
 
 def test_what_was_taken_back_does_not_count() -> None:

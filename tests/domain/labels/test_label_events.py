@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faithtui.domain.ids import ClaimId, LabelId
+from faithtui.domain.ids import ClaimId, LabelId, SampleId
 from faithtui.domain.labels.label_events import (
     COUNTED_ACTIONS,
     Action,
@@ -50,6 +50,7 @@ class Log:
         mark: LabelMark | None = None,
         saw_judge: bool = False,
         evidence: tuple[MarkedPassage, ...] = (),
+        sample: SampleId | None = None,
     ) -> LabelEvent:
         act = LabelEvent(
             LabelId(len(self.acts) + 1),
@@ -63,6 +64,7 @@ class Log:
             code,
             mark,
             saw_judge,
+            sample,
             evidence=evidence,
         )
         self.acts.append(act)
@@ -305,13 +307,38 @@ def test_a_claim_with_a_removed_note_and_no_verdict_is_not_there() -> None:
     assert replay_log_into_verdicts(log.acts) == {}
 
 
-def test_skipping_takes_an_earlier_verdict_back() -> None:
+@pytest.mark.parametrize("sample", [None, SampleId(1), SampleId(2)])
+def test_skipping_takes_no_earlier_verdict_away(sample: SampleId | None) -> None:
+    """The label may be hidden from whoever skips: of another sample, or of another app just now."""
     log = Log()
-    log.add(1, "yes")
+    log.add(1, "no", code="truth", sample=SampleId(1))
+    log.add(1, action=Action.SKIPPED, note="hm", sample=sample)
+    found = replay_log_into_verdicts(log.acts)[ClaimId(1), ANN]
+    assert (found.verdict, found.action, found.code) == ("no", Action.BLIND, "truth")
+    assert (found.sample, found.note) == (SampleId(1), "hm")
+    assert found.is_counted
+    assert found.skipped_since
+    assert not found.is_skipped
+
+
+@pytest.mark.parametrize("action", [Action.BULK, Action.ACCEPTED])
+def test_a_claim_whose_label_does_not_count_is_skipped_all_the_same(action: Action) -> None:
+    log = Log()
+    log.add(1, "no", action=action)
     log.add(1, action=Action.SKIPPED)
     found = replay_log_into_verdicts(log.acts)[ClaimId(1), ANN]
-    assert (found.verdict, found.action) == (None, Action.SKIPPED)
-    assert not found.is_counted
+    assert (found.verdict, found.action, found.is_skipped) == ("no", action, True)
+    log.add(1, "yes")
+    assert not replay_log_into_verdicts(log.acts)[ClaimId(1), ANN].skipped_since
+
+
+def test_a_skip_stands_once_the_label_before_it_is_taken_back() -> None:
+    log = Log()
+    log.add(1, "no")
+    log.add(1, action=Action.SKIPPED)
+    log.add(1, action=Action.WITHDRAWN, target=log.acts[0].id)
+    found = replay_log_into_verdicts(log.acts)[ClaimId(1), ANN]
+    assert (found.verdict, found.action, found.is_skipped) == (None, Action.SKIPPED, True)
 
 
 @pytest.mark.parametrize("action", list(Action))

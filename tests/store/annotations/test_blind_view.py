@@ -90,8 +90,9 @@ def mine_of(number: int, kind: str) -> HumanVerdict | None:
             return HumanVerdict(ClaimId(number), "ann", None, None, "my own note")
         case "before":
             return HumanVerdict(
-                ClaimId(number), "ann", "SECRET before", Action.OVERRIDDEN, "my own note", "SECRET"
-            )
+                ClaimId(number), "ann", "SECRET before", Action.OVERRIDDEN, "my own note", "SECRET",
+                skipped_since=True,
+            )  # fmt: skip
         case _:
             return HumanVerdict(ClaimId(number), "ann", "yes", Action.BLIND, sample=SAMPLE)
 

@@ -112,7 +112,9 @@ STALE = Act(Action.OVERRIDDEN, "yes", judge="no", saw=True)
         ([Act(Action.ACCEPTED)], LabelState.BULK),
         ([STALE], LabelState.STALE),
         ([Act(Action.AGREED, "no", judge="no")], LabelState.STALE),
-        ([BLIND, SKIPPED], LabelState.SKIPPED),
+        ([BLIND, SKIPPED], LabelState.LABELLED),
+        ([BULK, SKIPPED], LabelState.SKIPPED),
+        ([STALE, SKIPPED], LabelState.SKIPPED),
         ([BLIND, BULK], LabelState.BULK),
         ([SKIPPED, BLIND], LabelState.LABELLED),
         ([SKIPPED, replace(BULK, who="bob")], LabelState.SKIPPED),
@@ -671,7 +673,13 @@ def slowly(
 
     def last_of(who: str, but: str = "") -> sqlite3.Row | None:
         own = [row for row in kept if row["reviewer"] == who and row["action"] in giving]
-        return next((row for row in reversed(own) if row["action"] != but), None)
+        left = [row for row in own if row["action"] != but]
+        # A skip takes no label away.
+        return next((row for row in reversed(left) if row["verdict"]), left[-1] if left else None)
+
+    def is_skipped(who: str) -> bool:
+        own = [row for row in kept if row["reviewer"] == who and row["action"] in giving]
+        return bool(own) and own[-1]["action"] == "skipped"
 
     def counts(row: sqlite3.Row | None) -> bool:
         return row is not None and row["action"] in giving[:4]
@@ -686,9 +694,9 @@ def slowly(
     fresh = [row for row in stand if counts(row) and not stale(row)]
     if not fresh:
         actions = {row["action"] for row in stand}
-        if any(counts(row) for row in stand):
+        if any(counts(row) and not is_skipped(row["reviewer"]) for row in stand):
             return LabelState.STALE, None, []
-        if "skipped" in actions:
+        if any(is_skipped(who) for who in people):
             return LabelState.SKIPPED, None, []
         if actions:
             return LabelState.BULK, None, []

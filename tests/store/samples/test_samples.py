@@ -215,6 +215,22 @@ def test_progress_is_a_persons_own_and_of_this_sample(store: Store, run: RunId) 
     assert (after.remaining, after.pace_s, after.eta_s) == (4, 8.0, 32.0)
 
 
+def test_a_skip_behind_a_label_of_the_sample_leaves_the_claim_answered(
+    store: Store, run: RunId
+) -> None:
+    """Another app gave the label just before."""
+    row = sampled(store, run, SamplePlan(SamplingDesign.SIMPLE, 3, 6))
+    claim = store.samples.list_claims_in_served_order(row.id, "ann")[0].claim
+    say(store, run, claim, "no", row.id)
+    store.label_log.append_label_event(
+        claim, "ann", Action.SKIPPED, run=run, judge_verdict=None, saw_judge=False, sample=row.id
+    )
+    now = store.samples.read_sample(row.id, "ann")
+    assert (now.answered, now.skipped) == (1, 0)
+    (label,) = store.samples.read_human_and_judge_labels(row.id, "ann")
+    assert (label.event.claim, label.event.verdict) == (claim, "no")
+
+
 def test_what_was_said_is_read_beside_what_the_judge_said(store: Store, run: RunId) -> None:
     row = sampled(store, run, SamplePlan(SamplingDesign.STRATIFIED, 3, 27), "verdict")
     judge = {each.claim: each.judge for each in store.labelled_units.read_claim_units(run)}

@@ -145,7 +145,7 @@ def list_repeated_verdicts(log: Iterable[LabelEvent]) -> tuple[tuple[LabelEvent,
             first = stood.get(key)
             if act.verdict is not None and first is not None:
                 found.append((first, act))
-        elif act.action in VERDICT_ACTIONS:
+        elif act.action in VERDICT_ACTIONS and act.action is not Action.SKIPPED:
             if act.action in COUNTED_ACTIONS and act.verdict is not None:
                 stood[key] = act
             else:

@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId
-from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import LabelSet
 from faithtui.store.records import ClaimView, ReviewView, WindowRow
 from faithtui.tui.review.lines.claim_lines import (
@@ -276,7 +275,7 @@ def make_reviewer_mark_piece(claim: ClaimView) -> Piece:
         return Piece(" ")
     if mine.flagged:
         return Piece("f", "warn strong")
-    if mine.action is Action.SKIPPED:
+    if mine.is_skipped:
         return Piece("s", "warn")
     if mine.unsure:
         return Piece("~", "warn")

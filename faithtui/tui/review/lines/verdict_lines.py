@@ -215,7 +215,7 @@ def _label_remark_pieces(claim: ClaimView) -> list[Piece]:
         (f"code {code.title}" if code else "", "human"),
         ("low confidence" if mine.unsure else "", "warn"),
         ("flagged" if mine.flagged else "", "warn strong"),
-        ("skipped" if mine.action is Action.SKIPPED else "", "warn"),
+        ("skipped" if mine.is_skipped else "", "warn"),
         ("in bulk: not counted" if mine.action is Action.BULK else "", "quiet"),
         ("accepted: not counted" if mine.action is Action.ACCEPTED else "", "quiet"),
     ]

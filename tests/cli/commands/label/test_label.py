@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from faithtui.agreement.labelled_units import LabelState
 from faithtui.cli.commands.label.line_queue import LineQueue
 from faithtui.domain.claims.verdicts import Assessment, Claim, Evidence, Truth, Verdict
 from faithtui.domain.conversation import Conversation, Document, Turn
@@ -484,6 +485,18 @@ def test_a_label_that_another_app_gave_meanwhile_stands(
     assert found[6]["typed"] is None, "a skip takes no label away"
     assert list_verdicts_in_served_order(path) == ["no", "yes", "no", "yes", None, None]
     assert (found[-2]["saved"], found[-2]["left"]) == (2, 2)
+
+
+def test_a_skip_in_a_second_sample_takes_no_label_of_the_first_away(
+    label: Label, path: Path
+) -> None:
+    label("n\n" * 6, *NEW)
+    label("s\n" * 6, *NEW)
+    with Store.open(path) as store:
+        progress = [(each.answered, each.skipped) for each in store.samples.list_samples("ann")]
+        units = store.labelled_units.read_claim_units(RUN)
+    assert sorted(progress) == [(0, 6), (6, 0)]
+    assert [each.human for each in units if each.state is not LabelState.UNREVIEWED] == ["no"] * 6
 
 
 def test_the_queue_is_read_again_only_when_somebody_else_acted(

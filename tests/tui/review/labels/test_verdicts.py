@@ -6,6 +6,7 @@ import pytest
 from textual import events
 from textual.binding import Binding
 
+from faithtui.agreement.labelled_units import LabelState
 from faithtui.domain.ids import ClaimId
 from faithtui.domain.labels.label_events import Action
 from faithtui.tui.app import FaithApp
@@ -25,6 +26,7 @@ from tests.tui.driving import (
     text_of,
 )
 from tests.tui.fake_screens import FakeClaimList, FakeReviewScreen
+from tests.tui.review.sample_queues import open_sample_queue
 
 _ROOM = 80 - len(" a reviewer's name · ") - 5
 """Cells of the status line of a small terminal for what happened."""
@@ -495,3 +497,29 @@ async def test_a_skipped_claim_is_stored_as_skipped_and_has_no_verdict(session: 
     assert claim is not None
     assert claim.mine is not None
     assert (claim.mine.action, claim.mine.verdict, claim.human) == (Action.SKIPPED, None, None)
+
+
+async def test_a_skip_in_a_second_blind_sample_takes_no_label_of_the_first_away(
+    session: Session,
+) -> None:
+    """The blind view hides the label, so that the key cannot be refused for it."""
+    screen, first, claims = await open_sample_queue(session, 3)
+    for _ in claims:
+        screen.give("no")
+        await screen.settle()
+    screen, second, again = await open_sample_queue(session, 6, screen=screen)
+    for _ in again:
+        screen.press("s")
+        await screen.settle()
+        screen.panes.claims.blocked = 0
+    samples = session.store.samples
+    assert samples.read_sample(first.id, "ann").answered == 3
+    progress = samples.read_sample(second.id, "ann")
+    assert (progress.answered, progress.skipped_claims) == (0, frozenset(again))
+    units = session.store.labelled_units.read_claim_units(first.run)
+    states = {each.claim: (each.state, each.human) for each in units}
+    assert {each for each in again if each in claims}
+    for each in again:
+        labelled = each in claims
+        state = LabelState.LABELLED if labelled else LabelState.SKIPPED
+        assert states[each] == (state, "no" if labelled else None)
