@@ -7,13 +7,14 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from uuid import uuid4
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import ColumnElement, Connection, insert, select, true
 
 from faithtui.domain.ids import ClaimId, ItemId, LabelId, RunId, SampleId
 from faithtui.domain.labels.label_events import (
     Action,
     Event,
     EventFilter,
+    HumanVerdict,
     LabelEvent,
     LabelMark,
     MarkedPassage,
@@ -331,38 +332,33 @@ class LabelLog:
         with self._database.open_reader() as connection:
             return read_newest_event_id(connection)
 
-    def find_verdicts_before_step(self, step: Step) -> dict[ClaimId, str]:
+    def find_labels_before_step(self, step: Step) -> dict[ClaimId, HumanVerdict]:
         """Find the labels that a reviewer stood by before a step, by claim; none is left out."""
         reviewer, first = step[0].reviewer, min(act.id for act in step)
-        found: dict[ClaimId, str] = {}
+        claims = [act.claim for act in step]
+        return self._find_standing_labels(reviewer, claims, human_label.c.id < first)
+
+    def find_label(self, reviewer: str, claim_id: ClaimId) -> HumanVerdict | None:
+        """Find the label that a reviewer stands by on a claim; None for none."""
+        return self._find_standing_labels(reviewer, [claim_id], true()).get(claim_id)
+
+    def _find_standing_labels(
+        self, reviewer: str, claims: Sequence[ClaimId], which: ColumnElement[bool]
+    ) -> dict[ClaimId, HumanVerdict]:
+        """Replay some of a reviewer's events on some claims; those without a label are left out."""
+        found: dict[ClaimId, HumanVerdict] = {}
         with self._database.open_reader() as connection:
-            for some in split_into_chunks([act.claim for act in step]):
+            for some in split_into_chunks(claims):
                 own = claim.c.id.in_(some) & (human_label.c.reviewer == reviewer)
-                verdicts_by_claim = replay_verdicts(
-                    read_events(connection, own & (human_label.c.id < first))
-                )
-                found |= {
-                    each: mine.verdict
-                    for each, (mine,) in verdicts_by_claim.items()
-                    if mine.verdict
-                }
+                verdicts_by_claim = replay_verdicts(read_events(connection, own & which))
+                found |= {each: mine for each, (mine,) in verdicts_by_claim.items() if mine.verdict}
         return found
 
     def list_claims_labelled_after_event(
         self, reviewer: str, claims: Sequence[ClaimId], act: LabelId
     ) -> set[ClaimId]:
         """List the claims, of some, that a reviewer labelled after an event and kept."""
-        found: set[ClaimId] = set()
-        with self._database.open_reader() as connection:
-            for some in split_into_chunks(claims):
-                own = claim.c.id.in_(some) & (human_label.c.reviewer == reviewer)
-                verdicts_by_claim = replay_verdicts(
-                    read_events(connection, own & (human_label.c.id > act))
-                )
-                found |= {
-                    each for each, (mine,) in verdicts_by_claim.items() if mine.verdict is not None
-                }
-        return found
+        return set(self._find_standing_labels(reviewer, claims, human_label.c.id > act))
 
 
 def _find_step(

@@ -185,8 +185,8 @@ class LineMode:
         """Find a label of the reviewer's that a verdict replaced by another one; None for none."""
         if self.context.queue.repeats:
             return None  # nothing is replaced
-        before = self.context.store.label_log.find_verdicts_before_step((act,)).get(act.claim)
-        return None if before == act.verdict else before
+        before = self.context.store.label_log.find_labels_before_step((act,)).get(act.claim)
+        return None if before is None or before.verdict == act.verdict else before.verdict
 
     def _skip_claim_and_serve_next(self, served: ServedClaim) -> None:
         mine = served.claim.mine

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from faithtui.domain.ids import ClaimId
 from faithtui.store.records import ClaimView
 from faithtui.tui.review import position
-from faithtui.tui.review.labels.label_writer import describe_replaced_labels
+from faithtui.tui.review.labels.other_app import describe_replaced_labels
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.screen.dialogs import ConfirmDialog
 from faithtui.tui.theme import format as fmt

@@ -6,17 +6,14 @@ store.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from faithtui.domain.ids import ClaimId, SampleId
+from faithtui.domain.ids import ClaimId, LabelId, SampleId
 from faithtui.domain.labels.label_events import Action, Event, LabelMark
-from faithtui.domain.labels.label_sets import LabelSet
 from faithtui.domain.text.visible_text import make_visible_line
-from faithtui.errors import StoreError
 from faithtui.store.records import ClaimView
 from faithtui.tui.review import position
 from faithtui.tui.screen.controller import Controller, run_in_worker
@@ -41,6 +38,8 @@ class LabelWriter(Controller["ReviewScreen"]):
         super().__init__(screen)
         self.pending_verdicts: dict[ClaimId, str] = {}
         """Labels not saved yet."""
+        self.saved_events: set[LabelId] = set()
+        """What this app has saved here, to be told from what another one has."""
         self._claims_before: dict[ClaimId, ClaimView] = {}
         """Their claims as they were before, for those that cannot be saved."""
         self._labels_shown: dict[ClaimId, set[str | None]] = {}
@@ -184,6 +183,7 @@ class LabelWriter(Controller["ReviewScreen"]):
 
     def _remember_pending_verdict(self, claims: Sequence[ClaimView], verdict: str) -> None:
         self.session.remember_labels(claim.id for claim in claims)
+        self.screen.queue_navigator.other_app.confirm_labels(claim.id for claim in claims)
         for claim in claims:
             shown = self._labels_shown.setdefault(claim.id, set())
             shown |= {verdict, None if claim.mine is None else claim.mine.verdict}
@@ -227,31 +227,15 @@ class LabelWriter(Controller["ReviewScreen"]):
         except Exception:
             self.screen.call_later(self._roll_back_failed_save, claims, words)
             raise  # The app says what happened.
+        step = saved if isinstance(saved, tuple) and not isinstance(saved, Event) else (saved,)
+        acts = [each for each in step if isinstance(each, Event)]
+        self.saved_events.update(each.id for each in acts)
         self.screen.call_later(self._show_saved_and_reload, words, conversation)
         # What is read takes a while, and must not put itself before what is said meanwhile.
-        replaced = await self._describe_replaced_label(saved)
-        if replaced:
-            pieces = (*replaced, Piece(f"saved · {words}"))
+        other_app = self.screen.queue_navigator.other_app
+        if warning := await other_app.describe_label_met(acts, self._labels_shown):
+            pieces = (*warning, Piece(f"saved · {words}"))
             self.screen.call_later(self._show_and_keep_message, *pieces)
-
-    async def _describe_replaced_label(self, saved: object) -> tuple[Piece, ...]:
-        """Say which label of another process a verdict replaced; () for none that was not seen."""
-        step = saved if isinstance(saved, tuple) and not isinstance(saved, Event) else (saved,)
-        if not step or not all(isinstance(act, Event) and act.verdict for act in step):
-            return ()
-        label_log = self.session.store.label_log
-        try:
-            before = await self.read_in_thread(label_log.find_verdicts_before_step, step)
-        except StoreError:
-            return ()  # the verdict is saved all the same
-        shown = self._labels_shown
-        found = [word for each, word in before.items() if word not in shown.get(each, ())]
-        if not found:
-            return ()
-        state = self.screen.review_state
-        words = describe_replaced_labels(found, state.label_set if state else None)
-        words = f"replaced {words} of another app, {self.keys('review.undo')} brings it back"
-        return (Piece(words, "warn"), Piece(" · "))
 
     def _show_saved_and_reload(self, words: str, conversation: str) -> None:
         """Say that a label event is safe, and show what it did to the scores."""
@@ -334,11 +318,3 @@ class LabelWriter(Controller["ReviewScreen"]):
             self.screen.loader.load_next_conversation_with_open_claim(1, after_verdict=True)
         else:
             self.screen.loader.reread_now_or_after_jump()
-
-
-def describe_replaced_labels(words: Sequence[str], labels: LabelSet | None) -> str:
-    """Name labels that were replaced: one by its name, several by how many there are of each."""
-    counts = Counter(fmt.describe_label(each, labels) if labels else each for each in words)
-    if len(words) == 1:
-        return next(iter(counts))
-    return ", ".join(f"{count} {name}" for name, count in counts.most_common())

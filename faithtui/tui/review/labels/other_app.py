@@ -4,9 +4,14 @@ Two apps, or an app and line mode, may work through one queue. What the other on
 and no single key replaces it: the annotator typed it for a claim without that label.
 """
 
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId
+from faithtui.domain.labels.label_events import Action, LabelEvent
+from faithtui.domain.labels.label_sets import LabelSet
+from faithtui.errors import StoreError
 from faithtui.store.annotations.blind_view import has_given_queue_verdict
 from faithtui.store.records import ClaimView, ReviewView
 from faithtui.tui.review import position
@@ -87,22 +92,33 @@ class OtherAppLabels(Controller["ReviewScreen"]):
             *saved,
         )
 
-    def refuse_first_verdict(self, claim: ClaimView) -> bool:
-        """Refuse a verdict, once, on a claim that got its label in another app.
+    def confirm_labels(self, claims: Iterable[ClaimId]) -> None:
+        """Refuse no key for labels on claims that get one of this app."""
+        self._unconfirmed.difference_update(claims)
+
+    def refuse_first_verdict(self, claim: ClaimView, *, skips: bool = False) -> bool:
+        """Refuse a verdict, once, or a skip on a claim that got its label in another app.
+
+        Args:
+            claim: The claim.
+            skips: The key would skip it, and never replaces the label.
 
         Returns:
             Whether it was refused; that was said.
         """
         if claim.id not in self._unconfirmed or self.screen.claim_range.start is not None:
             return False  # Which labels a range replaces is said.
-        self._unconfirmed.discard(claim.id)
+        if not skips:
+            self._unconfirmed.discard(claim.id)
         cursor = self.screen.queue_navigator.cursor
         is_answered = cursor is not None and claim.id in cursor.answered_claims
         if _get_verdict(claim) is None and not is_answered:
             return False  # It was taken back there.
-        words = f"not saved: {self._describe_label(claim)} in another app; "
         key = self.keys("review.next-unlabelled")
-        words += f"the key again replaces it, {key} goes on"
+        words = (
+            f"not {'skipped' if skips else 'saved'}: {self._describe_label(claim)} in another app; "
+        )
+        words += f"{'' if skips else 'the key again replaces it, '}{key} goes on"
         # A code that follows is not about the label before it.
         self.screen.verdicts.forget_last_verdict()
         # Those behind it were typed for the claims further down.
@@ -111,6 +127,59 @@ class OtherAppLabels(Controller["ReviewScreen"]):
         self.refuse(words)
         self.screen.repaint()
         return True
+
+    async def describe_label_met(
+        self, step: Sequence[LabelEvent], shown: Mapping[ClaimId, Collection[str | None]]
+    ) -> tuple[Piece, ...]:
+        """Say which label of another app a verdict replaced, or a skip left as it is.
+
+        Args:
+            step: What was saved.
+            shown: Labels that were given or seen here, by claim.
+
+        Returns:
+            () where there was none that was not seen.
+        """
+        is_skip = any(act.action is Action.SKIPPED for act in step)
+        if not step or not (is_skip or all(act.verdict for act in step)):
+            return ()
+        label_log = self.session.store.label_log
+        try:
+            before = await self.read_in_thread(label_log.find_labels_before_step, step)
+        except StoreError:
+            return ()  # it is saved all the same
+        if is_skip:
+            # Of another sample it is hidden here, and nobody else's.
+            (act,) = step
+            met = before.get(act.claim)
+            if met is None or (act.sample is not None and met.sample != act.sample):
+                return ()
+            self.screen.call_later(self._note_answer_there, act.claim)
+            found = [met.verdict]
+        else:
+            found = [
+                mine.verdict
+                for mine in before.values()
+                if mine.verdict not in shown.get(mine.claim, ())
+            ]
+        words = [each for each in found if each is not None]
+        if not words:
+            return ()
+        state = self.screen.review_state
+        label = describe_replaced_labels(words, state.label_set if state else None)
+        if is_skip:
+            return (Piece(f"{label} of another app stays", "warn"), Piece(" · "))
+        key = self.keys("review.undo")
+        return (
+            Piece(f"replaced {label} of another app, {key} brings it back", "warn"),
+            Piece(" · "),
+        )
+
+    def _note_answer_there(self, claim: ClaimId) -> None:
+        """Let a claim that was skipped here be answered: it has its label."""
+        if (cursor := self.screen.queue_navigator.cursor) is not None:
+            cursor.note_answer_in_store(claim)
+            self.screen.repaint()
 
     def _find_claim_labelled_there(
         self, loaded: "LoadedConversation", view: ReviewView, claim_id: ClaimId | None
@@ -123,6 +192,8 @@ class OtherAppLabels(Controller["ReviewScreen"]):
             return None  # What one queue hides another one shows.
         sample = None if known is None else known.queue.sample
         is_labelled = has_given_queue_verdict(claim, sample)
+        if is_labelled and self._is_labelled_here(claim):
+            return None
         if known is not None and following is not None and sample is not None:
             # What was said a second time is no verdict of the claim: only the queue knows it.
             is_answered = is_labelled or claim.id in following.answered_claims
@@ -131,6 +202,12 @@ class OtherAppLabels(Controller["ReviewScreen"]):
         shown = self.screen.find_claim(claim.id)
         is_new = shown is not None and _get_verdict(shown) != _get_verdict(claim)
         return claim if is_labelled and is_new else None
+
+    def _is_labelled_here(self, claim: ClaimView) -> bool:
+        """Say whether the label of a claim is one that this app saves or has saved."""
+        writer, event = self.screen.writer, None if claim.mine is None else claim.mine.event
+        is_saved = event is not None and event.id in writer.saved_events
+        return is_saved or claim.id in writer.pending_verdicts
 
     def _describe_label(self, claim: ClaimView) -> str:
         state, verdict = self.screen.review_state, _get_verdict(claim)
@@ -143,3 +220,11 @@ class OtherAppLabels(Controller["ReviewScreen"]):
 
 def _get_verdict(claim: ClaimView) -> str | None:
     return None if claim.mine is None else claim.mine.verdict
+
+
+def describe_replaced_labels(words: Sequence[str], labels: LabelSet | None) -> str:
+    """Name labels that were replaced: one by its name, several by how many there are of each."""
+    counts = Counter(fmt.describe_label(each, labels) if labels else each for each in words)
+    if len(words) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{count} {name}" for name, count in counts.most_common())

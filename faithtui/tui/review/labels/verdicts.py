@@ -74,16 +74,19 @@ class Verdicts(Controller["ReviewScreen"]):
         else:
             self._save_and_advance(claim, labels[key], None)
 
-    def _find_painted_claim(self, *, leads_on: bool = False) -> ClaimView | None:
+    def _find_painted_claim(
+        self, *, leads_on: bool = False, skips: bool = False
+    ) -> ClaimView | None:
         """Find the claim on screen, which a key is about.
 
         Args:
-            leads_on: Whether the key labels it and leads to another claim.
+            leads_on: Whether the key labels or skips it and leads to another claim.
+            skips: Whether it skips it.
 
         Returns:
             None when there is none, or another open app has just labelled it; that was said.
         """
-        claims = self.screen.panes.claims
+        claims, other_app = self.screen.panes.claims, self.screen.queue_navigator.other_app
         drawn = claims.take_painted_claim() if leads_on else claims.painted_claim
         found = None if drawn is None else self.screen.find_claim(drawn)
         if leads_on and found is None:
@@ -95,7 +98,7 @@ class Verdicts(Controller["ReviewScreen"]):
         if found is None:
             self.refuse("that claim is not here any more: the key was not saved")
             self.screen.repaint()
-        elif leads_on and self.screen.queue_navigator.other_app.refuse_first_verdict(found):
+        elif leads_on and other_app.refuse_first_verdict(found, skips=skips):
             return None
         return found
 
@@ -184,7 +187,7 @@ class Verdicts(Controller["ReviewScreen"]):
 
     def action_skip_claim(self) -> None:
         """Skip a claim."""
-        claim = self._find_painted_claim(leads_on=True)
+        claim = self._find_painted_claim(leads_on=True, skips=True)
         if claim is None:
             return
         if claim.mine is not None and claim.mine.verdict is not None:
@@ -266,8 +269,7 @@ class Verdicts(Controller["ReviewScreen"]):
             return
         title = next(code.title for code in REASON_CODES if code.name == name)
         code = None if found.code == name else name
-        words = f"{self._format_claim_number(found)}: " + (f"code {title}" if code else "no code")
-        self._save_event_on_last_verdict(found, Action.CODED, words, code=code)
+        self._save_event_on_last_verdict(found, f"code {title}" if code else "no code", code=code)
         self._update_last_verdict(found, code, found.unsure)
 
     def action_toggle_unsure(self) -> None:
@@ -276,26 +278,20 @@ class Verdicts(Controller["ReviewScreen"]):
         if found is None:
             return
         mark = LabelMark.SURE if found.unsure else LabelMark.UNSURE
-        words = (
-            f"{self._format_claim_number(found)}: "
-            f"{'sure again' if found.unsure else 'low confidence'}"
-        )
-        self._save_event_on_last_verdict(found, Action.MARKED, words, mark=mark)
+        words = "sure again" if found.unsure else "low confidence"
+        self._save_event_on_last_verdict(found, words, mark=mark)
         self._update_last_verdict(found, found.code, not found.unsure)
-
-    def _format_claim_number(self, found: LastVerdict) -> str:
-        return f"{self.screen.unit_word} {found.number}"
 
     def _save_event_on_last_verdict(
         self,
         found: LastVerdict,
-        action: Action,
-        words: str,
+        what: str,
         *,
         code: str | None = None,
         mark: LabelMark | None = None,
     ) -> None:
-        """Save a label event on a claim that may not be the one on screen."""
+        """Save a reason code, or a mark, on a claim that may not be the one on screen."""
+        words = f"{self.screen.unit_word} {found.number}: {what}"
         self.screen.writer.set_last_event_text(words)
         self.screen.writer.submit_event(
             [found.claim],
@@ -303,7 +299,7 @@ class Verdicts(Controller["ReviewScreen"]):
             self.session.store.label_log.append_label_event,
             found.claim,
             self.session.reviewer,
-            action,
+            Action.CODED if mark is None else Action.MARKED,
             run=None if self.screen.view is None else self.screen.view.run.id,
             judge_verdict=None,
             saw_judge=False,

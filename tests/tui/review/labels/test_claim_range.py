@@ -78,7 +78,30 @@ async def test_the_same_label_from_another_app_replaces_nothing(session: Session
     screen.give("yes")
     await screen.settle()
     assert "replaced" not in screen.message
-    assert await screen.writer._describe_replaced_label(()) == (), "a step without labels"
+    met = await screen.queue_navigator.other_app.describe_label_met((), {})
+    assert met == (), "a step without labels"
+
+
+async def test_after_a_range_no_key_is_refused_for_a_label_that_it_replaced(
+    session: Session,
+) -> None:
+    screen = await FakeReviewScreen(session).open()
+    assert screen.view is not None
+    session.store.label_log.record_verdict(
+        screen.claims[0], session.reviewer, "no", run=screen.view.run.id, saw_judge=True
+    )
+    screen.reload_after_store_change()
+    await screen.settle()
+    assert screen.message.startswith("claim 1 = NO contradicted in another app")
+    screen.press("m")
+    screen.give("yes")
+    await screen.settle()
+    screen.press("k")
+    screen.give("idk")
+    await screen.settle()
+    label = session.store.label_log.find_label(session.reviewer, screen.claims[0])
+    assert label is not None
+    assert label.verdict == "idk"
 
 
 @pytest.mark.thorough

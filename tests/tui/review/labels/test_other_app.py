@@ -1,8 +1,10 @@
 """Labels that another open app of the same annotator gives to the claim on screen."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from textual import events
 
 from faithtui.domain.ids import ClaimId, ItemId
@@ -73,12 +75,69 @@ async def test_no_key_that_labels_replaces_a_label_of_another_app_at_once(
     label_in_other_app(session.store, row, claims[1])
     await reload_after_other_app(screen)
     assert "saved" in screen.message, "what was saved is still said"
-    for key in ("full_stop", "a", "s"):
+    for key in ("full_stop", "a"):
         screen.queue_navigator.other_app._unconfirmed.add(claims[1])
         screen.press(key)
         await screen.settle()
         assert f"{THERE}; the key again replaces it" in screen.message
         assert verdict_of(session, claims[1]) == "no"
+
+
+async def test_a_skip_is_refused_for_a_label_of_another_app_and_replaces_it_never(
+    session: Session,
+) -> None:
+    """It said that the key again replaces the label, and let the next verdict do so."""
+    screen, row, claims = await open_sample_queue(session, 5)
+    name = f"claim {screen.claim.number}" if screen.claim else ""
+    label_in_other_app(session.store, row, claims[0])
+    await reload_after_other_app(screen)
+    for _ in range(2):
+        screen.press("s")
+        await screen.settle()
+        assert screen.message.startswith(f"not skipped: {name} = {THERE}; N goes on")
+    screen.give("yes")
+    await screen.settle()
+    assert screen.message.startswith(f"not saved: {name} = {THERE}; the key again replaces it")
+    assert verdict_of(session, claims[0]) == "no"
+
+
+@pytest.mark.parametrize("size", [5, 1])
+async def test_a_skip_leaves_a_label_that_came_just_before_and_says_so(
+    session: Session, size: int
+) -> None:
+    screen, row, claims = await open_sample_queue(session, size)
+    name = f"claim {screen.claim.number}" if screen.claim else ""
+    label_in_other_app(session.store, row, claims[0])
+    screen.press("s")
+    await screen.settle()
+    stays = f"NO contradicted of another app stays · saved · {name} skipped"
+    assert any(each.startswith(stays) for each in screen.messages)
+    assert verdict_of(session, claims[0]) == "no"
+    cursor = screen.queue_navigator.cursor
+    assert cursor is not None
+    assert (cursor.answered_claims, cursor.skipped_claims) == ({claims[0]}, set())
+    screen.press("u")
+    await screen.settle()
+    assert verdict_of(session, claims[0]) == "no", "undo takes the skip back"
+
+
+async def test_an_own_label_is_of_no_other_app_where_what_was_read_before_it_comes_late(
+    session: Session,
+) -> None:
+    """What was read before the key is shown after it was saved, without its label."""
+    session.preferences = replace(session.preferences, auto_advance=False)
+    screen, _, claims = await open_sample_queue(session, 5)
+    assert session.item is not None
+    late = screen.loader.read_conversation(session.item, claims[0], 0)
+    screen.give("yes")
+    await screen.settle()
+    screen.loader.show_loaded_if_still_wanted(late)
+    screen.loader.reload()
+    await screen.settle()
+    assert not any("another app" in each for each in screen.messages)
+    screen.give("no")
+    await screen.settle()
+    assert verdict_of(session, claims[0]) == "no"
 
 
 async def test_the_next_claim_of_the_queue_is_none_that_another_app_labelled(
