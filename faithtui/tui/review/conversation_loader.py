@@ -15,6 +15,7 @@ from faithtui.store.records import FreshVerdict, ItemRow, ReviewView
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.review import position
+from faithtui.tui.review.labels.other_app import OutdatedVerdict
 from faithtui.tui.review.labels.verdict_keys import drop_verdicts_typed_ahead
 from faithtui.tui.review.lines import evidence_lines
 from faithtui.tui.review.panes import ReviewState
@@ -50,6 +51,8 @@ class LoadedConversation:
     """The queue that is worked through."""
     position_changes: int = 0
     """`changes` of the position there was when it was read."""
+    outdated_verdict: OutdatedVerdict | None = None
+    """The verdict that was given last, if another app replaced it or took it back."""
     hiding_state: tuple[object, ...] = ()
     """`Session.hiding_state` when it was read."""
     mark: ConversationMark | None = None
@@ -222,7 +225,8 @@ class ConversationLoader(Controller["ReviewScreen"]):
         mark = self._read_change_stamp(item)  # first: a change after it is seen at the next look
         view = session.store.runs.read_conversation_for_review(item, session.reviewer)
         queue = session.claim_queue
-        position, changes = self.screen.queue_navigator.other_app.read_queue_position(queue)
+        other_app = self.screen.queue_navigator.other_app
+        position, changes = other_app.read_queue_position(queue)
         if session.is_blind:
             view = hide_judge_verdicts(
                 view,
@@ -246,6 +250,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
             edge,
             queue_position=position,
             position_changes=changes,
+            outdated_verdict=other_app.find_outdated_verdict(),
             hiding_state=hiding,
             mark=mark,
             asked_again=tuple(each for each in asked_again if each.claim not in view.hidden),

@@ -6,6 +6,7 @@ and no single key replaces it: the annotator typed it for a claim without that l
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId
@@ -24,7 +25,17 @@ from faithtui.tui.widgets.bars import StatusLine
 
 if TYPE_CHECKING:
     from faithtui.tui.review.conversation_loader import LoadedConversation
+    from faithtui.tui.review.labels.verdicts import LastVerdict
     from faithtui.tui.review.review_screen import ReviewScreen
+
+
+@dataclass(frozen=True, slots=True)
+class OutdatedVerdict:
+    """A verdict that was given here, and replaced or taken back in another app."""
+
+    given: "LastVerdict"
+    label: str | None
+    """The label of its claim by now."""
 
 
 class OtherAppLabels(Controller["ReviewScreen"]):
@@ -65,6 +76,7 @@ class OtherAppLabels(Controller["ReviewScreen"]):
             The claim to be shown if another open app has labelled it since; None otherwise.
         """
         labelled = self._find_claim_labelled_there(loaded, view, claim_id)
+        self._forget_outdated_verdict(loaded.outdated_verdict)
         navigator = self.screen.queue_navigator
         read, known = loaded.queue_position, navigator.cursor
         if read is not None and known is not None and read.queue is known.queue:
@@ -76,6 +88,31 @@ class OtherAppLabels(Controller["ReviewScreen"]):
                 if has_given_queue_verdict(claim, read.queue.sample):
                     read.note_answer_in_store(claim.id)
         return labelled
+
+    def find_outdated_verdict(self) -> OutdatedVerdict | None:
+        """Look whether the claim of the verdict given last has another by now, for a thread.
+
+        Returns:
+            None where it has not, or where the store lacks what is being saved.
+        """
+        given, queue = self.screen.verdicts.last_verdict, self.session.claim_queue
+        if given is None or self.screen.writer.in_flight:
+            return None
+        if queue is not None and queue.repeats:
+            return None  # What is said again changes no label.
+        found = self.session.store.label_log.find_label(self.session.reviewer, given.claim)
+        label = None if found is None else found.verdict
+        return None if label == given.verdict else OutdatedVerdict(given, label)
+
+    def _forget_outdated_verdict(self, outdated: OutdatedVerdict | None) -> None:
+        """Let codes and repeats be about no verdict that another app replaced or took back."""
+        verdicts = self.screen.verdicts
+        if outdated is None or verdicts.last_verdict is not outdated.given:
+            return
+        verdicts.forget_last_verdict()
+        repeated = verdicts.repeated.given
+        if outdated.label is None and repeated and repeated.claim == outdated.given.claim:
+            verdicts.repeated.forget("your last verdict was undone in another app")
 
     def warn_of_label_if_any(self, claim: ClaimView | None) -> None:
         """Say that a claim got a label in another app; the next verdict on it is refused."""

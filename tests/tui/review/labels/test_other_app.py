@@ -140,6 +140,46 @@ async def test_an_own_label_is_of_no_other_app_where_what_was_read_before_it_com
     assert verdict_of(session, claims[0]) == "no"
 
 
+@pytest.mark.parametrize("is_undone", [False, True])
+async def test_a_code_is_of_no_label_that_another_app_replaced_or_took_back(
+    session: Session, is_undone: bool
+) -> None:
+    """The code was saved on the other label, or on none, and `.` repeated a verdict taken back."""
+    screen, row, claims = await open_sample_queue(session, 5)
+    screen.give("no")
+    await screen.settle()
+    if is_undone:
+        session.store.label_log.undo("ann")
+    else:
+        label_in_other_app(session.store, row, claims[0], "yes")
+    await reload_after_other_app(screen)
+    screen.press("3")
+    assert screen.message == "this belongs to a label of yours: give one first"
+    label = session.store.label_log.find_label("ann", claims[0])
+    assert (label and (label.verdict, label.code)) == (None if is_undone else ("yes", None))
+    screen.press("full_stop")
+    await screen.settle()
+    if is_undone:
+        refusal = "your last verdict was undone in another app: give a verdict first"
+        assert screen.message == refusal
+    assert verdict_of(session, claims[1]) == (None if is_undone else "no")
+
+
+async def test_a_code_is_of_the_label_given_last_while_another_app_labels_other_claims(
+    session: Session,
+) -> None:
+    screen, row, claims = await open_sample_queue(session, 5)
+    screen.give("no")
+    await screen.settle()
+    label_in_other_app(session.store, row, claims[4])
+    await reload_after_other_app(screen)
+    screen.press("3")
+    await screen.settle()
+    label = session.store.label_log.find_label("ann", claims[0])
+    assert label is not None
+    assert (label.verdict, label.code) == ("no", "verdict")
+
+
 async def test_the_next_claim_of_the_queue_is_none_that_another_app_labelled(
     session: Session,
 ) -> None:
