@@ -433,6 +433,7 @@ class FakeAdjudicateScreen(FakeScreen):
     """The claims on which bo and zoe differ, the first one under the cursor."""
 
     filter = ComparisonFilter.HUMANS
+    is_claim_visible = True
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)

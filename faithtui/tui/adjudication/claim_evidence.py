@@ -265,6 +265,10 @@ class ClaimEvidence(Controller["AdjudicationScreen"]):
         self.session.open_conversation(claim.item, claim.claim)
         self.screen.post_message(ShowScreen("review"))
 
+    def is_key_shown(self, action: str) -> bool:
+        """Leave keys about passages out of the footer while none is seen."""
+        return action == "review" or self.screen.query_one("#evidence", Pane).display
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a claim while there is none."""
         return action == "review" or self.selection is not None

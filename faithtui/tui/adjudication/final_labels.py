@@ -21,6 +21,7 @@ from faithtui.domain.labels.label_events import (
 )
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
 from faithtui.tui.adjudication import adjudication_lines
+from faithtui.tui.review.labels.verdict_keys import list_typed_keys
 from faithtui.tui.review.lines.verdict_lines import UNFAIR_KEY, VERDICT_KEYS
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.label_undo import UndoneStep
@@ -86,16 +87,22 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         """When the chosen claim came on screen."""
         self.last_act_words = ""
         """The last label event in words."""
+        self._last_settled: ClaimId | None = None
+        """Claim after which none was open, while the cursor has stayed on it."""
 
     def start_claim_clock(self) -> None:
         """Measure from now on how long the chosen claim has been on screen."""
         self._claim_shown_s = self.session.seconds()
 
     def get_painted_claim_or_refuse(self) -> "SelectedClaim | None":
-        """Give the painted claim when the cursor is still on it; else that is said."""
+        """Give the painted claim when it is seen and the cursor still on it; else that is said."""
         claim = self.screen.claim_at_cursor()
         if claim is None:
             self.refuse("there is nothing to settle in this list")
+            return None
+        if not self.screen.is_claim_visible:
+            key = self.screen.name_key_that_shows_claim()
+            self._refuse_with_keys_typed_ahead(f"not saved: the claim is hidden, {key} shows it")
             return None
         painted = self.screen.evidence.selection
         if painted is None or painted.claim.claim != claim.claim:
@@ -103,9 +110,52 @@ class FinalLabels(Controller["AdjudicationScreen"]):
             return None
         return painted
 
+    def _get_claim_to_settle_or_refuse(self) -> "SelectedClaim | None":
+        """Give the painted claim, unless the label that left no other open was given on it.
+
+        A key more was meant for a claim further on, and would replace that label.
+        """
+        chosen = self.get_painted_claim_or_refuse()
+        if chosen is None or chosen.claim.claim != self._last_settled:
+            return chosen
+        is_any_open = any(each.is_undecided for each in self.screen.listed_entries.values())
+        words = (
+            "only flagged claims are left: move to one to settle it"
+            if is_any_open
+            else "all is settled: {adjudicate.undo} undoes it, move to a claim to change it"
+        )
+        self._refuse_with_keys_typed_ahead(self.keys.fill_in_keys(f"not saved, {words}"))
+        return None
+
+    def _refuse_with_keys_typed_ahead(self, words: str) -> None:
+        """Say why a key saved nothing; those behind it would not either, and are named."""
+        active = self.screen.active_bindings.items()
+        keys = {key for key, each in active if each.binding.id in _IDS_THAT_SETTLE}
+        if dropped := self.input_queue.drop_typed_ahead(keys):
+            words += f"; nor were saved: {list_typed_keys(dropped)}"
+        self.refuse(words)
+
+    def allow_keys_on_last_settled_claim(self) -> None:
+        """Let keys settle the claim again after which none was open: one has seen that."""
+        self._last_settled = None
+
+    def follow_cursor(self) -> None:
+        """Do the same once the cursor is on another claim.
+
+        Where the claim has left the list by its label, whatever stands under the cursor is as
+        little meant as that.
+        """
+        claim = self.screen.claim_at_cursor()
+        if self._last_settled is None or claim is None:
+            return
+        if self._last_settled not in self.screen.listed_entries:
+            self._last_settled = claim.claim
+        elif claim.claim != self._last_settled:
+            self.allow_keys_on_last_settled_claim()
+
     def action_take_over_annotators_verdict(self, side: int) -> None:
         """Take over what A or B says."""
-        chosen = self.get_painted_claim_or_refuse()
+        chosen = self._get_claim_to_settle_or_refuse()
         if chosen is None:
             return
         opinions = order_opinions_anonymously(chosen.claim)
@@ -119,7 +169,7 @@ class FinalLabels(Controller["AdjudicationScreen"]):
 
     def action_give_final_label(self, number: int) -> None:
         """Give a final label by its key."""
-        chosen = self.get_painted_claim_or_refuse()
+        chosen = self._get_claim_to_settle_or_refuse()
         if chosen is None or self.screen.spec is None:
             return
         names = self.screen.spec.labels.names
@@ -165,7 +215,7 @@ class FinalLabels(Controller["AdjudicationScreen"]):
 
     def action_toggle_discussion_flag(self) -> None:
         """Flag the claim for a talk, or take the flag away."""
-        chosen = self.get_painted_claim_or_refuse()
+        chosen = self._get_claim_to_settle_or_refuse()
         if chosen is None:
             return
         claim = chosen.claim
@@ -187,7 +237,9 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         order = [*ids[here + 1 :], *ids[:here]]
         fresh = [each for each in order if self.screen.listed_entries[each].is_undecided]
         found = next((each for each in fresh if not self.screen.listed_entries[each].flagged), None)
-        if found is not None:
+        if found is None:
+            self._last_settled = after
+        else:
             self.screen.claims.cursor = ids.index(found)
             self.screen.evidence.hold_keys_while_reading()
 
@@ -258,6 +310,7 @@ class FinalLabels(Controller["AdjudicationScreen"]):
             words = f"nothing to be {step.words} here: no final label or flag of yours"
             self.show_message(Piece(words, "warn"))
             return
+        self.allow_keys_on_last_settled_claim()
         act = step.acts[0]
         labels = None if self.screen.spec is None else self.screen.spec.labels
         what = (
@@ -274,6 +327,10 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(what + elsewhere))
         self.screen.reload_and_select_claim(act.claim)
 
+    def is_key_shown(self, action: str) -> bool:
+        """Leave the keys out of the footer while the claim is hidden: they save nothing."""
+        return self.screen.is_claim_visible
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a claim while there is none."""
         if self.screen.evidence.selection is None:
@@ -281,3 +338,15 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         number = parameters[0] if action == "give_final_label" else -1
         labels = len(self.screen.spec.labels.names) if self.screen.spec is not None else 0
         return isinstance(number, int) and number < labels
+
+
+_IDS_THAT_SETTLE = frozenset(
+    (
+        "adjudicate.discuss",
+        *(
+            each.id
+            for each in FinalLabels.BINDINGS
+            if isinstance(each, Binding) and each.id is not None
+        ),
+    )
+)

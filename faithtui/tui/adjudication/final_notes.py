@@ -91,6 +91,10 @@ class FinalNotes(Controller["AdjudicationScreen"]):
         self.screen.close_input_line(self.screen.note)
         self.screen.claims.focus()
 
+    def is_key_shown(self, action: str) -> bool:
+        """Leave the key out of the footer while the claim is hidden."""
+        return self.screen.is_claim_visible
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the key without a claim."""
         return self.screen.evidence.selection is not None

@@ -20,7 +20,17 @@ from faithtui.tui.screen.label_undo import LabelUndo, UndoneStep
 from faithtui.tui.session import Session
 from faithtui.tui.widgets.virtual_list import VirtualList
 from tests.tui.adjudication.test_adjudication_screen import adjudicating
-from tests.tui.driving import acts, calm, opened, press, status, title, type_ahead, until
+from tests.tui.driving import (
+    acts,
+    calm,
+    opened,
+    press,
+    screen_text,
+    status,
+    title,
+    type_ahead,
+    until,
+)
 from tests.tui.fake_screens import FakeAdjudicateScreen
 
 
@@ -183,6 +193,125 @@ async def test_a_final_label_says_whether_its_giver_knew_the_judge(
         ("yes", False),
         ("no", True),
     ]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@pytest.mark.thorough
+async def test_keys_save_nothing_while_the_rater_table_hides_the_claim(
+    differing: Path, app: FaithApp, size: tuple[int, int]
+) -> None:
+    async with app.run_test(size=size) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d", "y", "d")
+        screen = await adjudicating(app)
+        assert "a/b take" not in screen_text(app)
+        assert "n i x final" not in screen_text(app)
+        for key in "abynixse":
+            await press(pilot, key)
+            assert status(app).startswith("not saved: the claim is hidden, d shows it"), key
+        assert not screen.note.display
+        type_ahead(app, "a", "s", "n")
+        await calm(pilot)
+        assert "nor were saved: s n" in status(app)
+        assert len(acts(differing)) == 1
+        await press(pilot, "u")
+        assert "undone: YES supported" in status(app)
+        await press(pilot, "d")
+        assert "n i x final" in screen_text(app)
+        await press(pilot, "y")
+        assert "final 1/3" in title(app)
+
+
+async def test_keys_save_nothing_while_what_annotators_said_hides_the_claim(
+    differing: Path, app: FaithApp
+) -> None:
+    """The list and the evidence show the claim also where they are enlarged."""
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d", "tab", "tab", "z", "y")
+        assert "the claim is hidden, z shows it" in status(app)
+        assert not acts(differing)
+        await press(pilot, "z", "shift+tab", "z", "y")
+        assert "final 1/3" in title(app)
+
+
+async def test_keys_go_on_working_where_the_table_stands_beside_the_claim(
+    differing: Path, app: FaithApp
+) -> None:
+    async with app.run_test(size=(200, 60)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d", "tab", "tab", "tab", "y")
+        assert app.focused is not None
+        assert app.focused.id == "raters"
+        assert "final 1/3" in title(app)
+
+
+async def test_surplus_keys_leave_the_last_final_label_as_it_is(
+    differing: Path, app: FaithApp
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d")
+        screen = await adjudicating(app)
+        type_ahead(app, *"ynxynixs")
+        await until(pilot, lambda: "final 3/3" in title(app) and not screen.labels.in_flight)
+        await calm(pilot)
+        assert [verdict for _, verdict, *_ in acts(differing)] == ["yes", "no", "x"]
+        await press(pilot, "a")
+        said = "not saved, all is settled: u undoes it, move to a claim to change it"
+        assert status(app).startswith(said)
+        await press(pilot, "j", "b")
+        assert status(app).startswith(said), "there is no claim below"
+        await press(pilot, "k", "i")
+        assert "replacing NO contradicted" in status(app)
+        await press(pilot, "y")
+        assert status(app).startswith(said)
+        await press(pilot, "u", "y")
+        assert "final label: YES supported, replacing NO" in status(app)
+
+
+@pytest.mark.thorough
+async def test_surplus_keys_after_the_last_flag_settle_no_flagged_claim(
+    differing: Path, app: FaithApp
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d")
+        screen = await adjudicating(app)
+        type_ahead(app, *"ynsyn")
+        await until(pilot, lambda: "final 2/3" in title(app) and not screen.labels.in_flight)
+        await calm(pilot)
+        assert "1 to adjudicate" in title(app)
+        await press(pilot, "y")
+        assert status(app).startswith("not saved, only flagged claims are left: move to one")
+        await press(pilot, "k", "j", "y")
+        assert "final 3/3" in title(app)
+
+
+@pytest.mark.thorough
+async def test_a_claim_that_its_label_took_from_the_list_leaves_none_to_surplus_keys(
+    differing: Path, app: FaithApp
+) -> None:
+    """Listed are claims of which the judge says otherwise; the label agrees with the judge."""
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d")
+        screen = await adjudicating(app)
+        judge = [next(iter(each.judges.values())) for each in screen.listed_entries.values()]
+        key = {"yes": "y", "no": "n", "idk": "i"}
+        wrong = ["n" if each == "yes" else "y" for each in judge]
+        await press(pilot, *wrong, "f")
+        listed = list(screen.listed_entries.values())
+        here = screen.claim_at_cursor()
+        assert here is not None
+        assert len(listed) > 1
+        (own,) = here.judges.values()
+        before = len(acts(differing))
+        await press(pilot, key[own or "yes"])
+        await until(pilot, lambda: here.claim not in screen.listed_entries)
+        await press(pilot, "x")
+        assert status(app).startswith("not saved, all is settled")
+        assert len(acts(differing)) == before + 1
 
 
 async def test_what_nobody_said_cannot_be_taken(differing: Path, app: FaithApp) -> None:
