@@ -478,8 +478,8 @@ def _explain_empty_list(
     match chosen:
         case ComparisonFilter.HUMANS if len(people) < 2:
             return (
-                f"Nothing to settle: two annotators must label the same {units}. So far: "
-                f"{len(people)}.",
+                f"Nothing to settle: two annotators must label the same {units}. So far "
+                f"{'one annotator has' if people else 'nobody has'} labelled any.",
                 *ways,
                 other,
             )

@@ -197,8 +197,8 @@ def format_annotator_agreement_lines(report: AgreementReport, width: int) -> lis
         humans = report.get_human_agreement_at_level(level.level)
         if humans is None:
             if level.coverage.reviewed:
-                words = f"no {level.unit[0]} has labels of two annotators: how far they agree, "
-                words += "the most that can be asked of a judge, is not known"
+                words = f"no {level.unit[0]} of the figures has labels of two annotators: how far "
+                words += "they agree, the most that can be asked of a judge, is not known"
                 lines += [BLANK, *wrap([Piece(words, "quiet")], width - 1, first=PAD)]
             continue
         words = (

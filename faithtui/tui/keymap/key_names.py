@@ -36,6 +36,7 @@ _RANKS = {
     "list.views": 0.5,
     "list.mark": 0.3,
     "review.redo": 0.2,
+    "screen.close": 0.9,
 }
 """Places of what every list has: behind its own keys (0), before those of every screen (1); last
 what every window has. Redo, which is needed least, leaves its place to the raw replies at 80

@@ -94,8 +94,7 @@ class FaithScreen(Screen[None]):
         Binding(
             "escape",
             "unzoom",
-            "Close",
-            show=False,
+            "all panes",
             tooltip="Leave the zoom: all panes are seen again",
             id="screen.close",
         ),
@@ -342,6 +341,8 @@ class FaithScreen(Screen[None]):
 
     def is_key_shown(self, action: str) -> bool:
         """Whether the lines of keys name the key of an action that can be done now."""
+        if action == "unzoom":
+            return self._is_zoomed
         owner = self._action_owners.get(action)
         return owner is None or owner.is_key_shown(action)
 
@@ -353,6 +354,10 @@ class FaithScreen(Screen[None]):
         if action == "about_judge":
             return self.session.is_open and self.session.run is not None
         if action == "unzoom":
-            panes = self.query_one_optional(Panes)
-            return panes is not None and panes.zoomed_id is not None
+            return self._is_zoomed
         return True
+
+    @property
+    def _is_zoomed(self) -> bool:
+        panes = self.query_one_optional(Panes)
+        return panes is not None and panes.zoomed_id is not None

@@ -95,6 +95,8 @@ class Panes(Widget):
 
     def zoom_pane(self, pane: str | None) -> None:
         """Enlarge a pane, or give each its place again."""
+        if pane != self._zoomed:
+            self.screen.refresh_bindings()
         self._zoomed = pane
         self.recompute_layout()
 

@@ -158,7 +158,7 @@ def test_judged_and_not_labelled_has_the_rate_of_the_judge_alone() -> None:
 def test_what_is_missing_is_said() -> None:
     page = report_markdown(report(), HEADER)
     for sentence in (
-        "No claim has labels of two annotators",
+        "No claim of the figures has labels of two annotators",
         "Labels were not given both ways",
         "Nobody labelled a claim a second time",
         "The judge gives no confidence",

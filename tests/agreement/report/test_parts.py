@@ -438,7 +438,7 @@ def test_annotators_of_answers_have_a_ceiling_of_their_own() -> None:
     assert humans.krippendorff_alpha.value is not None
     text = report_markdown(found, HEADER)
     assert "2 annotators; 40 answers have labels of two or more" in text
-    assert "No answer has labels of two annotators" not in text
+    assert "No answer of the figures has labels of two annotators" not in text
     assert found.get_human_agreement_at_level(ReportLevel.ANSWERS) is humans
 
 

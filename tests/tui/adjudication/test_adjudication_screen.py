@@ -221,6 +221,12 @@ def _label(store_path: Path, *labels: tuple[int, str, str]) -> None:
 @pytest.mark.parametrize(
     ("labels", "why", "step"),
     [
+        ((), "must label the same claims. So far nobody has labelled any.", "--reviewer NAME"),
+        (
+            ((0, "bo", "yes"),),
+            "must label the same claims. So far one annotator has labelled any.",
+            "--reviewer NAME",
+        ),
         (
             ((0, "bo", "yes"), (1, "zoe", "no")),
             "no claim has labels of two annotators. 2 annotators have labelled, each something",

@@ -205,6 +205,7 @@ async def test_keys_save_nothing_while_the_rater_table_hides_the_claim(
         await press(pilot, "g", "d", "y", "d")
         screen = await adjudicating(app)
         assert "a/b take" not in screen_text(app)
+        assert "esc all panes" in screen_text(app)
         assert "n i x final" not in screen_text(app)
         for key in "abynixse":
             await press(pilot, key)

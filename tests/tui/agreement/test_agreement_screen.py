@@ -167,7 +167,10 @@ async def test_each_part_is_one_key_away_and_the_same_key_gives_it_back(
             assert text_of(app, pane).strip()
             await press(pilot, key)
             assert panes.zoomed_id is None
-        await press(pilot, "1", "escape")
+        assert "esc all panes" not in screen_text(app)
+        await press(pilot, "1")
+        assert "esc all panes" in screen_text(app)
+        await press(pilot, "escape")
         assert panes.zoomed_id is None
 
 

@@ -23,7 +23,10 @@ from tests.agreement.building import readings
 from tests.agreement.report.test_ties import claim
 
 RULE = ScoringRule(passing=("yes", "idk"), when_empty=1.0)
-UNKNOWN = "no {} has labels of two annotators: how far they agree, the most that can be asked of"
+UNKNOWN = (
+    "no {} of the figures has labels of two annotators: how far they agree, the most that can be "
+    "asked of"
+)
 
 
 def opinions(*names: str) -> tuple[Opinion, ...]:

@@ -220,8 +220,8 @@ def _make_inter_annotator_agreement_blocks(
     yield Heading(f"Inter-annotator agreement: {many}", 3)
     if humans is None:
         yield Paragraph(
-            f"No {one} has labels of two annotators, so inter-annotator agreement, the most "
-            "that can be asked of a judge, is unknown."
+            f"No {one} of the figures has labels of two annotators, so inter-annotator "
+            "agreement, the most that can be asked of a judge, is unknown."
         )
         return
     yield Paragraph(
