@@ -55,8 +55,8 @@ SampleOption = Annotated[
     int | None,
     typer.Option(
         metavar="ID",
-        help="The sample that the figures are based on. [among samples labelled in the "
-        "drawn order, the one with the most labels]",
+        help="The sample that the figures are based on; those of claims then go before those of "
+        "answers. [among samples labelled in the drawn order, the one with the most labels]",
     ),
 ]
 ClaimSetOption = Annotated[
@@ -64,8 +64,8 @@ ClaimSetOption = Annotated[
     typer.Option(
         "--set",
         metavar="NAME",
-        help="The claim set that the figures are about; claims that the judge worded "
-        "differently are matched to it.",
+        help="The claim set that the figures are about; those of claims then go before those of "
+        "answers. Claims that the judge worded differently are matched to it.",
     ),
 ]
 ForceOption = Annotated[

@@ -140,6 +140,8 @@ class CriterionCheck:
     """The figure with its interval; None for labels and age."""
     reason: str = ""
     """Why it has not passed, where the numbers do not say it; or what it passes in spite of."""
+    reasons: tuple[str, ...] = ()
+    """What `reason` joins, each with its way out; (): it is one."""
 
     @property
     def is_design_refused(self) -> bool:

@@ -216,7 +216,7 @@ def _make_undecided_if_warned(
         return check
     if check.reason:
         why.insert(0, check.reason)
-    return replace(check, outcome=CheckOutcome.UNDECIDED, reason="; ".join(why))
+    return replace(check, outcome=CheckOutcome.UNDECIDED, reason="; ".join(why), reasons=tuple(why))
 
 
 def _make_undecided_if_missing_labels_matter(

@@ -916,7 +916,7 @@ class AgreementReport:
     @property
     def primary_level_report(self) -> LevelReport:
         """The level the headline speaks of, see `choose_primary_level_report`."""
-        return choose_primary_level_report(self.claims, self.answers)
+        return choose_primary_level_report(self.claims, self.answers, self.settings)
 
     @property
     def level_reports(self) -> tuple[LevelReport, LevelReport]:
@@ -924,12 +924,17 @@ class AgreementReport:
         return (self.claims, self.answers)
 
 
-def choose_primary_level_report(claims: LevelReport, answers: LevelReport) -> LevelReport:
+def choose_primary_level_report(
+    claims: LevelReport, answers: LevelReport, settings: ReportSettings
+) -> LevelReport:
     """Pick the level to speak of first.
 
     Claims, unless only answers were compared, or nothing was compared and only answers labelled, or
-    the first few labels of claims give kappa no interval while that of answers has one.
+    the first few labels of claims give kappa no interval while that of answers has one. Whoever
+    names a sample or a claim set asks about its claims, however few are labelled.
     """
+    if settings.sample is not None or settings.claim_set is not None:
+        return claims
     if answers.cohen_kappa.ci_low is not None and claims.cohen_kappa.ci_low is None:
         return answers
     for weight in ("compared", "reviewed"):

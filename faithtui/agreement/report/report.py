@@ -264,7 +264,7 @@ def compute_report_of_prepared_units(
     answer_level = compute_answer_level_report(answers, unrated, rule, wanted)
     found = AgreementReport(
         headline=format_headline(
-            choose_primary_level_report(claim_level, answer_level),
+            choose_primary_level_report(claim_level, answer_level, wanted),
             prepared.recoded_rule.passing,
             who.judge,
         ),
@@ -339,6 +339,8 @@ def update_claim_figures_without_intervals(
         report,
         claims=level,
         headline=format_headline(
-            choose_primary_level_report(level, report.answers), prepared.recoded_rule.passing, judge
+            choose_primary_level_report(level, report.answers, report.settings),
+            prepared.recoded_rule.passing,
+            judge,
         ),
     )

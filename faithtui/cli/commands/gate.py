@@ -2,7 +2,7 @@
 
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import isclose
 from pathlib import Path
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 
 BROKEN: Final = 3
 """What the gate exits with when it cannot give an answer; as for what is stale."""
+
+_LEAST_WIDTH: Final = 40
+"""Columns that reasons are wrapped to at least."""
 
 
 class UsageErrorIsBrokenCommand(ValueNamingCommand):
@@ -132,7 +135,9 @@ def gate(
     level: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="`claims` or `answers`. [the one that the report shows first]"
+            metavar="NAME",
+            help="`claims` or `answers`. [that of the certificate; with --sample or --set claims; "
+            "else the one that the report shows first]",
         ),
     ] = None,
     idk: Annotated[
@@ -293,6 +298,8 @@ def _print_table(result: "GateResult") -> None:
         ],
         [_format_check_row(each, result.thresholds.basis) for each in result.checks],
     )
+    for line in _format_lines_of_several_reasons(result.checks):
+        print_text(line)
     if result.thresholds.accepted:
         print_text(f"accepted: {', '.join(result.thresholds.accepted)}")
     print_text(f"result: {describe_outcome(result.outcome, result.checks)}")
@@ -321,8 +328,32 @@ def _format_check_row(check: "CriterionCheck", basis: "ThresholdBasis") -> tuple
         _format_interval(check),
         f"{sign} {_format_number(check.threshold)}{of}",
         check.outcome_words,
-        insert_store_option(check.reason),
+        f"{len(check.reasons)} reasons, below"
+        if len(check.reasons) > 1
+        else insert_store_option(check.reason),
     )
+
+
+def _format_lines_of_several_reasons(checks: "Sequence[CriterionCheck]") -> Iterator[str]:
+    """Give the reasons of checks that have several, which no cell of a table has room for."""
+    import shutil
+    import textwrap
+
+    from faithtui.agreement.gate.threshold_checks import CRITERION_TITLES
+
+    for check in checks:
+        if len(check.reasons) < 2:
+            continue
+        yield f"{CRITERION_TITLES[check.criterion]} is {check.outcome_words}:"
+        for reason in check.reasons:
+            yield from textwrap.wrap(
+                insert_store_option(reason),
+                max(_LEAST_WIDTH, shutil.get_terminal_size().columns),
+                initial_indent="- ",
+                subsequent_indent="  ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
 
 
 def _format_number(value: float) -> str:

@@ -384,6 +384,16 @@ def test_a_warning_takes_passes_away_until_it_is_accepted(code: str) -> None:
     assert outcomes(gate(prepared, accepted, [warn(code)])) == {CheckOutcome.PASSED}
 
 
+def test_several_reasons_are_told_apart() -> None:
+    (one, other) = [each for each in ASKED_WARNINGS if each not in MISSING_WORDS][:2]
+    checks = gate(sampled(GOOD), warnings=[warn(one), warn(other)])
+    both = [each for each in checks.values() if "; " in each.reason]
+    assert both
+    for each in both:
+        assert each.reason == "; ".join(each.reasons)
+        assert [words.rpartition(" ")[2] for words in each.reasons] == [one, other]
+
+
 def test_what_falls_short_stays_short_and_good_to_know_is_not_asked() -> None:
     prepared = sampled(GOOD)
     most = Thresholds(kappa=0.99, recall_no=0.99, score=0.99)

@@ -18,10 +18,10 @@ from faithtui.agreement.labelled_units import (
 from faithtui.agreement.report.digest import hash_units
 from faithtui.agreement.report.model import AgreementReport, Coverage, VerdictCount
 from faithtui.agreement.report.report import JudgingDescription, agreement_report
-from faithtui.agreement.report.settings import ReportLevel, Severity
+from faithtui.agreement.report.settings import ReportLevel, ReportSettings, Severity
 from faithtui.agreement.report.warnings import _warn_of_level_report
 from faithtui.domain.estimates import EstimateStatus, make_undefined_estimate
-from faithtui.domain.ids import ClaimId, ConversationId
+from faithtui.domain.ids import ClaimId, ClaimSetId, ConversationId, SampleId
 from faithtui.domain.integrity.run_summary import Soundness
 from faithtui.domain.labels.label_events import Action
 from faithtui.domain.labels.label_sets import FAITHFULNESS
@@ -351,6 +351,20 @@ def test_a_few_labelled_claims_do_not_push_many_rated_answers_aside() -> None:
     assert few.primary_level_report.level is ReportLevel.ANSWERS
     many_claims = many({("yes", "yes"): 80, ("no", "no"): 20, ("yes", "no"): 7})
     assert report(many_claims, rated).primary_level_report.level is ReportLevel.CLAIMS
+
+
+@pytest.mark.parametrize(
+    "settings", [ReportSettings(sample=SampleId(1)), ReportSettings(claim_set=ClaimSetId(1))]
+)
+def test_whoever_names_claims_is_told_of_them_however_few_are_labelled(
+    settings: ReportSettings,
+) -> None:
+    rated = [answer(i, 1.0 if i % 3 else 0.0, "yes" if i % 4 else "no") for i in range(40)]
+    few = readings([claim(0), claim(1, "yes", "no", "g1")], rated)
+    found = agreement_report(few, FAITHFULNESS, LIVE, settings)
+    assert found.answers.cohen_kappa.ci_low is not None
+    assert found.primary_level_report.level is ReportLevel.CLAIMS
+    assert "2 claims" in found.headline
 
 
 def test_the_headline_speaks_of_answers_when_no_claim_was_compared() -> None:

@@ -15,10 +15,14 @@ import pytest
 from faithtui.agreement.gate.certificate import ClaimSetIdentity
 from faithtui.agreement.gate.certificate_file import format_certificate, parse_certificate
 from faithtui.agreement.gate.threshold_checks import EXIT_CODES, CheckOutcome, Criterion
+from faithtui.agreement.report.settings import ReportWarning, Severity
+from faithtui.agreement.sampling.draw import SamplePlan, SamplingDesign, make_sample_draw
 from faithtui.cli.commands.gate import BROKEN, run_with_broken_exit_code
 from faithtui.domain.ids import RunId
 from faithtui.domain.labels.label_events import Action
 from faithtui.engine.library.project_reports import check_run_against_thresholds
+from faithtui.engine.review.gate import gate as gate_module
+from faithtui.engine.review.gate.chosen_labels import LabelSelection
 from faithtui.engine.review.gate.gate import GateRequest
 from faithtui.errors import ConfigError, StoreError
 from faithtui.store.records import RunState
@@ -229,6 +233,53 @@ def test_another_level_has_its_own_labels(cli: Cli, project: Path) -> None:
     result = cli("gate", "1", "--level", "answers", "--min-kappa", "0", "--store", project)
     assert result.code == 2
     assert "against human labels, answers" in result.out
+
+
+@pytest.fixture
+def rated_and_drawn(tmp_path: Path) -> Path:
+    """All answers are rated, and two claims drawn, which nobody has labelled yet."""
+    path = tmp_path / "rated.db"
+    with Store.open(path) as store:
+        run = run_over(store, rated=24)
+        plan = SamplePlan(SamplingDesign.SIMPLE, 3, 2)
+        draw = make_sample_draw(store.samples.read_frame(run), plan)
+        store.samples.save_draw_as_sample(run, "ann", draw, plan, name="drawn")
+    return path
+
+
+def test_a_sample_that_is_named_is_one_of_claims(cli: Cli, rated_and_drawn: Path) -> None:
+    asked = ("gate", "1", "--min-kappa", "0", "--json", "--store", rated_and_drawn)
+    level = cli(*asked).json["level"]
+    assert (level, cli(*asked, "--sample", "1").json["level"]) == ("answers", "claims")
+    assert cli(*asked, "--sample", "1", "--level", "answers").json["level"] == "answers"
+    asked = ("report", "1", "-f", "json", "--store", rated_and_drawn)
+    assert cli(*asked).json["coverage"]["unreviewed"] == 0, "all answers are rated"
+    assert cli(*asked, "--sample", "1").json["coverage"]["unreviewed"] > 0
+
+
+def test_several_reasons_stand_below_the_table_on_lines_of_their_own(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        gate_module,
+        "find_label_selection",
+        lambda *_: LabelSelection(
+            [
+                ReportWarning(code, Severity.CAUTION, f"About {code}, " + "word " * 20 + "end.")
+                for code in ("labels_deleted", "other_samples")
+            ]
+        ),
+    )
+    result = cli("gate", "1", *PASSING, "--store", project)
+    table, _, below = result.out.partition("corrected score is undecided:\n")
+    assert "2 reasons, below" in table
+    assert "To accept it" not in table.partition("Cohen's kappa is undecided:")[0]
+    assert max(len(line) for line in below.splitlines()) <= 80
+    first, second = below.partition("\nresult:")[0].split("\n- ")
+    assert " ".join(first.split()).endswith("end. To accept it: --accept labels_deleted")
+    assert " ".join(second.split()).endswith("end. To accept it: --accept other_samples")
+    found = cli("gate", "1", *PASSING, "--json", "--store", project).json["criteria"][-1]
+    assert found["reason"].count("To accept it") == 2
 
 
 def test_a_few_ratings_are_neither_all_answers_nor_a_rate(cli: Cli, tmp_path: Path) -> None:
