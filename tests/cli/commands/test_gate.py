@@ -252,9 +252,9 @@ def test_a_sample_that_is_named_is_one_of_claims(cli: Cli, rated_and_drawn: Path
     level = cli(*asked).json["level"]
     assert (level, cli(*asked, "--sample", "1").json["level"]) == ("answers", "claims")
     assert cli(*asked, "--sample", "1", "--level", "answers").json["level"] == "answers"
-    asked = ("report", "1", "-f", "json", "--store", rated_and_drawn)
-    assert cli(*asked).json["coverage"]["unreviewed"] == 0, "all answers are rated"
-    assert cli(*asked, "--sample", "1").json["coverage"]["unreviewed"] > 0
+    options = ("report", "1", "-f", "json", "--store", rated_and_drawn)
+    assert cli(*options).json["coverage"]["unreviewed"] == 0, "all answers are rated"
+    assert cli(*options, "--sample", "1").json["coverage"]["unreviewed"] > 0
 
 
 def test_several_reasons_stand_below_the_table_on_lines_of_their_own(
