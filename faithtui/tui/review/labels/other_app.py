@@ -133,29 +133,27 @@ class OtherAppLabels(Controller["ReviewScreen"]):
         """Refuse no key for labels on claims that get one of this app."""
         self._unconfirmed.difference_update(claims)
 
-    def refuse_first_verdict(self, claim: ClaimView, *, skips: bool = False) -> bool:
+    def refuse_first_verdict(self, claim: ClaimView, *, replaces_label: bool = True) -> bool:
         """Refuse a verdict, once, or a skip on a claim that got its label in another app.
 
         Args:
             claim: The claim.
-            skips: The key would skip it, and never replaces the label.
+            replaces_label: Whether the key does so, pressed again.
 
         Returns:
             Whether it was refused; that was said.
         """
         if claim.id not in self._unconfirmed or self.screen.claim_range.start is not None:
             return False  # Which labels a range replaces is said.
-        if not skips:
+        if replaces_label:
             self._unconfirmed.discard(claim.id)
         cursor = self.screen.queue_navigator.cursor
         is_answered = cursor is not None and claim.id in cursor.answered_claims
         if _get_verdict(claim) is None and not is_answered:
             return False  # It was taken back there.
         key = self.keys("review.next-unlabelled")
-        words = (
-            f"not {'skipped' if skips else 'saved'}: {self._describe_label(claim)} in another app; "
-        )
-        words += f"{'' if skips else 'the key again replaces it, '}{key} goes on"
+        words = f"not saved: {self._describe_label(claim)} in another app; "
+        words += f"{'the key again replaces it, ' * replaces_label}{key} goes on"
         # A code that follows is not about the label before it.
         self.screen.verdicts.forget_last_verdict()
         # Those behind it were typed for the claims further down.

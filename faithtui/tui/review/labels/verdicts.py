@@ -75,13 +75,13 @@ class Verdicts(Controller["ReviewScreen"]):
             self._save_and_advance(claim, labels[key], None)
 
     def _find_painted_claim(
-        self, *, leads_on: bool = False, skips: bool = False
+        self, *, leads_on: bool = False, replaces_label: bool = True
     ) -> ClaimView | None:
         """Find the claim on screen, which a key is about.
 
         Args:
             leads_on: Whether the key labels or skips it and leads to another claim.
-            skips: Whether it skips it.
+            replaces_label: Whether such a key replaces a label that counts.
 
         Returns:
             None when there is none, or another open app has just labelled it; that was said.
@@ -98,7 +98,7 @@ class Verdicts(Controller["ReviewScreen"]):
         if found is None:
             self.refuse("that claim is not here any more: the key was not saved")
             self.screen.repaint()
-        elif leads_on and other_app.refuse_first_verdict(found, skips=skips):
+        elif leads_on and other_app.refuse_first_verdict(found, replaces_label=replaces_label):
             return None
         return found
 
@@ -163,7 +163,7 @@ class Verdicts(Controller["ReviewScreen"]):
 
     def action_accept_judge_verdict(self) -> None:
         """Take over the judge's verdict; it is no label of one's own."""
-        claim = self._find_painted_claim(leads_on=True)
+        claim = self._find_painted_claim(leads_on=True, replaces_label=False)
         if claim is None:
             return
         label = claim.first_window_verdict.label
@@ -176,6 +176,9 @@ class Verdicts(Controller["ReviewScreen"]):
             self.refuse("the judge gave no verdict here: nothing to accept")
             self.forget_last_verdict()
             self.screen.repaint()
+        elif claim.mine is not None and claim.mine.is_counted:
+            # It would take a label that counts out of all figures.
+            self._refuse_for_own_verdict(claim)
         else:
             name = self.screen.format_claim_name(claim)
             words = f"{name}: judge's verdict accepted, not counted"
@@ -187,19 +190,22 @@ class Verdicts(Controller["ReviewScreen"]):
 
     def action_skip_claim(self) -> None:
         """Skip a claim."""
-        claim = self._find_painted_claim(leads_on=True, skips=True)
+        claim = self._find_painted_claim(leads_on=True, replaces_label=False)
         if claim is None:
             return
         if claim.mine is not None and claim.mine.verdict is not None:
-            key = self.keys("review.undo")
-            self.refuse(f"{self.screen.format_claim_name(claim)} has your verdict: {key} undoes it")
-            self.screen.repaint()
+            self._refuse_for_own_verdict(claim)
             return
         words = f"{self.screen.format_claim_name(claim)} skipped"
         self.screen.writer.save_event(claim, Action.SKIPPED, words)
         self.screen.writer.set_last_event_text(words)
         self.forget_last_verdict()
         self.screen.moves.move_on_after_verdict(claim.id, later=True)
+
+    def _refuse_for_own_verdict(self, claim: ClaimView) -> None:
+        name, key = self.screen.format_claim_name(claim), self.keys("review.undo")
+        self.refuse(f"{name} has your verdict: {key} undoes it")
+        self.screen.repaint()
 
     def action_begin_or_drop_range(self) -> None:
         """Begin a range of claims for one verdict, or drop it."""

@@ -189,6 +189,18 @@ async def test_a_click_on_a_verdicts_letter_gives_it(app: FaithApp, store_path: 
     assert said(stored(store_path)) == ["no", None, None, None, None]
 
 
+async def test_accepting_the_judges_verdict_leaves_a_label_that_counts(
+    app: FaithApp, store_path: Path
+) -> None:
+    """At the end of a queue `a` means agreement; pressed again it took the last label out."""
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "n", "k", "a")
+        assert "claim 1 has your verdict: u undoes it" in status(app)
+    assert codes_of(store_path)[:2] == [("no", None), None]
+    assert [each[0] for each in acts(store_path)] == ["overridden"]
+
+
 async def test_a_code_after_a_refused_verdict_is_not_of_the_label_before(
     app: FaithApp, store_path: Path
 ) -> None:
