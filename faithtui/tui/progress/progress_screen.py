@@ -1,7 +1,7 @@
 """How a run goes on, while one may review what is finished."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import getters, on, work
 from textual.binding import Binding, BindingType
@@ -42,6 +42,15 @@ READ_EVERY_S = 1.0
 """How often a run of another process is read from the store."""
 MAX_FAILED_LISTED = 200
 """Failed conversations that are listed; more are counted."""
+
+
+class OpenRuns(NamedTuple):
+    """Runs of the store that are not over."""
+
+    planned: Sequence[RunId]
+    """Not started yet."""
+    worked_on: Sequence[RunId]
+    """By some process, now."""
 
 
 class ProgressScreen(FaithScreen):
@@ -90,10 +99,7 @@ class ProgressScreen(FaithScreen):
         self.row: RunRow | None = None
         """The run; None: there is none, or it was not read yet."""
         self.failed_rows: Sequence[ItemRow] = ()
-        self.planned_runs: Sequence[RunId] = ()
-        """Runs of the store that were planned and not started yet."""
-        self.runs_worked_on: Sequence[RunId] = ()
-        """Those that some process works on now."""
+        self.open_runs = OpenRuns((), ())
         self.history: RunHistory | None = None
         """What became of it; None: it is on, or that was not read yet."""
         self._painted_snapshot: RunSnapshot | None = None
@@ -146,9 +152,7 @@ class ProgressScreen(FaithScreen):
         # Asked before the row is read: a run that ends meanwhile is none of another process.
         mine = self.session.find_background_run(run)
         is_over = mine is None or mine.is_finished
-        row, self.planned_runs, self.runs_worked_on = await self.read_in_thread(
-            _read_run_and_queue, self.session, run
-        )
+        row, self.open_runs = await self.read_in_thread(_read_run_and_others, self.session, run)
         # An interrupted one may be taken up elsewhere at any moment.
         elsewhere = is_over and row.state in (RunState.RUNNING, RunState.INTERRUPTED)
         failed = await self._read_failed_items(row)
@@ -235,10 +239,7 @@ class ProgressScreen(FaithScreen):
                 self._reset_for_new_attempt(run, snapshot)
             self.event_list.add_events(snapshot.recent)
         rates = NO_RATES if snapshot is None else self.pace.measure_pace(snapshot)
-        left = self.session.list_unqueued_runs(
-            (each for each in self.planned_runs if each != row.id), self.runs_worked_on
-        )
-        self._paint_content(_make_run_view(self.session, row, snapshot, rates, left))
+        self._paint_content(_make_run_view(self.session, row, snapshot, rates, self.open_runs))
         before, self.state = self.state, None if snapshot is None else snapshot.state
         if before is RunState.RUNNING and self.state is not RunState.RUNNING:
             self.run_keys.show_cancelled_end()
@@ -349,19 +350,14 @@ class ProgressScreen(FaithScreen):
         return super().check_action(action, parameters)
 
 
-def _read_run_and_queue(
-    session: Session, run: RunId
-) -> tuple[RunRow, Sequence[RunId], Sequence[RunId]]:
-    """Read a run, and which ones are planned and worked on.
-
-    Imports what is slow: meant for a thread.
-    """
+def _read_run_and_others(session: Session, run: RunId) -> tuple[RunRow, OpenRuns]:
+    """Read a run, and which ones are open. Imports what is slow: meant for a thread."""
     from faithtui.engine.runs.run_liveness import list_runs_worked_on, read_run_marking_interrupted
 
     row = read_run_marking_interrupted(session.store, run)
     # Who begins the next planned run is seen at work on it, or the run is planned no more.
     planned = session.store.runs.list_planned_run_ids()
-    return row, planned, list_runs_worked_on(session.store)
+    return row, OpenRuns(planned, list_runs_worked_on(session.store))
 
 
 def _read_failed_items(session: Session, run: RunId) -> Sequence[ItemRow]:
@@ -389,9 +385,11 @@ def _make_run_view(
     row: RunRow,
     snapshot: RunSnapshot | None,
     rates: RunRates,
-    left: Sequence[RunId],
+    others: OpenRuns,
 ) -> RunView:
-    """Say all that is drawn of a run; `left` are other runs that nobody starts."""
+    """Say all that is drawn of a run."""
+    planned = (each for each in others.planned if each != row.id)
+    left = session.list_unqueued_runs(planned, others.worked_on)
     return RunView(row, snapshot, rates, session.keys, _name_runs_ahead(session, row.id), left)
 
 

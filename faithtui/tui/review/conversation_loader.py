@@ -16,7 +16,10 @@ from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.metric_words import get_metric_spec
 from faithtui.tui.review import position
 from faithtui.tui.review.labels.other_app import OutdatedVerdict
-from faithtui.tui.review.labels.verdict_keys import drop_verdicts_typed_ahead
+from faithtui.tui.review.labels.verdict_keys import (
+    drop_and_report_keys_typed_ahead,
+    drop_verdicts_typed_ahead,
+)
 from faithtui.tui.review.lines import evidence_lines
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.review.position import ReviewPosition
@@ -336,7 +339,7 @@ class ConversationLoader(Controller["ReviewScreen"]):
         if loaded.undone is not None:
             self.screen.undo.report_undone_step(loaded.undone)
         elif not is_same:
-            self.screen.verdicts.drop_and_report_typed_ahead_keys()
+            drop_and_report_keys_typed_ahead(self.screen)
         if self.must_reread:
             self.must_reread = False
             self.reload()

@@ -11,6 +11,7 @@ from faithtui.domain.labels.label_events import Action, Event, NewEvent, Step
 from faithtui.store.records import ClaimView
 from faithtui.tui.input_queue import hold_keys_during_worker
 from faithtui.tui.review import position
+from faithtui.tui.review.labels.verdict_keys import drop_and_report_keys_typed_ahead
 from faithtui.tui.screen.blind_mode import BlindMode
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.theme.lines import Piece
@@ -162,7 +163,7 @@ class JudgeReveal(Controller["ReviewScreen"]):
         claims, view = self.screen.panes.claims, self.screen.view
         is_another_wanted = view is None or self.session.item not in (None, view.item.id)
         if not (claims.is_painted or claims.is_waiting or is_another_wanted):
-            self.screen.verdicts.drop_and_report_typed_ahead_keys()
+            drop_and_report_keys_typed_ahead(self.screen)
             # From the next paint on the claim is on screen again, and its keys mean it.
             claims.note_next_paint()
 

@@ -299,14 +299,14 @@ class QueueNavigator(Controller["ReviewScreen"]):
         await self.screen.writer.saves_done.wait()
         if position is None or self.cursor is not position or not position.is_over:
             return  # The last label could not be saved, or was taken back.
-        end = None
+        end, session = None, self.session
         if queue.sample is not None:
             end = await self.read_in_thread(
                 read_outcome_and_close_finished_spot_check,
-                self.session.store,
+                session.store,
                 queue.sample,
-                self.session.reviewer,
-                works_blind=self.session.is_blind,
+                session.reviewer,
+                works_blind=session.is_blind,
             )
         self.screen.call_later(self.show_queue_outcome, queue, end)
 

@@ -342,7 +342,7 @@ class FaithScreen(Screen[None]):
     def is_key_shown(self, action: str) -> bool:
         """Whether the lines of keys name the key of an action that can be done now."""
         if action == "unzoom":
-            return self._is_zoomed
+            return _is_zoomed(self)
         owner = self._action_owners.get(action)
         return owner is None or owner.is_key_shown(action)
 
@@ -354,10 +354,10 @@ class FaithScreen(Screen[None]):
         if action == "about_judge":
             return self.session.is_open and self.session.run is not None
         if action == "unzoom":
-            return self._is_zoomed
+            return _is_zoomed(self)
         return True
 
-    @property
-    def _is_zoomed(self) -> bool:
-        panes = self.query_one_optional(Panes)
-        return panes is not None and panes.zoomed_id is not None
+
+def _is_zoomed(screen: FaithScreen) -> bool:
+    panes = screen.query_one_optional(Panes)
+    return panes is not None and panes.zoomed_id is not None

@@ -182,6 +182,18 @@ def drop_keys_typed_ahead(screen: "ReviewScreen", refused: str = "") -> Sequence
     return screen.input_queue.drop_typed_ahead(keys - kept, kept, verdicts)
 
 
+def drop_and_report_keys_typed_ahead(screen: "ReviewScreen", refused: str = "") -> None:
+    """Drop keys that were typed before the conversation came on screen, and say so.
+
+    Args:
+        screen: Where they were typed.
+        refused: As of `drop_keys_typed_ahead`; named with them.
+    """
+    if dropped := drop_keys_typed_ahead(screen, refused):
+        typed = list_typed_keys([refused, *dropped] if refused else dropped)
+        screen.verdicts.refuse(f"not saved: {typed} · typed before the claim was drawn")
+
+
 def drop_verdicts_typed_ahead(screen: "ReviewScreen") -> str:
     """Drop verdicts that were typed for a claim that there is not, with the codes behind them.
 

@@ -14,7 +14,7 @@ from faithtui.domain.labels.reason_codes import REASON_CODES
 from faithtui.store.records import ClaimView
 from faithtui.tui.review.labels import verdict_keys
 from faithtui.tui.review.labels.repeated_verdict import RepeatedVerdict
-from faithtui.tui.review.labels.verdict_keys import drop_keys_typed_ahead, list_typed_keys
+from faithtui.tui.review.labels.verdict_keys import drop_and_report_keys_typed_ahead
 from faithtui.tui.review.lines.verdict_lines import VERDICT_IDS, list_verdict_choices
 from faithtui.tui.screen.controller import Controller
 from faithtui.tui.screen.key_list import KeyEntry, KeyListDialog, make_chosen_row_callback
@@ -116,19 +116,7 @@ class Verdicts(Controller["ReviewScreen"]):
         else:
             self.refuse("that key came before its row was drawn: it was not saved")
             # Those behind it were typed as early, each for a claim further down.
-            self.drop_and_report_typed_ahead_keys(self.input_queue.last_key or "that key")
-
-    def drop_and_report_typed_ahead_keys(self, refused: str = "") -> None:
-        """Drop keys that were typed before the conversation came on screen, and say so.
-
-        Reason codes and doubts stay: they may be about the label given last.
-
-        Args:
-            refused: A key that was refused before them, to be named with them.
-        """
-        if dropped := drop_keys_typed_ahead(self.screen, refused):
-            typed = list_typed_keys([refused, *dropped] if refused else dropped)
-            self.refuse(f"not saved: {typed} · typed before the claim was drawn")
+            drop_and_report_keys_typed_ahead(self.screen, self.input_queue.last_key or "that key")
 
     def action_explain_ignored_verdict_key(self) -> None:
         """Say why a verdict key did nothing."""
