@@ -433,7 +433,6 @@ class FakeAdjudicateScreen(FakeScreen):
     """The claims on which bo and zoe differ, the first one under the cursor."""
 
     filter = ComparisonFilter.HUMANS
-    is_claim_visible = True
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -448,7 +447,7 @@ class FakeAdjudicateScreen(FakeScreen):
         self.note_subjects: list[str] = []
         """What the line for notes named, in this order."""
         self.note = SimpleNamespace(value="", display=False, name_subject=self.note_subjects.append)
-        self.claims = SimpleNamespace(focus=lambda: None)
+        self.claims = SimpleNamespace(focus=lambda: None, display=True)
         self.add(self.evidence, self.notes)
 
     def show_claim_being_saved(self, claim: ClaimOpinions) -> None:

@@ -214,14 +214,12 @@ class AdjudicationScreen(FaithScreen):
         self.query_one(Panes).recompute_layout()
         self._paint_rater_figures()
         self._update_title()
-        self.labels.follow_cursor()
         self._show_or_read_claim_under_cursor()
         if is_first or wanted in self.listed_entries:
             self.evidence.hold_keys_while_reading()
 
     def show_claim_under_cursor(self) -> None:
         """Show the chosen claim."""
-        self.labels.follow_cursor()
         self._show_or_read_claim_under_cursor()
 
     @on(VirtualList.Chosen)
@@ -230,6 +228,7 @@ class AdjudicationScreen(FaithScreen):
         self.evidence.action_review()
 
     def _show_or_read_claim_under_cursor(self) -> None:
+        self.labels.follow_cursor()
         self.evidence.show_or_read_claim(self.claim_at_cursor())
 
     # Drawing
@@ -309,16 +308,6 @@ class AdjudicationScreen(FaithScreen):
         )
 
     # Keys
-
-    @property
-    def is_claim_visible(self) -> bool:
-        """Whether a pane is seen in which the claim under the cursor stands."""
-        return self.claims.display or self.query_one("#evidence", Pane).display
-
-    def name_key_that_shows_claim(self) -> str:
-        """Name the key that shows the claim again while an enlarged pane hides it."""
-        is_table = self.query_one(Panes).zoomed_id == "raters"
-        return self.keys("adjudicate.raters" if is_table else "screen.zoom")
 
     def action_next_filter(self) -> None:
         """List something else."""

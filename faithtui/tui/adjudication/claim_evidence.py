@@ -21,6 +21,7 @@ from faithtui.tui.screen.dialogs import TextDialog
 from faithtui.tui.session import Session
 from faithtui.tui.theme.lines import BLANK, Line
 from faithtui.tui.widgets.scroll_pane import Pane
+from faithtui.tui.widgets.zoomable_panes import Panes
 
 if TYPE_CHECKING:
     from faithtui.metrics.base import MetricSpec
@@ -94,6 +95,16 @@ class ClaimEvidence(Controller["AdjudicationScreen"]):
         """The reading that was begun last."""
         self._keys_wait = False
         """Whether keys wait until the chosen claim is painted."""
+
+    @property
+    def is_claim_visible(self) -> bool:
+        """Whether a pane is seen in which the claim under the cursor stands."""
+        return self.screen.claims.display or self.screen.query_one("#evidence", Pane).display
+
+    def name_key_that_shows_claim(self) -> str:
+        """Name the key that shows the claim again while an enlarged pane hides it."""
+        is_table = self.screen.query_one(Panes).zoomed_id == "raters"
+        return self.keys("adjudicate.raters" if is_table else "screen.zoom")
 
     def forget_claim(self) -> None:
         """Forget the claim: another list is read."""

@@ -100,8 +100,8 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         if claim is None:
             self.refuse("there is nothing to settle in this list")
             return None
-        if not self.screen.is_claim_visible:
-            key = self.screen.name_key_that_shows_claim()
+        if not self.screen.evidence.is_claim_visible:
+            key = self.screen.evidence.name_key_that_shows_claim()
             self._refuse_with_keys_typed_ahead(f"not saved: the claim is hidden, {key} shows it")
             return None
         painted = self.screen.evidence.selection
@@ -145,13 +145,10 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         Where the claim has left the list by its label, whatever stands under the cursor is as
         little meant as that.
         """
-        claim = self.screen.claim_at_cursor()
-        if self._last_settled is None or claim is None:
-            return
-        if self._last_settled not in self.screen.listed_entries:
-            self._last_settled = claim.claim
-        elif claim.claim != self._last_settled:
-            self.allow_keys_on_last_settled_claim()
+        claim, last = self.screen.claim_at_cursor(), self._last_settled
+        if last is not None and claim is not None and claim.claim != last:
+            has_left = last not in self.screen.listed_entries
+            self._last_settled = claim.claim if has_left else None
 
     def action_take_over_annotators_verdict(self, side: int) -> None:
         """Take over what A or B says."""
@@ -329,7 +326,7 @@ class FinalLabels(Controller["AdjudicationScreen"]):
 
     def is_key_shown(self, action: str) -> bool:
         """Leave the keys out of the footer while the claim is hidden: they save nothing."""
-        return self.screen.is_claim_visible
+        return self.screen.evidence.is_claim_visible
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide what needs a claim while there is none."""

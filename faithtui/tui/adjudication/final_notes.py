@@ -93,7 +93,7 @@ class FinalNotes(Controller["AdjudicationScreen"]):
 
     def is_key_shown(self, action: str) -> bool:
         """Leave the key out of the footer while the claim is hidden."""
-        return self.screen.is_claim_visible
+        return self.screen.evidence.is_claim_visible
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the key without a claim."""
