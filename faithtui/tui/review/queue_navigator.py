@@ -274,8 +274,7 @@ class QueueNavigator(Controller["ReviewScreen"]):
         Returns:
             False without a queue.
         """
-        cursor = self.cursor
-        if cursor is None:
+        if (cursor := self.cursor) is None:
             return False
         self.screen.verdicts.forget_last_verdict()
         place = cursor.current_place + by
@@ -283,8 +282,8 @@ class QueueNavigator(Controller["ReviewScreen"]):
             self.go_to_queued_claim(cursor.queue.entries[place])
         else:
             end = "last" if by > 0 else "first"
-            title = escape_line(cursor.queue.title, limit=40)
-            self.show_message(Piece(f"the {end} claim of ", "warn"), title)
+            words = Piece(f"the {end} claim of ", "warn")
+            self.show_message(words, escape_line(cursor.queue.title, limit=40))
         return True
 
     @hold_keys_during_worker(can_give_up=True)
@@ -327,8 +326,8 @@ class QueueNavigator(Controller["ReviewScreen"]):
             elif answer is not None:
                 self.screen.post_message(ShowScreen(answer))
 
-        window = QueueEndDialog(queue, outcome, is_blind=self.session.is_blind)
-        self.input_queue.open_window(window, follow_answer)
+        dialog = QueueEndDialog(queue, outcome, is_blind=self.session.is_blind)
+        self.input_queue.open_window(dialog, follow_answer)
 
 
 def _answers_claim(act: LabelEvent) -> bool:
