@@ -35,6 +35,7 @@ from faithtui.agreement.statistics.pass_rates import (
     compute_variance_share_of_undrawn,
     compute_worst_case_bounds,
     count_units_of_large_undrawn_conversations,
+    estimate_fair_claim_count,
     estimate_future_rate,
     widen_interval_for_unknown_units,
 )
@@ -287,7 +288,8 @@ def widen_clustered_run_rate(
     Where few conversations are bad, or one has many of the claims, a draw without them both has a
     high rate and says little of how much conversations differ: by leaving out one at a time the
     lower end was above the truth in up to 18 % of simulated samples of 5 to 15 of 40, and in 43 %
-    of 24 of 40 of which one has two fifths of the claims. With this in 3 % at most.
+    of 24 of 40 of which one has two fifths of the claims. With this in 3 % at most, but for
+    twelve conversations and fewer, of which one is bad (7 %).
 
     Args:
         this_run: By `estimate_run_rate_clustered`.
@@ -297,9 +299,9 @@ def widen_clustered_run_rate(
 
     Returns:
         The same rate with the ends of `widen_future_rate`, as much nearer as drawn conversations
-        are a part of the run. An undrawn conversation that has many of the claims may pass or fail
-        as a whole. No wider than what unlabelled claims can change; without an interval where
-        there is no forecast.
+        are a part of the run. An undrawn conversation more than twice as large as every drawn
+        one may pass or fail as a whole. No wider than what unlabelled claims can change; without
+        an interval where there is no forecast.
 
     Source:
         Cochran 1977, 2.6, for the part.
@@ -319,8 +321,8 @@ def widen_clustered_run_rate(
     found = replace(this_run, ci_low=low, ci_high=high)
     if drawn_from is None:
         large = count_units_of_large_undrawn_conversations(conversations)
-        known = int(conversations.counts[0].sum(axis=0) @ conversations.times) - large
-        found = widen_interval_for_unknown_units(found, known, large)
+        fair = estimate_fair_claim_count(conversations.totals_by_stratum)
+        found = widen_interval_for_unknown_units(found, max(0.0, fair - large), large)
     if bounds is None or found.ci_low is None or found.ci_high is None:
         return found
     return replace(

@@ -64,6 +64,8 @@ _UNDO_WINDOW = 256
 FindInTail = Callable[[list[LabelEvent], str, EventFilter | None], Step | None]
 FindInLog = Callable[[list[LabelEvent], str, EventFilter | None], Step]
 
+_BEFORE_ALL = LabelId(0)
+
 
 class LabelLog:
     """Human labels of a store."""
@@ -332,11 +334,13 @@ class LabelLog:
         with self._database.open_reader() as connection:
             return read_newest_event_id(connection)
 
-    def find_labels_before_step(self, step: Step) -> dict[ClaimId, HumanVerdict]:
-        """Find the labels that a reviewer stood by before a step, by claim; none is left out."""
+    def find_labels_before_step(
+        self, step: Step, since: LabelId = _BEFORE_ALL
+    ) -> dict[ClaimId, HumanVerdict]:
+        """Find the labels that a reviewer gave before a step, and after an event, by claim."""
         reviewer, first = step[0].reviewer, min(act.id for act in step)
-        claims = [act.claim for act in step]
-        return self._find_standing_labels(reviewer, claims, human_label.c.id < first)
+        which = (human_label.c.id < first) & (human_label.c.id > since)
+        return self._find_standing_labels(reviewer, [act.claim for act in step], which)
 
     def find_label(self, reviewer: str, claim_id: ClaimId) -> HumanVerdict | None:
         """Find the label that a reviewer stands by on a claim; None for none."""

@@ -165,7 +165,7 @@ def add_missing_ratings(
             if same in seen or (words in counted and details == _PLAIN):
                 continue
             if number in before and row["action"] in _UNCOUNTED:
-                left_out += 1  # it would take the place of a label that counts here
+                left_out += 1  # a label that counts here goes before it
                 continue
             if words in counted:
                 if (row["claim_id"], row["reviewer"]) in labelled_here:

@@ -469,7 +469,7 @@ def test_one_bad_conversation_of_many_widens_what_leaving_out_one_says() -> None
 
 
 def test_a_large_conversation_that_was_not_drawn_may_pass_or_fail_whole() -> None:
-    """It has 60 of 150 claims; ten that are alike have a tenth each."""
+    """It has 60 of 150 claims, and the drawn ones nine each."""
     labels = [[LabelledStratum(9, 9, 8 - place % 2)] for place in range(6)]
     unlabelled = [[LabelledStratum(9, 0, 0)]] * 4
     alike = make_grouped_strata([*labels, *unlabelled])

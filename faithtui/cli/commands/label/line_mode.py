@@ -200,38 +200,49 @@ class LineMode:
             served.claim.id, Action.SKIPPED, saw_judge=served.has_seen_judge_verdict
         )
         self.context.output.print_event("later", f"skipped: {served.name}", claim=served.claim.id)
+        self._last_verdict = None
         self.queue.mark_answered_or_skipped(act)
         self.queue.serve_next_claim_or_say_queue_is_done()
 
+    def _find_label_to_annotate(self, what: str) -> LabelEvent | None:
+        """Find the label given last; None where it is none any more, which is said then."""
+        last, context = self._last_verdict, self.context
+        if last is None:
+            context.print_refusal(f"{what} belongs to a label; give one first")
+        elif not context.queue.repeats:
+            found = context.store.label_log.find_label(context.reviewer, last.claim)
+            if found is None or found.verdict != last.verdict:
+                context.print_refusal(f"{what} belongs to your last label, changed elsewhere since")
+                self._last_verdict = last = None
+        return last
+
     def _add_reason_code_to_last_verdict(self, number: int) -> None:
         code = REASON_CODES[number - 1]
-        if self._last_verdict is None:
-            self.context.print_refusal("a reason code belongs to a label; give one first")
+        last = self._find_label_to_annotate("a reason code")
+        if last is None:
             return
-        self.context.save_event(
-            self._last_verdict.claim, Action.CODED, saw_judge=False, code=code.name
-        )
+        self.context.save_event(last.claim, Action.CODED, saw_judge=False, code=code.name)
         self.context.output.print_event(
             "code",
             *wrap_with_name_before(
                 f"reason code {number} ({code.title}) saved with your last verdict", code.meaning
             ),
-            claim=self._last_verdict.claim,
+            claim=last.claim,
             code=code.name,
         )
 
     def _toggle_low_confidence_of_last_verdict(self) -> None:
-        if self._last_verdict is None:
-            self.context.print_refusal("low confidence belongs to a label; give one first")
+        last = self._find_label_to_annotate("low confidence")
+        if last is None:
             return
         mark = LabelMark.SURE if self._is_unsure else LabelMark.UNSURE
-        self.context.save_event(self._last_verdict.claim, Action.MARKED, saw_judge=False, mark=mark)
+        self.context.save_event(last.claim, Action.MARKED, saw_judge=False, mark=mark)
         self._is_unsure = not self._is_unsure
         words = "low confidence" if self._is_unsure else "sure again"
         self.context.output.print_event(
             "doubt",
             f"your last verdict: {words}",
-            claim=self._last_verdict.claim,
+            claim=last.claim,
             unsure=self._is_unsure,
         )
 

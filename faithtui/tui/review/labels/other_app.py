@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faithtui.domain.ids import ClaimId
+from faithtui.domain.ids import ClaimId, LabelId
 from faithtui.domain.labels.label_events import Action, LabelEvent
 from faithtui.domain.labels.label_sets import LabelSet
 from faithtui.errors import StoreError
@@ -45,6 +45,9 @@ class OtherAppLabels(Controller["ReviewScreen"]):
         super().__init__(screen)
         self._unconfirmed: set[ClaimId] = set()
         """Claims with a label of another app on which no key was refused yet."""
+        self._newest_at_first: LabelId | None = None
+        """The newest event when the first conversation was read: what is older is no other app's,
+        though it may be hidden here."""
 
     def read_queue_position(self, queue: ClaimQueue | None) -> tuple[QueuePosition | None, int]:
         """Read how far the annotator is in a queue, if that is not known. Meant for a thread.
@@ -52,6 +55,8 @@ class OtherAppLabels(Controller["ReviewScreen"]):
         Returns:
             The position, and `changes` of the one there was.
         """
+        if self._newest_at_first is None:
+            self._newest_at_first = self.session.store.label_log.read_newest_event_id()
         known = self.screen.queue_navigator.cursor
         changes = 0 if known is None else known.changes
         if queue is None:
@@ -166,7 +171,7 @@ class OtherAppLabels(Controller["ReviewScreen"]):
     async def describe_label_met(
         self, step: Sequence[LabelEvent], shown: Mapping[ClaimId, Collection[str | None]]
     ) -> tuple[Piece, ...]:
-        """Say which label of another app a verdict replaced, or a skip left as it is.
+        """Say which label of another open app a verdict replaced, or a skip left as it is.
 
         Args:
             step: What was saved.
@@ -180,7 +185,9 @@ class OtherAppLabels(Controller["ReviewScreen"]):
             return ()
         label_log = self.session.store.label_log
         try:
-            before = await self.read_in_thread(label_log.find_labels_before_step, step)
+            before = await self.read_in_thread(
+                label_log.find_labels_before_step, step, self._newest_at_first or LabelId(0)
+            )
         except StoreError:
             return ()  # it is saved all the same
         if is_skip:

@@ -487,6 +487,22 @@ def test_a_label_that_another_app_gave_meanwhile_stands(
     assert (found[-2]["saved"], found[-2]["left"]) == (2, 2)
 
 
+@pytest.mark.parametrize("key", ["3", "c"])
+@pytest.mark.parametrize("act", [label_there(0), undo_there], ids=["replaced", "undone"])
+def test_codes_and_doubts_are_of_no_label_that_another_app_changed(
+    label_beside_window: Callable[..., Result], path: Path, act: Act, key: str
+) -> None:
+    """They were saved on the label that was given there, or with none."""
+    result = label_beside_window(f"y\n{key}\nq\n", None, act)
+    assert "refused" in [each["event"] for each in events(result)]
+    assert not [each for each in acts(path) if each[0] in ("coded", "marked")]
+
+
+def test_a_code_after_a_skip_is_of_no_label_before_it(label: Label, path: Path) -> None:
+    label("y\ns\n3\n", *NEW)
+    assert [each[0] for each in acts(path)] == ["blind", "skipped"]
+
+
 def test_a_skip_in_a_second_sample_takes_no_label_of_the_first_away(
     label: Label, path: Path
 ) -> None:

@@ -120,6 +120,25 @@ async def test_a_skip_leaves_a_label_that_came_just_before_and_says_so(
     assert verdict_of(session, claims[0]) == "no", "undo takes the skip back"
 
 
+@pytest.mark.parametrize("key", ["s", "y"])
+async def test_a_label_hidden_in_a_second_sample_is_of_no_other_app_and_not_named(
+    session: Session, key: str
+) -> None:
+    """It was named as another app's, with the key that brings it back."""
+    store = session.store
+    _, row, claims = await open_sample_queue(session, 5)
+    for claim in claims:
+        label_in_other_app(store, row, claim)
+    screen, _, again = await open_sample_queue(session, 5)
+    assert set(again) == set(claims)
+    if key == "s":
+        screen.press("s")
+    else:
+        screen.give("yes")
+    await screen.settle()
+    assert not any("another app" in each for each in screen.messages)
+
+
 async def test_an_own_label_is_of_no_other_app_where_what_was_read_before_it_comes_late(
     session: Session,
 ) -> None:
