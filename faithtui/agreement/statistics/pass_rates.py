@@ -42,11 +42,11 @@ _CLUSTER_SPREAD = 4 / 3
 """Variance over that between the drawn conversations. Measured: with 1 the lower end of the rate
 was above the truth of the run in 3.5 % of simulated samples of 20 to 30 conversations, and with
 this in 1.6 %."""
-_LARGE_TIMES = 2
-"""Of the largest drawn conversation, from which on an undrawn one is not like those drawn. Where
-two of 40 have a tenth of the claims each, of which 70 % are unfaithful and 2 % of the others, the
-lower end was above the truth in a quarter of samples of 20 when these two were taken for like the
-drawn ones, and in none of 300 with this."""
+_TIMES_LARGEST, _TIMES_AVERAGE, _LARGE_SHARE = 2, 3, 0.1
+"""Of the largest drawn conversation, of the average one, and of all units, from which on an undrawn
+conversation is not like those drawn. Where two of 40 have a tenth of the claims each, of which 70 %
+are unfaithful and 2 % of the others, the lower end was above the truth in a quarter of samples of
+20 when these two were taken for like the drawn ones, and in none of 300 with this."""
 _FIELLER_STEPS = 2_000
 """Rates that are tried for `fieller_interval`."""
 _SAME = 1e-12
@@ -375,11 +375,15 @@ def count_units_of_large_undrawn_conversations(groups: GroupedStrata) -> int:
 
     Returns:
         The units of undrawn conversations that have each more than twice as many as the largest
-        drawn one.
+        drawn one, or more than a tenth of all and three times the average.
     """
     populations, labelled, _, unfair = groups.counts
     sizes, is_drawn = populations.sum(axis=0), (labelled + unfair).any(axis=0)
-    is_large = sizes > _LARGE_TIMES * sizes[is_drawn].max(initial=0)
+    share = max(_LARGE_SHARE, _TIMES_AVERAGE / int(groups.times.sum()))
+    largest = min(
+        _TIMES_LARGEST * sizes[is_drawn].max(initial=0), share * int(sizes @ groups.times)
+    )
+    is_large = sizes > largest
     return int((sizes * groups.times)[~is_drawn & is_large].sum())
 
 

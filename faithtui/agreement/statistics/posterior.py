@@ -288,8 +288,8 @@ def widen_clustered_run_rate(
     Where few conversations are bad, or one has many of the claims, a draw without them both has a
     high rate and says little of how much conversations differ: by leaving out one at a time the
     lower end was above the truth in up to 18 % of simulated samples of 5 to 15 of 40, and in 43 %
-    of 24 of 40 of which one has two fifths of the claims. With this in 3 % at most, but for
-    twelve conversations and fewer, of which one is bad (7 %).
+    of 24 of 40 of which one has two fifths of the claims. With this in 3 % at most; what is
+    left open says docs/decisions/0073.
 
     Args:
         this_run: By `estimate_run_rate_clustered`.
@@ -299,9 +299,9 @@ def widen_clustered_run_rate(
 
     Returns:
         The same rate with the ends of `widen_future_rate`, as much nearer as drawn conversations
-        are a part of the run. An undrawn conversation more than twice as large as every drawn
-        one may pass or fail as a whole. No wider than what unlabelled claims can change; without
-        an interval where there is no forecast.
+        are a part of the run. An undrawn conversation that is large, see
+        `count_units_of_large_undrawn_conversations`, may pass or fail as a whole. No wider
+        than what unlabelled claims can change; without an interval where there is no forecast.
 
     Source:
         Cochran 1977, 2.6, for the part.

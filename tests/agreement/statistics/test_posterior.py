@@ -481,6 +481,20 @@ def test_a_large_conversation_that_was_not_drawn_may_pass_or_fail_whole() -> Non
     assert 0.94 >= (found.ci_high or 0) > 0.9, "nine labelled ones of 150 are unfaithful"
 
 
+def test_a_large_conversation_is_not_like_another_large_one_that_was_drawn() -> None:
+    """Each has 60 of 480 claims, and forty others nine."""
+    others = [[LabelledStratum(9, 9, 9 - place % 2)] for place in range(20)]
+    drawn = [*others, [LabelledStratum(60, 60, 58)], *[[LabelledStratum(9, 0, 0)]] * 20]
+    without, both = (
+        make_grouped_strata([*drawn, *[[LabelledStratum(60, 0, 0)]] * many]) for many in (0, 1)
+    )
+    first, second = (
+        widen_clustered_run_rate(estimate_run_rate_clustered(each), each)
+        for each in (without, both)
+    )
+    assert (second.ci_low or 0) < (first.ci_low or 0) - 0.08
+
+
 def test_all_conversations_leave_nothing_open() -> None:
     groups = make_grouped_strata([[LabelledStratum(9, 9, 9 - place)] for place in range(6)])
     run = widen_clustered_run_rate(estimate_run_rate_clustered(groups), groups)

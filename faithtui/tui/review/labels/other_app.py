@@ -246,8 +246,13 @@ class OtherAppLabels(Controller["ReviewScreen"]):
         return claim if is_labelled and is_new else None
 
     def _is_labelled_here(self, claim: ClaimView) -> bool:
-        """Say whether the label of a claim is one that this app saves or has saved."""
+        """Say whether the label of a claim is one that this app saves or has saved, or a final one.
+
+        A final label is settled on another screen, which may be one of this app.
+        """
         writer, event = self.screen.writer, None if claim.mine is None else claim.mine.event
+        if event is not None and event.action is Action.ADJUDICATED:
+            return True
         is_saved = event is not None and event.id in writer.saved_events
         return is_saved or claim.id in writer.pending_verdicts
 

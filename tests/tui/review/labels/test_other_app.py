@@ -8,6 +8,7 @@ import pytest
 from textual import events
 
 from faithtui.domain.ids import ClaimId, ItemId
+from faithtui.domain.labels.label_events import Action
 from faithtui.store.store import Store
 from faithtui.tui.app import FaithApp
 from faithtui.tui.session import Session
@@ -137,6 +138,20 @@ async def test_a_label_hidden_in_a_second_sample_is_of_no_other_app_and_not_name
         screen.give("yes")
     await screen.settle()
     assert not any("another app" in each for each in screen.messages)
+
+
+async def test_a_final_label_is_of_no_other_app(session: Session) -> None:
+    """It was given on the adjudication screen of this app, and the next verdict was refused."""
+    screen = await FakeReviewScreen(session).open()
+    first = screen.claims[0]
+    session.store.label_log.append_label_event(
+        first, "ann", Action.ADJUDICATED, "no", run=session.run, judge_verdict=None, saw_judge=False
+    )
+    await reload_after_other_app(screen)
+    screen.give("yes")
+    await screen.settle()
+    assert not any("another app" in each for each in screen.messages)
+    assert verdict_of(session, first) == "yes"
 
 
 async def test_an_own_label_is_of_no_other_app_where_what_was_read_before_it_comes_late(
