@@ -109,6 +109,8 @@ class Session:
     """Notes on claims without a final label yet, which go with it."""
     discussion_flags: set[LabelId] = field(default_factory=set)
     """Flags that were set or taken away in adjudication: in the log they are like others."""
+    saved_events: set[LabelId] = field(default_factory=set)
+    """Label events that this app has saved, to be told from what another one has."""
     exposed: set[tuple[str, str, int]] = field(default_factory=set)
     """Of what the judge was in view of whom, as far as this session has recorded it."""
     known_from_list: set[tuple[str, ItemId]] = field(default_factory=set)

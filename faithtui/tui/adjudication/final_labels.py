@@ -282,6 +282,7 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         except Exception:
             self.screen.call_later(self._report_outcome_and_reload, "")
             raise  # The app says what happened.
+        self.session.saved_events.add(event.id)
         if event.mark is not None:
             self.session.discussion_flags.add(event.id)
         self.screen.call_later(self._report_outcome_and_reload, words)

@@ -71,6 +71,7 @@ async def test_later_flags_and_goes_on(differing: Path, app: FaithApp) -> None:
         first = next(iter(screen.listed_entries.values()))
         assert first.flagged
         assert first.is_undecided
+        assert len(app.session.saved_events) == 1, "review calls it no other app's"
         await press(pilot, "k", "s")
         assert not next(iter(screen.listed_entries.values())).flagged
 

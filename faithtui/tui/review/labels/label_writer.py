@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from faithtui.domain.ids import ClaimId, LabelId, SampleId
+from faithtui.domain.ids import ClaimId, SampleId
 from faithtui.domain.labels.label_events import Action, Event, LabelMark
 from faithtui.domain.text.visible_text import make_visible_line
 from faithtui.store.records import ClaimView
@@ -38,8 +38,6 @@ class LabelWriter(Controller["ReviewScreen"]):
         super().__init__(screen)
         self.pending_verdicts: dict[ClaimId, str] = {}
         """Labels not saved yet."""
-        self.saved_events: set[LabelId] = set()
-        """What this app has saved here, to be told from what another one has."""
         self._claims_before: dict[ClaimId, ClaimView] = {}
         """Their claims as they were before, for those that cannot be saved."""
         self._labels_shown: dict[ClaimId, set[str | None]] = {}
@@ -229,7 +227,7 @@ class LabelWriter(Controller["ReviewScreen"]):
             raise  # The app says what happened.
         step = saved if isinstance(saved, tuple) and not isinstance(saved, Event) else (saved,)
         acts = [each for each in step if isinstance(each, Event)]
-        self.saved_events.update(each.id for each in acts)
+        self.session.saved_events.update(each.id for each in acts)
         self.screen.call_later(self._show_saved_and_reload, words, conversation)
         # What is read takes a while, and must not put itself before what is said meanwhile.
         other_app = self.screen.queue_navigator.other_app

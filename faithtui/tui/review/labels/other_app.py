@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faithtui.domain.ids import ClaimId, LabelId
-from faithtui.domain.labels.label_events import Action, LabelEvent
+from faithtui.domain.labels.label_events import Action, HumanVerdict, LabelEvent
 from faithtui.domain.labels.label_sets import LabelSet
 from faithtui.errors import StoreError
 from faithtui.store.annotations.blind_view import has_given_queue_verdict
@@ -202,7 +202,7 @@ class OtherAppLabels(Controller["ReviewScreen"]):
             found = [
                 mine.verdict
                 for mine in before.values()
-                if mine.verdict not in shown.get(mine.claim, ())
+                if mine.verdict not in shown.get(mine.claim, ()) and not self._is_saved_here(mine)
             ]
         words = [each for each in found if each is not None]
         if not words:
@@ -246,15 +246,12 @@ class OtherAppLabels(Controller["ReviewScreen"]):
         return claim if is_labelled and is_new else None
 
     def _is_labelled_here(self, claim: ClaimView) -> bool:
-        """Say whether the label of a claim is one that this app saves or has saved, or a final one.
+        """Say whether the label of a claim is one that this app saves or has saved."""
+        is_saved = claim.mine is not None and self._is_saved_here(claim.mine)
+        return is_saved or claim.id in self.screen.writer.pending_verdicts
 
-        A final label is settled on another screen, which may be one of this app.
-        """
-        writer, event = self.screen.writer, None if claim.mine is None else claim.mine.event
-        if event is not None and event.action is Action.ADJUDICATED:
-            return True
-        is_saved = event is not None and event.id in writer.saved_events
-        return is_saved or claim.id in writer.pending_verdicts
+    def _is_saved_here(self, mine: HumanVerdict) -> bool:
+        return mine.event is not None and mine.event.id in self.session.saved_events
 
     def _describe_label(self, claim: ClaimView) -> str:
         state, verdict = self.screen.review_state, _get_verdict(claim)

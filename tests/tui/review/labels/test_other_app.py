@@ -140,18 +140,26 @@ async def test_a_label_hidden_in_a_second_sample_is_of_no_other_app_and_not_name
     assert not any("another app" in each for each in screen.messages)
 
 
-async def test_a_final_label_is_of_no_other_app(session: Session) -> None:
-    """It was given on the adjudication screen of this app, and the next verdict was refused."""
+@pytest.mark.parametrize("is_own", [True, False])
+@pytest.mark.parametrize("is_read_again", [True, False])
+async def test_only_a_final_label_of_another_app_is_called_so(
+    session: Session, is_own: bool, is_read_again: bool
+) -> None:
+    """One given on the adjudication screen of this app was too, and the next verdict refused."""
     screen = await FakeReviewScreen(session).open()
     first = screen.claims[0]
-    session.store.label_log.append_label_event(
+    final = session.store.label_log.append_label_event(
         first, "ann", Action.ADJUDICATED, "no", run=session.run, judge_verdict=None, saw_judge=False
     )
-    await reload_after_other_app(screen)
+    if is_own:
+        session.saved_events.add(final.id)
+    if is_read_again:
+        await reload_after_other_app(screen)
     screen.give("yes")
     await screen.settle()
-    assert not any("another app" in each for each in screen.messages)
-    assert verdict_of(session, first) == "yes"
+    assert any("another app" in each for each in screen.messages) is not is_own
+    is_refused = is_read_again and not is_own
+    assert verdict_of(session, first) == ("no" if is_refused else "yes")
 
 
 async def test_an_own_label_is_of_no_other_app_where_what_was_read_before_it_comes_late(
