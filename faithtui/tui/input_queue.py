@@ -100,6 +100,12 @@ class InputQueue:
         """Whether every key was handled, with all that it brought about."""
         return not (self._is_busy or self._has_input_to_give or self._changes or self._key_holds)
 
+    @property
+    def next_key(self) -> str:
+        """The key that is handed on next of those typed ahead; "": none, or something else."""
+        event = self._inputs[0] if self._inputs else None
+        return event.key if isinstance(event, events.Key) else ""
+
     @staticmethod
     def is_user_input(event: events.Event) -> bool:
         """Whether an event is input of a person, as it came from the terminal, that acts."""

@@ -101,6 +101,10 @@ class FakeNavigation(InputQueue):
     def hold_keys_for(self, worker: Any, *, can_give_up: bool) -> None:
         self.held.add(worker)
 
+    @property
+    def next_key(self) -> str:
+        return ""
+
     def drop_typed_ahead(self, keys: Any, kept: Any = (), verdicts: Any = ()) -> list[str]:
         self.dropped |= set(keys)
         return sorted(keys)

@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from faithtui.agreement.report.figures.rater_comparison import (
     ClaimOpinions,
@@ -20,9 +20,8 @@ from faithtui.domain.labels.label_events import (
     describe_event_without_verdict,
 )
 from faithtui.domain.labels.label_sets import NOT_A_CLAIM
-from faithtui.tui.adjudication import adjudication_lines
-from faithtui.tui.review.labels.verdict_keys import list_typed_keys
-from faithtui.tui.review.lines.verdict_lines import UNFAIR_KEY, VERDICT_KEYS
+from faithtui.tui.adjudication import adjudication_lines, final_label_keys
+from faithtui.tui.adjudication.final_label_keys import drop_final_labels_typed_ahead
 from faithtui.tui.screen.controller import Controller, run_in_worker
 from faithtui.tui.screen.label_undo import UndoneStep
 from faithtui.tui.theme import format as fmt
@@ -32,52 +31,11 @@ if TYPE_CHECKING:
     from faithtui.tui.adjudication.adjudication_screen import AdjudicationScreen
     from faithtui.tui.adjudication.claim_evidence import SelectedClaim
 
-TAKE = Binding.Group("take", compact=True)
-FINAL = Binding.Group("final", compact=True)
-
 
 class FinalLabels(Controller["AdjudicationScreen"]):
     """Final labels, and what is not saved yet."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "a",
-            "take_over_annotators_verdict(0)",
-            "take A",
-            group=TAKE,
-            tooltip="The final label is A's",
-            id="adjudicate.take-a",
-        ),
-        Binding(
-            "b",
-            "take_over_annotators_verdict(1)",
-            "take B",
-            group=TAKE,
-            tooltip="The final label is B's",
-            id="adjudicate.take-b",
-        ),
-        *(
-            Binding(
-                key,
-                f"give_final_label({number})",
-                "final",
-                group=FINAL,
-                tooltip=f"The final label is the metric's {words} label",
-                id=f"adjudicate.final-{number + 1}",
-            )
-            for number, (key, words) in enumerate(
-                zip(VERDICT_KEYS, ("first", "second", "third"), strict=True)
-            )
-        ),
-        Binding(
-            UNFAIR_KEY,
-            "give_final_label(-1)",
-            "final",
-            group=FINAL,
-            tooltip="Final label x: not a fair claim",
-            id="adjudicate.final-unfair",
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = final_label_keys.BINDINGS
 
     def __init__(self, screen: "AdjudicationScreen") -> None:
         super().__init__(screen)
@@ -89,6 +47,8 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         """The last label event in words."""
         self._last_settled: ClaimId | None = None
         """Claim after which none was open, while the cursor has stayed on it."""
+        self._dropped_words = ""
+        """What was typed too early since the last label event; "": nothing."""
 
     def start_claim_clock(self) -> None:
         """Measure from now on how long the chosen claim has been on screen."""
@@ -118,22 +78,29 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         chosen = self.get_painted_claim_or_refuse()
         if chosen is None or chosen.claim.claim != self._last_settled:
             return chosen
-        is_any_open = any(each.is_undecided for each in self.screen.listed_entries.values())
-        words = (
-            "only flagged claims are left: move to one to settle it"
-            if is_any_open
-            else "all is settled: {adjudicate.undo} undoes it, move to a claim to change it"
-        )
+        still_open = [each for each in self.screen.listed_entries.values() if each.is_undecided]
+        if not still_open:
+            words = (
+                "this list is settled: {adjudicate.undo} undoes it, move to a claim to change it"
+            )
+        elif all(each.flagged for each in still_open):
+            words = "only flagged claims are left: move to one to settle it"
+        else:
+            words = "other claims are open: move to one to settle it"
         self._refuse_with_keys_typed_ahead(self.keys.fill_in_keys(f"not saved, {words}"))
         return None
 
     def _refuse_with_keys_typed_ahead(self, words: str) -> None:
         """Say why a key saved nothing; those behind it would not either, and are named."""
-        active = self.screen.active_bindings.items()
-        keys = {key for key, each in active if each.binding.id in _IDS_THAT_SETTLE}
-        if dropped := self.input_queue.drop_typed_ahead(keys):
-            words += f"; nor were saved: {list_typed_keys(dropped)}"
+        if dropped := drop_final_labels_typed_ahead(self.screen):
+            words += f"; nor were saved: {dropped}"
         self.refuse(words)
+
+    def drop_keys_typed_before_claim(self) -> None:
+        """Drop keys that settle a claim and came before it was painted, and say so."""
+        if dropped := drop_final_labels_typed_ahead(self.screen):
+            self._dropped_words = f"not saved: {dropped} · typed before the claim was drawn"
+            self.refuse(self._dropped_words)
 
     def allow_keys_on_last_settled_claim(self) -> None:
         """Let keys settle the claim again after which none was open: one has seen that."""
@@ -238,7 +205,7 @@ class FinalLabels(Controller["AdjudicationScreen"]):
             self._last_settled = after
         else:
             self.screen.claims.cursor = ids.index(found)
-            self.screen.evidence.hold_keys_while_reading()
+            self.screen.evidence.hold_keys_while_reading(follows_label=True)
 
     def _save_event(
         self,
@@ -254,7 +221,7 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         seconds: float | None = None,
     ) -> None:
         store = self.session.store
-        self.last_act_words = words
+        self.last_act_words, self._dropped_words = words, ""
         self.in_flight += 1
         self.show_message(Piece(f"saving {words} …", "quiet"))
         future: Future[LabelEvent] = store.submit(
@@ -292,7 +259,8 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         self.in_flight -= 1
         if words:
             moment = fmt.format_time(self.session.now())
-            self.show_message(Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
+            dropped = [Piece(f"{self._dropped_words} · ", "warn")] if self._dropped_words else []
+            self.show_message(*dropped, Piece(f"saved {moment}", "good"), Piece(f" · {words}"))
         else:
             self.last_act_words = ""
             self.show_message(Piece("not saved", "bad strong"))
@@ -304,6 +272,11 @@ class FinalLabels(Controller["AdjudicationScreen"]):
 
     def report_undone_step_and_go_to_claim(self, step: UndoneStep) -> None:
         """Go to the claim concerned, and say what was taken back."""
+        self._show_undone_step(step)
+        if self.screen.undo.finish_step():
+            self.drop_keys_typed_before_claim()
+
+    def _show_undone_step(self, step: UndoneStep) -> None:
         if not step.acts:
             words = f"nothing to be {step.words} here: no final label or flag of yours"
             self.show_message(Piece(words, "warn"))
@@ -336,15 +309,3 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         number = parameters[0] if action == "give_final_label" else -1
         labels = len(self.screen.spec.labels.names) if self.screen.spec is not None else 0
         return isinstance(number, int) and number < labels
-
-
-_IDS_THAT_SETTLE = frozenset(
-    (
-        "adjudicate.discuss",
-        *(
-            each.id
-            for each in FinalLabels.BINDINGS
-            if isinstance(each, Binding) and each.id is not None
-        ),
-    )
-)

@@ -21,6 +21,7 @@ from faithtui.tui.theme.lines import Piece, escape_line
 
 if TYPE_CHECKING:
     from faithtui.engine.review.samples.sample_queues import QueueOutcome
+    from faithtui.tui.keymap.key_names import KeyNames
     from faithtui.tui.review.conversation_loader import LoadedConversation
     from faithtui.tui.review.review_screen import ReviewScreen
 
@@ -248,14 +249,9 @@ class QueueNavigator(Controller["ReviewScreen"]):
         """Go to the next or the previous open claim of the queue."""
         if self.cursor is None:
             return
-        following = self.cursor.list_next_open_claims(1)
-        entry = (
-            self.cursor.find_previous_open_claim()
-            if direction < 0
-            else following[0]
-            if following
-            else None
-        )
+        following = iter(self.cursor.list_next_open_claims(1))
+        back = direction < 0
+        entry = self.cursor.find_previous_open_claim() if back else next(following, None)
         if entry is None:
             self.show_message(Piece("nothing open in the queue on that side", "warn"))
         else:
@@ -263,10 +259,12 @@ class QueueNavigator(Controller["ReviewScreen"]):
 
     def warn_if_outside(self, claim: ClaimId) -> None:
         """Say that a claim is not one of the queue, and how to go on with it."""
-        if self.cursor is not None and claim not in self.cursor.queue.place:
-            words = " does not have this claim: {review.next-unlabelled} goes on with it"
-            title = escape_line(self.cursor.queue.title, limit=40)
-            self.show_message(title, Piece(self.keys.fill_in_keys(words), "warn"))
+        if warning := self.format_warning_if_outside(claim):
+            self.show_message(*warning[1:])
+
+    def format_warning_if_outside(self, claim: ClaimId) -> tuple[Piece, ...]:
+        """Say behind other words that a claim is not one of the queue; () where it is, or none."""
+        return () if self.cursor is None else _format_warning(self.cursor.queue, claim, self.keys)
 
     def step_in_queue_if_any(self, by: int) -> bool:
         """Go to the next or the previous claim of the queue, answered or not.
@@ -334,3 +332,12 @@ def _answers_claim(act: LabelEvent) -> bool:
     """Say whether a label event counts in a queue: a final label is no label of a reviewer."""
     is_answer = act.verdict is not None or act.action is Action.SKIPPED
     return is_answer and act.action is not Action.ADJUDICATED
+
+
+def _format_warning(queue: ClaimQueue, claim: ClaimId, keys: "KeyNames") -> tuple[Piece, ...]:
+    """Say that a claim is not one of a queue, and how to go on with it; () where it is."""
+    if claim in queue.place:
+        return ()
+    words = " does not have this claim: {review.next-unlabelled} goes on with it"
+    title = escape_line(queue.title, limit=40)
+    return Piece(" · "), title, Piece(keys.fill_in_keys(words), "warn")

@@ -44,6 +44,10 @@ class LabelUndo(Controller[ScreenT]):
         super().__init__(screen)
         self._show = show
         self._is_concerned = is_concerned
+        self._is_typed_ahead = False
+        """Whether the step that is being taken was typed before the one before it was shown."""
+        self._is_next_typed_ahead = False
+        """Whether another step was typed when this one was shown."""
 
     def action_undo(self) -> None:
         """Take back the last step of this reviewer."""
@@ -65,7 +69,22 @@ class LabelUndo(Controller[ScreenT]):
         """Hide both without a store, and where somebody types: there they are about the text."""
         return self.session.is_open and not isinstance(self.screen.focused, Input)
 
+    def finish_step(self) -> bool:
+        """Say whether what was typed behind a step is about a claim nobody has seen.
+
+        Meant to be called once, when the step is shown. One undo goes back to what was said last;
+        where several are typed at once, who types does not see what each of them goes back to.
+
+        Returns:
+            True where the step was typed before the step before it was shown.
+        """
+        active = self.screen.active_bindings.items()
+        steps = {key for key, each in active if each.binding.action in ("undo", "redo")}
+        self._is_next_typed_ahead = self.input_queue.next_key in steps
+        return self._is_typed_ahead
+
     def _submit_undo_or_redo(self, step: Callable[[str], Step], words: str) -> None:
+        self._is_typed_ahead, self._is_next_typed_ahead = self._is_next_typed_ahead, False
         reviewer = self.session.reviewer
         future = self.session.store.submit(step, reviewer, urgent=True, durable=True)
         self._wait_for_undo_and_show(future, words)

@@ -95,20 +95,40 @@ async def test_undo_goes_back_to_the_claim_and_redo_too(differing: Path, app: Fa
 
 
 @pytest.mark.thorough
-async def test_keys_typed_ahead_are_about_the_claims_that_come(
+async def test_keys_typed_ahead_settle_no_claim_that_was_not_drawn(
     differing: Path, app: FaithApp
 ) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot)
         await press(pilot, "g", "d")
         screen = await adjudicating(app)
-        claims = list(screen.listed_entries)
         type_ahead(app, "y", "n", "x")
         await until(pilot, lambda: not screen.labels.in_flight)
         await calm(pilot)
-        assert "0 to adjudicate" in title(app)
-        finals = [screen.listed_entries[each].final for each in claims]
-        assert [each.verdict for each in finals if each is not None] == ["yes", "no", "x"]
+        assert [verdict for _, verdict, *_ in acts(differing)] == ["yes"]
+        assert status(app).startswith("not saved: n x · typed before the claim was drawn")
+        assert screen.claims.cursor == 1
+        await press(pilot, "n")
+        assert status(app).startswith("saved")
+        assert [verdict for _, verdict, *_ in acts(differing)] == ["yes", "no"]
+
+
+@pytest.mark.thorough
+async def test_verdicts_typed_behind_several_undos_are_dropped_and_named(
+    differing: Path, app: FaithApp
+) -> None:
+    """Nobody has seen the claim that the second one goes back to."""
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot)
+        await press(pilot, "g", "d", "y", "y")
+        screen = await adjudicating(app)
+        type_ahead(app, "u", "u", "n", "x")
+        await until(pilot, lambda: "3 to adjudicate" in title(app))
+        await calm(pilot)
+        assert "not saved: n x · typed before the claim was drawn" in status(app)
+        assert not any(each.final for each in screen.listed_entries.values())
+        await press(pilot, "n")
+        assert next(iter(screen.listed_entries.values())).final is not None
 
 
 @pytest.mark.thorough
@@ -255,12 +275,13 @@ async def test_surplus_keys_leave_the_last_final_label_as_it_is(
         await opened(pilot)
         await press(pilot, "g", "d")
         screen = await adjudicating(app)
-        type_ahead(app, *"ynxynixs")
+        await press(pilot, "y", "n")
+        type_ahead(app, *"xynixs")
         await until(pilot, lambda: "final 3/3" in title(app) and not screen.labels.in_flight)
         await calm(pilot)
         assert [verdict for _, verdict, *_ in acts(differing)] == ["yes", "no", "x"]
         await press(pilot, "a")
-        said = "not saved, all is settled: u undoes it, move to a claim to change it"
+        said = "not saved, this list is settled: u undoes it, move to a claim to change it"
         assert status(app).startswith(said)
         await press(pilot, "j", "b")
         assert status(app).startswith(said), "there is no claim below"
@@ -280,7 +301,8 @@ async def test_surplus_keys_after_the_last_flag_settle_no_flagged_claim(
         await opened(pilot)
         await press(pilot, "g", "d")
         screen = await adjudicating(app)
-        type_ahead(app, *"ynsyn")
+        await press(pilot, "y", "n")
+        type_ahead(app, *"syn")
         await until(pilot, lambda: "final 2/3" in title(app) and not screen.labels.in_flight)
         await calm(pilot)
         assert "1 to adjudicate" in title(app)
@@ -312,7 +334,7 @@ async def test_a_claim_that_its_label_took_from_the_list_leaves_none_to_surplus_
         await press(pilot, key[own or "yes"])
         await until(pilot, lambda: here.claim not in screen.listed_entries)
         await press(pilot, "x")
-        assert status(app).startswith("not saved, all is settled")
+        assert status(app).startswith("not saved, this list is settled")
         assert len(acts(differing)) == before + 1
 
 

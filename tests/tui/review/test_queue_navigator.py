@@ -267,6 +267,24 @@ async def test_an_answer_that_was_taken_back_is_open_again(session: Session) -> 
     assert screen.chosen == 4
 
 
+async def test_an_undo_of_a_label_outside_the_queue_says_so(session: Session) -> None:
+    screen = await walking(session)
+    cursor = screen.queue_navigator.cursor
+    assert cursor is not None
+    other = next(each for each in screen.claims if each not in cursor.queue.place)
+    assert session.run is not None
+    for claim in (other, screen.claims[4]):
+        session.store.label_log.record_verdict(claim, "ann", "no", run=session.run, saw_judge=True)
+    assert screen.press("u")
+    await screen.settle()
+    assert screen.message.startswith("undone: claim 5 = NO")
+    assert "does not have this claim" not in screen.message
+    assert screen.press("u")
+    await screen.settle()
+    assert screen.message.startswith("undone: claim")
+    assert screen.message.endswith(" · three does not have this claim: N goes on with it")
+
+
 async def test_q_leaves_the_queue_and_stays_with_the_claim(session: Session) -> None:
     screen = await walking(session)
     assert screen.press("Q")

@@ -255,6 +255,35 @@ async def test_verdicts_after_an_undo_wait_for_the_claim_that_it_goes_back_to(
     assert verdicts[:3] == ["yes", "no", None]
 
 
+@pytest.mark.parametrize(
+    ("keys", "left"),
+    [
+        ("uun", [None, None, None]),
+        ("uu1fn", [None, None, None]),
+        ("uuun", [None, None, None]),
+        ("uuuux", [None, None, None]),
+        ("uunu", [None, None, None]),
+        ("ucn", ["yes", "no", None]),
+    ],
+)
+@pytest.mark.thorough
+async def test_verdicts_typed_behind_several_undos_are_dropped_and_named(
+    app: FaithApp, store_path: Path, keys: str, left: list[str | None]
+) -> None:
+    """One goes back to what was said last; nobody has seen what the next one goes back to."""
+    async with app.run_test(size=SIZE) as pilot:
+        await reviewing(pilot)
+        await press(pilot, "y", "y")
+        type_ahead(app, *keys)
+        await calm(pilot)
+        dropped = " ".join(keys.lstrip("u").rstrip("u"))
+        said = f"not saved: {dropped} · typed before the claim was drawn" in status(app)
+        assert said == (keys not in ("ucn", "uunu"))
+    labels = [each.mine.verdict if each.mine else None for each in stored(store_path).claims]
+    assert labels[:3] == left
+    assert not any(each.mine and each.mine.flagged for each in stored(store_path).claims)
+
+
 async def test_a_verdict_over_one_of_another_app_says_what_it_replaced(
     app: FaithApp, store_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from faithtui.domain.labels.label_events import (
 )
 from faithtui.store.records import ClaimView
 from faithtui.tui.review import position
+from faithtui.tui.review.labels.verdict_keys import drop_and_report_keys_typed_ahead
 from faithtui.tui.review.panes import ReviewState
 from faithtui.tui.screen.label_undo import LabelUndo, UndoneStep
 from faithtui.tui.theme import format as fmt
@@ -60,13 +61,16 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
         self.screen.writer.cancel_opening_next_conversation()
         if not step.acts:
             self.show_message(Piece(f"nothing to be {step.words}", "warn"))
+            self._drop_verdicts_for_unseen_claim()
         elif step.acts[0].mark in _ANSWER_MARKS:
             words = describe_event_without_verdict(step.acts[0].action, step.acts[0].mark)
             self.screen.writer.set_last_event_text(f"{step.words} {words}")
             self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(words))
+            self._drop_verdicts_for_unseen_claim()
             self.screen.reload()
         elif step.item is None:
             self.show_message(Piece(f"{step.words}: a verdict on what is not in this run", "warn"))
+            self._drop_verdicts_for_unseen_claim()
         else:
             self._reopen_and_go_to_claim(step, step.acts[0].claim, step.item)
 
@@ -87,8 +91,15 @@ class ReviewUndo(LabelUndo["ReviewScreen"]):
             return
         what = self._describe_undone_events(step.acts, state, claim)
         self.screen.writer.set_last_event_text(f"{step.words} {what}")
-        self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(what))
+        outside = self.screen.queue_navigator.format_warning_if_outside(step.acts[0].claim)
+        self.show_message(Piece(f"{step.words}: ", "human strong"), Piece(what), *outside)
         self.screen.paint_at_position(state.position)
+        self._drop_verdicts_for_unseen_claim()
+
+    def _drop_verdicts_for_unseen_claim(self) -> None:
+        """Drop verdicts typed behind several steps at once, and say so."""
+        if self.finish_step():
+            drop_and_report_keys_typed_ahead(self.screen)
 
     def _describe_undone_events(self, acts: Step, state: ReviewState, claim: ClaimView) -> str:
         act, what = acts[0], self.screen.format_claim_name(claim)

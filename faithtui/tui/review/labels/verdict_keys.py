@@ -168,7 +168,8 @@ def drop_keys_typed_ahead(screen: "ReviewScreen", refused: str = "") -> Sequence
 
     Args:
         screen: Where they were typed.
-        refused: A key that was refused before them; of a verdict, codes are about that one.
+        refused: A key that was refused before them; of a verdict, codes are about that one. Without
+            a label given last they are about the claim on screen.
 
     Returns:
         What was dropped, in the order typed.
@@ -177,7 +178,7 @@ def drop_keys_typed_ahead(screen: "ReviewScreen", refused: str = "") -> Sequence
     keys = {key for key, each in active if each.binding.id in _IDS}
     kept = {key for key, each in active if each.binding.id in _IDS_ABOUT_LAST_VERDICT}
     verdicts = {key for key, each in active if each.binding.id in _IDS_OF_VERDICTS}
-    if refused in verdicts:
+    if refused in verdicts or screen.verdicts.last_verdict is None:
         kept = set()
     return screen.input_queue.drop_typed_ahead(keys - kept, kept, verdicts)
 
