@@ -372,7 +372,7 @@ def _format_side_by_side_decision_lines(
     # Notes are as long as somebody wrote them: where room is short, what is decided comes first.
     lines = [*sides, BLANK, *final] if height >= _SIDES_FIRST_FROM else [*final, *sides]
     if claim.flagged:
-        lines += wrap([Piece("to be discussed", "warn")], width - 1, first=pad)
+        lines += wrap([Piece("flagged for a talk", "warn")], width - 1, first=pad)
     if found.last:
         last = [
             Piece("last ", "quiet"),

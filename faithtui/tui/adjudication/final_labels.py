@@ -187,7 +187,7 @@ class FinalLabels(Controller["AdjudicationScreen"]):
         self._save_event(
             claim,
             Action.MARKED,
-            "no longer to be discussed" if claim.flagged else "to be discussed",
+            "no longer flagged for a talk" if claim.flagged else "flagged for a talk",
             mark=LabelMark.UNFLAG if claim.flagged else LabelMark.FLAG,
             saw=chosen.seen or not claim.is_undecided,
         )

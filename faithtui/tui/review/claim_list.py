@@ -72,7 +72,7 @@ class ClaimList(RowPane):
             count = f"{done}/{len(listed)} done"
         else:  # What is labelled besides, or was before, is not what the title counts.
             answered, queued = extras.queue_done
-            count = f"{len(listed)} · {answered}/{queued} of the queue"
+            count = f"{len(listed)} · queue {answered}/{queued}"
         row = get_claim_row_index(view, at, at.claim)
         self._current = at.claim
         self.is_waiting = False
